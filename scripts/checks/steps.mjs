@@ -1,0 +1,103 @@
+/**
+ * The list of checks: what each runs, what it waits for, and how many of the two cores it takes.
+ * Tools come from the workspace's own node_modules; only packing asks for pnpm, through npx.
+ */
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { publishedPackages, tarballName } from "./packages.mjs";
+import { countTests } from "./test-count.mjs";
+
+/**
+ * @typedef {object} Counts
+ * @property {number} passed
+ * @property {number} failed
+ * @property {number} skipped
+ *
+ * @typedef {object} Step
+ * @property {string} name What the report calls it, and what the command line selects it by.
+ * @property {readonly string[]} command The program and its arguments, run in the root.
+ * @property {readonly string[]} [after] Steps that must have ended before.
+ * @property {readonly string[]} [needs] Steps that must have passed before; otherwise skipped.
+ * @property {boolean} [onDemand] Runs only when it is named.
+ * @property {number} [cores] Cores it keeps busy (default 1).
+ * @property {number} [secondsMax] It is stopped, and failed, after this time (default 300).
+ * @property {(ok: boolean) => Counts} [count] What it counts for (default: one check).
+ */
+
+/** @returns {{ steps: Step[], scratch: string }} All steps, and the folder they leave files in. */
+export function createSteps() {
+  const scratch = mkdtempSync(join(tmpdir(), "branchlog-check-"));
+  const packages = publishedPackages();
+  const tarball = (published) => join(scratch, tarballName(published));
+  /** @type {Step[]} */
+  const steps = [
+    { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },
+    { name: "format", command: ["oxfmt", "--check"] },
+    { name: "types", command: ["tsc", "-b"] },
+    { name: "unused", command: ["knip", "--no-progress", "--no-config-hints"] },
+    { name: "documented", command: ["typedoc", "--emit", "none", "--treatWarningsAsErrors"] },
+    { name: "pack", command: ["node", "scripts/checks/pack.mjs", scratch], needs: ["types"] },
+    ...packages.map((published) => ({
+      name: `publint ${published.folder}`,
+      command: ["publint", "run", tarball(published), "--strict"],
+      needs: ["pack"],
+    })),
+    ...packages.map((published) => ({
+      name: `attw ${published.folder}`,
+      command: ["attw", tarball(published), "--profile", "esm-only", "--no-emoji"],
+      needs: ["pack"],
+    })),
+    {
+      name: "consume",
+      command: ["node", "scripts/checks/consume.mjs", scratch],
+      needs: ["pack"],
+    },
+    testStep("tests", "vitest.config.ts", scratch),
+    // Installs the agents it compares with, hundreds of megabytes, from the registry.
+    { ...testStep("e2e", "vitest.e2e.config.ts", scratch), onDemand: true },
+  ];
+  return { steps, scratch };
+}
+
+/** A run of vitest that counts for as many checks as it has tests. @returns {Step} */
+function testStep(name, config, scratch) {
+  const results = join(scratch, `${name}.json`);
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${results}`];
+  return {
+    name,
+    command: ["vitest", "run", "--config", config, "--passWithNoTests", ...reporters],
+    // Tests that start processes run on dist, which even failing types have written.
+    after: ["types"],
+    cores: 2,
+    secondsMax: 1800,
+    count: (ok) => countTests(results, ok),
+  };
+}
+
+/**
+ * The named steps and what they wait for, in order; if no name is given, all but those on demand.
+ * A name also selects its group: `publint` selects `publint core`.
+ * @param {Step[]} steps
+ * @param {string[]} names
+ * @returns {Step[]}
+ */
+export function selectSteps(steps, names) {
+  if (names.length === 0) return steps.filter((step) => step.onDemand !== true);
+  const wanted = new Set();
+  const add = (step) => {
+    wanted.add(step);
+    for (const name of [...(step.after ?? []), ...(step.needs ?? [])])
+      add(steps.find((other) => other.name === name));
+  };
+  for (const name of names) {
+    const found = steps.filter((step) => step.name === name || step.name.startsWith(`${name} `));
+    if (found.length === 0) {
+      const known = steps.map((step) => step.name).join(", ");
+      throw new Error(`No check is called "${name}". There are: ${known}.`);
+    }
+    for (const step of found) add(step);
+  }
+  return steps.filter((step) => wanted.has(step));
+}

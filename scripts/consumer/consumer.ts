@@ -1,0 +1,52 @@
+/** What a project does that depends on the packages: all of it must compile and run. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSession, isBranchlogError, isKnownEntry, memorySession } from "@branchlog/core";
+import type { EntryDraft, ErrorCode } from "@branchlog/core";
+import { SessionManager } from "@branchlog/core/pi";
+import { records } from "@branchlog/streaming";
+
+const folder = mkdtempSync(join(tmpdir(), "branchlog-consumer-"));
+
+async function appendAndRead(): Promise<void> {
+  const session = await createSession(join(folder, "session.jsonl"));
+  const draft: EntryDraft = {
+    type: "message",
+    message: { role: "user", content: "Hello", timestamp: 0 },
+  };
+  const { id } = await session.append(draft);
+  const entry = await session.entry(id);
+  assert.ok(entry !== undefined && isKnownEntry(entry) && entry.type === "message");
+  assert.equal((await session.context()).messages.length, 1);
+  await session.close();
+}
+
+async function matchOnCode(): Promise<void> {
+  const session = await memorySession();
+  const code: ErrorCode = "ERR_CONFLICT";
+  const attempt = session.append({ type: "custom", customType: "x" }, { expectedTail: "none" });
+  await assert.rejects(attempt, (error) => isBranchlogError(error, code) && error.tail === null);
+}
+
+function useDropIn(): void {
+  const manager = SessionManager.inMemory(folder);
+  const id = manager.appendMessage({ role: "user", content: "Hello", timestamp: 0 });
+  assert.equal(manager.getLeafId(), id);
+}
+
+async function streamLines(): Promise<void> {
+  const path = join(folder, "lines.jsonl");
+  writeFileSync(path, '{"a":1}\n');
+  for await (const record of records(path)) assert.ok(record.ok && record.value["a"] === 1);
+}
+
+try {
+  await appendAndRead();
+  await matchOnCode();
+  useDropIn();
+  await streamLines();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

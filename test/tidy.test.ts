@@ -1,0 +1,244 @@
+/** Checks the code base itself. Each check is first shown a bad sample that it must find. */
+import { describe, expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { errorCodes } from "../packages/core/src/errors.ts";
+import { notYetProven, promises } from "./promises.ts";
+import {
+  brokenLinks,
+  errorHeadings,
+  promiseBalance,
+  promiseTable,
+  readDocument,
+  verifiedPromises,
+} from "./tidy/documents.ts";
+import { busyIndexes, hiddenExports, typeEscapes } from "./tidy/escapes.ts";
+import { foreignPackages, importsOf, manyDoors, upwardImports } from "./tidy/imports.ts";
+import {
+  badNames,
+  bannedWords,
+  longFiles,
+  longFunctions,
+  missingHeaders,
+  wideLines,
+} from "./tidy/shape.ts";
+import { filesBelow, packageSources, parse, root } from "./tidy/source-file.ts";
+import type { Problem, SourceFile } from "./tidy/source-file.ts";
+
+const sources = packageSources();
+
+/** Checks of one source file, each with samples that it must find and one that it must pass. */
+const fileChecks: readonly {
+  readonly name: string;
+  readonly check: (file: SourceFile) => Problem[];
+  readonly bad: readonly string[];
+  readonly good: string;
+  readonly path?: string;
+}[] = [
+  {
+    name: "files have at most 300 lines",
+    check: longFiles,
+    bad: ["a;\n".repeat(301)],
+    good: "a;\n".repeat(300),
+  },
+  {
+    name: "lines have at most 100 columns",
+    check: wideLines,
+    bad: [`a;\n${"x".repeat(101)}`],
+    good: "→".repeat(100),
+  },
+  {
+    name: "functions have at most 70 lines",
+    check: longFunctions,
+    bad: [
+      `function f() {\n${"a;\n".repeat(69)}}`,
+      `class C { m() {\n${"a;\n".repeat(69)}} }`,
+      `const f = () => {\n${"a;\n".repeat(69)}};`,
+    ],
+    good: `function f() {\n${"a;\n".repeat(68)}}`,
+  },
+  {
+    name: "files open with a comment on what they are",
+    check: missingHeaders,
+    bad: ["export const a = 1;", "/** */\na;", "// a\nb;", "\n/** late */"],
+    good: "#!/usr/bin/env node\n/**\n * What it is.\n */\na;",
+  },
+  {
+    name: "nothing announces unfinished work",
+    check: bannedWords,
+    bad: ["// TODO later", "/* FIXME */", "// XXX"],
+    good: "// todo lists are not meant",
+  },
+  {
+    name: "nothing goes around the compiler",
+    check: typeEscapes,
+    bad: [
+      "let a: any;",
+      "a!.b;",
+      "let a!: string;",
+      "class C { a!: string }",
+      "a as unknown as B;",
+      "(a as unknown) as B;",
+      "<B>a;",
+      "// @ts-ignore\na;",
+    ],
+    good: "const a = b as C;\n// Decoding boundary: why.\nconst d = e as unknown as F; // any\n// Cast: why.\nreturn g as unknown as H;",
+  },
+  {
+    name: "exports are named",
+    check: hiddenExports,
+    bad: [
+      "export default 1;",
+      "export default function f() {}",
+      'export * from "./a.ts";',
+      'export * as a from "./a.ts";',
+      "export { a as default };",
+    ],
+    good: 'export { a } from "./a.ts"; export const b = 1;',
+  },
+  {
+    name: "an index is a list of named exports",
+    check: busyIndexes,
+    path: "packages/core/src/index.ts",
+    bad: ["export const a = 1;", 'import "./a.ts";', 'export * from "./a.ts";'],
+    good: 'export { a } from "./a.ts"; export type { B } from "./b.ts";',
+  },
+  {
+    name: "packages import only those below, and only by name",
+    check: foreignPackages,
+    path: "packages/core/src/store/sample.ts",
+    bad: [
+      'import { a } from "@branchlog/cli";',
+      'import { a } from "../../../streaming/src/scan.ts";',
+      'export { a } from "@branchlog/core";',
+      'const a = await import("@branchlog/bench");',
+    ],
+    good: 'import { a } from "@branchlog/streaming/x"; import { b } from "../errors.ts";',
+  },
+  {
+    name: "imports in the core run downwards",
+    check: upwardImports,
+    path: "packages/core/src/store/sample.ts",
+    bad: [
+      'import { a } from "../session/engine.ts";',
+      'import type { A } from "../index-table/row-table.ts";',
+      'import { a } from "../index.ts";',
+      'type A = import("../faces/pi/a.ts").A;',
+    ],
+    good: 'import { a } from "../errors.ts"; import { b } from "./ports.ts"; import "node:fs";',
+  },
+];
+
+describe("every source file", () => {
+  it("is looked at", () => {
+    const packages = new Set(sources.map(({ path }) => path.split("/")[1]));
+    expect([...packages].toSorted((a = "", b = "") => a.localeCompare(b))).toEqual([
+      "bench",
+      "cli",
+      "core",
+      "streaming",
+    ]);
+  });
+
+  describe.each(fileChecks)("$name", ({ check, bad, good, path = "packages/core/src/x.ts" }) => {
+    it.each(bad)("and the check finds %j", (text) => {
+      expect(check(parse(path, text))).not.toEqual([]);
+    });
+
+    it("and the check passes what is right", () => {
+      expect(check(parse(path, good))).toEqual([]);
+    });
+
+    it("in the packages", () => {
+      expect(sources.flatMap(check)).toEqual([]);
+    });
+  });
+
+  it("of the core stands on a floor", () => {
+    expect(upwardImports(parse("packages/core/src/tools/a.ts", ""))).not.toEqual([]);
+    expect(upwardImports(parse("packages/core/src/tools.ts", ""))).not.toEqual([]);
+    expect(upwardImports(parse("packages/core/src/errors/a.ts", ""))).not.toEqual([]);
+  });
+
+  it("of a package that is not in the table is found", () => {
+    expect(foreignPackages(parse("packages/new/src/a.ts", ""))).not.toEqual([]);
+  });
+});
+
+describe("third-party packages", () => {
+  const one = parse("packages/core/src/a.ts", 'import { LRUCache } from "lru-cache";');
+  const two = parse("packages/core/src/b.ts", 'import type { LRUCache } from "lru-cache/min";');
+
+  it("have one door each", () => {
+    expect(manyDoors([one])).toEqual([]);
+    expect(manyDoors([one, two])).toHaveLength(2);
+    expect(manyDoors(sources)).toEqual([]);
+  });
+
+  it("are found in every form of import", () => {
+    const text = 'import "a"; export { b } from "b"; await import("c"); type D = import("d").D;';
+    const found = importsOf(parse("x.ts", text)).map(({ specifier }) => specifier);
+    expect(found).toEqual(["a", "b", "c", "d"]);
+  });
+});
+
+describe("names of files and folders", () => {
+  it.each(["src/utils/a.ts", "src/file-helpers.ts", "src/common.ts", "src/lineFramer.ts"])(
+    "and the check finds %s",
+    (path) => {
+      expect(badNames(path)).not.toEqual([]);
+    },
+  );
+
+  it("say what is in them", () => {
+    const folders = ["packages", "test", "fixtures", "scripts", "examples"];
+    const paths = folders.flatMap((folder) => filesBelow(folder));
+    const code = paths.filter((path) => /\.(ts|mjs)$/.test(path));
+    expect(code.length).toBeGreaterThan(sources.length);
+    expect(code.flatMap((path) => badNames(path))).toEqual([]);
+  });
+});
+
+describe("documents", () => {
+  const documents = filesBelow(".")
+    .filter((path) => path.endsWith(".md"))
+    .map((path) => readDocument(path));
+
+  it("explain every error code and no other", () => {
+    const sample = { path: "errors.md", text: "## ERR_B\n## ERR_A\n```\n## ERR_C\n```\n" };
+    expect(errorHeadings(sample, ["ERR_A", "ERR_C"])).toHaveLength(3);
+    expect(errorHeadings(readDocument("docs/errors.md"), errorCodes)).toEqual([]);
+  });
+
+  it("link to what is there", () => {
+    const links = ["no-file.md", "#nothing", "LICENSE", "#a-heading", "https://example.org"];
+    const text = `# A heading\n${links.map((link) => `[a](${link})`).join(" ")} \`[a](code)\``;
+    const broken = brokenLinks({ path: "sample.md", text });
+    expect(broken.map((problem) => problem.split(" ")[4])).toEqual(["no-file.md", "#nothing"]);
+    expect(documents.flatMap((document) => brokenLinks(document))).toEqual([]);
+  });
+});
+
+describe("promises", () => {
+  const known = Object.keys(promises);
+  const unproven = Object.keys(notYetProven);
+
+  it("are proven by a test, or listed as not yet proven, but not both", () => {
+    expect(promiseBalance(["P1", "P2"], [], new Set(["P1"]))).toHaveLength(1);
+    expect(promiseBalance(["P1"], ["P1"], new Set(["P1"]))).toHaveLength(1);
+    expect(promiseBalance(["P1"], [], new Set(["P1", "P9"]))).toHaveLength(1);
+    expect([...verifiedPromises(["Verifies: P1, P12 and"])]).toEqual(["P1", "P12"]);
+
+    // Other files than these, which speak of promises without proving any.
+    const tests = filesBelow("test").filter((path) => /^test\/(?!tidy).*\.ts$/.test(path));
+    const texts = tests.map((path) => readFileSync(join(root, path), "utf8"));
+    expect(promiseBalance(known, unproven, verifiedPromises(texts))).toEqual([]);
+  });
+
+  it("stand in the README as what they are", () => {
+    const table = promiseTable(readDocument("README.md"));
+    const expected = known.map((name) => [name, unproven.includes(name) ? "not yet" : "yes"]);
+    const said = known.map((name) => [name, table.get(name)?.split(/[,:]/)[0]]);
+    expect(said).toEqual(expected);
+  });
+});

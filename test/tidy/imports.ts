@@ -1,0 +1,130 @@
+/**
+ * Checks of what imports what: packages stand on each other, the stages of the core stand on each
+ * other like floors, and each third-party package has one door.
+ */
+import { dirname, join } from "node:path/posix";
+import ts from "typescript";
+import { problemAt, visitNodes } from "./source-file.ts";
+import type { Problem, SourceFile } from "./source-file.ts";
+
+/** Which packages of the workspace a package may import. */
+const packagesBelow: Readonly<Record<string, readonly string[]>> = {
+  streaming: [],
+  core: ["@branchlog/streaming"],
+  cli: ["@branchlog/core", "@branchlog/streaming"],
+  bench: ["@branchlog/core", "@branchlog/streaming"],
+};
+
+/** The floors of the core, the lowest first: each imports from itself and from those below. */
+const coreFloors: readonly (readonly string[])[] = [
+  ["errors", "limits"],
+  ["entries"],
+  ["dialects"],
+  ["store"],
+  ["index-table"],
+  ["bodies"],
+  ["projections"],
+  ["checkpoint"],
+  ["session"],
+  ["catalog", "live"],
+  ["open"],
+  ["faces"],
+  ["index"],
+];
+
+/** One import, or re-export, of a module. */
+export interface ImportSite {
+  readonly specifier: string;
+  readonly node: ts.Node;
+}
+
+/** Every module that a file names: static, type-only, re-exported, or imported on demand. */
+export function importsOf(file: SourceFile): ImportSite[] {
+  const sites: ImportSite[] = [];
+  visitNodes(file, (node) => {
+    const named = moduleNameOf(node);
+    if (named !== undefined && ts.isStringLiteralLike(named)) {
+      sites.push({ specifier: named.text, node });
+    }
+  });
+  return sites;
+}
+
+function moduleNameOf(node: ts.Node): ts.Node | undefined {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return node.moduleSpecifier;
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
+    return node.argument.literal;
+  const isCall = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
+  return isCall ? node.arguments[0] : undefined;
+}
+
+/** Imports of packages that stand beside or above, and relative imports that leave the package. */
+export function foreignPackages(file: SourceFile): Problem[] {
+  const [, name = "", src = ""] = file.path.split("/");
+  const allowed = packagesBelow[name];
+  if (allowed === undefined) return [`${file.path}:1: packagesBelow does not know "${name}"`];
+  return importsOf(file).flatMap(({ specifier, node }) => {
+    const isOutside =
+      isRelative(specifier) && !resolved(file, specifier).startsWith(`packages/${name}/${src}/`);
+    const isForeign =
+      specifier.startsWith("@branchlog/") && !allowed.includes(packageOf(specifier));
+    return isOutside || isForeign ? [problemAt(file, node, `${name} imports ${specifier}`)] : [];
+  });
+}
+
+/** Imports in the core that run upwards, and files that stand on no floor. */
+export function upwardImports(file: SourceFile): Problem[] {
+  if (!file.path.startsWith("packages/core/src/")) return [];
+  const own = floorOf(file.path);
+  if (own < 0) return [`${file.path}:1: stands on no floor of the core`];
+  return importsOf(file).flatMap(({ specifier, node }) => {
+    if (!isRelative(specifier)) return [];
+    const target = resolved(file, specifier);
+    if (target.endsWith("/index.ts")) {
+      return [problemAt(file, node, `imports ${specifier}; an index is for those outside`)];
+    }
+    return floorOf(target) > own ? [problemAt(file, node, `imports upwards: ${specifier}`)] : [];
+  });
+}
+
+function floorOf(path: string): number {
+  const [, , , first = ""] = path.split("/");
+  const isFile = first.endsWith(".ts");
+  const name = first.replace(/\.ts$/, "");
+  const floor = coreFloors.findIndex((names) => names.includes(name));
+  // The lowest floor and the door are files; every other stage is a folder or, while small, a file.
+  const isRightKind = isFile || (floor > 0 && floor < coreFloors.length - 1);
+  return isRightKind ? floor : -1;
+}
+
+function isRelative(specifier: string): boolean {
+  return specifier.startsWith(".");
+}
+
+/** The package of a bare specifier: without the subpath. */
+function packageOf(specifier: string): string {
+  const parts = specifier.split("/");
+  return parts.slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
+}
+
+function resolved(file: SourceFile, specifier: string): string {
+  return join(dirname(file.path), specifier);
+}
+
+/** Third-party packages that are imported in more than one file. */
+export function manyDoors(files: readonly SourceFile[]): Problem[] {
+  const doors = new Map<string, Map<string, Problem>>();
+  for (const file of files) {
+    for (const { specifier, node } of importsOf(file)) {
+      if (isRelative(specifier) || /^(node:|@branchlog\/)/.test(specifier)) continue;
+      const name = packageOf(specifier);
+      const known = doors.get(name) ?? new Map<string, Problem>();
+      doors.set(
+        name,
+        known.set(file.path, problemAt(file, node, `one of several doors to ${name}`)),
+      );
+    }
+  }
+  const crowded = [...doors.values()].filter((sites) => sites.size > 1);
+  return crowded.flatMap((sites) => [...sites.values()]);
+}
