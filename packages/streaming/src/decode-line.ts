@@ -1,0 +1,94 @@
+/**
+ * Decodes one line into a JSON object, as the agents do: invalid UTF-8 becomes U+FFFD, a byte-order
+ * mark and white space around the record are tolerated. A line that is no record is a value with a
+ * reason, never an exception.
+ */
+
+/** Anything that JSON can say. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+
+/** A JSON object. A `__proto__` key is an ordinary own property of it. */
+export type JsonObject = { [key: string]: JsonValue };
+
+/** Why a line is not a record. */
+export type BadLineReason = "blank" | "nul-bytes" | "not-json" | "not-object" | "too-long";
+
+/** A record, or why there is none. */
+export type DecodedLine =
+  | { readonly ok: true; readonly value: JsonObject }
+  | { readonly ok: false; readonly reason: BadLineReason; readonly message: string };
+
+/**
+ * Counts calls of `JSON.parse` in this process: what costs most, made visible to tests and tools.
+ */
+export const decodeCounter: { parses: number } = { parses: 0 };
+
+/**
+ * Decodes `bytes[start, end)`, a line with or without its "\n". Linear in the bytes.
+ *
+ * @example
+ * const line = decodeLine(Buffer.from('{"type":"session"}'));
+ * if (line.ok) console.log(line.value["type"]);
+ */
+export function decodeLine(
+  bytes: Uint8Array,
+  start: number = 0,
+  end: number = bytes.length,
+): DecodedLine {
+  const buffer = Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const from = hasByteOrderMark(buffer, start, end) ? start + 3 : start;
+  if (isBlank(buffer, from, end)) return bad("blank", "the line is blank");
+  let text: string;
+  try {
+    text = buffer.toString("utf8", from, end);
+  } catch {
+    // The only way in which decoding fails: V8 cannot hold the text in one string.
+    return bad("too-long", `the line has ${end - start} bytes, more than one string can hold`);
+  }
+  return parse(text, buffer, from, end);
+}
+
+function parse(text: string, bytes: Buffer, start: number, end: number): DecodedLine {
+  let value: unknown;
+  try {
+    decodeCounter.parses++;
+    value = JSON.parse(text);
+  } catch (error) {
+    if (bytes.subarray(start, end).includes(0)) return bad("nul-bytes", "the line has NUL bytes");
+    return bad("not-json", error instanceof Error ? error.message : String(error));
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return bad("not-object", `the line holds ${nameOf(value)}, not an object`);
+  }
+  // JSON.parse makes nothing but JSON values.
+  return { ok: true, value: value as JsonObject };
+}
+
+function bad(reason: BadLineReason, message: string): DecodedLine {
+  return { ok: false, reason, message };
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
+}
+
+function hasByteOrderMark(bytes: Buffer, start: number, end: number): boolean {
+  return (
+    end - start >= 3 &&
+    bytes[start] === 0xef &&
+    bytes[start + 1] === 0xbb &&
+    bytes[start + 2] === 0xbf
+  );
+}
+
+/** Whether there is nothing but JSON white space. */
+function isBlank(bytes: Buffer, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i];
+    if (byte !== 0x20 && byte !== 0x0d && byte !== 0x09 && byte !== 0x0a) return false;
+  }
+  return true;
+}

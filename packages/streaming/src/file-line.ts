@@ -1,0 +1,42 @@
+/** The line and the record that the file readers hand out, and how the one becomes the other. */
+import { type BadLineReason, decodeLine, type JsonObject } from "./decode-line.ts";
+import type { LineRest } from "./line-framer.ts";
+import type { LongLine } from "./long-line.ts";
+
+/** One line of a file, wherever it was read from. */
+export interface AnyFileLine {
+  /** The line without "\n", a trailing "\r" still in it; a copy. null: see `long`. */
+  readonly bytes: Buffer | null;
+  /** Set instead of `bytes` if the line has more than `lineBytesMax` bytes. */
+  readonly long: LongLine | null;
+  /** File position of its first byte. */
+  readonly offset: number;
+  /** Bytes without "\n". */
+  readonly length: number;
+  /** false only for the last line of a file that does not end in "\n". */
+  readonly terminated: boolean;
+}
+
+/** One line of a file that was read from the front. */
+export interface FileLine extends AnyFileLine {
+  /** 1-based, counted from where the reading began. */
+  readonly lineNumber: number;
+}
+
+/** A line and the record in it, or why there is none. */
+export type FileRecord =
+  | (FileLine & { readonly ok: true; readonly value: JsonObject })
+  | (FileLine & { readonly ok: false; readonly reason: BadLineReason; readonly message: string });
+
+/** Decodes a line. Blank and over-long lines come back with their reason, as any bad line. */
+export function toRecord(line: FileLine): FileRecord {
+  if (line.bytes) return { ...line, ...decodeLine(line.bytes) };
+  const message = `the line has ${line.length} bytes, more than lineBytesMax; read inside it`;
+  return { ...line, ok: false, reason: "too-long", message };
+}
+
+/** The unterminated rest of a file as its last line. */
+export function lastLine(rest: LineRest): FileLine {
+  const { bytes, long, offset, length, lineNumber } = rest;
+  return { bytes, long, offset, length, lineNumber, terminated: false };
+}

@@ -1,0 +1,24 @@
+/** JSON lines as a stream: framing, envelopes, decoding, files, and access inside huge records. */
+export { LineFramer } from "./line-framer.ts";
+export type { LineFramerOptions, LineRest, LineSink } from "./line-framer.ts";
+export type { LongLine } from "./long-line.ts";
+export { EnvelopeReader } from "./envelope.ts";
+export type { RecordKind } from "./envelope-form.ts";
+export { decodeCounter, decodeLine } from "./decode-line.ts";
+export type { BadLineReason, DecodedLine, JsonObject, JsonValue } from "./decode-line.ts";
+export { openByteSource, readCounter } from "./byte-source.ts";
+export type { ByteSource, FileSource } from "./byte-source.ts";
+export { scan, scanSync } from "./scan.ts";
+export type { AsyncScanRange, ScanRange } from "./scan.ts";
+export { lines, linesSync, records, recordsSync } from "./read-file.ts";
+export type { ReadFileOptions } from "./read-file.ts";
+export type { AnyFileLine, FileLine, FileRecord } from "./file-line.ts";
+export { linesBackward, linesBackwardSync } from "./read-file-backward.ts";
+export { readRange, readRangeAsync } from "./read-range.ts";
+export { bodyStream, pick, pickStream } from "./large-value.ts";
+export type { LargeValueOptions, PickOptions } from "./large-value.ts";
+export type { ValuePath } from "./path-tracker.ts";
+export type { JsonToken } from "./token-reader.ts";
+export { readShallow } from "./shallow-record.ts";
+export type { ShallowOptions } from "./shallow-record.ts";
+export { chunkBytesDefault, lineBytesMaxDefault, lineEdgeBytes } from "./limits.ts";

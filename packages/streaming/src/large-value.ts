@@ -1,0 +1,109 @@
+/**
+ * Reads inside a record too large to be built: as a stream of tokens, or one value out of it.
+ * Memory is bounded by the chunk and by what is picked. The chunks are the bytes of one JSON
+ * text.
+ */
+import type { JsonValue } from "./decode-line.ts";
+import { valueBytesMaxDefault } from "./limits.ts";
+import { PathTracker, type ValuePath } from "./path-tracker.ts";
+import { type JsonToken, TokenReader } from "./token-reader.ts";
+import { ValueBuilder } from "./value-builder.ts";
+
+/** What every reader of this file accepts. */
+export interface LargeValueOptions {
+  /** Ends the read between two chunks: it rejects with the reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How {@link pick} bounds what it builds. */
+export interface PickOptions extends LargeValueOptions {
+  /** Longest value, in UTF-8 bytes of its strings, keys and numbers. Default 64 MiB. */
+  readonly valueBytesMax?: number;
+}
+
+/**
+ * The tokens of the text, in order. Strings come in pieces of any length; keys and numbers whole.
+ * Malformed or incomplete text throws a SyntaxError; some tokens before the fault are lost then.
+ */
+export async function* bodyStream(
+  chunks: AsyncIterable<Uint8Array>,
+  options: LargeValueOptions = {},
+): AsyncGenerator<JsonToken, void, undefined> {
+  const reader = new TokenReader();
+  options.signal?.throwIfAborted();
+  for await (const chunk of chunks) {
+    options.signal?.throwIfAborted();
+    yield* reader.push(chunk);
+  }
+  yield* reader.finish();
+}
+
+/**
+ * The value at `path`, or undefined if there is none; of duplicate keys, the first. Reads no chunk
+ * beyond the one in which this is known, so what comes after may be malformed.
+ *
+ * @throws RangeError if the value is longer than `valueBytesMax`; SyntaxError if the text is
+ * malformed up to the value.
+ * @example
+ * const model = await pick(readRangeAsync(source, offset, length), ["message", "model"]);
+ */
+export async function pick(
+  chunks: AsyncIterable<Uint8Array>,
+  path: ValuePath,
+  options: PickOptions = {},
+): Promise<JsonValue | undefined> {
+  const bytesMax = options.valueBytesMax ?? valueBytesMaxDefault;
+  const builder = new ValueBuilder();
+  let bytes = 0;
+  for await (const tokens of tokensAt(chunks, path, options)) {
+    for (const token of tokens) {
+      bytes += bytesOf(token);
+      if (bytes > bytesMax) throw new RangeError(`the value has more than ${bytesMax} bytes`);
+      builder.push(token);
+    }
+  }
+  return builder.value;
+}
+
+/**
+ * The pieces of the string at `path`, in order; none if there is no such value. Memory does not
+ * grow with the string. Stops reading at its end.
+ *
+ * @throws TypeError if the value is not a string; SyntaxError if the text is malformed up to its
+ * end.
+ */
+export async function* pickStream(
+  chunks: AsyncIterable<Uint8Array>,
+  path: ValuePath,
+  options: LargeValueOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  for await (const tokens of tokensAt(chunks, path, options)) {
+    for (const token of tokens) {
+      if (token.name === "stringChunk") yield token.value;
+      else if (token.name !== "startString" && token.name !== "endString") {
+        throw new TypeError(`the value at ${JSON.stringify(path)} is not a string`);
+      }
+    }
+  }
+}
+
+/** The tokens of the value at `path`, chunk by chunk; each part is to be drained. */
+async function* tokensAt(
+  chunks: AsyncIterable<Uint8Array>,
+  path: ValuePath,
+  options: LargeValueOptions,
+): AsyncGenerator<Iterable<JsonToken>, void, undefined> {
+  const reader = new TokenReader();
+  const tracker = new PathTracker(path);
+  options.signal?.throwIfAborted();
+  for await (const chunk of chunks) {
+    options.signal?.throwIfAborted();
+    yield tracker.valueTokens(reader.push(chunk));
+    if (tracker.isOver) return;
+  }
+  yield tracker.valueTokens(reader.finish());
+}
+
+function bytesOf(token: JsonToken): number {
+  return "value" in token && typeof token.value === "string" ? Buffer.byteLength(token.value) : 1;
+}

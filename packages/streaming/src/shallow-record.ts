@@ -1,0 +1,144 @@
+/**
+ * Reads the small facts of a record too long to be built: the scalars at its top, and one level
+ * further down where asked for. Everything else is tokenized and dropped, so memory is bounded by
+ * the chunk. The whole text is read: what this calls a record is one for `JSON.parse` too.
+ */
+import type { DecodedLine, JsonObject, JsonValue } from "./decode-line.ts";
+import { stringBytesMaxDefault } from "./limits.ts";
+import { type JsonToken, TokenReader } from "./token-reader.ts";
+import { setOwn } from "./value-builder.ts";
+
+/** What {@link readShallow} keeps. */
+export interface ShallowOptions {
+  /**
+   * Top-level keys whose objects are read one level down, with their own scalars. Default: none.
+   */
+  readonly open?: readonly string[];
+  /** Longest string that is kept, in UTF-8 bytes. Default 64 KiB. */
+  readonly stringBytesMax?: number;
+}
+
+/**
+ * The record without its arrays, without its objects except those in `open`, and without strings
+ * longer than `stringBytesMax`. Linear; about a tenth of the speed of an index scan.
+ */
+export function readShallow(
+  chunks: Iterable<Uint8Array>,
+  options: ShallowOptions = {},
+): DecodedLine {
+  const reader = new TokenReader();
+  const collector = new ShallowCollector(options);
+  let hasNul = false;
+  let isBlank = true;
+  try {
+    for (const chunk of chunks) {
+      hasNul ||= chunk.includes(0);
+      isBlank &&= chunk.every(isWhiteSpace);
+      for (const token of reader.push(chunk)) collector.push(token);
+    }
+    for (const token of reader.finish()) collector.push(token);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    if (isBlank) return { ok: false, reason: "blank", message: "the line is blank" };
+    if (hasNul) return { ok: false, reason: "nul-bytes", message: "the line has NUL bytes" };
+    return { ok: false, reason: "not-json", message: error.message };
+  }
+  return collector.record
+    ? { ok: true, value: collector.record }
+    : { ok: false, reason: "not-object", message: "the line does not hold an object" };
+}
+
+/** Keeps the scalars of depth 1, and of depth 2 inside the opened keys. */
+class ShallowCollector {
+  readonly #opened: ReadonlySet<string>;
+  readonly #stringBytesMax: number;
+  #depth = 0;
+  #record: JsonObject | null = null;
+  /** The object of depth 2 that is read now, if it is an opened one. */
+  #inner: JsonObject | null = null;
+  #key = "";
+  #pieces: string[] = [];
+  #pieceBytes = 0;
+
+  constructor(options: ShallowOptions) {
+    this.#opened = new Set(options.open);
+    this.#stringBytesMax = options.stringBytesMax ?? stringBytesMaxDefault;
+  }
+
+  /** What was collected; null if the text does not hold an object. */
+  get record(): JsonObject | null {
+    return this.#record;
+  }
+
+  push(token: JsonToken): void {
+    switch (token.name) {
+      case "startObject":
+      case "startArray":
+        return this.#enter(token.name === "startObject");
+      case "endObject":
+      case "endArray":
+        this.#depth--;
+        return;
+      case "keyValue":
+        this.#key = token.value;
+        return;
+      case "startString":
+        this.#pieces = [];
+        this.#pieceBytes = 0;
+        return;
+      case "stringChunk":
+        return this.#addPiece(token.value);
+      case "endString":
+        if (this.#pieceBytes > this.#stringBytesMax) return this.#drop();
+        return this.#keep(this.#pieces.join(""));
+      case "numberValue":
+        return this.#keep(Number(token.value));
+      case "nullValue":
+      case "trueValue":
+      case "falseValue":
+        return this.#keep(token.value);
+    }
+  }
+
+  /** The object that keys and scalars belong to now, if it is kept. */
+  get #target(): JsonObject | null {
+    if (this.#depth === 1) return this.#record;
+    return this.#depth === 2 ? this.#inner : null;
+  }
+
+  #enter(isObject: boolean): void {
+    if (this.#depth === 0) {
+      this.#record = isObject ? {} : null;
+    } else if (this.#depth === 1) {
+      const isOpened = isObject && this.#record !== null && this.#opened.has(this.#key);
+      this.#inner = isOpened ? {} : null;
+      if (this.#inner) this.#keep(this.#inner);
+      else this.#drop();
+    } else {
+      this.#drop();
+    }
+    this.#depth++;
+  }
+
+  #addPiece(piece: string): void {
+    if (this.#target === null || this.#pieceBytes > this.#stringBytesMax) return;
+    this.#pieceBytes += Buffer.byteLength(piece);
+    if (this.#pieceBytes > this.#stringBytesMax) this.#pieces = [];
+    else this.#pieces.push(piece);
+  }
+
+  #keep(value: JsonValue): void {
+    const target = this.#target;
+    if (target) setOwn(target, this.#key, value);
+  }
+
+  /** What is not kept replaces an earlier value of the same key all the same. */
+  #drop(): void {
+    const target = this.#target;
+    if (target) Reflect.deleteProperty(target, this.#key);
+  }
+}
+
+function isWhiteSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}

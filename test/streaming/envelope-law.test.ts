@@ -1,0 +1,168 @@
+/** Laws of the envelope reader: what it trusts is what JSON.parse says; fused lines never are. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { EnvelopeReader, type JsonObject, LineFramer } from "@branchlog/streaming";
+import { LineCollector } from "./support/collected-lines.ts";
+import { type Envelope, readEnvelope, readLongEnvelope } from "./support/read-envelope.ts";
+import {
+  lineOf,
+  objectJson,
+  otherForms,
+  recordJson,
+  writtenForms,
+  writtenJson,
+} from "./support/session-lines.ts";
+
+/** The envelope that a parser would find in a valid record. */
+function expectEnvelope(found: Envelope, line: Buffer): void {
+  const record = JSON.parse(line.toString()) as JsonObject;
+  const isCustom = record["type"] === "custom" || record["type"] === "custom_message";
+  const message = record["type"] === "message" ? (record["message"] as JsonObject) : undefined;
+  expect(found).toEqual({
+    type: record["type"],
+    id: record["id"],
+    parentId: record["parentId"],
+    timestamp: record["timestamp"],
+    role: message?.["role"],
+    customType: isCustom ? record["customType"] : undefined,
+    form: found.form,
+    endsWithObject: line.subarray(-2).toString() === "}}",
+    hasPayload: found.form === "tail" && ["data", "content", "message"].some((k) => k in record),
+  });
+}
+
+describe("law: a trusted envelope is the parsed one", () => {
+  it("for records of every form, with hostile texts and payloads", () => {
+    let trusted = 0;
+    fc.assert(
+      fc.property(recordJson, (text) => {
+        const line = Buffer.from(text);
+        for (const found of [readEnvelope(line), readLongEnvelope(line)]) {
+          if (!found) continue;
+          trusted += 1;
+          expectEnvelope(found, line);
+        }
+      }),
+      { numRuns: 5000 },
+    );
+    expect(trusted).toBeGreaterThan(250);
+  });
+
+  it("for chunks of many such records", () => {
+    const lines = fc.array(recordJson, { maxLength: 12 });
+    fc.assert(
+      fc.property(lines, (texts) => {
+        const chunk = Buffer.from(texts.map((text) => `${text}\n`).join(""));
+        const reader = new EnvelopeReader();
+        let start = 0;
+        for (const text of texts) {
+          const end = start + Buffer.byteLength(text);
+          const alone = readEnvelope(Buffer.from(text));
+          expect(readEnvelope(chunk, start, end, reader)).toEqual(alone);
+          start = end + 1;
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("for a caller who reads into one buffer again and again", () => {
+    const line = fc.constantFrom(...Object.values(writtenForms)).map(lineOf);
+    const lines = fc.array(line, { maxLength: 12 });
+    fc.assert(
+      fc.property(lines, fc.integer({ min: 20, max: 400 }), (records, chunkBytes) => {
+        const bytes = Buffer.concat(records.flatMap((record) => [record, Buffer.from("\n")]));
+        const reader = new EnvelopeReader();
+        const framer = new LineFramer();
+        const target = Buffer.alloc(chunkBytes);
+        const sink = Object.assign(new LineCollector(), {
+          line: (chunk: Buffer, start: number, end: number) => {
+            const alone = readEnvelope(Buffer.from(chunk.subarray(start, end)));
+            expect(readEnvelope(chunk, start, end, reader)).toEqual(alone);
+          },
+        });
+        // Blank lines fill the last chunk, so that every chunk is the whole buffer.
+        for (let at = 0; at < bytes.length; at += chunkBytes) {
+          target.fill("\n");
+          bytes.copy(target, 0, at);
+          framer.push(target, sink);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("and every written form is trusted, whatever ordinary payload it carries", () => {
+    const payload = objectJson.filter(
+      (text) => !/"(?:parentId|data|content|message|customType)":/u.test(text),
+    );
+    const core = { id: "a1b2c3d4", parentId: null, timestamp: "2026-11-21T20:28:20.131Z" };
+    fc.assert(
+      fc.property(payload, (text) => {
+        const value: unknown = JSON.parse(text);
+        const { timestamp, id, parentId } = core;
+        for (const record of [
+          { type: "message", ...core, message: { role: "user", value } },
+          { type: "note", ...core, value },
+          { type: "custom", customType: "todo", data: value, ...core },
+          { type: "custom_message", customType: "t", content: "x", details: value, ...core },
+          { type: "message", timestamp, message: { role: "user", value }, id, parentId },
+        ]) {
+          expect(readEnvelope(lineOf(record))).not.toBeNull();
+        }
+      }),
+    );
+  });
+});
+
+describe("fault: fused lines", () => {
+  const complete = Object.values(writtenForms).map(lineOf);
+  const torn = [...complete, ...Object.values(otherForms).map(lineOf)];
+
+  it("a torn record and a complete one are never trusted, wherever the first is torn", () => {
+    for (const first of torn) {
+      for (let cut = 1; cut <= first.length; cut++) {
+        for (const second of complete) {
+          const fused = Buffer.concat([first.subarray(0, cut), second]);
+          expect(readEnvelope(fused), fused.toString()).toBeNull();
+        }
+      }
+    }
+  });
+
+  it("nor from their two ends, if they are too long", () => {
+    for (const first of torn) {
+      for (let cut = 1; cut <= first.length; cut += 3) {
+        for (const second of complete) {
+          const fused = Buffer.concat([first.subarray(0, cut), second]);
+          expect(readLongEnvelope(fused), fused.toString()).toBeNull();
+        }
+      }
+    }
+  });
+
+  it("nor several torn ones and a complete one, nor with a trailing carriage return", () => {
+    const some = fc.constantFrom(...torn);
+    const prefix = fc.tuple(some, fc.nat()).map(([line, cut]) => {
+      return line.subarray(0, 1 + (cut % line.length));
+    });
+    const last = fc.constantFrom(...complete);
+    fc.assert(
+      fc.property(fc.array(prefix, { minLength: 1, maxLength: 4 }), last, (prefixes, line) => {
+        const fused = Buffer.concat([...prefixes, line, Buffer.from("\r")]);
+        expect(readEnvelope(fused), fused.toString()).toBeNull();
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it("nor a torn record of any kind and a complete one with hostile texts", () => {
+    fc.assert(
+      fc.property(recordJson, fc.nat(), writtenJson, (first, cut, second) => {
+        const fused = Buffer.from(first.slice(0, 1 + (cut % first.length)) + second);
+        expect(readEnvelope(fused), fused.toString()).toBeNull();
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});

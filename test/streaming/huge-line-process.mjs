@@ -1,0 +1,68 @@
+/**
+ * Run by huge-line.test.ts in a process of its own, on the built package: makes a file with a
+ * line of 300 MB, indexes it, picks from it and streams it, and reports what it found and its
+ * peak memory.
+ */
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import process from "node:process";
+
+const [packageUrl, path] = process.argv.slice(2);
+const streaming = await import(packageUrl);
+const { EnvelopeReader, LineFramer, openByteSource, pick, pickStream, readRangeAsync } = streaming;
+const { bodyStream, linesBackwardSync, readRange, readShallow, scanSync } = streaming;
+
+const payloadBytes = 300 * 1024 * 1024;
+const core = '"id":"a1b2c3d4","parentId":null,"timestamp":"2026-11-21T20:28:20.131Z"';
+writeFile();
+const found = await readFile();
+process.stdout.write(JSON.stringify({ ...found, peakBytes: peakBytes() }));
+
+function writeFile() {
+  const file = openSync(path, "wx");
+  const piece = Buffer.alloc(
+    1024 * 1024,
+    "iVBORw0KGgoAAAANSUhEUgAAB9AAAAPoCAYAAACGXmWqAAAAAXNSR0IArs4c6Q",
+  );
+  writeSync(file, '{"type":"label","id":"1","parentId":null,"timestamp":"2026"}\n');
+  writeSync(file, `{"type":"message",${core},"message":{"role":"user","content":[{"data":"`);
+  for (let written = 0; written < payloadBytes; written += piece.length) writeSync(file, piece);
+  writeSync(file, '","mimeType":"image/png"}],"model":"claude"}}\n');
+  writeSync(file, '{"type":"label","id":"2","parentId":null,"timestamp":"2026"}\n');
+  closeSync(file);
+}
+
+async function readFile() {
+  const source = openByteSource(path);
+  const reader = new EnvelopeReader();
+  let long;
+  let ids = "";
+  const sink = {
+    line(bytes, start, end) {
+      if (reader.read(bytes, start, end)) ids += bytes.latin1Slice(reader.idStart, reader.idEnd);
+    },
+    longLine(line) {
+      if (!reader.readLong(line)) return;
+      long = line;
+      ids += reader.coreBytes.latin1Slice(reader.idStart, reader.idEnd);
+    },
+  };
+  scanSync(source, new LineFramer(), sink, { from: 0, to: source.sizeSync() });
+  const body = () => readRangeAsync(source, long.offset, long.length);
+  const model = await pick(body(), ["message", "model"]);
+  let streamedBytes = 0;
+  const data = pickStream(body(), ["message", "content", 0, "data"]);
+  for await (const piece of data) streamedBytes += piece.length;
+  let tokens = 0;
+  for await (const token of bodyStream(body())) tokens += token.name === "stringChunk" ? 0 : 1;
+  const shallow = readShallow(readRange(source, long.offset, long.length), { open: ["message"] });
+  const backward = [...linesBackwardSync(path)].map((line) => line.long?.parentIdCount ?? 0);
+  source.closeSync();
+  return { ids, length: long.length, model, streamedBytes, tokens, shallow, backward };
+}
+
+/** Linux counts the peak per program; elsewhere the peak of whoever started it may be in it. */
+function peakBytes() {
+  if (process.platform !== "linux") return process.resourceUsage().maxRSS * 1024;
+  const peak = /VmHWM:\s+(\d+) kB/u.exec(readFileSync("/proc/self/status", "utf8"));
+  return Number(peak[1]) * 1024;
+}

@@ -1,0 +1,29 @@
+/** A line of 300 MB is read in less memory than it has bytes: in a process of its own, as built. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const script = new URL("huge-line-process.mjs", import.meta.url);
+const built = new URL("../../packages/streaming/dist/index.js", import.meta.url);
+const payloadBytes = 300 * 1024 * 1024;
+// A third of it is Node itself; what is read and dropped waits for the collector.
+const peakBytesMax = 240 * 1024 * 1024;
+
+it("a line of 300 MB is indexed, picked from and streamed in bounded memory", async () => {
+  const path = join(temporaryDirectory(), "huge.jsonl");
+  const parameters = ["--max-old-space-size=128", script.pathname, built.href, path];
+  const { stdout } = await promisify(execFile)(process.execPath, parameters);
+  const { peakBytes, ...found } = JSON.parse(stdout) as Record<string, unknown>;
+  expect(found).toMatchObject({
+    ids: "1a1b2c3d42",
+    model: "claude",
+    streamedBytes: payloadBytes,
+    tokens: 33,
+    shallow: { ok: true, value: { id: "a1b2c3d4", message: { role: "user", model: "claude" } } },
+    backward: [0, 1, 0],
+  });
+  expect(found["length"]).toBeGreaterThan(payloadBytes);
+  expect(peakBytes).toBeLessThan(peakBytesMax);
+});

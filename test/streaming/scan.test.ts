@@ -1,0 +1,147 @@
+/** The two shells that drive the framer: the same lines, each byte read once. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { LineFramer, scan, scanSync } from "@branchlog/streaming";
+import { LineCollector, splitLines } from "./support/collected-lines.ts";
+import { MemorySource } from "./support/memory-source.ts";
+
+const text = '{"a":1}\n\n{"b":"é"}\r\n{"c":';
+const bytes = Buffer.from(text);
+
+describe("scanSync and scan", () => {
+  it("deliver the lines of a range and return the bytes read", async () => {
+    const range = { from: 8, to: bytes.length };
+    const [sync, later] = [new LineCollector(), new LineCollector()];
+    const framer = new LineFramer({ offset: 8, lineNumber: 2 });
+    expect(scanSync(new MemorySource(bytes), framer, sync, range)).toBe(bytes.length - 8);
+    expect(sync.lines.map(({ offset, lineNumber }) => [offset, lineNumber])).toEqual([
+      [8, 2],
+      [9, 3],
+    ]);
+    expect(framer.rest()?.bytes?.toString()).toBe('{"c":');
+    const other = new LineFramer({ offset: 8, lineNumber: 2 });
+    expect(await scan(new MemorySource(bytes), other, later, range)).toBe(bytes.length - 8);
+    expect(later.lines).toEqual(sync.lines);
+    expect(other.rest()).toEqual(framer.rest());
+  });
+
+  it("stop where the source ends", async () => {
+    const range = { from: 0, to: 10_000, chunkBytes: 5 };
+    const source = new MemorySource(bytes);
+    expect(scanSync(source, new LineFramer(), new LineCollector(), range)).toBe(bytes.length);
+    expect(await scan(source, new LineFramer(), new LineCollector(), range)).toBe(bytes.length);
+  });
+
+  it("read nothing of an empty range", async () => {
+    const source = new MemorySource(bytes);
+    const range = { from: 3, to: 3 };
+    expect(scanSync(source, new LineFramer(), new LineCollector(), range)).toBe(0);
+    expect(await scan(source, new LineFramer(), new LineCollector(), range)).toBe(0);
+    expect(source.reads).toBe(0);
+  });
+
+  it("read one chunk ahead, not more", async () => {
+    const source = new MemorySource(bytes);
+    const range = { from: 0, to: bytes.length, chunkBytes: 4 };
+    await scan(source, new LineFramer(), new LineCollector(), range);
+    expect(source.inFlightMax).toBe(1);
+    expect(source.bytesRead).toBe(bytes.length);
+  });
+});
+
+describe("law: chunk sizes and short reads do not matter", () => {
+  it("each byte is read once, and the lines are those of the whole", async () => {
+    const parts = fc.constantFrom("\n", "\r\n", "ab", "é", '{"a":1}\n');
+    const content = fc.array(parts, { maxLength: 30 });
+    const sizes = fc.integer({ min: 1, max: 40 });
+    await fc.assert(
+      fc.asyncProperty(content, sizes, sizes, async (texts, chunkBytes, readBytesMax) => {
+        const whole = Buffer.from(texts.join(""));
+        const range = { from: 0, to: whole.length, chunkBytes };
+        const sources = [0, 1].map(() => new MemorySource(whole, { readBytesMax }));
+        const sinks = [new LineCollector(), new LineCollector()] as const;
+        const [first, second] = sources;
+        if (!first || !second) return;
+        scanSync(first, new LineFramer(), sinks[0], range);
+        await scan(second, new LineFramer(), sinks[1], range);
+        const { lines } = splitLines(whole);
+        expect(sinks.map((sink) => sink.lines)).toEqual([lines, lines]);
+        expect(sources.map((source) => source.bytesRead)).toEqual([whole.length, whole.length]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("scan", () => {
+  const range = { from: 0, to: bytes.length, chunkBytes: 3 };
+
+  it("rejects with the reason of an aborted signal, between two chunks", async () => {
+    const reason = new Error("enough");
+    const controller = new AbortController();
+    const source = new MemorySource(bytes, {
+      onRead: (read) => {
+        if (read === 3) controller.abort(reason);
+      },
+    });
+    const sink = new LineCollector();
+    const framer = new LineFramer();
+    const { signal } = controller;
+    await expect(scan(source, framer, sink, { ...range, signal })).rejects.toBe(reason);
+    expect(framer.offset).toBe(6);
+    expect(source.isIdle).toBe(true);
+  });
+
+  it("reads nothing if the signal was aborted before", async () => {
+    const source = new MemorySource(bytes);
+    const signal = AbortSignal.abort();
+    const scanned = scan(source, new LineFramer(), new LineCollector(), { ...range, signal });
+    await expect(scanned).rejects.toThrow();
+    expect(source.reads).toBe(0);
+  });
+
+  it("rejects with what a read failed with, after the lines before it", async () => {
+    const error = new Error("EIO");
+    const fail = (read: number) => {
+      if (read === 4) throw error;
+    };
+    const sink = new LineCollector();
+    const source = new MemorySource(bytes, { onRead: fail });
+    await expect(scan(source, new LineFramer(), sink, range)).rejects.toBe(error);
+    expect(sink.lines.map((line) => line.text)).toEqual(['{"a":1}', ""]);
+    const again = new MemorySource(bytes, { onRead: fail });
+    const sync = new LineCollector();
+    expect(() => scanSync(again, new LineFramer(), sync, range)).toThrow(error);
+    expect(sync.lines).toEqual(sink.lines);
+  });
+
+  it("passes on what a sink throws, with no read left in flight", async () => {
+    const source = new MemorySource(bytes);
+    const sink = {
+      line: () => {
+        throw new Error("sink");
+      },
+      longLine: () => undefined,
+    };
+    await expect(scan(source, new LineFramer(), sink, range)).rejects.toThrow("sink");
+    expect(source.isIdle).toBe(true);
+  });
+
+  it("gives the event loop its turn, even if the source never waits", async () => {
+    const immediate = {
+      readSync: () => 0,
+      read: (target: Buffer, offset: number, length: number) => {
+        target.fill(10, offset, offset + length);
+        return Promise.resolve(length);
+      },
+    };
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 0);
+    const options = { from: 0, to: 20_000, chunkBytes: 10, yieldEveryMs: 0 };
+    await scan(immediate, new LineFramer(), new LineCollector(), options);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,104 @@
+/** The small facts of a record: JSON.parse without what is large. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeLine, type JsonObject, type JsonValue, readShallow } from "@branchlog/streaming";
+import { chunksOfSize, jsonText, objectJson } from "./support/session-lines.ts";
+
+const read = (text: string, options = {}, size = 7) =>
+  readShallow(chunksOfSize(Buffer.from(text), size), options);
+
+function isContainer(value: JsonValue): value is JsonObject | JsonValue[] {
+  return typeof value === "object" && value !== null;
+}
+
+/** The reference: leaves out what readShallow leaves out, from the whole. */
+function shallow(record: JsonObject, open: readonly string[], stringBytesMax: number): unknown {
+  const kept = Object.entries(record).flatMap(([key, value]) => {
+    if (typeof value === "string" && Buffer.byteLength(value) > stringBytesMax) return [];
+    if (!isContainer(value)) return [[key, value] as const];
+    if (Array.isArray(value) || !open.includes(key)) return [];
+    return [[key, shallow(value, [], stringBytesMax)] as const];
+  });
+  return Object.fromEntries(kept);
+}
+
+describe("readShallow", () => {
+  const line =
+    '{"type":"message","id":"a","n":-1.5,"message":{"role":"user","content":["x",{"role":1}],' +
+    '"t":1},"list":[1,{"id":2}],"ok":true,"none":null}';
+
+  it("keeps scalars and leaves out the rest", () => {
+    const value = { type: "message", id: "a", n: -1.5, ok: true, none: null };
+    expect(read(line)).toEqual({ ok: true, value });
+  });
+
+  it("reads one level further down where it is asked to", () => {
+    const value = { message: { role: "user", t: 1 } };
+    expect(read(line, { open: ["message", "list", "id"] })).toMatchObject({ ok: true, value });
+    expect(read('{"a":{"b":{"c":1}},"b":{"d":2}}', { open: ["a", "b"] })).toEqual({
+      ok: true,
+      value: { a: {}, b: { d: 2 } },
+    });
+  });
+
+  it("leaves out strings above the maximum, in bytes", () => {
+    const text = JSON.stringify({ a: "x".repeat(8), b: "x".repeat(9), c: "é".repeat(5), d: 1 });
+    expect(read(text, { stringBytesMax: 8 })).toEqual({
+      ok: true,
+      value: { a: "xxxxxxxx", d: 1 },
+    });
+  });
+
+  it("takes the last of duplicate keys, also if that is left out", () => {
+    expect(read('{"a":1,"a":2,"b":1,"b":[3]}')).toEqual({ ok: true, value: { a: 2 } });
+  });
+
+  it("keeps a __proto__ key as an own property", () => {
+    const found = read('{"__proto__":1,"a":{"__proto__":"x"}}', { open: ["a"] });
+    expect(found.ok && Object.keys(found.value)).toEqual(["__proto__", "a"]);
+  });
+
+  it.each(["", " \r\n", "\0\0", '{"a":1}\0', '{"a":1', "{}{}", "[]", "5", '"x"', "null", "[{}]"])(
+    "gives %j the reason that decodeLine gives",
+    (text) => {
+      const expected = decodeLine(Buffer.from(text));
+      const reason = expected.ok ? "" : expected.reason;
+      for (const size of [1, 100]) {
+        expect(read(text, {}, size)).toMatchObject({ ok: false, reason });
+      }
+    },
+  );
+
+  it("law: it is JSON.parse without what is left out, at any chunk size", () => {
+    const open = fc.subarray(["message", "data", "content", "details", "__proto__", "a"]);
+    const size = fc.integer({ min: 1, max: 60 });
+    fc.assert(
+      fc.property(objectJson, open, fc.nat(12), size, (text, opened, stringBytesMax, chunk) => {
+        const options = { open: opened, stringBytesMax };
+        const whole = JSON.parse(text) as JsonObject;
+        const expected = { ok: true, value: shallow(whole, opened, stringBytesMax) };
+        expect(read(text, options, chunk)).toStrictEqual(expected);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("law: it calls a record what decodeLine calls a record", () => {
+    const cut = fc.option(fc.nat());
+    fc.assert(
+      fc.property(jsonText, cut, fc.constantFrom("", "\r", " x", "}"), (text, at, end) => {
+        const some = (at === null ? text : text.slice(0, at % (text.length + 1))) + end;
+        expect(read(some).ok).toBe(decodeLine(Buffer.from(some)).ok);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("passes on what its source throws", () => {
+    const failing = function* () {
+      yield Buffer.from('{"a":');
+      throw new Error("EIO");
+    };
+    expect(() => readShallow(failing())).toThrow("EIO");
+  });
+});
