@@ -1,0 +1,167 @@
+/**
+ * Turns a draft into the bytes of a line, in two steps: all the work that depends on its size comes
+ * first, id and parent are spliced in under the lock. The bytes are those of `JSON.stringify` for
+ * pi's object with pi's key order. Pure; no code of the caller runs after {@link encodeDraft}.
+ */
+import type { JsonObject } from "@branchlog/streaming";
+import { BranchlogError } from "../errors.ts";
+import type { EntryDraft } from "./entry-draft.ts";
+import { isKnownEntryType, type SessionEntry } from "./entry-types.ts";
+import { guardEncoding, objectText } from "./json-text.ts";
+import { orderedFields } from "./ordered-fields.ts";
+
+/** A draft as bytes that wait for an id and a parent. */
+export interface EncodedDraft {
+  readonly type: string;
+  /** The role of a message that has one; undefined for every other type. */
+  readonly role: string | undefined;
+  /** The line up to the key `id`, a comma included. */
+  readonly before: Buffer;
+  /** The line from the comma behind the value of `parentId`, without its newline. */
+  readonly after: Buffer;
+  /** Where in `after` the entry's own id belongs once more, as a JSON string; -1: nowhere. */
+  readonly ownIdAt: number;
+  /** As given; its text is part of `after`. */
+  readonly timestamp: string;
+}
+
+/** The keys behind the envelope, in pi's order. */
+const payloadKeys: { readonly [T in SessionEntry["type"]]: readonly string[] } = {
+  message: ["message"],
+  thinking_level_change: ["thinkingLevel"],
+  model_change: ["provider", "modelId"],
+  compaction: [
+    "summary",
+    "firstKeptEntryId",
+    "tokensBefore",
+    "details",
+    "usage",
+    "fromHook",
+    "systemMessage",
+  ],
+  branch_summary: ["fromId", "summary", "details", "usage", "fromHook"],
+  custom: ["customType", "data"],
+  custom_message: ["customType", "content", "display", "details"],
+  label: ["targetId", "label"],
+  session_info: ["name"],
+  usage: ["kind", "provider", "model", "usage", "note"],
+  context_edit: ["targetId", "replacement"],
+};
+
+/**
+ * Encodes everything but id and parent. Fields unknown to pi follow its own, in their order.
+ *
+ * @param timestamp ISO 8601 with milliseconds, as it is to be stored.
+ * @throws `ERR_UNSERIALIZABLE` with the cause (cycle, BigInt, a throwing toJSON or getter, too deep
+ * or too long, a message that is no object), `ERR_INVALID_ARGUMENT` for a draft that is no object,
+ * has no type, has the type `session`, or has an id, parentId or timestamp. Nothing else.
+ */
+export function encodeDraft(draft: EntryDraft, timestamp: string): EncodedDraft {
+  if (typeof timestamp !== "string") throw invalid("The timestamp must be a string");
+  const { type, payload } = readDraft(draft);
+  const ownId = type === "compaction" && payload["firstKeptEntryId"] === null;
+  const left = ownId ? takeUpToOwnId(payload) : "";
+  const right = membersText(payload);
+  const role = type === "message" ? roleOf(right) : undefined;
+  return guardEncoding(`The ${type} entry`, () => {
+    const opening = `{"type":${JSON.stringify(type)},`;
+    const stamp = `,"timestamp":${JSON.stringify(timestamp)}`;
+    const behind = right === "" ? "" : `,${right}`;
+    const payloadFirst = type === "custom" || type === "custom_message";
+    const before = Buffer.from(payloadFirst && right !== "" ? `${opening}${right},` : opening);
+    const after = Buffer.from(payloadFirst ? `${stamp}}` : `${stamp}${left}${behind}}`);
+    const ownIdAt = ownId ? Buffer.byteLength(`${stamp}${left}`) : -1;
+    return { type, role, before, after, ownIdAt, timestamp };
+  });
+}
+
+/**
+ * One whole line, newline included. Copies bytes; costs nothing that depends on the draft's shape.
+ *
+ * @throws `ERR_INVALID_ARGUMENT` if an id is not a string: the line would not be JSON.
+ */
+export function spliceDraft(encoded: EncodedDraft, id: string, parentId: string | null): Buffer {
+  if (typeof id !== "string" || (parentId !== null && typeof parentId !== "string")) {
+    throw invalid("An id must be a string, a parent id a string or null");
+  }
+  const ownId = JSON.stringify(id);
+  const links = `"id":${ownId},"parentId":${JSON.stringify(parentId)}`;
+  const { before, after, ownIdAt } = encoded;
+  const again = ownIdAt < 0 ? 0 : Buffer.byteLength(ownId);
+  const length = before.length + Buffer.byteLength(links) + after.length + again + 1;
+  const line = Buffer.allocUnsafe(length);
+  let at = before.copy(line);
+  at += line.write(links, at);
+  if (ownIdAt >= 0) {
+    at += after.copy(line, at, 0, ownIdAt);
+    at += line.write(ownId, at);
+  }
+  at += after.copy(line, at, Math.max(ownIdAt, 0));
+  line[at] = 0x0a;
+  return line;
+}
+
+/**
+ * The entry as a reader of the log will see it: a snapshot that shares nothing with the draft. An
+ * entry of an unknown type comes under the same type as in pi; see `isKnownEntry`.
+ *
+ * @throws As {@link encodeDraft} and {@link spliceDraft}.
+ */
+export function entryFromDraft(
+  draft: EntryDraft,
+  id: string,
+  parentId: string | null,
+  timestamp: string,
+): SessionEntry {
+  const line = spliceDraft(encodeDraft(draft, timestamp), id, parentId);
+  // Decoding boundary: the line was made from a draft, whose fields are those of its entry.
+  return guardEncoding("The entry", () => JSON.parse(line.toString()) as SessionEntry);
+}
+
+interface DraftParts {
+  readonly type: string;
+  readonly payload: Record<string, unknown>;
+}
+
+function readDraft(draft: EntryDraft): DraftParts {
+  if (typeof draft !== "object" || draft === null) throw invalid("A draft must be an object");
+  const type = guardEncoding("The draft", (): unknown => draft.type);
+  if (typeof type !== "string" || type === "") throw invalid("A draft needs a type");
+  if (type === "session") throw invalid("A header cannot be appended");
+  const keys = isKnownEntryType(type) ? payloadKeys[type] : [];
+  const payload = guardEncoding(`The ${type} entry`, () => orderedFields(draft, keys, "type"));
+  for (const key of ["id", "parentId", "timestamp"]) {
+    if (payload[key] !== undefined) throw invalid(`A draft has no ${key}; the log gives it one`);
+  }
+  return { type, payload };
+}
+
+/** `"a":1,"b":2`, without braces; empty if there is nothing to write. */
+function membersText(payload: Record<string, unknown>): string {
+  return objectText(payload, "The entry").slice(1, -1);
+}
+
+/** Takes the members up to the own id out of the payload; the text ends with the key it goes to. */
+function takeUpToOwnId(payload: Record<string, unknown>): string {
+  const summary = membersText({ summary: payload["summary"] });
+  delete payload["summary"];
+  delete payload["firstKeptEntryId"];
+  return `${summary === "" ? "" : ","}${summary},"firstKeptEntryId":`;
+}
+
+/** Reads the role from the text, as toJSON may have changed what the object says. */
+function roleOf(members: string): string | undefined {
+  const roleFirst = /^"message":\{"role":"([^"\\]*)"/.exec(members);
+  if (roleFirst !== null) return roleFirst[1];
+  // Decoding boundary: `members` is JSON text that we have just made.
+  const message = (JSON.parse(`{${members}}`) as JsonObject)["message"];
+  if (typeof message !== "object" || message === null || Array.isArray(message)) {
+    throw new BranchlogError("ERR_UNSERIALIZABLE", "A message must be written as an object");
+  }
+  const role = message["role"];
+  return typeof role === "string" ? role : undefined;
+}
+
+function invalid(message: string): BranchlogError {
+  return new BranchlogError("ERR_INVALID_ARGUMENT", message);
+}

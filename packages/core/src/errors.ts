@@ -1,0 +1,80 @@
+/**
+ * The one error class of Branchlog. Every failure carries a stable code, typed facts and its cause;
+ * match on `code`, never on the text. Damaged data is a diagnostic, not an error.
+ */
+
+/** Stable error codes, alphabetical. Each has a heading in docs/errors.md. */
+export const errorCodes = [
+  "ERR_APPEND_FAILED",
+  "ERR_APPEND_UNCERTAIN",
+  "ERR_CLOSED",
+  "ERR_CONFLICT",
+  "ERR_DIVERGED",
+  "ERR_DUPLICATE_ID",
+  "ERR_ENTRY_NOT_FOUND",
+  "ERR_ENTRY_TOO_LARGE",
+  "ERR_HEADER_DAMAGED",
+  "ERR_INVALID_ARGUMENT",
+  "ERR_INVALID_SESSION_ID",
+  "ERR_LOCK_TIMEOUT",
+  "ERR_LOG_EMPTY",
+  "ERR_LOG_EXISTS",
+  "ERR_LOG_GONE",
+  "ERR_LOG_MISSING",
+  "ERR_LOG_UNREADABLE",
+  "ERR_MIGRATION",
+  "ERR_NOT_A_SESSION",
+  "ERR_READ_ONLY",
+  "ERR_UNSERIALIZABLE",
+  "ERR_VERSION_NEWER",
+] as const;
+
+/** One of {@link errorCodes}. */
+export type ErrorCode = (typeof errorCodes)[number];
+
+/** Typed facts that say what happened to which file. */
+export interface ErrorFacts {
+  /** The log that the failed operation was about. */
+  readonly path?: string;
+  /** Byte offset in that log. */
+  readonly offset?: number;
+  /** 1-based physical line number in that log. */
+  readonly line?: number;
+  /** The entry id in question. */
+  readonly id?: string;
+  /** The tail that an expectation met instead of the expected one. */
+  readonly tail?: string | null;
+  /** Ids of entries of a failed append that are in the log all the same. */
+  readonly landed?: readonly string[];
+  /** The error underneath. */
+  readonly cause?: unknown;
+}
+
+/** The error class of every package of Branchlog; tell its kinds apart by `code`. */
+export class BranchlogError extends Error {
+  override readonly name: string = "BranchlogError";
+  readonly code: ErrorCode;
+  readonly path: string | undefined;
+  readonly offset: number | undefined;
+  readonly line: number | undefined;
+  readonly id: string | undefined;
+  readonly tail: string | null | undefined;
+  readonly landed: readonly string[];
+
+  /** @param message What happened to which file, and what to do next. */
+  constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}) {
+    super(message, "cause" in facts ? { cause: facts.cause } : undefined);
+    this.code = code;
+    this.path = facts.path;
+    this.offset = facts.offset;
+    this.line = facts.line;
+    this.id = facts.id;
+    this.tail = facts.tail;
+    this.landed = facts.landed ?? [];
+  }
+}
+
+/** Whether `error` is a {@link BranchlogError}, of the given code if one is given. */
+export function isBranchlogError(error: unknown, code?: ErrorCode): error is BranchlogError {
+  return error instanceof BranchlogError && (code === undefined || error.code === code);
+}

@@ -1,0 +1,34 @@
+/** Every maximum of the core, with its unit in the name and the reason for its value. */
+
+/** Bodies kept in memory: enough for a working context, small beside an agent's own heap. */
+export const bodyCacheBytesMaxDefault: number = 64 * 1024 * 1024;
+
+/** How long an append waits for the lock: longer than a stale lock lives (10 s), so a crash heals. */
+export const lockWaitMsDefault: number = 15_000;
+
+/** A lock untouched for so long is taken over. Equal in every process that shares a log. */
+export const lockStaleMs: number = 10_000;
+
+/** How often a held lock is touched. Equal in every process that shares a log. */
+export const lockUpdateMs: number = 5_000;
+
+/** Bytes of one batch: one write of this size takes milliseconds, so others wait no longer. */
+export const batchBytesMaxDefault: number = 8 * 1024 * 1024;
+
+/** How often an append whose bytes were displaced or torn by a peer is written again. */
+export const appendAttemptsMax: number = 3;
+
+/** Descriptors held open per process: far below the usual limit of 1,024. */
+export const descriptorsMax: number = 64;
+
+/** Bytes before the cursor that are remembered to notice a log rewritten in place. */
+export const fingerprintBytes: number = 64;
+
+/** Diagnostics kept one by one; beyond it they are only counted, so damage cannot fill memory. */
+export const diagnosticsMax: number = 1_000;
+
+/** Longest record that is built as one object: V8's string limit, less a margin. */
+export const bodyBytesMax: number = 512 * 1024 * 1024 - 64 * 1024;
+
+/** How long opening works before it gives the event loop a turn. */
+export const yieldEveryMs: number = 8;

@@ -1,0 +1,220 @@
+/** Migrating lines byte by byte. Verifies: P19 (bytes in = bytes out), for migration. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "@branchlog/streaming";
+import {
+  migrateLine,
+  type MigrationContext,
+} from "../../../packages/core/src/dialects/migrate-line.ts";
+import { upcastEntry, upcastHeader } from "../../../packages/core/src/dialects/upcast.ts";
+
+const ids = [undefined, "one", "two"];
+const context = (version: 1 | 2 | 3, kind: "header" | "entry" = "entry"): MigrationContext => ({
+  version,
+  kind,
+  id: "own",
+  parentId: "before",
+  idAtFileIndex: (i) => ids[i],
+});
+const migrate = (line: string, ...how: Parameters<typeof context>): string =>
+  migrateLine(Buffer.from(line), context(...how)).toString();
+const links = '"id":"own","parentId":"before"';
+
+describe("migrateLine of v1", () => {
+  it.each([
+    ['{"type":"x","n":1.50e+0}', `{"type":"x","n":1.50e+0,${links}}`],
+    ['{"type":"x"}\r\n', `{"type":"x",${links}}\r\n`],
+    [' { "type" : "x" } \r', ` { "type" : "x" ,${links}} \r`],
+    ["{}", `{${links}}`],
+    ["{ }\n", `{ ${links}}\n`],
+    ['{"a":"}\\"\\\\","b":[{"id":1},"]"]}', `{"a":"}\\"\\\\","b":[{"id":1},"]"],${links}}`],
+    ['{"id":"x","type":"y"}', '{"id":"own","type":"y","parentId":"before"}'],
+    ['{"parentId":{"a":[1]},"a":1,"id":7}', '{"parentId":"before","a":1,"id":"own"}'],
+    ['{"\\u0069d":1,"parentId":2}', '{"\\u0069d":"own","parentId":"before"}'],
+    ['{"id":1,"id":2,"parentId":3}', '{"id":1,"id":"own","parentId":"before"}'],
+  ])("writes the ids of %j", (line, expected) => {
+    expect(migrate(line, 1)).toBe(expected);
+  });
+
+  it.each([
+    [
+      '"firstKeptEntryIndex":2,"type":"compaction"',
+      '"type":"compaction",',
+      ',"firstKeptEntryId":"two"',
+    ],
+    [
+      '"type":"compaction" , "firstKeptEntryIndex" : 1 ,"z":1',
+      '"type":"compaction" ,"z":1,',
+      ',"firstKeptEntryId":"one"',
+    ],
+    ['"type":"compaction","firstKeptEntryIndex":0', '"type":"compaction",', ""],
+    ['"type":"compaction","firstKeptEntryIndex":9', '"type":"compaction",', ""],
+    ['"type":"compaction","firstKeptEntryIndex":-1e0', '"type":"compaction",', ""],
+    [
+      '"type":"compaction","firstKeptEntryIndex":"1"',
+      '"type":"compaction","firstKeptEntryIndex":"1",',
+      "",
+    ],
+    ['"type":"custom","firstKeptEntryIndex":1', '"type":"custom","firstKeptEntryIndex":1,', ""],
+  ])("turns the index of {%s} into an id", (members, before, behind) => {
+    expect(migrate(`{${members}}`, 1)).toBe(`{${before}${links}${behind}}`);
+  });
+
+  it.each([
+    ['"firstKeptEntryIndex":1,"firstKeptEntryIndex":2,"type":"compaction"'],
+    ['"firstKeptEntryIndex":1,"type":"compaction","firstKeptEntryIndex":2,"firstKeptEntryIndex":2'],
+    ['"type":"compaction","firstKeptEntryIndex":1,"a":1,"firstKeptEntryIndex":2'],
+  ])("cuts an index that stands there more than once: {%s}", (members) => {
+    const migrated: unknown = JSON.parse(migrate(`{${members}}`, 1));
+    expect(migrated).not.toHaveProperty("firstKeptEntryIndex");
+    expect(migrated).toMatchObject({ type: "compaction", firstKeptEntryId: "two" });
+  });
+
+  it("escapes ids, and writes null for the first parent", () => {
+    const odd = { ...context(1), id: '"\\\n', parentId: null };
+    expect(migrateLine(Buffer.from("{}"), odd).toString()).toBe(
+      '{"id":"\\"\\\\\\n","parentId":null}',
+    );
+  });
+});
+
+describe("migrateLine of messages", () => {
+  it("replaces the role hookMessage in its place", () => {
+    const line =
+      '{"type":"message","id":"i","message":{ "a" : 1.0, "role" : "hookMessage" ,"z":"\\u00e9"}}';
+    const expected = line.replace('"hookMessage"', '"custom"');
+    expect(migrate(line, 2)).toBe(expected);
+    expect(migrate(line.replace("hook", "\\u0068ook"), 2)).toBe(expected);
+  });
+
+  it.each([
+    ['{"type":"custom","message":{"role":"hookMessage"}}'],
+    ['{"type":"message","message":{"content":{"role":"hookMessage"},"role":"user"}}'],
+    ['{"type":"message","message":{"role":"hookMessage","role":"user"}}'],
+    ['{"type":"message","message":{"role":"hookMessage"},"message":"last one wins"}'],
+    ['{"type":"message","message":["role","hookMessage"]}'],
+    ['{"type":"message"}'],
+  ])("gives %s back as the same buffer", (line) => {
+    const bytes = Buffer.from(line);
+    expect(migrateLine(bytes, context(2))).toBe(bytes);
+  });
+});
+
+describe("migrateLine of headers", () => {
+  it.each([
+    ['{"type":"session","id":"s"}\n', 1, '{"type":"session","id":"s","version":3}\n'],
+    ['{"type":"session","version":null,"id":"s"}', 1, '{"type":"session","version":3,"id":"s"}'],
+    [
+      '{"type":"session", "version": 2.0 ,"id":"s"}',
+      2,
+      '{"type":"session", "version": 3 ,"id":"s"}',
+    ],
+    ['{"type":"session","version":4}', 3, '{"type":"session","version":4}'],
+  ] as const)("writes the version of %j", (line, version, expected) => {
+    expect(migrate(line, version, "header")).toBe(expected);
+  });
+});
+
+describe("migrateLine, by law", () => {
+  const space = fc.constantFrom("", "", " ", "\t", " \r");
+  const number = fc.constantFrom("0", "1", "2", "-0", "1.0", "2E+0", "9007199254740993", "1e-7");
+  const text = fc.string({ unit: "binary" }).map((value) => JSON.stringify(value));
+  const role = fc.constantFrom('"hookMessage"', '"user"', '"\\u0068ookMessage"', "5", "{}");
+  const message = fc
+    .tuple(space, role, text, space)
+    .map(([a, roleText, other, b]) => `{${a}${other}:1,"role"${b}:${roleText}${a}}`);
+  const value = fc.oneof(
+    number,
+    text,
+    role,
+    message,
+    fc.constantFrom('"compaction"', '"message"', '"session"', "null", "true", "[]", "{}"),
+    fc.jsonValue().map((json) => JSON.stringify(json, null, "\t").replaceAll("\n", " ")),
+  );
+  const key = fc.oneof(
+    fc.constantFrom("id", "parentId", "type", "message", "firstKeptEntryIndex", "version"),
+    fc.constantFrom("firstKeptEntryId", "__proto__", "7", "role", "data"),
+    fc.string(),
+  );
+  const keyText = fc.tuple(key, fc.boolean()).map(([name, escaped]) => {
+    const first = name.charCodeAt(0).toString(16).padStart(4, "0");
+    return escaped && name !== ""
+      ? `"\\u${first}${JSON.stringify(name.slice(1)).slice(1)}`
+      : JSON.stringify(name);
+  });
+  const member = fc
+    .tuple(space, keyText, space, space, value, space)
+    .map(([a, name, b, c, json, d]) => `${a}${name}${b}:${c}${json}${d}`);
+  const known = fc.constantFrom('"type":"message"', '"type":"compaction"', '"type":"custom"');
+  const record = fc
+    .tuple(space, fc.array(fc.oneof(member, known), { maxLength: 8 }), space)
+    .map(([before, members, behind]) => `${before}{${members.join(",")}}${behind}`);
+
+  it("gives what upcasting gives, with the same order of keys", () => {
+    const how = fc.constantFrom(...([1, 2, 3] as const));
+    fc.assert(
+      fc.property(record, how, fc.constantFrom("header", "entry"), (line, version, kind) => {
+        const decoded = JSON.parse(line) as JsonObject;
+        const expected =
+          kind === "header"
+            ? upcastHeader(decoded, version)
+            : upcastEntry(decoded, context(version));
+        const migrated = JSON.parse(migrate(line, version, kind)) as JsonObject;
+        expect(JSON.stringify(migrated)).toBe(JSON.stringify(expected));
+        expect(migrated).toEqual(expected);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it("only inserts, where there is nothing to replace", () => {
+    const plain = fc
+      .array(fc.tuple(fc.string({ minLength: 21, maxLength: 25 }), value))
+      .map((pairs) => pairs.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(" , "));
+    fc.assert(
+      fc.property(plain, (members) => {
+        const comma = members === "" ? "" : ",";
+        expect(migrate(`{${members} }\r`, 1)).toBe(`{${members} ${comma}${links}}\r`);
+      }),
+    );
+  });
+});
+
+describe("migrateLine of odd lines", () => {
+  it.each([
+    [""],
+    ["  \r\n"],
+    ["[1]"],
+    ["5"],
+    ['"{}"'],
+    ["{"],
+    ['{"a"'],
+    ['{"a":'],
+    ['{"a":1'],
+    ['{"a":1,'],
+    ['{"a":"\\'],
+    ['{"a":{"b":1'],
+    ['{"a":1}{"b":2}'],
+    ['{"a":1 2}'],
+    ['{"a":1,,"b":2}'],
+    ["{a:1}"],
+    ['{"\\u00":1}'],
+    ['{"type":"message","message":{"ro'],
+  ])("gives the bad line %j back unchanged", (line) => {
+    const bytes = Buffer.from(line);
+    for (const kind of ["entry", "header"] as const) {
+      expect(migrateLine(bytes, context(1, kind))).toBe(bytes);
+    }
+  });
+
+  it("steps over a million levels without recursion", () => {
+    const deep = `${'{"a":['.repeat(500_000)}${"]}".repeat(500_000)}`;
+    expect(migrate(`{"deep":${deep}}`, 1)).toBe(`{"deep":${deep},${links}}`);
+  });
+
+  it("keeps bytes that are not UTF-8", () => {
+    const bytes = Buffer.from('{"a":"?"}');
+    bytes[6] = 0xff;
+    expect(migrateLine(bytes, context(1)).subarray(0, 8)).toEqual(bytes.subarray(0, 8));
+  });
+});
