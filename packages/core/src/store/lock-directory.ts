@@ -1,0 +1,133 @@
+/**
+ * One attempt to own a lock directory, and the ownership that follows: the file system that
+ * proper-lockfile is given. Removes a directory only if it is the one we made, or is stale still;
+ * proper-lockfile alone would remove whatever stands there. Between the last look and the removal
+ * a few microseconds remain, so writers must check what they wrote all the same.
+ */
+import fs from "node:fs";
+
+/** Tells one lock directory from another at the same path; an inode number alone is reused. */
+interface Identity {
+  readonly ino: bigint;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+}
+
+/** What proper-lockfile asks of a file system. */
+export interface LockFileSystem {
+  readonly mkdirSync: () => void;
+  readonly statSync: () => { readonly mtime: Date };
+  readonly utimesSync: (path: string, atime: Date, mtime: Date) => void;
+  readonly rmdirSync: () => void;
+}
+
+// A directory made just now whose time is further off has it from a machine with another clock;
+// everybody else judges staleness by their own.
+const clockSkewMsMax = 1_000;
+
+/** One lock directory. Belongs to a single attempt; not to be used again after its release. */
+export class LockDirectory {
+  readonly #path: string;
+  readonly #staleMs: number;
+  #made = false;
+  #lost = false;
+  #ours: Identity | null = null;
+  #inTheWay: Identity | null = null;
+
+  /** The face for proper-lockfile. Own properties: it copies the object and calls the copy. */
+  readonly fs: LockFileSystem = {
+    mkdirSync: () => this.#make(),
+    statSync: () => ({ mtime: new Date(mtimeMs(this.#look())) }),
+    utimesSync: (_path, atime, mtime) => this.#refresh(atime, mtime),
+    rmdirSync: () => (this.#made ? this.removeIfOurs() : this.#removeIfStale()),
+  };
+
+  /** @param staleMs Age at which a directory of somebody else may be removed. */
+  constructor(path: string, staleMs: number) {
+    this.#path = path;
+    this.#staleMs = staleMs;
+  }
+
+  /** Whether the directory at the path is the one we made. Never throws: in doubt, it is not. */
+  isOurs(): boolean {
+    return !this.#lost && this.#isUnchanged();
+  }
+
+  /** From now on {@link LockDirectory.isOurs} is false. */
+  markLost(): void {
+    this.#lost = true;
+  }
+
+  /** Removes the directory unless it is somebody else's. */
+  removeIfOurs(): void {
+    if (this.#isUnchanged()) fs.rmdirSync(this.#path);
+  }
+
+  #make(): void {
+    fs.mkdirSync(this.#path, { mode: 0o700 });
+    this.#made = true;
+  }
+
+  #look(): Identity {
+    const found = identify(this.#path);
+    if (!this.#made) this.#inTheWay = found;
+    else if (this.#ours === null) return (this.#ours = this.#withOwnClock(found));
+    return found;
+  }
+
+  #withOwnClock(found: Identity): Identity {
+    const now = Date.now();
+    if (Math.abs(mtimeMs(found) - now) <= clockSkewMsMax) return found;
+    fs.utimesSync(this.#path, new Date(now), new Date(now));
+    return identify(this.#path);
+  }
+
+  /** Called by the update timer; an `ENOENT` tells proper-lockfile that the lock is lost. */
+  #refresh(atime: Date, mtime: Date): void {
+    // While acquiring, this is the probe of the time stamps' precision. The time that the
+    // directory was born with tells it as well, for one system call less per lock.
+    if (this.#ours === null) return;
+    if (!this.#isUnchanged()) throw takenOver(this.#path);
+    fs.utimesSync(this.#path, atime, mtime);
+    const found = identify(this.#path);
+    const isTouched = found.ino === this.#ours.ino && mtimeMs(found) === mtime.getTime();
+    if (!isTouched) throw takenOver(this.#path);
+    this.#ours = found;
+  }
+
+  /**
+   * Two processes may have seen the same stale directory; the slower one must not remove the
+   * lock that the faster one has made since (proper-lockfile#121). Left standing, it is `ELOCKED`.
+   */
+  #removeIfStale(): void {
+    const found = identify(this.#path);
+    const isSeen = this.#inTheWay !== null && isSame(found, this.#inTheWay);
+    if (isSeen && mtimeMs(found) < Date.now() - this.#staleMs) fs.rmdirSync(this.#path);
+  }
+
+  #isUnchanged(): boolean {
+    if (this.#ours === null) return false;
+    try {
+      return isSame(identify(this.#path), this.#ours);
+    } catch {
+      return false;
+    }
+  }
+}
+
+function identify(path: string): Identity {
+  return fs.statSync(path, { bigint: true });
+}
+
+function isSame(one: Identity, other: Identity): boolean {
+  return one.ino === other.ino && one.mtimeNs === other.mtimeNs && one.ctimeNs === other.ctimeNs;
+}
+
+/** Rounded: what was set in milliseconds may be stored some nanoseconds below. */
+function mtimeMs({ mtimeNs }: Identity): number {
+  return Math.round(Number(mtimeNs) / 1e6);
+}
+
+function takenOver(path: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`The lock at ${path} was taken over`), { code: "ENOENT" });
+}

@@ -1,0 +1,105 @@
+/**
+ * The lock port over proper-lockfile: the directory `<path>.branchlog-lock`, touched by a timer
+ * while it is held and taken over by others once it was not for `staleMs`. A holder that stalls
+ * for longer loses the lock and is told so by `isOursSync`; it never removes its successor's.
+ */
+import { lockSync } from "proper-lockfile";
+import { lockStaleMs, lockUpdateMs } from "../limits.ts";
+import { LockDirectory } from "./lock-directory.ts";
+import type { FileLock, HeldLock } from "./ports.ts";
+
+/** Times of a lock, equal in every process that shares a log. */
+export interface LockTimes {
+  /** Age of an untouched lock at which it may be taken over; at least 2,000. */
+  readonly staleMs: number;
+  /** How often a held lock is touched; at least 1,000 and at most half of `staleMs`. */
+  readonly updateMs: number;
+}
+
+/** Locks this process believes to hold, by lock directory. */
+const holdings = new Map<string, LockDirectory>();
+let attempts = 0;
+
+/**
+ * A lock with times of its own. `path` must be canonical: aliases would be different locks.
+ * Uncontended, acquiring and releasing cost three system calls and two looks at the directory.
+ */
+export function createLockfileLock(times: LockTimes): FileLock {
+  return { tryAcquireSync: (path) => tryAcquire(`${path}.branchlog-lock`, times) };
+}
+
+/** The lock that every process uses for the logs they share. */
+export const lockfileLock: FileLock = createLockfileLock({
+  staleMs: lockStaleMs,
+  updateMs: lockUpdateMs,
+});
+
+function tryAcquire(directoryPath: string, times: LockTimes): HeldLock | null {
+  // Asked first, as our own lock may be stale after a long stall and must not be taken by us.
+  if (holdings.get(directoryPath)?.isOurs() === true) return null;
+  const directory = new LockDirectory(directoryPath, times.staleMs);
+  try {
+    const release = lockDirectory(directory, directoryPath, times);
+    holdings.set(directoryPath, directory);
+    return heldLock(directory, directoryPath, release);
+  } catch (error) {
+    if (isHeldByAnother(error, process.platform)) return null;
+    throw error;
+  }
+}
+
+function lockDirectory(directory: LockDirectory, path: string, times: LockTimes): () => void {
+  attempts += 1;
+  // The first argument is only the key under which proper-lockfile keeps its books. Unique, so
+  // that releasing a lock that was lost does not end one that was acquired since.
+  return lockSync(`${path}#${attempts}`, {
+    lockfilePath: path,
+    realpath: false,
+    stale: times.staleMs,
+    update: times.updateMs,
+    fs: directory.fs,
+    onCompromised: () => directory.markLost(),
+  });
+}
+
+function heldLock(directory: LockDirectory, path: string, release: () => void): HeldLock {
+  let isReleased = false;
+  return {
+    isOursSync: () => !isReleased && directory.isOurs(),
+    releaseSync() {
+      if (isReleased) return;
+      isReleased = true;
+      if (holdings.get(path) === directory) holdings.delete(path);
+      releaseQuietly(directory, release);
+    },
+  };
+}
+
+/** After a write nothing about its lock may fail it: what cannot be removed becomes stale. */
+function releaseQuietly(directory: LockDirectory, release: () => void): void {
+  try {
+    release();
+  } catch {
+    // Proper-lockfile had given it up already, without removing it.
+    removeQuietly(directory);
+  }
+}
+
+function removeQuietly(directory: LockDirectory): void {
+  try {
+    directory.removeIfOurs();
+  } catch {
+    // Somebody was faster, or the directory may not be removed.
+  }
+}
+
+/**
+ * Whether a failure to lock means that somebody holds it. On Windows `mkdir` says `EPERM` while a
+ * directory of that name is being removed.
+ */
+export function isHeldByAnother(error: unknown, platform: NodeJS.Platform): boolean {
+  if (!(error instanceof Error) || !("code" in error)) return false;
+  if (error.code === "ELOCKED") return true;
+  const isMkdir = "syscall" in error && error.syscall === "mkdir";
+  return platform === "win32" && error.code === "EPERM" && isMkdir;
+}

@@ -1,0 +1,96 @@
+/**
+ * The file system port over `node:fs`. Adds nothing but modes and flags: no retries, no caching,
+ * no translation of errors.
+ */
+import fs from "node:fs";
+import type { FileStat, FileSystem, OpenMode } from "./ports.ts";
+
+const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR } = fs.constants;
+const openFlags: Readonly<Record<OpenMode, number>> = {
+  read: O_RDONLY,
+  append: O_RDWR | O_APPEND,
+  create: O_RDWR | O_APPEND | O_CREAT | O_EXCL,
+};
+const fileMode = 0o600;
+const directoryMode = 0o700;
+
+function fileStat(stats: fs.Stats): FileStat {
+  return {
+    dev: stats.dev,
+    ino: stats.ino,
+    size: stats.size,
+    mtimeMs: stats.mtimeMs,
+    ctimeMs: stats.ctimeMs,
+    isFile: stats.isFile(),
+    isDirectory: stats.isDirectory(),
+    mode: stats.mode,
+  };
+}
+
+function read(
+  fd: number,
+  target: Buffer,
+  offset: number,
+  length: number,
+  position: number,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    fs.read(fd, target, offset, length, position, (error, count) => {
+      if (error === null) resolve(count);
+      else reject(error);
+    });
+  });
+}
+
+function fdatasync(fd: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fs.fdatasync(fd, (error) => {
+      if (error === null) resolve();
+      else reject(error);
+    });
+  });
+}
+
+function syncDirectorySync(path: string): void {
+  // Windows cannot open a directory for syncing; its names are journaled by the file system.
+  if (process.platform === "win32") return;
+  const fd = fs.openSync(path, O_RDONLY);
+  try {
+    fs.fsyncSync(fd);
+  } catch (error) {
+    if (!isUnsupported(error)) throw error;
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** fsync(2): EINVAL means that the descriptor is of a kind that cannot be synced. */
+function isUnsupported(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EINVAL";
+}
+
+/** The file system of this machine. */
+export const nodeFileSystem: FileSystem = {
+  openSync: (path, mode) => fs.openSync(path, openFlags[mode], fileMode),
+  closeSync: (fd) => fs.closeSync(fd),
+  readSync: (fd, target, offset, length, position) =>
+    fs.readSync(fd, target, offset, length, position),
+  read,
+  writeSync: (fd, bytes, offset, length) => fs.writeSync(fd, bytes, offset, length),
+  statSync(path) {
+    const stats = fs.statSync(path, { throwIfNoEntry: false });
+    return stats === undefined ? null : fileStat(stats);
+  },
+  fstatSync: (fd) => fileStat(fs.fstatSync(fd)),
+  fdatasyncSync: (fd) => fs.fdatasyncSync(fd),
+  fdatasync,
+  syncDirectorySync,
+  linkSync: (from, to) => fs.linkSync(from, to),
+  renameSync: (from, to) => fs.renameSync(from, to),
+  unlinkSync: (path) => fs.unlinkSync(path),
+  makeDirectorySync(path) {
+    fs.mkdirSync(path, { recursive: true, mode: directoryMode });
+  },
+  listSync: (path) => fs.readdirSync(path),
+  realpathSync: (path) => fs.realpathSync.native(path),
+};

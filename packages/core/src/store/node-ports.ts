@@ -1,0 +1,14 @@
+/** Ports for sessions in files of this machine. */
+import { lockfileLock } from "./lockfile-lock.ts";
+import { nodeFileSystem } from "./node-file-system.ts";
+import type { Ports } from "./ports.ts";
+import { randomIds } from "./random-ids.ts";
+import { systemClock } from "./system-clock.ts";
+
+/** The ports that the engine uses unless it is given others. */
+export const nodePorts: Ports = {
+  fs: nodeFileSystem,
+  lock: lockfileLock,
+  clock: systemClock,
+  ids: randomIds,
+};

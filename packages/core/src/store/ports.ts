@@ -1,0 +1,108 @@
+/**
+ * The four ports of the engine: files, lock, clock and ids. Everything that touches the outside
+ * world goes through them, so that the rest is deterministic. Errors pass through unchanged, as
+ * Node's error objects (`code`, `errno`, `syscall`, `path`); adapters never translate them.
+ */
+
+/** What the engine needs to know of a file or directory. Times are epoch milliseconds. */
+export interface FileStat {
+  readonly dev: number;
+  readonly ino: number;
+  /** Length in bytes. */
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly isFile: boolean;
+  readonly isDirectory: boolean;
+  /** File type and permission bits, as in `st_mode`. */
+  readonly mode: number;
+}
+
+/**
+ * How a file is opened: `read` read-only; `append` for reading and appending, the file must exist
+ * (`O_RDWR|O_APPEND`); `create` the same on a new file of mode 0600, `EEXIST` if there is one.
+ */
+export type OpenMode = "read" | "append" | "create";
+
+/** Files and directories. Paths are absolute; every failure is thrown as Node throws it. */
+export interface FileSystem {
+  /** Opens a file and returns its descriptor, which stays valid when the file is unlinked. */
+  openSync(path: string, mode: OpenMode): number;
+  closeSync(fd: number): void;
+  /** Reads up to `length` bytes at `position` into `target`; returns the count, 0 at the end. */
+  readSync(fd: number, target: Buffer, offset: number, length: number, position: number): number;
+  /** As {@link FileSystem.readSync}, without blocking. */
+  read(
+    fd: number,
+    target: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<number>;
+  /** Appends bytes at the end the file has at this moment; returns how many, maybe fewer. */
+  writeSync(fd: number, bytes: Buffer, offset: number, length: number): number;
+  /** Null: nothing exists at `path` (`ENOENT`); anything else is thrown. */
+  statSync(path: string): FileStat | null;
+  fstatSync(fd: number): FileStat;
+  /** Returns once the file's data and size are on the device. */
+  fdatasyncSync(fd: number): void;
+  /** As {@link FileSystem.fdatasyncSync}, without blocking. */
+  fdatasync(fd: number): Promise<void>;
+  /** Makes new and renamed names in a directory durable; does nothing where that is unsupported. */
+  syncDirectorySync(path: string): void;
+  /** Gives a file a second name; `EEXIST` if `to` exists. */
+  linkSync(from: string, to: string): void;
+  /** Renames; an existing file at `to` is replaced in one step. */
+  renameSync(from: string, to: string): void;
+  unlinkSync(path: string): void;
+  /** Creates a directory of mode 0700 and its missing parents; an existing one is fine. */
+  makeDirectorySync(path: string): void;
+  /** Names in a directory, in no particular order, without `.` and `..`. */
+  listSync(path: string): readonly string[];
+  /** The canonical absolute path of something that exists. */
+  realpathSync(path: string): string;
+}
+
+/** Mutual exclusion of appends, between processes and inside one. */
+export interface FileLock {
+  /** Null: somebody else holds it, in this process or another. Any other failure is thrown. */
+  tryAcquireSync(path: string): HeldLock | null;
+}
+
+/** A lock that was acquired. It can be lost to others once its holder stalls for too long. */
+export interface HeldLock {
+  /** Whether the lock is still the one we made: false once it was taken over or released. */
+  isOursSync(): boolean;
+  /** Gives the lock back if it is still ours. Never throws; a second call does nothing. */
+  releaseSync(): void;
+}
+
+/** Time. */
+export interface Clock {
+  /** Milliseconds since the epoch; may jump. */
+  now(): number;
+  /** Milliseconds since some fixed moment; never goes back. */
+  monotonicMs(): number;
+  /** Blocks the thread. */
+  sleepSync(ms: number): void;
+  /** Waits without blocking; rejects with the signal's reason once it is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Names that are new, and randomness. */
+export interface IdSource {
+  /** Eight lower-case hex digits. Unlikely, but not guaranteed, to be unique: check them. */
+  entryId(): string;
+  /** A UUIDv7 in canonical text, greater than every earlier one of this source. */
+  sessionId(): string;
+  /** A random number in [0, 1), for spreading retries. */
+  jitter(): number;
+}
+
+/** The outside world of an engine. */
+export interface Ports {
+  readonly fs: FileSystem;
+  readonly lock: FileLock;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}

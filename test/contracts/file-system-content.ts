@@ -1,0 +1,84 @@
+/** How every file system adapter must read and append. */
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { createFile, textOf } from "./file-system-setting.ts";
+import type { FileSystemSetting } from "./file-system-setting.ts";
+
+/** Reading, in both forms. */
+export function fileReading(setUp: () => FileSystemSetting): void {
+  it("reads back what was written, from any position, up to the end", () => {
+    const setting = setUp();
+    const path = join(setting.root, "a");
+    createFile(setting, path, "0123456789");
+    const fd = setting.fs.openSync(path, "read");
+    const target = Buffer.alloc(8, "-");
+    expect(setting.fs.readSync(fd, target, 2, 4, 3)).toBe(4);
+    expect(target.toString()).toBe("--3456--");
+    expect(setting.fs.readSync(fd, target, 0, 8, 8)).toBe(2);
+    expect(setting.fs.readSync(fd, target, 0, 8, 10)).toBe(0);
+    expect(setting.fs.readSync(fd, target, 0, 8, 99)).toBe(0);
+    setting.fs.closeSync(fd);
+  });
+
+  it("reads without blocking what it reads blocking", async () => {
+    const setting = setUp();
+    createFile(setting, join(setting.root, "a"), "0123456789");
+    const fd = setting.fs.openSync(join(setting.root, "a"), "read");
+    const target = Buffer.alloc(3);
+    await expect(setting.fs.read(fd, target, 0, 3, 8)).resolves.toBe(2);
+    expect(target.toString("utf8", 0, 2)).toBe("89");
+    setting.fs.closeSync(fd);
+  });
+
+  it("writes the part of the buffer that it is given", () => {
+    const setting = setUp();
+    const path = join(setting.root, "a");
+    const fd = setting.fs.openSync(path, "create");
+    expect(setting.fs.writeSync(fd, Buffer.from("0123456789"), 3, 4)).toBe(4);
+    expect(textOf(setting, fd)).toBe("3456");
+    setting.fs.closeSync(fd);
+  });
+}
+
+/** Appending, and making it durable. */
+export function fileAppending(setUp: () => FileSystemSetting): void {
+  it("appends at the end the file has, not the one it had when it was opened", () => {
+    const setting = setUp();
+    const path = join(setting.root, "a");
+    createFile(setting, path);
+    const one = setting.fs.openSync(path, "append");
+    const other = setting.fs.openSync(path, "append");
+    for (const [fd, text] of [
+      [one, "a"],
+      [other, "bb"],
+      [one, "ccc"],
+    ] as const) {
+      setting.fs.writeSync(fd, Buffer.from(text), 0, text.length);
+    }
+    expect(textOf(setting, one)).toBe("abbccc");
+    setting.fs.closeSync(one);
+    setting.fs.closeSync(other);
+  });
+
+  it("stores large content byte for byte", () => {
+    const setting = setUp();
+    const bytes = Buffer.from(Array.from({ length: 300_007 }, (_, at) => (at * 31) % 251));
+    const fd = setting.fs.openSync(join(setting.root, "a"), "create");
+    for (let at = 0; at < bytes.length; at += 70_001) {
+      setting.fs.writeSync(fd, bytes, at, Math.min(70_001, bytes.length - at));
+    }
+    const target = Buffer.alloc(bytes.length);
+    expect(setting.fs.readSync(fd, target, 0, target.length, 0)).toBe(bytes.length);
+    expect(target.equals(bytes)).toBe(true);
+    setting.fs.closeSync(fd);
+  });
+
+  it("syncs files and directories", async () => {
+    const setting = setUp();
+    const fd = setting.fs.openSync(join(setting.root, "a"), "create");
+    setting.fs.fdatasyncSync(fd);
+    await setting.fs.fdatasync(fd);
+    setting.fs.syncDirectorySync(setting.root);
+    setting.fs.closeSync(fd);
+  });
+}

@@ -1,0 +1,121 @@
+/** The descriptor pool: which file one gets, and how many are open. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { names, pooledFiles, textOf } from "./pooled-files.ts";
+
+/** A promise that the test settles. */
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((settle) => {
+    open = settle;
+  });
+  return { opened, open };
+}
+
+describe("which file one gets", () => {
+  it("is opened once for many uses, and known by its inode without a system call", () => {
+    const { fs, read, inodeOf } = pooledFiles();
+    const ino = inodeOf("a");
+    const looks = fs.callCount("statSync");
+    for (let use = 0; use < 10; use += 1) expect(read("a", ino)).toBe("a");
+    expect(fs.callCount("openSync")).toBe(1);
+    expect(fs.callCount("statSync")).toBe(looks);
+  });
+
+  it("is looked up at each use if the caller does not say which inode is meant", () => {
+    const { fs, path, read } = pooledFiles();
+    expect(read("a")).toBe("a");
+    fs.renameSync(path("b"), path("a"));
+    expect(read("a")).toBe("b");
+    expect(() => read("missing")).toThrow(expect.objectContaining({ code: "ENOENT" }));
+  });
+
+  it("stays the adopted one while another has taken its name", () => {
+    const { fs, path, read, inodeOf } = pooledFiles();
+    const old = inodeOf("a");
+    expect(read("a", old)).toBe("a");
+    fs.renameSync(path("b"), path("a"));
+    expect(read("a", inodeOf("a"))).toBe("b");
+    expect(read("a", old)).toBe("a");
+  });
+
+  it("is never another than the one to be read", () => {
+    const { fs, pool, path, read, inodeOf } = pooledFiles();
+    const old = inodeOf("a");
+    fs.renameSync(path("b"), path("a"));
+    const facts = { code: "ERR_LOG_GONE", path: path("a") };
+    expect(() => read("a", old)).toThrow(expect.objectContaining(facts));
+    expect([pool.openCount, fs.openCount]).toEqual([0, 0]);
+  });
+
+  it("is whatever has the name for an append, if the expected one is not open", () => {
+    const { fs, pool, path, inodeOf } = pooledFiles();
+    const old = inodeOf("a");
+    fs.renameSync(path("b"), path("a"));
+    const append = (fd: number): number => fs.writeSync(fd, Buffer.from("!"), 0, 1);
+    pool.useSync(path("a"), "append", old, append);
+    expect(fs.readFileSync(path("a")).toString()).toBe("b!");
+  });
+
+  it("is not the read-only one when it is to be appended to", () => {
+    const { fs, pool, path, read, inodeOf } = pooledFiles();
+    expect(read("a", inodeOf("a"))).toBe("a");
+    const append = (fd: number): number => fs.writeSync(fd, Buffer.from("!"), 0, 1);
+    pool.useSync(path("a"), "append", inodeOf("a"), append);
+    expect(read("a", inodeOf("a"))).toBe("a!");
+    expect(pool.openCount).toBe(2);
+  });
+
+  it("is right, and the pool within its size, in every sequence of uses", () => {
+    const steps = fc.array(fc.record({ name: fc.constantFrom(...names), isKnown: fc.boolean() }));
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 4 }), (uses, max) => {
+        const { fs, pool, read, inodeOf } = pooledFiles(max);
+        for (const { name, isKnown } of uses) {
+          expect(read(name, isKnown ? inodeOf(name) : undefined)).toBe(name);
+          expect(fs.openCount).toBe(pool.openCount);
+          expect(pool.openCount).toBeLessThanOrEqual(max);
+        }
+      }),
+    );
+  });
+});
+
+describe("how many are open", () => {
+  it("is bounded: the least recently used goes first", () => {
+    const { fs, read } = pooledFiles();
+    for (const name of "abcab") read(name);
+    read("d");
+    const opens = fs.callCount("openSync");
+    for (const name of "abd") read(name);
+    expect(fs.callCount("openSync")).toBe(opens);
+    read("c");
+    expect(fs.callCount("openSync")).toBe(opens + 1);
+  });
+
+  it("may exceed the bound only by those in use, none of which is closed", async () => {
+    const { fs, pool, path } = pooledFiles();
+    const { opened, open } = gate();
+    const reading = names.map((name) =>
+      pool.use(path(name), "read", undefined, async (fd) => {
+        await opened;
+        return textOf(fs, fd);
+      }),
+    );
+    expect(pool.openCount).toBe(6);
+    pool.closeIdle();
+    expect(pool.openCount).toBe(6);
+    open();
+    expect(await Promise.all(reading)).toEqual(names);
+    expect([pool.openCount, fs.openCount]).toEqual([3, 3]);
+  });
+
+  it("shrinks by what is closed on request", () => {
+    const { fs, pool, path, read } = pooledFiles();
+    for (const name of "abc") read(name);
+    pool.closePath(path("b"));
+    expect(fs.openCount).toBe(2);
+    pool.closeIdle();
+    expect([pool.openCount, fs.openCount]).toEqual([0, 0]);
+  });
+});

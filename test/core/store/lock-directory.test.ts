@@ -1,0 +1,127 @@
+/** What the lock directory removes, and what it leaves standing: the races, one step at a time. */
+import { existsSync, mkdirSync, rmdirSync, statSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { LockDirectory } from "../../../packages/core/src/store/lock-directory.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const staleMs = 2_000;
+
+function setUp(): { path: string; directory: LockDirectory } {
+  const path = join(temporaryDirectory(), "lock");
+  return { path, directory: new LockDirectory(path, staleMs) };
+}
+
+/** A directory that somebody made `ageMs` ago. */
+function makeOld(path: string, ageMs: number): void {
+  mkdirSync(path);
+  const time = new Date(Date.now() - ageMs);
+  utimesSync(path, time, time);
+}
+
+/** The steps by which proper-lockfile acquires. */
+function make({ fs }: LockDirectory, path: string): void {
+  fs.mkdirSync();
+  fs.utimesSync(path, new Date(0), new Date(0));
+  fs.statSync();
+}
+
+describe("a directory in the way", () => {
+  it("is removed if it is stale", () => {
+    const { path, directory } = setUp();
+    makeOld(path, staleMs + 500);
+    expect(() => directory.fs.mkdirSync()).toThrow(expect.objectContaining({ code: "EEXIST" }));
+    directory.fs.statSync();
+    directory.fs.rmdirSync();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("stays if somebody took it over since we looked (proper-lockfile#121)", () => {
+    const { path, directory } = setUp();
+    makeOld(path, staleMs + 500);
+    directory.fs.statSync();
+    rmdirSync(path);
+    mkdirSync(path);
+    directory.fs.rmdirSync();
+    expect(existsSync(path)).toBe(true);
+  });
+
+  it("stays if its holder woke up and touched it since we looked", () => {
+    const { path, directory } = setUp();
+    makeOld(path, staleMs + 500);
+    directory.fs.statSync();
+    utimesSync(path, new Date(), new Date());
+    directory.fs.rmdirSync();
+    expect(existsSync(path)).toBe(true);
+  });
+
+  it("stays if another stale one stands there than the one we looked at", () => {
+    const { path, directory } = setUp();
+    makeOld(path, staleMs + 500);
+    directory.fs.statSync();
+    rmdirSync(path);
+    makeOld(path, staleMs + 900);
+    directory.fs.rmdirSync();
+    expect(existsSync(path)).toBe(true);
+  });
+});
+
+describe("a directory of ours", () => {
+  it("is ours from the moment it was made until it is removed", () => {
+    const { path, directory } = setUp();
+    expect(directory.isOurs()).toBe(false);
+    make(directory, path);
+    expect(directory.isOurs()).toBe(true);
+    directory.fs.rmdirSync();
+    expect(existsSync(path)).toBe(false);
+    expect(directory.isOurs()).toBe(false);
+  });
+
+  it("keeps the time it was made when its precision is probed", () => {
+    const { path, directory } = setUp();
+    make(directory, path);
+    expect(statSync(path).mtimeMs).toBeGreaterThan(1_700_000_000_000);
+  });
+
+  it("stays ours when it is touched by our timer", () => {
+    const { path, directory } = setUp();
+    make(directory, path);
+    const time = new Date(1_700_000_000_123);
+    directory.fs.utimesSync(path, time, time);
+    expect(directory.isOurs()).toBe(true);
+    expect(directory.fs.statSync().mtime).toEqual(time);
+    directory.fs.rmdirSync();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("is not ours once it was replaced, and then neither touched nor removed", () => {
+    const { path, directory } = setUp();
+    make(directory, path);
+    rmdirSync(path);
+    mkdirSync(path);
+    const { mtimeMs } = statSync(path);
+    expect(directory.isOurs()).toBe(false);
+    const touch = (): void => directory.fs.utimesSync(path, new Date(0), new Date(0));
+    expect(touch).toThrow(expect.objectContaining({ code: "ENOENT" }));
+    expect(statSync(path).mtimeMs).toBe(mtimeMs);
+    directory.fs.rmdirSync();
+    expect(existsSync(path)).toBe(true);
+  });
+
+  it("is not ours once it was marked lost", () => {
+    const { path, directory } = setUp();
+    make(directory, path);
+    directory.markLost();
+    expect(directory.isOurs()).toBe(false);
+    directory.removeIfOurs();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("is not ours if it cannot be looked at", () => {
+    const { path, directory } = setUp();
+    make(directory, path);
+    rmdirSync(path);
+    expect(directory.isOurs()).toBe(false);
+    expect(() => directory.removeIfOurs()).not.toThrow();
+  });
+});

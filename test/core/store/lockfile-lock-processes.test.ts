@@ -1,0 +1,108 @@
+/** The lock between real processes, this one among them: killed, stalled and careless holders. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { createLockfileLock } from "../../../packages/core/src/store/lockfile-lock.ts";
+import { acquire } from "../../contracts/file-lock.ts";
+import type { StallCommand } from "../../support/lock-process.ts";
+import { LockProcess } from "../../support/lock-process.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+// The shortest that proper-lockfile allows.
+const times = { staleMs: 2_000, updateMs: 1_000 };
+const lock = createLockfileLock(times);
+// For asking whether somebody holds the lock, however slowly the machine runs his timers.
+const patience = { staleMs: 600_000, updateMs: 300_000 };
+const patientLock = createLockfileLock(patience);
+
+function setUp(): { path: string; directory: string; flag: string } {
+  const root = temporaryDirectory();
+  const path = join(root, "a.jsonl");
+  return { path, directory: `${path}.branchlog-lock`, flag: join(root, "flag") };
+}
+
+describe("two processes", () => {
+  it("do not hold the lock at the same time", async () => {
+    const { path } = setUp();
+    const other = new LockProcess(path, patience);
+    await other.ask("acquire");
+    expect(patientLock.tryAcquireSync(path)).toBeNull();
+    await other.ask("release");
+    const held = acquire(patientLock, path);
+    expect(await other.ask("tryAcquire")).toBe(false);
+    held.releaseSync();
+    expect(await other.ask("tryAcquire")).toBe(true);
+  });
+
+  it("get on after the holder was killed, once its lock is stale", async () => {
+    const { path, directory } = setUp();
+    const victim = new LockProcess(path, times);
+    await victim.ask("acquire");
+    await victim.kill();
+    expect(existsSync(directory)).toBe(true);
+    const held = await vi.waitFor(() => acquire(lock, path), { timeout: 50_000, interval: 5 });
+    expect(held.isOursSync()).toBe(true);
+    held.releaseSync();
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  it("need not wait after the holder ended by itself", async () => {
+    const { path, directory } = setUp();
+    const careless = new LockProcess(path, times);
+    await careless.ask("acquire");
+    await careless.exit();
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  it("do not take their own lock, however long they stalled", async () => {
+    const { path } = setUp();
+    const holder = new LockProcess(path, times);
+    await holder.ask("acquire");
+    expect(await holder.ask("stallAndTryAcquire")).toBe(false);
+    expect(await holder.ask("isOurs")).toBe(true);
+  });
+});
+
+interface Robbery {
+  readonly path: string;
+  readonly holder: LockProcess;
+  readonly thief: LockProcess;
+  /** What the holder answered when it woke. */
+  readonly woken: unknown;
+}
+
+describe("a holder that stalled until its lock was taken over", () => {
+  async function robbed(stall: StallCommand): Promise<Robbery> {
+    const { path, flag } = setUp();
+    const [holder, thief] = [new LockProcess(path, times), new LockProcess(path, times)];
+    await holder.ask("acquire");
+    const stalled = holder.ask(stall, flag);
+    await thief.ask("acquire");
+    writeFileSync(flag, "");
+    return { path, holder, thief, woken: await stalled };
+  }
+
+  it("leaves it to the new holder when it releases at once, before any timer runs", async () => {
+    const { path, thief, woken } = await robbed("stallAndRelease");
+    expect(woken).toBe(false);
+    expect(await thief.ask("isOurs")).toBe(true);
+    expect(patientLock.tryAcquireSync(path)).toBeNull();
+    await thief.ask("release");
+    expect(patientLock.tryAcquireSync(path)?.isOursSync()).toBe(true);
+  });
+
+  it("leaves it to the new holder when it releases later", async () => {
+    const { path, holder, thief } = await robbed("stall");
+    expect(await holder.ask("isOurs")).toBe(false);
+    await holder.ask("release");
+    expect(await thief.ask("isOurs")).toBe(true);
+    expect(patientLock.tryAcquireSync(path)).toBeNull();
+  });
+
+  it("leaves it to the new holder when it ends without releasing", async () => {
+    const { path, holder, thief } = await robbed("stall");
+    await holder.exit();
+    expect(await thief.ask("isOurs")).toBe(true);
+    expect(patientLock.tryAcquireSync(path)).toBeNull();
+  });
+});

@@ -1,0 +1,24 @@
+/** The file system of this machine, in temporary directories. */
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
+import { fileSystemContract } from "../../contracts/file-system.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+fileSystemContract("the machine's", () => ({ fs: nodeFileSystem, root: temporaryDirectory() }));
+
+it("resolves symbolic links, so that two names of a directory are one", () => {
+  const root = temporaryDirectory();
+  mkdirSync(join(root, "real"));
+  symlinkSync(join(root, "real"), join(root, "alias"), "junction");
+  expect(nodeFileSystem.realpathSync(join(root, "alias"))).toBe(join(root, "real"));
+});
+
+it("throws what is not a missing name when asked for a file below a file", () => {
+  const root = temporaryDirectory();
+  nodeFileSystem.closeSync(nodeFileSystem.openSync(join(root, "file"), "create"));
+  const look = (): unknown => nodeFileSystem.statSync(join(root, "file", "below"));
+  if (process.platform === "win32") expect(look()).toBeNull();
+  else expect(look).toThrow(expect.objectContaining({ code: "ENOTDIR" }));
+});

@@ -1,0 +1,30 @@
+/** Files in memory and a small descriptor pool over them. */
+import { resolve } from "node:path";
+import { DescriptorPool } from "../../../packages/core/src/store/descriptor-pool.ts";
+import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+
+/** The names of the files. */
+export const names = ["a", "b", "c", "d", "e", "f"] as const;
+
+/** A memory file system with files named by their content, and a pool of three over it. */
+export function pooledFiles(max: number = 3): {
+  fs: MemoryFileSystem;
+  pool: DescriptorPool;
+  path: (name: string) => string;
+  read: (name: string, ino?: number) => string;
+  inodeOf: (name: string) => number | undefined;
+} {
+  const fs = new MemoryFileSystem();
+  const path = (name: string): string => resolve("/", name);
+  for (const name of names) fs.writeFileSync(path(name), Buffer.from(name));
+  const pool = new DescriptorPool(fs, max);
+  const read = (name: string, ino?: number): string =>
+    pool.useSync(path(name), "read", ino, (fd) => textOf(fs, fd));
+  return { fs, pool, path, read, inodeOf: (name) => fs.statSync(path(name))?.ino };
+}
+
+/** The content of an open file. */
+export function textOf(fs: MemoryFileSystem, fd: number): string {
+  const target = Buffer.alloc(8);
+  return target.toString("utf8", 0, fs.readSync(fd, target, 0, 8, 0));
+}

@@ -1,0 +1,10 @@
+/** Clock and ids that give the same bytes on every run. */
+import { createSeededIds } from "../../packages/core/src/store/seeded-ids.ts";
+import { ManualClock } from "../../packages/core/src/store/manual-clock.ts";
+import type { Clock, IdSource } from "../../packages/core/src/store/ports.ts";
+
+/** A clock that stands at 2026-01-01 and ids from a seed. */
+export function reproducible(seed = 1): { clock: Clock; ids: IdSource } {
+  const clock = new ManualClock(Date.UTC(2026, 0, 1));
+  return { clock, ids: createSeededIds(seed, clock) };
+}
