@@ -1,0 +1,49 @@
+/**
+ * Which entries of a path a model sees, and in what order: all of them, or the last compaction,
+ * what it kept, and what came after. Reads ids and types; of bodies only that of the compaction.
+ */
+import type { PathView } from "./projection.ts";
+
+/**
+ * Indexes into the view in the order in which their messages are emitted. Without a compaction that
+ * is the path. Otherwise the last compaction on the path comes first, then the entries before it
+ * from its `firstKeptEntryId` on, except system messages (its own `systemMessage` stands for them),
+ * then the entries after it. An id that is not on the path before the compaction keeps nothing.
+ *
+ * Linear in what is selected plus the distance back to the first kept entry.
+ */
+export function selectContext(view: PathView): Int32Array {
+  const compaction = lastCompaction(view);
+  const from = compaction === -1 ? 0 : firstKept(view, compaction);
+  const selected = new Int32Array(view.length - from);
+  let count = 0;
+  if (compaction !== -1) selected[count++] = compaction;
+  for (let i = from; i < view.length; i++) {
+    if (i === compaction || (i < compaction && isSystemMessage(view, i))) continue;
+    selected[count++] = i;
+  }
+  return selected.subarray(0, count);
+}
+
+function lastCompaction(view: PathView): number {
+  for (let i = view.length - 1; i >= 0; i--) {
+    if (view.type(i) === "compaction") return i;
+  }
+  return -1;
+}
+
+/** The index of the first kept entry; that of the compaction itself if none is kept. */
+function firstKept(view: PathView, compaction: number): number {
+  const entry = view.entry(compaction);
+  const id: unknown = entry.type === "compaction" ? entry.firstKeptEntryId : undefined;
+  if (typeof id !== "string") return compaction;
+  // From the compaction backwards: ids are unique on a path, and what is kept is near its end.
+  for (let i = compaction - 1; i >= 0; i--) {
+    if (view.id(i) === id) return i;
+  }
+  return compaction;
+}
+
+function isSystemMessage(view: PathView, i: number): boolean {
+  return view.type(i) === "message" && view.role(i) === "system";
+}

@@ -1,0 +1,31 @@
+/**
+ * The projections that are folded while a log is read, because their few entries are parsed then
+ * anyway: labels and the name. Everything else is folded when somebody asks for it.
+ */
+import type { SessionEntry } from "../entries/entry-types.ts";
+import { labels } from "./labels.ts";
+import type { Labels } from "./labels.ts";
+import { sessionName } from "./name.ts";
+
+/** Current labels and name of one generation of a log. */
+export class FoldedProjections {
+  #labels: Labels = labels.initial();
+  #name: string | undefined = sessionName.initial();
+
+  /** Labels in force, by the id of their target. Changes with the log: copy it to keep it. */
+  get labels(): Labels {
+    return this.#labels;
+  }
+
+  /** The name, or undefined if the session has none. */
+  get name(): string | undefined {
+    return this.#name;
+  }
+
+  /** Takes in the entry of a row, in file order. */
+  apply(row: number, entry: SessionEntry): void {
+    const record = { revision: row + 1, entry };
+    this.#labels = labels.apply(this.#labels, record);
+    this.#name = sessionName.apply(this.#name, record);
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * What projections are made of: a pure fold over the entries of a log, and the view of one path
+ * through its tree. Guarantees nothing itself; `arrayPathView` adapts a plain list of entries.
+ */
+import type { SessionEntry } from "../entries/entry-types.ts";
+
+/** One accepted entry of a log and where it stands in it. */
+export interface ProjectionRecord {
+  /** 1-based ordinal of the entry among the accepted entries of its generation. */
+  readonly revision: number;
+  /** As stored, in the form of version 3. A type that we do not know may occur at run time. */
+  readonly entry: SessionEntry;
+}
+
+/**
+ * A pure and total fold: the same records give the same state, and no entry makes it throw. Folding
+ * in two parts, the second from the state of the first, equals folding in one.
+ */
+export interface Projection<S> {
+  readonly name: string;
+  /** Raised when the meaning of the state changes; a saved state of another version is rebuilt. */
+  readonly version: number;
+  /** The entry types that matter; records of other types may be left out. Null: every type. */
+  readonly types: readonly string[] | null;
+  /** A fresh state, never shared with another fold. */
+  initial(): S;
+  /**
+   * The state after one more record, the same reference if nothing changed. Where `snapshot` exists
+   * the given state is consumed: use only what comes back.
+   */
+  apply(state: S, record: ProjectionRecord): S;
+  /**
+   * A copy that later `apply` calls leave alone, in time linear in the state. Absent: every state
+   * is immutable, and a copy is not needed.
+   */
+  snapshot?(state: S): S;
+}
+
+/** One path through the tree, root-most entry at index 0, leaf last. Indexes outside throw. */
+export interface PathView {
+  readonly length: number;
+  /** The parent id of the entry at index 0 if no entry of the log has that id. */
+  readonly missingParentId?: string | undefined;
+  type(i: number): string;
+  /** The role of a `message` entry if it has one. */
+  role(i: number): string | undefined;
+  id(i: number): string;
+  /** The whole entry. May read and parse; the other members never do. */
+  entry(i: number): SessionEntry;
+}
+
+/**
+ * A path view over entries in memory, root-most first. It keeps the array, not a copy.
+ *
+ * @param missingParentId what the view reports under this name
+ */
+export function arrayPathView(
+  entries: readonly SessionEntry[],
+  missingParentId?: string,
+): PathView {
+  const at = (i: number): SessionEntry => {
+    const entry = entries[i];
+    if (entry === undefined) throw new RangeError(`no entry at ${i} of ${entries.length}`);
+    return entry;
+  };
+  return {
+    length: entries.length,
+    missingParentId,
+    type: (i) => at(i).type,
+    role: (i) => roleOf(at(i)),
+    id: (i) => at(i).id,
+    entry: at,
+  };
+}
+
+function roleOf(entry: SessionEntry): string | undefined {
+  if (entry.type !== "message") return undefined;
+  // Foreign files hold messages that are null, or without a role.
+  const role: unknown = (entry.message as { role?: unknown } | null | undefined)?.role;
+  return typeof role === "string" ? role : undefined;
+}

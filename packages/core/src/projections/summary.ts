@@ -1,0 +1,54 @@
+/**
+ * What a session list shows of a log: how many messages, the first thing that the user said, and
+ * when somebody last spoke. Needs message bodies. Pure; resumable at any entry.
+ */
+import type { SessionMessageEntry } from "../entries/entry-types.ts";
+import type { Projection } from "./projection.ts";
+import { isStoredObject, storedText, storedTimeMs } from "./stored-value.ts";
+
+/** The folded facts. */
+export interface SessionSummary {
+  /** `message` entries of every role and on every branch, malformed ones too. */
+  readonly messageCount: number;
+  /** The first user text that is not empty; text blocks joined by a space. */
+  readonly firstMessage: string | undefined;
+  /**
+   * Epoch ms of the latest user or assistant message: its own timestamp, else that of its entry.
+   * Undefined if there is none after 1970. Where defined, it is when the session was modified.
+   */
+  readonly lastActivityMs: number | undefined;
+}
+
+/** Folds `message` entries. O(1) per entry, save for user texts until one is not empty. */
+export const summary: Projection<SessionSummary> = {
+  name: "summary",
+  version: 1,
+  types: ["message"],
+  initial: () => ({ messageCount: 0, firstMessage: undefined, lastActivityMs: undefined }),
+  apply: (state, { entry }) => {
+    if (entry.type !== "message") return state;
+    return {
+      messageCount: state.messageCount + 1,
+      firstMessage: state.firstMessage ?? userText(entry),
+      lastActivityMs: later(state.lastActivityMs, activityMs(entry)),
+    };
+  },
+};
+
+function userText(entry: SessionMessageEntry): string | undefined {
+  const message = entry.message;
+  if (!isStoredObject(message) || message.role !== "user") return undefined;
+  return storedText(message.content, " ") || undefined;
+}
+
+function activityMs(entry: SessionMessageEntry): number {
+  const message = entry.message;
+  if (!isStoredObject(message) || !("content" in message)) return Number.NaN;
+  if (message.role !== "user" && message.role !== "assistant") return Number.NaN;
+  const own: unknown = message.timestamp;
+  return typeof own === "number" ? own : storedTimeMs(entry.timestamp);
+}
+
+function later(known: number | undefined, timeMs: number): number | undefined {
+  return timeMs > (known ?? 0) ? timeMs : known;
+}

@@ -1,0 +1,127 @@
+/**
+ * The tree of a log, as the index has it: envelopes of nodes, roots and tips, orphans and cycles.
+ * No body is read. Orphans and one member of each cycle count as roots, so that every node can be
+ * reached from a root. Everything is linear and ends on every input.
+ */
+import type { IndexTable } from "../index-table/index-table.ts";
+import { rootSlot } from "../index-table/index-table.ts";
+import { childrenOfSlot, parentOfRow, rootRows } from "../index-table/tree-walk.ts";
+
+/** What the index knows of an entry. */
+export interface Envelope {
+  readonly id: string;
+  /** As stored, whether or not such an entry exists. */
+  readonly parentId: string | null;
+  readonly type: string;
+  /** Of messages. */
+  readonly role?: string;
+  /** Of entries of extensions. */
+  readonly customType?: string;
+  /** Epoch milliseconds of the entry's timestamp; NaN if that is unreadable. */
+  readonly time: number;
+  /** 1-based ordinal of the entry in its generation. */
+  readonly revision: number;
+}
+
+/** The tree as it was when the view was made; entries that came later do not appear in it. */
+export interface TreeView {
+  /** Ids of the nodes to start from, in file order. */
+  readonly roots: readonly string[];
+  /** Number of nodes. */
+  readonly size: number;
+  /** Ids of the nodes below an entry, in file order. O(children). */
+  children(id: string): readonly string[];
+  /** The envelope of a node; undefined if the tree has no such node. */
+  node(id: string): Envelope | undefined;
+}
+
+/** An entry whose parent the log does not hold. */
+export interface Orphan {
+  readonly id: string;
+  readonly missingParentId: string;
+}
+
+/** The envelope of a row. */
+export function envelopeOf(index: IndexTable, row: number): Envelope {
+  const { type, role, customType } = index.kindOf(row);
+  return {
+    id: index.idOf(row),
+    parentId: index.parentIdOf(row),
+    type,
+    ...(role === undefined ? {} : { role }),
+    ...(customType === undefined ? {} : { customType }),
+    time: index.rows.time(row),
+    revision: row + 1,
+  };
+}
+
+/** A view of the tree. Making it costs O(rows); asking it costs what the answer holds. */
+export function treeView(index: IndexTable): TreeView {
+  const limit = index.count;
+  const roots = [...rootRows(index), ...cycleRows(index)].toSorted((a, b) => a - b);
+  const rowOf = (id: string): number => {
+    const row = index.rowOfId(id);
+    return row < limit && row >= 0 && index.isNode(row) ? row : -1;
+  };
+  return {
+    roots: roots.map((row) => index.idOf(row)),
+    size: limit - index.shadowedCount - index.damagedCount,
+    children: (id) => {
+      const row = rowOf(id);
+      if (row < 0) return [];
+      const children = childrenOfSlot(index, index.rows.slot(row));
+      return children.filter((child) => child < limit).map((child) => index.idOf(child));
+    },
+    node: (id) => {
+      const row = rowOf(id);
+      return row < 0 ? undefined : envelopeOf(index, row);
+    },
+  };
+}
+
+/** Rows of the children of an entry, or of the roots proper for null, in file order. */
+export function childRows(index: IndexTable, id: string | null): readonly number[] {
+  if (id === null) return childrenOfSlot(index, rootSlot);
+  const row = index.rowOfId(id);
+  return row < 0 ? [] : childrenOfSlot(index, index.rows.slot(row));
+}
+
+/** Entries whose parent the log does not hold, in file order. O(rows). */
+export function orphans(index: IndexTable): Orphan[] {
+  const found: Orphan[] = [];
+  for (let row = 0; row < index.count; row += 1) {
+    const parent = index.rows.parentSlot(row);
+    if (parent < 0 || !index.isNode(row) || index.rowOfSlot(parent) >= 0) continue;
+    found.push({ id: index.idOf(row), missingParentId: index.ids.idAt(parent) });
+  }
+  return found;
+}
+
+/**
+ * The first row, in file order, of each cycle of parents (an entry that is its own parent is a root,
+ * not a cycle). O(rows): each row is walked over once.
+ */
+export function cycleRows(index: IndexTable): number[] {
+  const unseen = 0;
+  const walkOf = new Int32Array(index.count);
+  const found: number[] = [];
+  for (let start = 0; start < index.count; start += 1) {
+    if (walkOf[start] !== unseen || !index.isNode(start)) continue;
+    let at = start;
+    while (at >= 0 && walkOf[at] === unseen) {
+      walkOf[at] = start + 1;
+      at = parentOfRow(index, at);
+    }
+    // The walk met itself: what lies between is a cycle, entered here for the first time.
+    if (at >= 0 && walkOf[at] === start + 1) found.push(firstOfCycle(index, at));
+  }
+  return found;
+}
+
+function firstOfCycle(index: IndexTable, member: number): number {
+  let first = member;
+  for (let at = parentOfRow(index, member); at !== member; at = parentOfRow(index, at)) {
+    first = Math.min(first, at);
+  }
+  return first;
+}

@@ -1,0 +1,135 @@
+/**
+ * What a session has consumed: tokens and cost, overall and by model, over the whole log and not
+ * one branch. Needs the bodies of messages. Pure; resumable at any entry.
+ */
+import type { Usage } from "../entries/content-types.ts";
+import type { SessionEntry } from "../entries/entry-types.ts";
+import type { AgentMessage } from "../entries/message-types.ts";
+import type { Projection } from "./projection.ts";
+import { isStoredObject, storedNumber } from "./stored-value.ts";
+
+/** Sums over requests. */
+export interface UsageTotals {
+  /** How many stored usages were added up. */
+  readonly requests: number;
+  /** Tokens. */
+  readonly input: number;
+  /** Tokens. */
+  readonly output: number;
+  /** Tokens. */
+  readonly cacheRead: number;
+  /** Tokens. */
+  readonly cacheWrite: number;
+  /** The four above together. */
+  readonly totalTokens: number;
+  /** US dollars. */
+  readonly cost: number;
+}
+
+/** Usage of a session. `total` is `unattributed` and all of `byModel` together. */
+export interface SessionUsage {
+  readonly total: UsageTotals;
+  /** By provider, then by model id, in order of first use. */
+  readonly byModel: ReadonlyMap<string, ReadonlyMap<string, UsageTotals>>;
+  /** What names no model: summaries, and what tools spent. */
+  readonly unattributed: UsageTotals;
+}
+
+const noUsage: UsageTotals = {
+  requests: 0,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  cost: 0,
+};
+
+/** The state as the fold that owns it sees it. */
+interface OwnUsage extends SessionUsage {
+  readonly byModel: Map<string, Map<string, UsageTotals>>;
+}
+
+const fold: Projection<OwnUsage> = {
+  name: "usage",
+  version: 1,
+  types: ["message", "usage", "compaction", "branch_summary"],
+  initial: () => ({ total: noUsage, byModel: new Map(), unattributed: noUsage }),
+  apply: (state, { entry }) => {
+    const spent = spentBy(entry);
+    return spent === undefined ? state : plusSpent(state, spent);
+  },
+  snapshot: (state) => ({ ...state, byModel: copyOf(state.byModel) }),
+};
+
+/**
+ * Folds the usage of assistant messages, tool results, `usage` entries, compactions and branch
+ * summaries. Missing numbers count as 0. `apply` changes the maps that it is given: O(1) per entry;
+ * take a `snapshot` of what must not change.
+ */
+export const usage: Projection<SessionUsage> = fold;
+
+interface Spent {
+  readonly usage: Usage;
+  /** Undefined where the entry names no model. */
+  readonly model: { readonly provider: string; readonly id: string } | undefined;
+}
+
+function spentBy(entry: SessionEntry): Spent | undefined {
+  switch (entry.type) {
+    case "message":
+      return spentByMessage(entry.message);
+    case "usage":
+      return spentOn(entry.usage, entry.provider, entry.model);
+    case "compaction":
+    case "branch_summary":
+      return spentOn(entry.usage, undefined, undefined);
+    default:
+      return undefined;
+  }
+}
+
+function spentByMessage(message: AgentMessage): Spent | undefined {
+  // Foreign files hold messages that are null.
+  if (!isStoredObject(message)) return undefined;
+  if (message.role === "assistant") return spentOn(message.usage, message.provider, message.model);
+  return message.role === "toolResult" ? spentOn(message.usage, undefined, undefined) : undefined;
+}
+
+function spentOn(stored: Usage | undefined, provider: unknown, id: unknown): Spent | undefined {
+  if (!isStoredObject(stored)) return undefined;
+  const isNamed = typeof provider === "string" && typeof id === "string";
+  return { usage: stored, model: isNamed ? { provider, id } : undefined };
+}
+
+function plusSpent(state: OwnUsage, { usage: added, model }: Spent): OwnUsage {
+  const total = plus(state.total, added);
+  if (model === undefined) {
+    return { total, byModel: state.byModel, unattributed: plus(state.unattributed, added) };
+  }
+  const { byModel, unattributed } = state;
+  const ofProvider = byModel.get(model.provider) ?? new Map<string, UsageTotals>();
+  ofProvider.set(model.id, plus(ofProvider.get(model.id) ?? noUsage, added));
+  byModel.set(model.provider, ofProvider);
+  return { total, byModel, unattributed };
+}
+
+function plus(totals: UsageTotals, added: Usage): UsageTotals {
+  const input = totals.input + storedNumber(added.input);
+  const output = totals.output + storedNumber(added.output);
+  const cacheRead = totals.cacheRead + storedNumber(added.cacheRead);
+  const cacheWrite = totals.cacheWrite + storedNumber(added.cacheWrite);
+  return {
+    requests: totals.requests + 1,
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    totalTokens: input + output + cacheRead + cacheWrite,
+    cost: totals.cost + storedNumber(added.cost?.total),
+  };
+}
+
+function copyOf(byModel: OwnUsage["byModel"]): OwnUsage["byModel"] {
+  return new Map([...byModel].map(([provider, models]) => [provider, new Map(models)]));
+}

@@ -1,0 +1,169 @@
+/** What each entry says to a model, and what malformed ones do: nothing, and that is reported. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import {
+  entryMessages,
+  projectSelected,
+  type ContextProblem,
+} from "../../../packages/core/src/projections/context-messages.ts";
+import { buildContext, projectContext } from "../../../packages/core/src/projections/context.ts";
+import { convertToLlm } from "../../../packages/core/src/projections/llm-messages.ts";
+import { arrayPathView } from "../../../packages/core/src/projections/projection.ts";
+import { arbitraryStoredEntries } from "./arbitrary-stored.ts";
+import { arbitraryTree } from "./arbitrary-tree.ts";
+import { pathToLast } from "./naive-tree.ts";
+import { compaction, message, sampleTimeMs, stored, user, userMessage } from "./sample-entries.ts";
+
+const keysOf = (entry: SessionEntry): string[] => Object.keys(entryMessages(entry).at(-1) ?? {});
+
+describe("the messages of an entry", () => {
+  it("are the stored message itself", () => {
+    const body = userMessage("hello");
+    expect(entryMessages(message("1", null, body))[0]).toBe(body);
+  });
+
+  it.each([
+    ["user", []],
+    ["assistant", []],
+    ["toolResult", []],
+    ["system", ""],
+  ])("have empty content where a %s message has none, in a copy", (role, content) => {
+    const withNull = { role, content: null, timestamp: 1 };
+    const without = { role, timestamp: 1 };
+    const read = (body: object) => entryMessages(stored("message", "1", null, { message: body }));
+    expect(read(withNull)).toEqual([{ role, content, timestamp: 1 }]);
+    expect(Object.keys(read(withNull)[0] ?? {})).toEqual(["role", "content", "timestamp"]);
+    expect(Object.keys(read(without)[0] ?? {})).toEqual(["role", "timestamp", "content"]);
+    expect(withNull.content).toBeNull();
+  });
+
+  it.each(["custom", "bashExecution", "aNewRole"])("are left alone with the role %s", (role) => {
+    const body = { role, content: null };
+    expect(entryMessages(stored("message", "1", null, { message: body }))[0]).toBe(body);
+  });
+
+  it("are a custom message for a custom_message entry, hidden ones too", () => {
+    const rest = { customType: "note", content: "hi", display: false };
+    const entry = stored("custom_message", "1", null, rest);
+    expect(entryMessages(entry)).toEqual([
+      { role: "custom", ...rest, details: undefined, timestamp: sampleTimeMs },
+    ]);
+    const order = ["role", "customType", "content", "display", "details", "timestamp"];
+    expect(keysOf(entry)).toEqual(order);
+  });
+
+  it("have an empty list where a custom_message has no content", () => {
+    const entry = stored("custom_message", "1", null, { customType: "note", content: null });
+    expect(entryMessages(entry)[0]).toMatchObject({ content: [] });
+  });
+
+  it("are a summary for a branch_summary that has one", () => {
+    const entry = stored("branch_summary", "1", null, { fromId: "9", summary: "was there" });
+    expect(entryMessages(entry)).toEqual([
+      { role: "branchSummary", summary: "was there", fromId: "9", timestamp: sampleTimeMs },
+    ]);
+    expect(keysOf(entry)).toEqual(["role", "summary", "fromId", "timestamp"]);
+    expect(entryMessages(stored("branch_summary", "1", null, { summary: "" }))).toEqual([]);
+  });
+
+  it("are a summary for a compaction, even an empty one", () => {
+    const entry = compaction("1", null, "", "1");
+    expect(entryMessages(entry)).toEqual([
+      { role: "compactionSummary", summary: "", tokensBefore: 1000, timestamp: sampleTimeMs },
+    ]);
+    expect(keysOf(entry)).toEqual(["role", "summary", "tokensBefore", "timestamp"]);
+  });
+
+  it("start with the system message that a compaction stores, the same object", () => {
+    const systemMessage = { role: "system", content: "rules", timestamp: 1 } as const;
+    const [first, second] = entryMessages({ ...compaction("1", null, "s", "1"), systemMessage });
+    expect(first).toBe(systemMessage);
+    expect(second?.role).toBe("compactionSummary");
+  });
+
+  it.each<{ timestamp: unknown }>([
+    { timestamp: "yesterday" },
+    { timestamp: "" },
+    { timestamp: null },
+    { timestamp: undefined },
+    { timestamp: { toString: 1 } },
+  ])("have no time if that of the entry is $timestamp", ({ timestamp }) => {
+    const entry = stored("compaction", "1", null, { summary: "s", tokensBefore: 1, timestamp });
+    expect(entryMessages(entry)[0]?.timestamp).toBeNaN();
+  });
+
+  it.each([
+    "custom",
+    "label",
+    "session_info",
+    "usage",
+    "context_edit",
+    "model_change",
+    "thinking_level_change",
+    "a_type_from_the_future",
+  ])("are none for an entry of type %s", (type) => {
+    const entry = stored(type, "1", null, { message: userMessage("no"), replacement: null });
+    expect(entryMessages(entry)).toEqual([]);
+  });
+
+  it.each([null, undefined, "text", 5, true, []])(
+    "are none, and reported, if the message is %j",
+    (body) => {
+      const problems: ContextProblem[] = [];
+      const entry = stored("message", "1", null, { message: body });
+      expect(entryMessages(entry, (problem) => problems.push(problem))).toEqual([]);
+      expect(problems).toEqual([{ entryId: "1", reason: "no-message" }]);
+      expect(entryMessages(entry)).toEqual([]);
+    },
+  );
+
+  it("hold the summary alone, and a report, if the system message is no object", () => {
+    const problems: ContextProblem[] = [];
+    const rest = { summary: "s", tokensBefore: 1, systemMessage: "rules" };
+    const found = entryMessages(stored("compaction", "1", null, rest), (p) => problems.push(p));
+    expect(found.map((one) => one.role)).toEqual(["compactionSummary"]);
+    expect(problems).toEqual([{ entryId: "1", reason: "no-system-message" }]);
+  });
+});
+
+describe("the projection of selected entries", () => {
+  it("lists every entry, and says nothing for an older compaction", () => {
+    const selected = [
+      compaction("3", "2", "newer", "1"),
+      user("1", null, "one"),
+      compaction("2", "1", "older", "1"),
+    ];
+    const { entries, messages } = projectSelected(selected);
+    expect(entries.map((entry) => entry.sourceEntry)).toEqual(selected);
+    expect(entries.map((entry) => entry.messages.length)).toEqual([1, 1, 0]);
+    expect(messages).toEqual(entries.flatMap((entry) => entry.messages));
+  });
+
+  it("gives the same messages with and without its entries, on random trees", () => {
+    fc.assert(
+      fc.property(arbitraryTree, (entries) => {
+        const view = pathToLast(entries);
+        const { entries: parts, ...rest } = projectContext(view);
+        expect(buildContext(view)).toEqual(rest);
+        expect(parts.flatMap((part) => part.messages)).toEqual(rest.messages);
+      }),
+    );
+  });
+
+  it("never throws, whatever is stored", () => {
+    fc.assert(
+      fc.property(arbitraryStoredEntries, (entries) => {
+        const view = arrayPathView(entries);
+        const known = new Set(entries.map((entry) => entry.id));
+        const { messages } = buildContext(view, ({ entryId }) => {
+          expect(known).toContain(entryId);
+        });
+        for (const one of messages) expect(typeof one).toBe("object");
+        convertToLlm(messages);
+        projectContext(view);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,81 @@
+/** Which files a stretch of a session touched. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import { fileOperations } from "../../../packages/core/src/projections/file-operations.ts";
+import { arbitraryStoredEntries } from "./arbitrary-stored.ts";
+import { stored } from "./sample-entries.ts";
+
+const call = (name: unknown, path: unknown) => ({
+  type: "toolCall",
+  id: "c",
+  name,
+  arguments: { path },
+});
+const calls = (...content: unknown[]): SessionEntry =>
+  stored("message", "m", null, { message: { role: "assistant", content } });
+
+describe("file operations", () => {
+  it("are the sorted paths of read, write and edit calls", () => {
+    const entries = [
+      calls(call("read", "b.ts"), call("read", "a.ts"), { type: "text", text: "reading" }),
+      calls(call("write", "d.ts"), call("edit", "c.ts"), call("edit", "c.ts")),
+    ];
+    expect(fileOperations(entries)).toEqual({
+      readFiles: ["a.ts", "b.ts"],
+      modifiedFiles: ["c.ts", "d.ts"],
+    });
+  });
+
+  it("list a file that was read and changed as changed", () => {
+    expect(fileOperations([calls(call("edit", "a.ts")), calls(call("read", "a.ts"))])).toEqual({
+      readFiles: [],
+      modifiedFiles: ["a.ts"],
+    });
+  });
+
+  it("go on from the details of earlier summaries, but not of an extension's", () => {
+    const details = { readFiles: ["a.ts", 5], modifiedFiles: ["b.ts"] };
+    const foreign = { readFiles: ["x.ts"], modifiedFiles: ["y.ts"] };
+    const entries = [
+      stored("compaction", "c", null, { details }),
+      stored("branch_summary", "b", null, { details: { readFiles: ["c.ts"] }, fromHook: false }),
+      stored("compaction", "h", null, { details: foreign, fromHook: true }),
+    ];
+    expect(fileOperations(entries)).toEqual({
+      readFiles: ["a.ts", "c.ts"],
+      modifiedFiles: ["b.ts"],
+    });
+  });
+
+  it("include the calls that a tool made itself", () => {
+    const nestedCalls = { calls: [{ name: "write", arguments: { path: "n.ts" } }] };
+    const entry = stored("message", "t", null, { message: { role: "toolResult", nestedCalls } });
+    expect(fileOperations([entry]).modifiedFiles).toEqual(["n.ts"]);
+  });
+
+  it("pass over other tools, and over calls without a path", () => {
+    const entry = calls(
+      call("bash", "a.ts"),
+      call("read", ""),
+      call("read", 5),
+      { type: "toolCall", name: "read", arguments: null },
+      { type: "toolCall", name: "read" },
+      { type: "text", name: "read", arguments: { path: "a.ts" } },
+      null,
+    );
+    expect(fileOperations([entry])).toEqual({ readFiles: [], modifiedFiles: [] });
+  });
+
+  it("are sorted, without duplicates, and never throw, whatever is stored", () => {
+    fc.assert(
+      fc.property(arbitraryStoredEntries, (entries) => {
+        const { readFiles, modifiedFiles } = fileOperations(entries);
+        const all = [...readFiles, ...modifiedFiles];
+        expect(new Set(all).size).toBe(all.length);
+        expect([...readFiles].sort()).toEqual(readFiles);
+        expect([...modifiedFiles].sort()).toEqual(modifiedFiles);
+      }),
+    );
+  });
+});

@@ -1,0 +1,98 @@
+/** What a model is sent for each kind of message, word for word. */
+import { describe, expect, it } from "vitest";
+import type {
+  AgentMessage,
+  BashExecutionMessage,
+} from "../../../packages/core/src/entries/message-types.ts";
+import { convertToLlm } from "../../../packages/core/src/projections/llm-messages.ts";
+import { assistantMessage, userMessage } from "./sample-entries.ts";
+
+const bash = (rest: Partial<BashExecutionMessage>): BashExecutionMessage => ({
+  role: "bashExecution",
+  command: "ls -l",
+  output: "a\nb",
+  exitCode: 0,
+  cancelled: false,
+  truncated: false,
+  timestamp: 5,
+  ...rest,
+});
+
+const textOf = (message: AgentMessage): unknown => {
+  const [sent] = convertToLlm([message]);
+  return sent?.content;
+};
+const block = (text: string) => [{ type: "text", text }];
+
+describe("the messages that a model is sent", () => {
+  it("are those of users, models, tools and systems by reference, in order", () => {
+    const messages: AgentMessage[] = [
+      { role: "system", content: "rules", timestamp: 1 },
+      userMessage("hello"),
+      assistantMessage("hi"),
+      {
+        role: "toolResult",
+        toolCallId: "t",
+        toolName: "bash",
+        content: [],
+        isError: false,
+        timestamp: 1,
+      },
+    ];
+    const sent = convertToLlm(messages);
+    expect(sent).toHaveLength(4);
+    for (const [i, one] of sent.entries()) expect(one).toBe(messages[i]);
+  });
+
+  const output = "Ran `ls -l`\n```\na\nb\n```";
+  it.each([
+    ["that succeeded", bash({}), output],
+    ["without output", bash({ output: "" }), "Ran `ls -l`\n(no output)"],
+    ["that failed", bash({ exitCode: 2 }), `${output}\n\nCommand exited with code 2`],
+    ["without exit code", bash({ exitCode: null }), output],
+    [
+      "that was cancelled",
+      bash({ cancelled: true, exitCode: 3 }),
+      `${output}\n\n(command cancelled)`,
+    ],
+    ["cut short without a file", bash({ truncated: true }), output],
+    [
+      "cut short with a file",
+      bash({ exitCode: 1, truncated: true, fullOutputPath: "/tmp/log" }),
+      `${output}\n\nCommand exited with code 1\n\n[Output truncated. Full output: /tmp/log]`,
+    ],
+  ])("tell of a shell command %s", (_, message, expected) => {
+    expect(convertToLlm([message])).toEqual([
+      { role: "user", content: block(expected), timestamp: 5 },
+    ]);
+  });
+
+  it("leave out what the user excluded, and roles that nobody knows", () => {
+    const unknown: unknown = { role: "aNewRole", content: "x" };
+    expect(convertToLlm([bash({ excludeFromContext: true })])).toEqual([]);
+    expect(convertToLlm([unknown as AgentMessage])).toEqual([]);
+  });
+
+  it("hold what extensions say as a user's words", () => {
+    const custom = { role: "custom", customType: "c", display: false, timestamp: 4 } as const;
+    expect(textOf({ ...custom, content: "note" })).toEqual(block("note"));
+    const content = [{ type: "text", text: "note" } as const];
+    expect(textOf({ ...custom, content })).toBe(content);
+  });
+
+  it("hold summaries between tags", () => {
+    const compacted = { role: "compactionSummary", summary: "S", tokensBefore: 1, timestamp: 3 };
+    expect(textOf(compacted as AgentMessage)).toEqual(
+      block(
+        "The conversation history before this point was compacted into the following summary:" +
+          "\n\n<summary>\nS\n</summary>",
+      ),
+    );
+    expect(textOf({ role: "branchSummary", summary: "S", fromId: "x", timestamp: 3 })).toEqual(
+      block(
+        "The following is a summary of a branch that this conversation came back from:" +
+          "\n\n<summary>\nS</summary>",
+      ),
+    );
+  });
+});

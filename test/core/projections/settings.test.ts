@@ -1,0 +1,91 @@
+/** The settings of a path, by example, against a forward scan, and by the bodies that they cost. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import { arrayPathView } from "../../../packages/core/src/projections/projection.ts";
+import {
+  settingsOfPath,
+  type PathSettings,
+} from "../../../packages/core/src/projections/settings.ts";
+import { arbitraryTree } from "./arbitrary-tree.ts";
+import { countingView, pathTo } from "./naive-tree.ts";
+import { assistant, stored, user } from "./sample-entries.ts";
+
+const level = (thinkingLevel: unknown): SessionEntry =>
+  stored("thinking_level_change", "l", null, { thinkingLevel });
+const model = (provider: unknown, modelId: unknown): SessionEntry =>
+  stored("model_change", "m", null, { provider, modelId });
+
+describe("the settings of a path", () => {
+  it("are off and without a model by default", () => {
+    expect(settingsOfPath(arrayPathView([]))).toEqual({ thinkingLevel: "off", model: null });
+  });
+
+  it("are the last of each kind, whichever names the model later", () => {
+    const entries = [
+      level("low"),
+      assistant("1", null, "one"),
+      model("openai", "gpt"),
+      level("high"),
+    ];
+    expect(settingsOfPath(arrayPathView(entries))).toEqual({
+      thinkingLevel: "high",
+      model: { provider: "openai", modelId: "gpt" },
+    });
+    expect(settingsOfPath(arrayPathView([...entries, assistant("2", null, "two")])).model).toEqual({
+      provider: "anthropic",
+      modelId: "claude-test",
+    });
+  });
+
+  it("pass over entries that lack what they should name", () => {
+    const entries = [
+      level("low"),
+      model("openai", "gpt"),
+      level(null),
+      level(undefined),
+      model("openai", undefined),
+      stored("message", "1", null, { message: null }),
+      stored("message", "2", null, { message: { role: "assistant", provider: "x" } }),
+    ];
+    expect(settingsOfPath(arrayPathView(entries))).toEqual({
+      thinkingLevel: "low",
+      model: { provider: "openai", modelId: "gpt" },
+    });
+  });
+
+  it("load two bodies and stop, however long the path is", () => {
+    const early = Array.from({ length: 1000 }, () => assistant("0", null, "early"));
+    const late = Array.from({ length: 10 }, () => user("1", null, "late"));
+    const entries = [...early, level("high"), assistant("2", null, "x"), level("low"), ...late];
+    const { view, loaded } = countingView(arrayPathView(entries));
+    expect(settingsOfPath(view).thinkingLevel).toBe("low");
+    expect(loaded).toEqual([1002, 1001]);
+  });
+
+  it("equal those of a naive forward scan on random trees", () => {
+    fc.assert(
+      fc.property(arbitraryTree, fc.nat(), (entries, pick) => {
+        const view = pathTo(entries, entries[pick % entries.length]?.id ?? "");
+        const path = Array.from({ length: view.length }, (_, i) => view.entry(i));
+        expect(settingsOfPath(view)).toEqual(scan(path));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+function scan(path: readonly SessionEntry[]): PathSettings {
+  let thinkingLevel = "off";
+  let current: PathSettings["model"] = null;
+  for (const entry of path) {
+    if (entry.type === "thinking_level_change") thinkingLevel = entry.thinkingLevel;
+    if (entry.type === "model_change") {
+      current = { provider: entry.provider, modelId: entry.modelId };
+    }
+    if (entry.type === "message" && entry.message.role === "assistant") {
+      current = { provider: entry.message.provider, modelId: entry.message.model };
+    }
+  }
+  return { thinkingLevel, model: current };
+}
