@@ -1,0 +1,143 @@
+/**
+ * Reads a session file for what lists show: the header, and of the entries only the bodies that
+ * count, those of users and assistants and the names. All other messages are counted from their
+ * envelopes, without a parse. It holds one line at a time and never fails on what a line says.
+ */
+import { decodeLine, EnvelopeReader, readRange, readShallow } from "@branchlog/streaming";
+import type { ByteSource, DecodedLine, JsonObject, LineSink } from "@branchlog/streaming";
+import type { LineRest, LongLine } from "@branchlog/streaming";
+import { readFullySync } from "../bodies/body-reader.ts";
+import type { SessionEntry } from "../entries/entry-types.ts";
+import { assistantTimeMs } from "./assistant-time.ts";
+import { HeaderSearch } from "./header-search.ts";
+import { messageBytesMax } from "./limits.ts";
+
+/** Receives what {@link SessionScan} finds after the header, in file order. */
+export interface ScanTarget {
+  /** A `message` entry that is neither a user's nor an assistant's; its body was not read. */
+  otherMessage(): void;
+  /**
+   * An assistant's `message` entry of which no more was read than its own timestamp, in epoch ms.
+   * Leave it out to be given all of them whole.
+   */
+  assistantMessage?(timestampMs: number): void;
+  /** Every other `message` or `session_info` entry, as stored: foreign ones may lack any field. */
+  entry(entry: SessionEntry): void;
+}
+
+/** What to do with a line whose envelope can be trusted. */
+type Need = "body" | "count" | "nothing";
+
+const messageType = Buffer.from("message");
+const nameType = Buffer.from("session_info");
+const spokenRoles = ["user", "assistant"].map((role) => Buffer.from(role));
+
+/** See the file comment. To be fed every line of one file, then {@link SessionScan.end}. */
+export class SessionScan implements LineSink {
+  readonly header: HeaderSearch = new HeaderSearch();
+  readonly #envelope = new EnvelopeReader();
+  readonly #source: ByteSource;
+  readonly #target: ScanTarget;
+  readonly #messageBytesMax: number;
+
+  /**
+   * @param source Where the lines come from: lines too long to be joined are read from it again.
+   * @param bytesMax Longest of those that is built; of longer ones only role and time are read.
+   */
+  constructor(source: ByteSource, target: ScanTarget, bytesMax: number = messageBytesMax) {
+    this.#source = source;
+    this.#target = target;
+    this.#messageBytesMax = bytesMax;
+  }
+
+  line(bytes: Buffer, start: number, end: number): void {
+    if (this.header.header === undefined) {
+      this.header.line(bytes, start, end);
+      return;
+    }
+    if (this.#envelope.read(bytes, start, end)) {
+      if (this.#settle() || this.#settleAssistant(bytes, end)) return;
+    }
+    this.#take(decodeLine(bytes, start, end));
+  }
+
+  longLine(line: LongLine): void {
+    if (this.header.header === undefined) {
+      if (!this.header.isOver) this.header.take(this.#readLong(line));
+      return;
+    }
+    if (this.#envelope.readLong(line) && this.#settle()) return;
+    this.#take(this.#readLong(line));
+  }
+
+  /** The unterminated end of the file: an entry if it is one whole record. */
+  end(rest: LineRest | null): void {
+    if (rest === null) return;
+    const { bytes, long, length } = rest;
+    if (this.header.header === undefined) {
+      if (long !== null) this.longLine(long);
+      else if (bytes !== null) this.header.line(bytes, 0, length);
+    } else if (long !== null) {
+      // The envelope is not enough: a fragment may look whole to it.
+      this.#take(this.#readLong(long));
+    } else if (bytes !== null) {
+      this.#take(decodeLine(bytes));
+    }
+  }
+
+  /** Whether the line that the envelope was just read from needs no more than that. */
+  #settle(): boolean {
+    const need = needOf(this.#envelope);
+    if (need === "count") this.#target.otherMessage();
+    return need !== "body";
+  }
+
+  #settleAssistant(bytes: Buffer, end: number): boolean {
+    if (this.#target.assistantMessage === undefined) return false;
+    const timestampMs = assistantTimeMs(this.#envelope, bytes, end);
+    if (Number.isNaN(timestampMs)) return false;
+    this.#target.assistantMessage(timestampMs);
+    return true;
+  }
+
+  #take(line: DecodedLine): void {
+    if (!line.ok) return;
+    const type = line.value["type"];
+    if (type !== "message" && type !== "session_info") return;
+    // Decoding boundary: projections expect that stored entries lack what their types promise.
+    this.#target.entry(line.value as unknown as SessionEntry);
+  }
+
+  #readLong(line: LongLine): DecodedLine {
+    const { offset, length } = line;
+    if (length <= this.#messageBytesMax) {
+      const bytes = Buffer.allocUnsafe(length);
+      readFullySync(this.#source, bytes, length, offset);
+      return decodeLine(bytes);
+    }
+    const facts = readShallow(readRange(this.#source, offset, length), { open: ["message"] });
+    return facts.ok ? { ok: true, value: withContent(facts.value) } : facts;
+  }
+}
+
+function needOf(envelope: EnvelopeReader): Need {
+  const { headBytes, typeStart, typeEnd, roleStart, roleEnd } = envelope;
+  if (isText(headBytes, typeStart, typeEnd, nameType)) return "body";
+  if (!isText(headBytes, typeStart, typeEnd, messageType)) return "nothing";
+  const isSpoken = spokenRoles.some((role) => isText(headBytes, roleStart, roleEnd, role));
+  return isSpoken ? "body" : "count";
+}
+
+function isText(bytes: Buffer, start: number, end: number, text: Buffer): boolean {
+  if (end - start !== text.length) return false;
+  for (let i = 0; i < text.length; i += 1) if (bytes[start + i] !== text[i]) return false;
+  return true;
+}
+
+/** Content too long to be read is content all the same: a message without any has no time. */
+function withContent(value: JsonObject): JsonObject {
+  const message = value["message"];
+  if (typeof message !== "object" || message === null || Array.isArray(message)) return value;
+  if ("content" in message) return value;
+  return { ...value, message: { ...message, content: [] } };
+}

@@ -1,0 +1,59 @@
+/**
+ * What was found wrong with a log while reading it. Damage is never an exception: the bad line
+ * stays where it is, is skipped, and is reported here. The list is bounded; beyond it counts go on.
+ */
+import { diagnosticsMax } from "../limits.ts";
+
+/**
+ * `bad-line`: not a JSON object. `damaged-entry`: looked like an entry, its body does not parse.
+ * `not-an-entry`: an object without the fields of an entry. `duplicate-id`: a later record repeats
+ * an id. `second-header`: another `session` record. `before-header`: a record before the header.
+ * `missing-parent`: an entry names a parent that the log does not hold. `cycle`: entries that are
+ * their own ancestors. `lost-entries`: entries of an earlier generation are gone. `malformed-body`:
+ * an entry whose content the model's context cannot use.
+ */
+export type DiagnosticKind =
+  | "bad-line"
+  | "damaged-entry"
+  | "not-an-entry"
+  | "duplicate-id"
+  | "second-header"
+  | "before-header"
+  | "missing-parent"
+  | "cycle"
+  | "lost-entries"
+  | "malformed-body";
+
+/** One finding. Offsets and lengths are bytes in the log; lines count from 1. */
+export interface Diagnostic {
+  readonly kind: DiagnosticKind;
+  /** A stable word for machines where there is one (`not-json`, `nul-bytes`, …), else a sentence. */
+  readonly reason: string;
+  readonly offset?: number;
+  readonly length?: number;
+  readonly line?: number;
+  /** The entry concerned, if it has an id. */
+  readonly id?: string;
+}
+
+/** Collects diagnostics up to a limit, and counts all of them by kind. */
+export class DiagnosticLog {
+  readonly #entries: Diagnostic[] = [];
+  readonly #counts = new Map<DiagnosticKind, number>();
+
+  /** The first findings, in the order found; at most `diagnosticsMax` of them. */
+  get entries(): readonly Diagnostic[] {
+    return this.#entries;
+  }
+
+  /** How many of a kind were found, the ones that did not fit the list included. */
+  count(kind: DiagnosticKind): number {
+    return this.#counts.get(kind) ?? 0;
+  }
+
+  /** Records one finding. */
+  add(diagnostic: Diagnostic): void {
+    this.#counts.set(diagnostic.kind, this.count(diagnostic.kind) + 1);
+    if (this.#entries.length < diagnosticsMax) this.#entries.push(diagnostic);
+  }
+}

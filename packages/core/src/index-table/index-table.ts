@@ -1,0 +1,203 @@
+/**
+ * The tree of a log in memory: rows in file order, ids as slots, links between them. A parent link
+ * points at the parent's id slot, not at its row: a parent that comes later in the file needs no
+ * repair, and a record that repeats an earlier id takes over its children at once (it *shadows*
+ * the earlier row, as in pi). Every operation here is O(1) but where its comment says otherwise.
+ */
+import { grownCapacity, grownInt32 } from "./column.ts";
+import { IdTable } from "./id-table.ts";
+import { KindTable } from "./kind-table.ts";
+import type { Kind } from "./kind-table.ts";
+import { rowFlags, RowTable } from "./row-table.ts";
+import type { RowFacts } from "./row-table.ts";
+
+/** The parent slot of entries without a parent. No id is ever given this slot. */
+export const rootSlot = -2;
+
+/** See the file comment. */
+export class IndexTable {
+  readonly ids: IdTable = new IdTable();
+  readonly kinds: KindTable = new KindTable();
+  readonly rows: RowTable = new RowTable();
+  /** Per slot, shifted by one so that the root's children have a place: row that holds the id. */
+  #rowOf = new Int32Array(16).fill(-1);
+  #firstChild = new Int32Array(16).fill(-1);
+  #lastChild = new Int32Array(16).fill(-1);
+  /** Children that are shown: neither shadowed nor damaged without shown children. */
+  #shownChildren = new Int32Array(16);
+  #shadowedCount = 0;
+  #damagedCount = 0;
+
+  /** Number of rows, damaged and shadowed ones included. */
+  get count(): number {
+    return this.rows.count;
+  }
+
+  /** Readable rows that a later record with the same id hides. */
+  get shadowedCount(): number {
+    return this.#shadowedCount;
+  }
+
+  /** Rows whose body does not parse. */
+  get damagedCount(): number {
+    return this.#damagedCount;
+  }
+
+  /** Bytes held by the whole index, for reports. */
+  get bytes(): number {
+    return this.rows.bytes + this.ids.bytes + this.#rowOf.byteLength * 4;
+  }
+
+  /** Appends a row, links it, shadows an earlier row with its id. Returns the row's number. */
+  add(facts: RowFacts): number {
+    const row = this.rows.add(facts);
+    const { slot } = facts;
+    this.#growSlots(Math.max(slot, facts.parentSlot));
+    const earlier = this.#rowOf[slot + 1] ?? -1;
+    this.#rowOf[slot + 1] = row;
+    this.#linkLast(row);
+    if (earlier >= 0) this.#shadow(earlier);
+    this.#show(this.#linkSlot(row));
+    return row;
+  }
+
+  /** Makes room for so many rows at once, so that filling them copies nothing. */
+  reserve(rows: number): void {
+    this.rows.reserve(rows);
+    this.ids.reserve(rows);
+    if (rows + 2 > this.#rowOf.length) this.#reserveSlots(rows + 2);
+  }
+
+  /** The row that has this id now, or -1. */
+  rowOfId(id: string): number {
+    const slot = this.ids.find(id);
+    return slot < 0 ? -1 : this.rowOfSlot(slot);
+  }
+
+  /** The row of a slot, or -1 while the id is only waited for. */
+  rowOfSlot(slot: number): number {
+    return slot < 0 ? -1 : (this.#rowOf[slot + 1] ?? -1);
+  }
+
+  /** The id of a row. */
+  idOf(row: number): string {
+    return this.ids.idAt(this.rows.slot(row));
+  }
+
+  /** The id of a row's parent as the log has it, whether or not that parent exists. */
+  parentIdOf(row: number): string | null {
+    const slot = this.rows.parentSlot(row);
+    return slot < 0 ? null : this.ids.idAt(slot);
+  }
+
+  /** What the row is. */
+  kindOf(row: number): Kind {
+    return this.kinds.at(this.rows.kind(row));
+  }
+
+  /** Whether the row is a node of the tree: not damaged, not shadowed. */
+  isNode(row: number): boolean {
+    return !this.rows.is(row, rowFlags.damaged) && !this.rows.is(row, rowFlags.shadowed);
+  }
+
+  /** Whether anything that is shown hangs below the row. */
+  hasChildren(row: number): boolean {
+    return (this.#shownChildren[this.rows.slot(row) + 1] ?? 0) > 0;
+  }
+
+  /** The first linked child of a slot (or of {@link rootSlot}); raw: see {@link isNode}. */
+  firstChildOf(slot: number): number {
+    return this.#firstChild[slot < 0 ? 0 : slot + 1] ?? -1;
+  }
+
+  /**
+   * Records that the row's body does not parse: it stops being a node, links pass through it, and
+   * a row that it shadowed is back. O(1), or O(rows) when it shared its id.
+   */
+  markDamaged(row: number): void {
+    if (this.rows.is(row, rowFlags.damaged)) return;
+    this.rows.mark(row, rowFlags.damaged, rowFlags.provisional);
+    this.#damagedCount += 1;
+    if (this.rows.is(row, rowFlags.shadowed)) {
+      this.#shadowedCount -= 1;
+      return;
+    }
+    const hidden = this.#shadowedCount > 0 ? this.#lastShadowed(row) : -1;
+    if (hidden >= 0) this.#restore(hidden, row);
+    else if (!this.hasChildren(row)) this.#hide(this.#linkSlot(row));
+  }
+
+  /** The slot under which a row is listed; a row that names itself as parent is a root. */
+  #linkSlot(row: number): number {
+    const parent = this.rows.parentSlot(row);
+    return parent === this.rows.slot(row) || parent < 0 ? -1 : parent;
+  }
+
+  #linkLast(row: number): void {
+    const at = this.#linkSlot(row) + 1;
+    const last = this.#lastChild[at] ?? -1;
+    if (last < 0) this.#firstChild[at] = row;
+    else this.rows.setNextSibling(last, row);
+    this.#lastChild[at] = row;
+  }
+
+  #shadow(row: number): void {
+    const wasShown = this.isNode(row) || this.hasChildren(row);
+    this.rows.mark(row, rowFlags.shadowed);
+    if (!this.rows.is(row, rowFlags.damaged)) this.#shadowedCount += 1;
+    if (wasShown) this.#hide(this.#linkSlot(row));
+  }
+
+  /** The latest readable row before `row` with the same id, or -1. */
+  #lastShadowed(row: number): number {
+    const slot = this.rows.slot(row);
+    for (let other = row - 1; other >= 0; other -= 1) {
+      if (this.rows.slot(other) === slot && !this.rows.is(other, rowFlags.damaged)) return other;
+    }
+    return -1;
+  }
+
+  #restore(hidden: number, instead: number): void {
+    const slot = this.rows.slot(hidden);
+    this.rows.mark(hidden, 0, rowFlags.shadowed);
+    this.rows.mark(instead, rowFlags.shadowed);
+    this.#shadowedCount -= 1;
+    this.#rowOf[slot + 1] = hidden;
+    this.#show(this.#linkSlot(hidden));
+    this.#hide(this.#linkSlot(instead));
+  }
+
+  /** Counts one more shown child; a damaged parent that gains its first is passed through. */
+  #show(slot: number): void {
+    for (let at = slot; at >= 0;) {
+      const shown = (this.#shownChildren[at + 1] ?? 0) + 1;
+      this.#shownChildren[at + 1] = shown;
+      const parent = this.rowOfSlot(at);
+      if (shown > 1 || parent < 0 || !this.rows.is(parent, rowFlags.damaged)) return;
+      at = this.#linkSlot(parent);
+    }
+  }
+
+  /** Counts one shown child less; a damaged parent that loses its last is gone from its own. */
+  #hide(slot: number): void {
+    for (let at = slot; at >= 0;) {
+      const shown = (this.#shownChildren[at + 1] ?? 0) - 1;
+      this.#shownChildren[at + 1] = shown;
+      const parent = this.rowOfSlot(at);
+      if (shown > 0 || parent < 0 || !this.rows.is(parent, rowFlags.damaged)) return;
+      at = this.#linkSlot(parent);
+    }
+  }
+
+  #growSlots(slot: number): void {
+    const { length } = this.#rowOf;
+    if (slot + 2 > length) this.#reserveSlots(grownCapacity(length, slot + 2));
+  }
+
+  #reserveSlots(capacity: number): void {
+    this.#rowOf = grownInt32(this.#rowOf, capacity, -1);
+    this.#firstChild = grownInt32(this.#firstChild, capacity, -1);
+    this.#lastChild = grownInt32(this.#lastChild, capacity, -1);
+    this.#shownChildren = grownInt32(this.#shownChildren, capacity, 0);
+  }
+}

@@ -1,0 +1,273 @@
+/**
+ * Turns the lines of a log into index rows, the header and diagnostics. Pure: it is fed lines and
+ * holds no file. Most lines are indexed from their envelope alone; entries that projections fold
+ * while the log is read are parsed whole and handed on. Bad lines are skipped and reported.
+ */
+import { decodeLine, EnvelopeReader } from "@branchlog/streaming";
+import type { DecodedLine, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
+import { readHeader } from "../dialects/header.ts";
+import { legacyEntryId } from "../dialects/legacy-id.ts";
+import type { SessionHeader } from "../entries/entry-types.ts";
+import { DiagnosticLog } from "./diagnostics.ts";
+import { IndexTable, rootSlot } from "./index-table.ts";
+import { exactIsoTimeOf, isoTimeOf } from "./iso-time.ts";
+import { LineMap } from "./line-map.ts";
+import { rowFlags } from "./row-table.ts";
+
+/** The header as it stands in the log. */
+export interface IndexedHeader {
+  readonly header: SessionHeader;
+  /** 1 to 3, or more for files of a newer version. */
+  readonly version: number;
+  readonly offset: number;
+  readonly length: number;
+  readonly lineNumber: number;
+}
+
+/** Where the indexer gets and gives what is not in the lines themselves. */
+export interface LogIndexerOptions {
+  /** Facts of a record that is too long to be built: its top-level scalars. */
+  readonly readLong: (offset: number, length: number) => DecodedLine;
+  /** Called with each entry of {@link foldedTypes}, as stored, once it is indexed. */
+  readonly onFolded: (row: number, value: JsonObject) => void;
+}
+
+/** Types whose entries are parsed whole while reading: projections or the context lean on them. */
+export const foldedTypes: ReadonlySet<string> = new Set([
+  "label",
+  "session_info",
+  "compaction",
+  "branch_summary",
+  "model_change",
+  "thinking_level_change",
+  "context_edit",
+]);
+
+/** Record types that are no entries and no damage: omp's title slot. */
+const silentTypes: ReadonlySet<string> = new Set(["title"]);
+
+interface LinePlace {
+  readonly offset: number;
+  readonly length: number;
+  readonly lineNumber: number;
+}
+
+/** See the file comment. */
+export class LogIndexer implements LineSink {
+  readonly index: IndexTable = new IndexTable();
+  readonly diagnostics: DiagnosticLog = new DiagnosticLog();
+  readonly lines: LineMap = new LineMap();
+  readonly #options: LogIndexerOptions;
+  readonly #envelope = new EnvelopeReader();
+  /** Per kind number: whether its lines are parsed whole. */
+  readonly #parseWhole: boolean[] = [];
+  #header: IndexedHeader | undefined;
+  /** Entry lines seen before any header, to tell a damaged header from no session at all. */
+  #entriesBeforeHeader = 0;
+  #previousSlot = rootSlot;
+
+  constructor(options: LogIndexerOptions) {
+    this.#options = options;
+  }
+
+  /** The first `session` record, once it has been read. */
+  get header(): IndexedHeader | undefined {
+    return this.#header;
+  }
+
+  /** How many entry-like records stood before the header, or in a log without one. */
+  get entriesBeforeHeader(): number {
+    return this.#entriesBeforeHeader;
+  }
+
+  line(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): void {
+    if (this.#readsEnvelopes && this.#envelope.read(bytes, start, end)) {
+      const kind = this.#fastKind();
+      if (kind >= 0) {
+        this.#addEnvelope(kind, offset, end - start, lineNumber);
+        return;
+      }
+    }
+    this.#addDecoded(decodeLine(bytes, start, end), { offset, length: end - start, lineNumber });
+  }
+
+  longLine(line: LongLine, lineNumber: number): void {
+    const { offset, length } = line;
+    if (this.#readsEnvelopes && this.#envelope.readLong(line)) {
+      const kind = this.#fastKind();
+      if (kind >= 0) {
+        this.#addEnvelope(kind, offset, length, lineNumber);
+        return;
+      }
+    }
+    this.#addDecoded(this.#options.readLong(offset, length), { offset, length, lineNumber });
+  }
+
+  /** Whether lines may be indexed from their envelopes: v1 has no ids there. */
+  get #readsEnvelopes(): boolean {
+    return this.#header !== undefined && this.#header.version > 1;
+  }
+
+  /** The number of the kind of the envelope just read; -1: its line is to be parsed whole. */
+  #fastKind(): number {
+    const { parentStart, parentEnd } = this.#envelope;
+    // An empty parentId ends pi's walk as null does. No agent writes it.
+    if (parentStart >= 0 && parentStart === parentEnd) return -1;
+    const kind = this.index.kinds.addSpans(this.#envelope);
+    if (kind >= this.#parseWhole.length) this.#learnKinds();
+    return this.#parseWhole[kind] === true ? -1 : kind;
+  }
+
+  #learnKinds(): void {
+    for (let kind = this.#parseWhole.length; kind < this.index.kinds.kinds.length; kind += 1) {
+      const { type, role } = this.index.kinds.at(kind);
+      this.#parseWhole.push(foldedTypes.has(type) || type === "session" || role === "hookMessage");
+    }
+  }
+
+  #addEnvelope(kind: number, offset: number, length: number, lineNumber: number): void {
+    const envelope = this.#envelope;
+    const { coreBytes, parentStart, parentEnd, timestampStart, timestampEnd } = envelope;
+    const { ids } = this.index;
+    const exactTime = exactIsoTimeOf(coreBytes, timestampStart, timestampEnd);
+    const isExact = !Number.isNaN(exactTime);
+    let flags: number = rowFlags.provisional;
+    if (envelope.form === "tail") flags |= rowFlags.tailForm;
+    if (envelope.endsWithObject) flags |= rowFlags.endsWithObject;
+    if (envelope.hasPayload) flags |= rowFlags.hasPayload;
+    if (isExact) flags |= rowFlags.exactTime;
+    this.#addRow(
+      {
+        offset,
+        length,
+        slot: ids.addBytes(coreBytes, envelope.idStart, envelope.idEnd),
+        parentSlot: parentStart < 0 ? rootSlot : ids.addBytes(coreBytes, parentStart, parentEnd),
+        kind,
+        time: isExact ? exactTime : isoTimeOf(coreBytes, timestampStart, timestampEnd),
+        flags,
+      },
+      lineNumber,
+    );
+  }
+
+  #addDecoded(decoded: DecodedLine, place: LinePlace): void {
+    if (!decoded.ok) {
+      if (decoded.reason !== "blank") this.#report("bad-line", decoded.reason, place);
+      return;
+    }
+    const { value } = decoded;
+    if (value["type"] === "session") this.#addHeader(value, place);
+    else if (this.#header === undefined) this.#addBeforeHeader(value, place);
+    else this.#addEntry(value, place);
+  }
+
+  #addHeader(value: JsonObject, place: LinePlace): void {
+    this.lines.addOtherRecord();
+    const reading = readHeader(value);
+    if (this.#header !== undefined) {
+      this.#report("second-header", "only the first session record counts", place);
+    } else if (reading.kind === "header") {
+      this.#header = { header: reading.header, version: reading.version, ...place };
+    } else {
+      this.#report("bad-line", "a session record without a string id", place);
+    }
+  }
+
+  #addBeforeHeader(value: JsonObject, place: LinePlace): void {
+    this.lines.addOtherRecord();
+    const type = value["type"];
+    if (typeof type === "string" && silentTypes.has(type)) return;
+    if (typeof type === "string" && (typeof value["id"] === "string" || "message" in value)) {
+      this.#entriesBeforeHeader += 1;
+    }
+    this.#report("before-header", "a record before the session header is not indexed", place);
+  }
+
+  #addEntry(value: JsonObject, place: LinePlace): void {
+    const type = value["type"];
+    const legacy = this.#header?.version === 1;
+    const id = legacy ? this.#legacyId(place.lineNumber) : value["id"];
+    if (typeof type !== "string" || typeof id !== "string") {
+      this.lines.addOtherRecord();
+      const silent = typeof type === "string" && silentTypes.has(type);
+      if (!silent) this.#report("not-an-entry", "no string type and id", place);
+      return;
+    }
+    const slot = this.index.ids.add(id);
+    const parentId = value["parentId"];
+    const known = typeof parentId === "string" && parentId !== "";
+    const ownParent = known ? this.index.ids.add(parentId) : rootSlot;
+    const row = this.#addRow(
+      {
+        offset: place.offset,
+        length: place.length,
+        slot,
+        parentSlot: legacy ? this.#previousSlot : ownParent,
+        kind: this.index.kinds.add(kindOfValue(type, value, this.#header?.version ?? 3)),
+        time: timeOfValue(value["timestamp"]),
+        flags: 0,
+      },
+      place.lineNumber,
+    );
+    if (foldedTypes.has(type)) this.#options.onFolded(row, value);
+  }
+
+  #addRow(facts: Parameters<IndexTable["add"]>[0], lineNumber: number): number {
+    const earlier = this.index.rowOfSlot(facts.slot);
+    const row = this.index.add(facts);
+    this.#previousSlot = facts.slot;
+    this.lines.addRow(row, lineNumber);
+    if (earlier >= 0) this.#reportDuplicate(row, earlier, lineNumber);
+    return row;
+  }
+
+  #reportDuplicate(row: number, earlier: number, line: number): void {
+    const { index } = this;
+    this.diagnostics.add({
+      kind: "duplicate-id",
+      reason: `hides the entry with the same id at byte ${index.rows.offset(earlier)}`,
+      offset: index.rows.offset(row),
+      length: index.rows.length(row),
+      line,
+      id: index.idOf(row),
+    });
+  }
+
+  #legacyId(lineNumber: number): string {
+    return legacyEntryId(this.#header?.header.id ?? "", lineNumber);
+  }
+
+  #report(
+    kind: "bad-line" | "not-an-entry" | "second-header" | "before-header",
+    reason: string,
+    place: LinePlace,
+  ): void {
+    const { offset, length, lineNumber } = place;
+    this.diagnostics.add({ kind, reason, offset, length, line: lineNumber });
+  }
+}
+
+/** The kind of a parsed entry; v2's role hookMessage is custom since v3. */
+function kindOfValue(
+  type: string,
+  value: JsonObject,
+  version: number,
+): { type: string; role: string | undefined; customType: string | undefined } {
+  const { message, customType } = value;
+  const stored =
+    type === "message" && message !== null && typeof message === "object" && !Array.isArray(message)
+      ? message["role"]
+      : undefined;
+  const role = typeof stored === "string" ? stored : undefined;
+  const hasCustomType = type === "custom" || type === "custom_message";
+  return {
+    type,
+    role: role === "hookMessage" && version < 3 ? "custom" : role,
+    customType: hasCustomType && typeof customType === "string" ? customType : undefined,
+  };
+}
+
+function timeOfValue(timestamp: unknown): number {
+  if (typeof timestamp === "string") return Date.parse(timestamp);
+  return typeof timestamp === "number" ? timestamp : Number.NaN;
+}

@@ -1,0 +1,145 @@
+/**
+ * Walks over the tree of an index: upwards along parents, downwards along children. Iterative,
+ * linear and finite on every input: cycles, self-parents, missing parents, chains of any depth.
+ * Damaged rows are passed through: their children count as children of the next readable one.
+ */
+import { rowFlags } from "./row-table.ts";
+import { rootSlot } from "./index-table.ts";
+import type { IndexTable } from "./index-table.ts";
+
+/** A path from the root-most reachable row to a row. */
+export interface RowPath {
+  /** Rows from the root to the leaf, without damaged ones. */
+  readonly rows: Int32Array;
+  /** The id that the root-most row names as its parent, if the log does not hold it. */
+  readonly missingParentId: string | null;
+  /** Whether the walk came back to a row it had passed, and stopped there. */
+  readonly cyclic: boolean;
+}
+
+/**
+ * The path from the root to `row`. With `bridgeGaps`, a parent that the log does not hold is taken
+ * to be the entry before, in file order. O(length of the path).
+ */
+export function pathToRow(index: IndexTable, row: number, bridgeGaps = false): RowPath {
+  const walked: number[] = [];
+  const limit = index.count;
+  let missingParentId: string | null = null;
+  let at = row;
+  for (let steps = 0; at >= 0 && steps <= limit; steps += 1) {
+    if (!index.rows.is(at, rowFlags.damaged)) walked.push(at);
+    const parent = index.rows.parentSlot(at);
+    if (parent >= 0 && index.rowOfSlot(parent) < 0) missingParentId = index.ids.idAt(parent);
+    at = rowAbove(index, at, bridgeGaps);
+  }
+  return at < 0
+    ? { rows: reversed(walked), missingParentId, cyclic: false }
+    : cyclicPath(index, row, bridgeGaps);
+}
+
+/** The row of the parent; -1 at a root, and at a gap unless that is bridged. */
+function rowAbove(index: IndexTable, row: number, bridgeGaps: boolean): number {
+  const parent = index.rows.parentSlot(row);
+  if (parent < 0) return -1;
+  const above = index.rowOfSlot(parent);
+  return above < 0 && bridgeGaps ? nodeBefore(index, row) : above;
+}
+
+/** The last node that stands before a row in the file, or -1. */
+function nodeBefore(index: IndexTable, row: number): number {
+  let before = row - 1;
+  while (before >= 0 && !index.isNode(before)) before -= 1;
+  return before;
+}
+
+/** The path as far as the first row that comes again. Only for rows known to reach a cycle. */
+function cyclicPath(index: IndexTable, row: number, bridgeGaps: boolean): RowPath {
+  const seen = new Uint8Array(index.count);
+  const walked: number[] = [];
+  for (let at = row; at >= 0 && seen[at] === 0;) {
+    seen[at] = 1;
+    if (!index.rows.is(at, rowFlags.damaged)) walked.push(at);
+    at = rowAbove(index, at, bridgeGaps);
+  }
+  return { rows: reversed(walked), missingParentId: null, cyclic: true };
+}
+
+/** The node that a row hangs from, damaged rows skipped; -1 for a root, an orphan or a cycle. */
+export function parentOfRow(index: IndexTable, row: number): number {
+  const own = index.rows.slot(row);
+  let at = index.rowOfSlot(index.rows.parentSlot(row));
+  for (let steps = 0; at >= 0 && steps <= index.count; steps += 1) {
+    if (!index.rows.is(at, rowFlags.damaged)) return index.rows.slot(at) === own ? -1 : at;
+    at = index.rowOfSlot(index.rows.parentSlot(at));
+  }
+  return -1;
+}
+
+/** The nodes below a slot (or {@link rootSlot}), in file order. O(children). */
+export function childrenOfSlot(index: IndexTable, slot: number): number[] {
+  const children: number[] = [];
+  const damaged: number[] = [];
+  collectChildren(index, slot, children, damaged);
+  if (damaged.length === 0) return children;
+  const passed = new Set(damaged);
+  for (const row of passed) {
+    const below: number[] = [];
+    collectChildren(index, index.rows.slot(row), children, below);
+    for (const next of below) passed.add(next);
+  }
+  return children.sort((a, b) => a - b);
+}
+
+/** The nodes that nothing leads down to: without parent, their own parent, or of a missing one. */
+export function rootRows(index: IndexTable): number[] {
+  const roots: number[] = [];
+  for (let row = 0; row < index.count; row += 1) {
+    if (index.isNode(row) && parentOfRow(index, row) < 0) roots.push(row);
+  }
+  return roots;
+}
+
+/** The nodes without children, in file order. O(rows). */
+export function tipRows(index: IndexTable): number[] {
+  const tips: number[] = [];
+  for (let row = 0; row < index.count; row += 1) {
+    if (index.isNode(row) && !index.hasChildren(row)) tips.push(row);
+  }
+  return tips;
+}
+
+/** The last readable row of the log, or -1: the tail. */
+export function tailRow(index: IndexTable): number {
+  let row = index.count - 1;
+  while (row >= 0 && index.rows.is(row, rowFlags.damaged)) row -= 1;
+  return row;
+}
+
+/** The deepest row that is on both paths, or -1. O(length of both paths). */
+export function commonAncestorRow(index: IndexTable, a: number, b: number): number {
+  const left = pathToRow(index, a).rows;
+  const right = pathToRow(index, b).rows;
+  const onLeft = new Set(left);
+  for (let i = right.length - 1; i >= 0; i -= 1) {
+    const row = right[i] ?? -1;
+    if (onLeft.has(row)) return row;
+  }
+  return -1;
+}
+
+function collectChildren(
+  index: IndexTable,
+  slot: number,
+  nodes: number[],
+  damaged: number[],
+): void {
+  for (let row = index.firstChildOf(slot); row >= 0; row = index.rows.nextSibling(row)) {
+    if (index.rows.is(row, rowFlags.shadowed)) continue;
+    if (index.rows.is(row, rowFlags.damaged)) damaged.push(row);
+    else if (slot !== rootSlot || index.rows.parentSlot(row) < 0) nodes.push(row);
+  }
+}
+
+function reversed(rows: readonly number[]): Int32Array {
+  return Int32Array.from(rows).reverse();
+}

@@ -1,0 +1,69 @@
+/** Branchlog: sessions of coding agents as append-only logs, read as trees. In reading order. */
+export { createSession, memorySession, openSession } from "./open.ts";
+export type { CreateOptions, OpenOptions } from "./open.ts";
+export type { ContextOptions, Session } from "./session/session.ts";
+export type { AppendOptions } from "./session/append-options.ts";
+export type { EngineOptions } from "./session/engine-options.ts";
+export type { AppendResult, Position } from "./session/append-entries.ts";
+export type { OnDiverged } from "./session/append-plan.ts";
+export type { EntryQuery } from "./session/entry-query.ts";
+export type { BadLine, PendingEnd, VerifyReport } from "./session/verify.ts";
+export type { Envelope, Orphan, TreeView } from "./projections/tree.ts";
+export type { PathContext, SessionContext } from "./projections/context.ts";
+export type { Label, Labels } from "./projections/labels.ts";
+export type { ModelReference, PathSettings } from "./projections/settings.ts";
+export type { SessionSummary } from "./projections/summary.ts";
+export type { SessionUsage, UsageTotals } from "./projections/usage.ts";
+export type { Projection, ProjectionRecord } from "./projections/projection.ts";
+export { fileOperations } from "./projections/file-operations.ts";
+export type { FileOperations } from "./projections/file-operations.ts";
+export { convertToLlm } from "./projections/llm-messages.ts";
+export type { LlmMessage } from "./projections/llm-messages.ts";
+export type { Diagnostic, DiagnosticKind } from "./index-table/diagnostics.ts";
+export { BranchlogError, errorCodes, isBranchlogError } from "./errors.ts";
+export type { ErrorCode, ErrorFacts } from "./errors.ts";
+export type { EntryDraft, KnownDraft, UnknownDraft } from "./entries/entry-draft.ts";
+export { isKnownEntry } from "./entries/entry-types.ts";
+export type {
+  AnyEntry,
+  BranchSummaryEntry,
+  CompactionEntry,
+  ContextEditEntry,
+  CustomEntry,
+  CustomMessageEntry,
+  FileEntry,
+  LabelEntry,
+  ModelChangeEntry,
+  SessionEntry,
+  SessionEntryBase,
+  SessionHeader,
+  SessionInfoEntry,
+  SessionMessageEntry,
+  ThinkingLevelChangeEntry,
+  UnknownEntry,
+  UsageEntry,
+} from "./entries/entry-types.ts";
+export type {
+  AgentMessage,
+  AssistantMessage,
+  BashExecutionMessage,
+  BranchSummaryMessage,
+  CompactionSummaryMessage,
+  CustomMessage,
+  SystemMessage,
+  ToolResultMessage,
+  UserMessage,
+} from "./entries/message-types.ts";
+export type {
+  ImageContent,
+  StopReason,
+  TextContent,
+  ThinkingContent,
+  ThinkingLevel,
+  ToolCall,
+  Usage,
+} from "./entries/content-types.ts";
+export { normalizeName } from "./entries/session-name.ts";
+export { ManualClock } from "./store/manual-clock.ts";
+export { createSeededIds } from "./store/seeded-ids.ts";
+export type { Clock, FileLock, FileSystem, IdSource, Ports } from "./store/ports.ts";

@@ -1,0 +1,66 @@
+/**
+ * Folds projections over bodies: one streaming pass on first demand, then only what is new. A
+ * projection that names its types never has others read. A new generation starts over.
+ */
+import type { SessionEntry } from "../entries/entry-types.ts";
+import type { Projection } from "../projections/projection.ts";
+import type { Engine } from "./engine.ts";
+
+/** The state of one projection and how far it has been folded. */
+export class BodyFold<S> {
+  readonly #engine: Engine;
+  readonly #projection: Projection<S>;
+  #state: S;
+  #generation: number;
+  #rows = 0;
+  #running: Promise<S> | undefined;
+
+  constructor(engine: Engine, projection: Projection<S>) {
+    this.#engine = engine;
+    this.#projection = projection;
+    this.#state = projection.initial();
+    this.#generation = engine.log.generation;
+  }
+
+  /** The state up to the last entry read. Calls that overlap share one pass. */
+  value(signal?: AbortSignal): Promise<S> {
+    this.#running ??= this.#foldOn(signal).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #foldOn(signal: AbortSignal | undefined): Promise<S> {
+    const { generation, state } = this.#engine.log;
+    if (generation !== this.#generation) {
+      this.#state = this.#projection.initial();
+      this.#rows = 0;
+      this.#generation = generation;
+    }
+    const upTo = state.revision;
+    const rows = rowsOfTypes(this.#engine, this.#rows, upTo, this.#projection.types);
+    for await (const { row, entry } of state.bodies.entries(rows, signal)) {
+      this.#apply(row, entry);
+    }
+    this.#rows = upTo;
+    return this.#projection.snapshot?.(this.#state) ?? this.#state;
+  }
+
+  #apply(row: number, entry: SessionEntry): void {
+    this.#state = this.#projection.apply(this.#state, { revision: row + 1, entry });
+    this.#rows = row + 1;
+  }
+}
+
+/** Rows [from, to) of the given types, answered by the index. */
+function* rowsOfTypes(
+  engine: Engine,
+  from: number,
+  to: number,
+  types: readonly string[] | null,
+): Generator<number> {
+  const { index } = engine;
+  for (let row = from; row < to; row += 1) {
+    if (types === null || types.includes(index.kindOf(row).type)) yield row;
+  }
+}

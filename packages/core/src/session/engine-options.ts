@@ -1,0 +1,44 @@
+/** How an engine reads, waits and writes, with the defaults for what is not said. */
+import { lineBytesMaxDefault } from "@branchlog/streaming";
+import { batchBytesMaxDefault, bodyCacheBytesMaxDefault, lockWaitMsDefault } from "../limits.ts";
+import { nodePorts } from "../store/node-ports.ts";
+import type { Ports } from "../store/ports.ts";
+
+/** Options of everything that opens or creates a log. */
+export interface EngineOptions {
+  /** `read` never writes anything, on the log or beside it. Default `append`. */
+  readonly access?: "read" | "append";
+  /** Files, lock, clock and ids; give a clock and ids of your own for reproducible bytes. */
+  readonly ports?: Partial<Ports>;
+  /** Longest line that is joined in memory while indexing, in bytes. Default 16 MiB. */
+  readonly lineBytesMax?: number;
+  /** Memory for bodies, in bytes; 0 keeps none. Default 64 MiB. */
+  readonly bodyCacheBytesMax?: number;
+  /** How long an append waits for the lock. Default 15,000. */
+  readonly lockWaitMs?: number;
+  /** Longest batch that is written at once, in bytes. Default 8 MiB. */
+  readonly batchBytesMax?: number;
+  /** Hands out immutable bodies, to find callers that mutate them. Default false. */
+  readonly freezeBodies?: boolean;
+  /** Appends to logs of a newer version all the same. Default false. */
+  readonly allowNewerVersion?: boolean;
+}
+
+/** Options with every default filled in. */
+export interface EngineSettings extends Required<Omit<EngineOptions, "ports">> {
+  readonly ports: Ports;
+}
+
+/** Fills in the defaults. */
+export function engineSettings(options: EngineOptions): EngineSettings {
+  return {
+    access: options.access ?? "append",
+    ports: { ...nodePorts, ...options.ports },
+    lineBytesMax: options.lineBytesMax ?? lineBytesMaxDefault,
+    bodyCacheBytesMax: options.bodyCacheBytesMax ?? bodyCacheBytesMaxDefault,
+    lockWaitMs: options.lockWaitMs ?? lockWaitMsDefault,
+    batchBytesMax: options.batchBytesMax ?? batchBytesMaxDefault,
+    freezeBodies: options.freezeBodies ?? false,
+    allowNewerVersion: options.allowNewerVersion ?? false,
+  };
+}

@@ -1,0 +1,170 @@
+/**
+ * The engine of one open log: reading, appending and the questions that need both index and bodies.
+ * It is synchronous, or made of steps that either driver runs; `Session` and the faces of agents
+ * are thin layers over it, each with its own leaf. An engine has nothing that must be closed.
+ */
+import type { BodyReader } from "../bodies/body-reader.ts";
+import { encodeHeader } from "../entries/encode-header.ts";
+import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
+import { BranchlogError } from "../errors.ts";
+import type { Diagnostic } from "../index-table/diagnostics.ts";
+import type { IndexTable } from "../index-table/index-table.ts";
+import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
+import { buildContext } from "../projections/context.ts";
+import type { PathContext } from "../projections/context.ts";
+import type { PathView } from "../projections/projection.ts";
+import { createLog } from "../store/create-log.ts";
+import { LogFile } from "../store/log-file.ts";
+import { appendEntries } from "./append-entries.ts";
+import type { AppendRequest, AppendResult } from "./append-entries.ts";
+import { engineSettings } from "./engine-options.ts";
+import type { EngineOptions, EngineSettings } from "./engine-options.ts";
+import { Findings } from "./findings.ts";
+import type { LeafCursor } from "./leaf-cursor.ts";
+import { rowPathView } from "./row-path-view.ts";
+import { runSync } from "./steps.ts";
+import type { Steps } from "./steps.ts";
+import { TrackedLog } from "./tracked-log.ts";
+
+/** See the file comment. */
+export class Engine {
+  readonly settings: EngineSettings;
+  readonly log: TrackedLog;
+  readonly findings: Findings;
+  /** Rows of this generation that this engine's owner has seen: others' come after it. */
+  #seen = { generation: 1, rows: 0 };
+
+  private constructor(path: string, settings: EngineSettings) {
+    this.settings = settings;
+    this.log = new TrackedLog(new LogFile(settings.ports.fs, path), settings);
+    this.findings = new Findings(this.log);
+  }
+
+  /**
+   * Opens a log, blocking while it is indexed. Never writes.
+   * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION`,
+   * `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
+   */
+  static openSync(path: string, options: EngineOptions = {}): Engine {
+    const engine = new Engine(path, engineSettings(options));
+    engine.log.openSync();
+    engine.markSeen();
+    return engine;
+  }
+
+  /** As {@link Engine.openSync}, giving the event loop turns; ends with the signal's reason. */
+  static async open(
+    path: string,
+    options: EngineOptions = {},
+    signal?: AbortSignal,
+  ): Promise<Engine> {
+    const engine = new Engine(path, engineSettings(options));
+    await engine.log.open(signal);
+    engine.markSeen();
+    return engine;
+  }
+
+  /**
+   * Creates a log of a header and, optionally, whole lines behind it; then opens it.
+   * @throws BranchlogError `ERR_LOG_EXISTS`.
+   */
+  static createSync(
+    path: string,
+    header: SessionHeader,
+    options: EngineOptions = {},
+    lines: Iterable<Buffer> = [],
+  ): Engine {
+    const { ports } = engineSettings(options);
+    createLog(ports, path, headerAndLines(header, lines));
+    return Engine.openSync(path, options);
+  }
+
+  /** Canonical path of the log. */
+  get path(): string {
+    return this.log.file.path;
+  }
+
+  get index(): IndexTable {
+    return this.log.state.index;
+  }
+
+  get bodies(): BodyReader {
+    return this.log.state.bodies;
+  }
+
+  /** The header as stored. */
+  get header(): SessionHeader {
+    const header = this.log.state.indexer.header?.header;
+    if (header === undefined) throw new Error(`${this.path} was opened without a header`);
+    return header;
+  }
+
+  /** What was found wrong: lines first, in file order, then the tree, then bodies. */
+  get diagnostics(): readonly Diagnostic[] {
+    return this.findings.all();
+  }
+
+  /** The id of the last readable entry, or null. */
+  get tailId(): string | null {
+    const row = tailRow(this.index);
+    return row < 0 ? null : this.index.idOf(row);
+  }
+
+  /** Takes note that the owner knows everything read so far. */
+  markSeen(): void {
+    this.#seen = { generation: this.log.generation, rows: this.index.count };
+  }
+
+  /** Whether entries of others stand after what the owner has seen. */
+  get othersAppended(): boolean {
+    const { generation, rows } = this.#seen;
+    return generation !== this.log.generation || this.index.count > rows;
+  }
+
+  /** Reads what others appended. Takes no lock, writes nothing. */
+  refreshSync(): void {
+    runSync(this.log.catchUp(), this.settings.ports.clock);
+  }
+
+  /** Appends entries as one write; see `appendEntries`. */
+  append(request: AppendRequest, leaf: LeafCursor): Steps<readonly AppendResult[]> {
+    if (this.settings.access === "read") {
+      const { path } = this;
+      const message = `${path} is open for reading. Open it with access "append" to write to it.`;
+      throw new BranchlogError("ERR_READ_ONLY", message, { path });
+    }
+    return appendEntries(this, request, leaf);
+  }
+
+  /** The entry with that id, blocking while it is read; undefined if there is none. */
+  entrySync(id: string): SessionEntry | undefined {
+    const row = this.index.rowOfId(id);
+    return row < 0 ? undefined : this.bodies.entrySync(row);
+  }
+
+  /** The path from the root to an entry, or to null, which is empty, as projections see it. */
+  pathView(id: string | null, options: PathOptions = {}): PathView {
+    const row = id === null ? -1 : this.index.rowOfId(id);
+    const path = pathToRow(this.index, row, options.bridgeGaps);
+    return rowPathView(this.index, this.bodies, path, options.loaded);
+  }
+
+  /** The context at an entry, blocking while bodies are read that are not loaded. */
+  context(id: string | null, options: PathOptions = {}): PathContext {
+    const { findings } = this;
+    return buildContext(this.pathView(id, options), (problem) => findings.addMalformed(problem));
+  }
+}
+
+/** How a path is walked and read. */
+export interface PathOptions {
+  /** Bodies that were read ahead, by row. */
+  readonly loaded?: ReadonlyMap<number, SessionEntry>;
+  /** Go on at the entry before, in file order, where a parent is missing. Default false. */
+  readonly bridgeGaps?: boolean;
+}
+
+function* headerAndLines(header: SessionHeader, lines: Iterable<Buffer>): Generator<Buffer> {
+  yield encodeHeader(header);
+  yield* lines;
+}

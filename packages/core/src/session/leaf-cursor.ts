@@ -1,0 +1,43 @@
+/**
+ * The leaf of one open session: where it stands in the tree and continues from. A *following* leaf
+ * is the tail of the log; a *pinned* one stays until its session appends or moves. It is a cursor,
+ * not a projection: two sessions of one log have two leaves.
+ */
+
+/** See the file comment. */
+export class LeafCursor {
+  #following: boolean;
+  #id: string | null;
+
+  constructor(following: boolean, id: string | null) {
+    this.#following = following;
+    this.#id = id;
+  }
+
+  /** Whether the leaf moves with the tail. */
+  get following(): boolean {
+    return this.#following;
+  }
+
+  /** The entry stood on, or null before the first one. */
+  get id(): string | null {
+    return this.#id;
+  }
+
+  /** Tells the cursor what the tail is now; a pinned leaf stays. */
+  sawTail(tailId: string | null): void {
+    if (this.#following) this.#id = tailId;
+  }
+
+  /** Pins the leaf to an entry, or before all of them. */
+  pin(id: string | null): void {
+    this.#following = false;
+    this.#id = id;
+  }
+
+  /** Makes the leaf the tail, now and from here on. */
+  follow(tailId: string | null): void {
+    this.#following = true;
+    this.#id = tailId;
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * Waits for the lock of a log: short random pauses, so that many appenders neither starve one
+ * another nor wake together, and a deadline. Only "somebody else holds it" is waited out; every
+ * other failure is the caller's at once.
+ */
+import { BranchlogError } from "../errors.ts";
+import type { HeldLock, Ports } from "../store/ports.ts";
+import { portStep } from "./steps.ts";
+import type { Steps } from "./steps.ts";
+
+const pauseMsMin = 1;
+const pauseMsMax = 5;
+
+/**
+ * Acquires the lock of `path`.
+ * @throws BranchlogError `ERR_LOCK_TIMEOUT` after `lockWaitMs`.
+ */
+export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): Steps<HeldLock> {
+  const { clock, ids, lock } = ports;
+  const deadline = clock.monotonicMs() + lockWaitMs;
+  for (;;) {
+    yield portStep("lock");
+    const held = lock.tryAcquireSync(path);
+    if (held !== null) return held;
+    const left = deadline - clock.monotonicMs();
+    if (left <= 0) throw lockTimeout(path, lockWaitMs);
+    const pause = pauseMsMin + ids.jitter() * (pauseMsMax - pauseMsMin);
+    yield { kind: "wait", ms: Math.min(pause, left) };
+  }
+}
+
+function lockTimeout(path: string, lockWaitMs: number): BranchlogError {
+  return new BranchlogError(
+    "ERR_LOCK_TIMEOUT",
+    `Another process kept the lock of ${path} for ${lockWaitMs} ms; nothing was written. ` +
+      "Try again, or raise lockWaitMs.",
+    { path },
+  );
+}

@@ -1,0 +1,51 @@
+/**
+ * Tells whether a log is still the one that was read: same file, not shorter, and the same bytes
+ * before the cursor and in the header. Appends keep that true; a replaced, truncated or rewritten
+ * log does not, and starts a new generation.
+ */
+import type { ByteSource } from "@branchlog/streaming";
+import { readFullySync } from "../bodies/body-reader.ts";
+import { fingerprintBytes } from "../limits.ts";
+import type { FileStat } from "../store/ports.ts";
+
+/** What is remembered of a log at a cursor. */
+export interface LogIdentity {
+  readonly dev: number;
+  readonly ino: number;
+  /** Bytes of the log that were read. */
+  readonly cursor: number;
+  /** The bytes before the cursor. */
+  readonly beforeCursor: Buffer;
+  /** The first bytes of the log, header included where it fits. */
+  readonly start: Buffer;
+}
+
+/** Bytes at the start of the log that are compared; a header is shorter as a rule. */
+const startBytes = 512;
+
+/** What to remember of the log as it is now, read up to `cursor`. Two small reads. */
+export function identityOf(source: ByteSource, stat: FileStat, cursor: number): LogIdentity {
+  const beforeStart = Math.max(0, cursor - fingerprintBytes);
+  return {
+    dev: stat.dev,
+    ino: stat.ino,
+    cursor,
+    beforeCursor: bytesAt(source, beforeStart, cursor),
+    start: bytesAt(source, 0, Math.min(cursor, startBytes)),
+  };
+}
+
+/** Whether the log that has `stat` now continues the remembered one. Two small reads. */
+export function continues(source: ByteSource, stat: FileStat, identity: LogIdentity): boolean {
+  if (stat.dev !== identity.dev || stat.ino !== identity.ino) return false;
+  if (stat.size < identity.cursor) return false;
+  const { cursor, beforeCursor, start } = identity;
+  const before = bytesAt(source, cursor - beforeCursor.length, cursor);
+  return before.equals(beforeCursor) && bytesAt(source, 0, start.length).equals(start);
+}
+
+function bytesAt(source: ByteSource, from: number, to: number): Buffer {
+  const bytes = Buffer.alloc(to - from);
+  readFullySync(source, bytes, bytes.length, from);
+  return bytes;
+}

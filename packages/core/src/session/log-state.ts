@@ -1,0 +1,221 @@
+/**
+ * What is known of one generation of a log: index, header, folded projections, cursor, bodies. It
+ * grows by reading on from its cursor, or by being told what was just appended; it never writes.
+ * An unterminated last record that parses is indexed at once, but stays *pending*: if its line turns
+ * out to go on, this state is wrong and says so, and its owner starts a new one.
+ */
+import {
+  decodeLine,
+  LineFramer,
+  readRange,
+  readShallow,
+  scan,
+  scanSync,
+} from "@branchlog/streaming";
+import type { LineSink } from "@branchlog/streaming";
+import { createBodyCache } from "../bodies/body-cache.ts";
+import { BodyReader } from "../bodies/body-reader.ts";
+import { LogIndexer } from "../index-table/log-indexer.ts";
+import type { IndexTable } from "../index-table/index-table.ts";
+import { rowFlags } from "../index-table/row-table.ts";
+import { parentOfRow } from "../index-table/tree-walk.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { yieldEveryMs } from "../limits.ts";
+import { FoldedProjections } from "../projections/folded.ts";
+import type { LogFile } from "../store/log-file.ts";
+
+/** How a log is read. */
+export interface ReadOptions {
+  readonly lineBytesMax: number;
+  readonly bodyCacheBytesMax: number;
+  readonly freezeBodies: boolean;
+}
+
+/** Bytes read before the number of rows of a large log is estimated. */
+const sampleBytes = 8 * 1024 * 1024;
+/** A little more than estimated: growing once more costs as much as all that was saved. */
+const reservedShare = 1.02;
+
+/** Rows confirmed before the event loop gets a turn: a few milliseconds of work. */
+const confirmationsPerTurn = 256;
+
+/** An indexed record whose newline has not been seen. */
+interface Pending {
+  readonly offset: number;
+  readonly length: number;
+  /** Its row, or -1 if it is the header. */
+  readonly row: number;
+}
+
+/** See the file comment. */
+export class LogState {
+  readonly indexer: LogIndexer;
+  readonly bodies: BodyReader;
+  readonly folded: FoldedProjections = new FoldedProjections();
+  readonly #file: LogFile;
+  readonly #framer: LineFramer;
+  #pending: Pending | undefined;
+  #broken = false;
+  #settledRows = 0;
+
+  constructor(file: LogFile, options: ReadOptions) {
+    this.#file = file;
+    this.#framer = new LineFramer({ lineBytesMax: options.lineBytesMax });
+    this.indexer = new LogIndexer({
+      readLong: (offset, length) =>
+        readShallow(readRange(file, offset, length), { open: ["message"] }),
+      onFolded: (row, value) => this.folded.apply(row, this.bodies.currentForm(row, value)),
+    });
+    this.bodies = new BodyReader({
+      path: file.path,
+      bytes: file,
+      indexer: this.indexer,
+      cache: createBodyCache(options.bodyCacheBytesMax),
+      lineBytesMax: options.lineBytesMax,
+      freeze: options.freezeBodies,
+    });
+  }
+
+  get index(): IndexTable {
+    return this.indexer.index;
+  }
+
+  /** Position after the last byte read: where the next read goes on. */
+  get end(): number {
+    return this.#framer.offset;
+  }
+
+  /** Position after the last newline read. */
+  get committedEnd(): number {
+    return this.#framer.committedOffset;
+  }
+
+  /** Whether the log ends in a newline (or is empty), so that a line can be appended as it is. */
+  get isTerminated(): boolean {
+    return this.#framer.rest() === null;
+  }
+
+  /** The row whose line has no newline yet, or -1. */
+  get pendingRow(): number {
+    return this.#pending?.row ?? -1;
+  }
+
+  /** Entries accepted so far: a pending one does not count before its newline. */
+  get revision(): number {
+    return this.index.count - (this.pendingRow >= 0 ? 1 : 0);
+  }
+
+  /** Whether what was indexed turned out not to be what the log holds. */
+  get isBroken(): boolean {
+    return this.#broken;
+  }
+
+  /** Reads on up to `to`, blocking. */
+  readSync(to: number): void {
+    const sink = this.#sink();
+    const sampled = Math.min(to, this.end + sampleBytes);
+    scanSync(this.#file, this.#framer, sink, { from: this.end, to: sampled });
+    this.#reserve(to);
+    scanSync(this.#file, this.#framer, sink, { from: this.end, to });
+    this.#indexRest();
+    this.#settleSome(Number.POSITIVE_INFINITY);
+  }
+
+  /** Reads on up to `to`; gives the event loop turns in between. */
+  async read(to: number, signal?: AbortSignal): Promise<void> {
+    const sink = this.#sink();
+    const options = signal === undefined ? { yieldEveryMs } : { yieldEveryMs, signal };
+    const sampled = Math.min(to, this.end + sampleBytes);
+    await scan(this.#file, this.#framer, sink, { from: this.end, to: sampled, ...options });
+    this.#reserve(to);
+    await scan(this.#file, this.#framer, sink, { from: this.end, to, ...options });
+    this.#indexRest();
+    while (!this.#settleSome(confirmationsPerTurn)) await nextTurn();
+  }
+
+  /** Takes in bytes that were just written at the end of the log, without reading them back. */
+  adopt(bytes: Buffer): void {
+    this.#framer.push(bytes, this.#sink());
+    const { index } = this;
+    // What this process wrote itself needs no second look.
+    for (let row = this.#settledRows; row < index.count; row += 1) {
+      index.rows.mark(row, 0, rowFlags.provisional);
+    }
+    this.#settledRows = index.count;
+  }
+
+  /** Makes room for the rows that the log will have if it goes on as it has begun. */
+  #reserve(to: number): void {
+    const left = to - this.end;
+    if (left < sampleBytes) return;
+    const { count } = this.index;
+    this.index.reserve(count + Math.ceil((count / this.end) * left * reservedShare));
+  }
+
+  /** Lines go straight to the indexer, but for the one that may have been indexed as pending. */
+  #sink(): LineSink {
+    const pending = this.#pending;
+    if (pending === undefined) return this.indexer;
+    const { indexer } = this;
+    const completes = (offset: number, length: number): boolean => {
+      if (offset !== pending.offset) return false;
+      this.#pending = undefined;
+      if (length !== pending.length) this.#broken = true;
+      return true;
+    };
+    return {
+      line: (bytes, start, end, offset, lineNumber) => {
+        if (!completes(offset, end - start)) indexer.line(bytes, start, end, offset, lineNumber);
+      },
+      longLine: (line, lineNumber) => {
+        if (!completes(line.offset, line.length)) indexer.longLine(line, lineNumber);
+      },
+    };
+  }
+
+  /** Indexes the unterminated end of the log if it is a whole record. */
+  #indexRest(): void {
+    const rest = this.#framer.rest();
+    if (rest === null || rest.bytes === null || this.#broken) return;
+    if (this.#pending !== undefined) {
+      this.#broken = rest.length !== this.#pending.length;
+      return;
+    }
+    if (!decodeLine(rest.bytes).ok) return;
+    const { bytes, offset, lineNumber, length } = rest;
+    const before = this.index.count;
+    this.indexer.line(bytes, 0, bytes.length, offset, lineNumber);
+    const row = this.index.count > before ? before : -1;
+    this.#pending = { offset, length, row };
+  }
+
+  /**
+   * Confirms new rows without children, at most so many: fast rows are trusted only below something
+   * that follows them. A row that fails uncovers its parent, which is confirmed in turn.
+   * @returns Whether none is left.
+   */
+  #settleSome(confirmationsMax: number): boolean {
+    const { index } = this;
+    let confirmed = 0;
+    for (
+      ;
+      this.#settledRows < index.count && confirmed < confirmationsMax;
+      this.#settledRows += 1
+    ) {
+      const row = this.#settledRows;
+      if (!index.isNode(row) || index.hasChildren(row)) continue;
+      this.#confirm(row);
+      confirmed += 1;
+    }
+    return this.#settledRows >= index.count;
+  }
+
+  #confirm(row: number): void {
+    const { index } = this;
+    for (let at = row; at >= 0 && index.isNode(at) && !index.hasChildren(at);) {
+      this.bodies.confirmSync(at);
+      if (index.isNode(at)) return;
+      at = parentOfRow(index, at);
+    }
+  }
+}

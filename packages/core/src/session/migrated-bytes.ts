@@ -1,0 +1,89 @@
+/**
+ * The bytes of a log in the current form, piece by piece. Only the header and the lines of entries
+ * change; all that lies between them (bad lines, blank lines, fragments) is copied as it is. A
+ * byte-order mark is left out, since agents cannot read a log that starts with one.
+ */
+import { readRange } from "@branchlog/streaming";
+import { readFullySync } from "../bodies/body-reader.ts";
+import { entryForm } from "../dialects/header.ts";
+import { migrateLine } from "../dialects/migrate-line.ts";
+import type { LogFile } from "../store/log-file.ts";
+import type { LogState } from "./log-state.ts";
+
+const bomBytes = 3;
+const chunkBytes = 1024 * 1024;
+
+/** The converted bytes of the range [from, to), which starts and ends between lines. */
+export function* migratedChunks(
+  file: LogFile,
+  state: LogState,
+  from: number,
+  to: number,
+): Generator<Buffer> {
+  let gathered: Buffer[] = [];
+  let bytes = 0;
+  for (const piece of migratedPieces(file, state, from, to)) {
+    gathered.push(piece);
+    bytes += piece.length;
+    if (bytes < chunkBytes) continue;
+    yield Buffer.concat(gathered);
+    gathered = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(gathered);
+}
+
+function* migratedPieces(
+  file: LogFile,
+  state: LogState,
+  from: number,
+  to: number,
+): Generator<Buffer> {
+  const { indexer } = state;
+  const { rows } = indexer.index;
+  let at = from === 0 && startsWithBom(file) ? bomBytes : from;
+  const { header } = indexer;
+  if (header !== undefined && header.offset >= at && header.offset < to) {
+    yield* readRange(file, at, header.offset - at);
+    yield migrateHeader(file, state, header.offset, header.length);
+    at = header.offset + header.length;
+  }
+  for (let row = firstRowFrom(state, at); row < rows.count && rows.offset(row) < to; row += 1) {
+    yield* readRange(file, at, rows.offset(row) - at);
+    yield migrateRow(state, row);
+    at = rows.offset(row) + rows.length(row);
+  }
+  yield* readRange(file, at, to - at);
+}
+
+function migrateHeader(file: LogFile, state: LogState, offset: number, length: number): Buffer {
+  const line = Buffer.alloc(length);
+  readFullySync(file, line, length, offset);
+  const version = entryForm(state.indexer.header?.version ?? 3);
+  const context = { version, id: "", parentId: null, idAtFileIndex: () => undefined };
+  return migrateLine(line, { ...context, kind: "header" });
+}
+
+function migrateRow(state: LogState, row: number): Buffer {
+  const line = state.bodies.lineSync(row);
+  return migrateLine(line, { ...state.bodies.upcastContext(row), kind: "entry" });
+}
+
+/** The first row at or behind an offset. O(log rows). */
+function firstRowFrom(state: LogState, offset: number): number {
+  const { rows } = state.index;
+  let low = 0;
+  let high = rows.count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (rows.offset(middle) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function startsWithBom(file: LogFile): boolean {
+  const start = Buffer.alloc(bomBytes);
+  readFullySync(file, start, bomBytes, 0);
+  return start.equals(Buffer.from([0xef, 0xbb, 0xbf]));
+}

@@ -1,0 +1,133 @@
+/**
+ * Brings a v1 or v2 log into the current form, once, before the first append to it. The new file is
+ * written beside the log without its lock; under the lock only what was appended meanwhile is
+ * added, the original gets a second name (`<file>.v1-original`), and the new file takes its place in
+ * one step. A crash at any point leaves either the old log or the new one, whole.
+ */
+import { dirname } from "node:path";
+import { readRange } from "@branchlog/streaming";
+import { entryForm } from "../dialects/header.ts";
+import { BranchlogError } from "../errors.ts";
+import { temporaryPath, writeFully } from "../store/create-log.ts";
+import type { FileSystem, Ports } from "../store/ports.ts";
+import { acquireLock } from "./lock-wait.ts";
+import { migratedChunks } from "./migrated-bytes.ts";
+import { portStep } from "./steps.ts";
+import type { Steps } from "./steps.ts";
+import type { TrackedLog } from "./tracked-log.ts";
+
+const attemptsMax = 3;
+const backupNamesMax = 100;
+
+/** Whether the log has to be migrated before anything is appended. */
+export function needsMigration(log: TrackedLog): boolean {
+  return entryForm(log.state.indexer.header?.version ?? 3) < 3;
+}
+
+/**
+ * Migrates the log and reads it again.
+ * @throws BranchlogError `ERR_MIGRATION` with the cause, the log unchanged; `ERR_LOCK_TIMEOUT`.
+ */
+export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Steps<void> {
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    const temporary = temporaryPath(ports, log.file.path);
+    const fd = ports.fs.openSync(temporary, "create");
+    let done = false;
+    try {
+      done = yield* migrateInto({ log, ports, lockWaitMs, temporary, fd });
+    } catch (error) {
+      throw error instanceof BranchlogError ? error : migrationError(log.file.path, error);
+    } finally {
+      ports.fs.closeSync(fd);
+      if (!done) ports.fs.unlinkSync(temporary);
+    }
+    if (done) log.reloadMigrated();
+    if (!needsMigration(log)) return;
+  }
+  throw migrationError(log.file.path, "other programs kept rewriting it");
+}
+
+interface Migration {
+  readonly log: TrackedLog;
+  readonly ports: Ports;
+  readonly lockWaitMs: number;
+  readonly temporary: string;
+  readonly fd: number;
+}
+
+/** True once the temporary file has become the log. */
+function* migrateInto(migration: Migration): Steps<boolean> {
+  const { log, ports, fd } = migration;
+  const { fs } = ports;
+  const { generation, state } = log;
+  const converted = state.committedEnd;
+  yield portStep("write");
+  for (const chunk of migratedChunks(log.file, state, 0, converted)) writeFully(fs, fd, chunk);
+  fs.fdatasyncSync(fd);
+  const held = yield* acquireLock(log.file.path, ports, migration.lockWaitMs);
+  try {
+    yield* log.catchUp();
+    if (log.generation !== generation) return false;
+    yield portStep("write");
+    for (const chunk of migratedChunks(log.file, state, converted, state.end)) {
+      writeFully(fs, fd, chunk);
+    }
+    if (!state.isTerminated) writeFully(fs, fd, Buffer.from("\n"));
+    fs.fdatasyncSync(fd);
+    yield portStep("check lock");
+    if (!held.isOursSync()) return false;
+    yield* takePlace(migration);
+    return true;
+  } finally {
+    held.releaseSync();
+  }
+}
+
+/** Keeps the original under a second name, replaces it, and carries over what was late. */
+function* takePlace({ log, ports, temporary, fd }: Migration): Steps<void> {
+  const { fs } = ports;
+  const { path } = log.file;
+  const { state } = log;
+  const { end, committedEnd } = state;
+  yield portStep("link");
+  const backup = keepOriginal(fs, path, state.indexer.header?.version ?? 1);
+  yield portStep("rename");
+  fs.renameSync(temporary, path);
+  fs.syncDirectorySync(dirname(path));
+  yield portStep("stat");
+  const size = fs.statSync(backup)?.size ?? end;
+  if (size <= end) return;
+  // A writer without our lock still had the old file open: its lines must not stay behind there.
+  state.readSync(size);
+  for (const chunk of lateChunks(log, committedEnd)) writeFully(fs, fd, chunk);
+  if (!state.isTerminated) writeFully(fs, fd, Buffer.from("\n"));
+}
+
+function lateChunks({ file, state }: TrackedLog, from: number): Generator<Buffer> {
+  // A record that was taken for whole went on: its bytes are kept as they are.
+  if (state.isBroken) return readRange(file, from, state.end - from);
+  return migratedChunks(file, state, from, state.end);
+}
+
+/** Links the original to a free name; the same file under that name already is fine. */
+function keepOriginal(fs: FileSystem, path: string, version: number): string {
+  const original = fs.statSync(path);
+  for (let number = 1; number <= backupNamesMax; number += 1) {
+    const suffix = number === 1 ? "" : `-${number}`;
+    const name = `${path}.v${entryForm(version)}-original${suffix}`;
+    const taken = fs.statSync(name);
+    if (taken === null) fs.linkSync(path, name);
+    if (taken === null || taken.ino === original?.ino) return name;
+  }
+  throw migrationError(path, `there are ${backupNamesMax} kept originals beside it already`);
+}
+
+function migrationError(path: string, cause: unknown): BranchlogError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new BranchlogError(
+    "ERR_MIGRATION",
+    `${path} could not be brought into the current version (${reason}); it was left as it is. ` +
+      "Mend the cause and append again; reading needs no migration.",
+    { path, cause },
+  );
+}

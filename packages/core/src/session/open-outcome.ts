@@ -1,0 +1,58 @@
+/**
+ * Says what a file turned out to be when it was read as a log: a session, or one of five outcomes
+ * that are not. Pure; nothing was written, whatever the answer.
+ */
+import { currentVersion } from "../dialects/header.ts";
+import { BranchlogError } from "../errors.ts";
+import type { IndexedHeader, LogIndexer } from "../index-table/log-indexer.ts";
+import type { FileStat } from "../store/ports.ts";
+
+/**
+ * What is at the path, if it is a file.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for a directory or device.
+ */
+export function requireFile(path: string, stat: FileStat | null): FileStat {
+  if (stat === null) {
+    const message = `There is no session file at ${path}. Check the path, or create a session there.`;
+    throw new BranchlogError("ERR_LOG_MISSING", message, { path });
+  }
+  if (stat.isFile) return stat;
+  const what = stat.isDirectory ? "a directory" : "not a regular file";
+  const message = `${path} is ${what}, not a session file. Give the path of a session file.`;
+  throw new BranchlogError("ERR_LOG_UNREADABLE", message, { path });
+}
+
+/**
+ * The header of a log that was read whole.
+ * @throws BranchlogError `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION` or `ERR_HEADER_DAMAGED`.
+ */
+export function requireHeader(path: string, indexer: LogIndexer, bytes: number): IndexedHeader {
+  if (indexer.header !== undefined) return indexer.header;
+  if (bytes === 0) {
+    const message = `${path} is empty. Delete it, or create a session there.`;
+    throw new BranchlogError("ERR_LOG_EMPTY", message, { path });
+  }
+  const entries = indexer.entriesBeforeHeader;
+  if (entries > 0) {
+    const message =
+      `${path} holds ${entries} entries but no readable session header. The file was left as it ` +
+      'is; put a line {"type":"session",…} first to open it.';
+    throw new BranchlogError("ERR_HEADER_DAMAGED", message, { path, line: 1, offset: 0 });
+  }
+  const message = `${path} is not a session file: no line of it is a session header. It was left as it is.`;
+  throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
+}
+
+/**
+ * Refuses to append to a log of a newer version, whose rules are unknown.
+ * @throws BranchlogError `ERR_VERSION_NEWER`.
+ */
+export function requireKnownVersion(path: string, version: number): void {
+  if (version <= currentVersion) return;
+  throw new BranchlogError(
+    "ERR_VERSION_NEWER",
+    `${path} has version ${version}; this release writes up to ${currentVersion}. It can be read ` +
+      'with access "read"; update Branchlog to append, or pass allowNewerVersion to append anyway.',
+    { path },
+  );
+}

@@ -1,0 +1,46 @@
+/**
+ * A path of rows as the projections see it: types, roles and ids come from the index, bodies from
+ * disk when they are asked for. A body that turns out damaged is shown as an entry of no known
+ * type, which contributes nothing.
+ */
+import type { SessionEntry } from "../entries/entry-types.ts";
+import type { BodyReader } from "../bodies/body-reader.ts";
+import type { IndexTable } from "../index-table/index-table.ts";
+import type { RowPath } from "../index-table/tree-walk.ts";
+import type { PathView } from "../projections/projection.ts";
+
+/** A view of `path`; `loaded` holds bodies that were read ahead, by row. */
+export function rowPathView(
+  index: IndexTable,
+  bodies: BodyReader,
+  path: RowPath,
+  loaded?: ReadonlyMap<number, SessionEntry>,
+): PathView {
+  const rowAt = (i: number): number => {
+    const row = path.rows[i];
+    if (row === undefined) throw new RangeError(`no entry at ${i} of ${path.rows.length}`);
+    return row;
+  };
+  return {
+    length: path.rows.length,
+    missingParentId: path.missingParentId ?? undefined,
+    type: (i) => index.kindOf(rowAt(i)).type,
+    role: (i) => index.kindOf(rowAt(i)).role,
+    id: (i) => index.idOf(rowAt(i)),
+    entry: (i) => {
+      const row = rowAt(i);
+      return loaded?.get(row) ?? bodies.entrySync(row) ?? damagedEntry(index, row);
+    },
+  };
+}
+
+function damagedEntry(index: IndexTable, row: number): SessionEntry {
+  const stub = {
+    type: "branchlog.damaged",
+    id: index.idOf(row),
+    parentId: index.parentIdOf(row),
+    timestamp: "",
+  };
+  // Decoding boundary: an entry of an unknown type, as foreign files hold them.
+  return stub as unknown as SessionEntry;
+}

@@ -1,0 +1,185 @@
+/** Entries whose bodies load when they are looked at: nobody may tell them from plain objects. */
+import { deepStrictEqual } from "node:assert";
+import { isDeepStrictEqual } from "node:util";
+import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeCounter } from "@branchlog/streaming";
+import { SessionManager } from "../../../packages/core/src/faces/pi/index.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const header =
+  '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}';
+const time = '"timestamp":"2026-01-31T23:59:59.999Z"';
+const message = `{"type":"message","id":"0000000a","parentId":null,${time},"message":{"role":"user","content":"hi","timestamp":1}}`;
+const custom = `{"type":"custom","customType":"x","data":{"n":[1,2]},"id":"0000000b","parentId":"0000000a",${time}}`;
+
+function open(...lines: string[]): SessionManager {
+  const path = join(temporaryDirectory(), "s.jsonl");
+  writeFileSync(path, `${[header, ...lines].join("\n")}\n`);
+  return SessionManager.open(path);
+}
+
+describe.each([
+  ["a message", message],
+  ["an entry of an extension", custom],
+])("%s, handed out lazily", (_what, line) => {
+  const plain: unknown = JSON.parse(line);
+  const lazy = (): object => open(line).getEntries()[0] ?? {};
+
+  it("has the keys of the line in their order, all of them own and enumerable", () => {
+    const entry = lazy();
+    expect(Object.keys(entry)).toEqual(Object.keys(plain as object));
+    expect(Reflect.ownKeys(entry)).toEqual(Object.keys(plain as object));
+    const seen: string[] = [];
+    for (const key in entry) seen.push(key);
+    expect(seen).toEqual(Object.keys(plain as object));
+    expect("data" in entry || "message" in entry).toBe(true);
+  });
+
+  it("has the prototype of plain objects", () => {
+    expect(Object.getPrototypeOf(lazy())).toBe(Object.prototype);
+    expect(lazy().constructor).toBe(Object);
+    expect(Object.prototype.toString.call(lazy())).toBe("[object Object]");
+  });
+
+  it("is equal to the plain object, in every way to compare and to copy", () => {
+    expect(lazy()).toEqual(plain);
+    expect(lazy()).toStrictEqual(plain);
+    deepStrictEqual(lazy(), plain);
+    expect(isDeepStrictEqual(plain, lazy())).toBe(true);
+    expect(JSON.stringify(lazy())).toBe(line);
+    expect({ ...lazy() }).toStrictEqual(plain);
+    expect(structuredClone(lazy())).toStrictEqual(plain);
+    expect(Object.entries(lazy())).toEqual(Object.entries(plain as object));
+    expect(Object.assign({}, lazy())).toStrictEqual(plain);
+  });
+
+  it("is not parsed before its body is looked at", () => {
+    // An entry without children would have been parsed when the file was opened.
+    const { id: parent } = plain as { id: string };
+    const child = message.replace("0000000a", "0000000c").replace("null", `"${parent}"`);
+    const manager = open(line, child);
+    const before = decodeCounter.parses;
+    const entries = manager.getEntries();
+    expect(
+      entries.map(({ type, id, parentId, timestamp }) => [type, id, parentId, timestamp]),
+    ).toHaveLength(2);
+    expect(decodeCounter.parses).toBe(before);
+    expect(JSON.stringify(entries[0])).toBe(line);
+    expect(decodeCounter.parses).toBe(before + 1);
+  });
+
+  it("cannot be assigned to: the log does not change", () => {
+    const entry = lazy();
+    expect(() => Object.assign(entry, { timestamp: "now" })).toThrow(TypeError);
+    expect(JSON.stringify(entry)).toBe(line);
+  });
+});
+
+describe("lines that are not of pi's shape", () => {
+  it.each([
+    ["another timestamp", message.replace("31T23:59:59.999Z", "31T23:59:59.999+00:00")],
+    ["a timestamp without a time", message.replace("2026-01-31T23:59:59.999Z", "yesterday")],
+    ["a day that does not exist", message.replace("01-31", "02-31")],
+    ["an empty parentId", message.replace("null", '""')],
+    [
+      "another order",
+      `{"id":"0000000a","type":"message","parentId":null,${time},"message":{"role":"user"}}`,
+    ],
+    ["a field behind the message", message.replace(/\}$/u, ',"x":1}')],
+    ["no data", `{"type":"custom","customType":"x","id":"0000000b","parentId":null,${time}}`],
+    [
+      "head form",
+      `{"type":"custom","id":"0000000b","parentId":null,${time},"customType":"x","data":{}}`,
+    ],
+    [
+      "a migrated message",
+      `{"type":"message",${time},"message":{"role":"user"},"id":"0000000a","parentId":null}`,
+    ],
+    ["an unknown type", `{"type":"leaf","id":"0000000a","parentId":null,${time},"targetId":{}}`],
+    ["an id that is no hex", message.replace("0000000a", "Entry 1")],
+  ])("keep %s", (_what, line) => {
+    const [entry] = open(line).getEntries();
+    expect(JSON.stringify(entry)).toBe(line);
+    expect(Object.keys(entry ?? {})).toEqual(Object.keys(JSON.parse(line) as object));
+  });
+
+  it("show an object behind the message once the body was read", () => {
+    const line = message.replace(/\}$/u, ',"meta":{"a":1}}');
+    const manager = open(line);
+    const [entry] = manager.getEntries();
+    expect(entry).toHaveProperty("message.content", "hi");
+    expect(JSON.stringify(manager.getEntries()[0])).toBe(line);
+  });
+});
+
+describe("a lazy body", () => {
+  it("that is damaged is undefined and reported", () => {
+    const broken = message.replace('"content":"hi"', '"content":"hi');
+    const child = message.replace("null", '"0000000a"').replace("0000000a", "0000000d");
+    const manager = open(broken, child);
+    const [first, second] = manager.getEntries();
+    expect(first).toMatchObject({ id: "0000000a", timestamp: "2026-01-31T23:59:59.999Z" });
+    expect(first).toHaveProperty("message", undefined);
+    expect(second).toHaveProperty("message.role", "user");
+    expect(manager.getDiagnostics()).toMatchObject([
+      { kind: "damaged-entry", id: "0000000a", line: 2 },
+    ]);
+    expect(manager.getEntries()).toHaveLength(1);
+  });
+
+  it("is still there after a migration rewrote the file", () => {
+    const v2 = header.replace('"version":3', '"version":2');
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const hook = message.replace("0000000a", "0000000e").replace('"user"', '"hookMessage"');
+    writeFileSync(path, `${[v2, message, hook, custom].join("\n")}\n`);
+    const manager = SessionManager.open(path);
+    const entries = manager.getEntries();
+    manager.appendCustomEntry("first append");
+    expect(readFileSync(path, "utf8")).toContain('"version":3');
+    expect(entries[0]).toEqual(JSON.parse(message));
+    expect(entries[1]).toHaveProperty("message.role", "custom");
+    expect(entries[2]).toEqual(JSON.parse(custom));
+  });
+
+  it("is found by id after another program rewrote the file", () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    writeFileSync(path, `${[header, message, custom].join("\n")}\n`);
+    const manager = SessionManager.open(path);
+    const entries = manager.getEntries();
+    truncateSync(path);
+    appendFileSync(path, `${[header, custom, message].join("\n")}\n`);
+    expect(statSync(path).size).toBeGreaterThan(0);
+    manager.appendCustomEntry("notices");
+    expect(entries[0]).toEqual(JSON.parse(message));
+    expect(entries[1]).toEqual(JSON.parse(custom));
+  });
+});
+
+describe("any time", () => {
+  it("comes back as it was stored", () => {
+    const instant = fc.date({
+      min: new Date(0),
+      max: new Date("9999-12-31T23:59:59.999Z"),
+      noInvalidDate: true,
+    });
+    const digits = fc.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u);
+    const stamps = fc.array(
+      fc.oneof(
+        instant.map((date) => date.toISOString()),
+        digits,
+      ),
+      { minLength: 1, maxLength: 50 },
+    );
+    fc.assert(
+      fc.property(stamps, (times) => {
+        const lines = times.map((stamp) => message.replace("2026-01-31T23:59:59.999Z", stamp));
+        const manager = open(...lines);
+        expect(manager.getEntries().map(({ timestamp }) => timestamp)).toEqual(times);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

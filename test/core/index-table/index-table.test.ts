@@ -1,0 +1,245 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { IndexTable, rootSlot } from "../../../packages/core/src/index-table/index-table.ts";
+import { rowFlags } from "../../../packages/core/src/index-table/row-table.ts";
+import {
+  childrenOfSlot,
+  commonAncestorRow,
+  pathToRow,
+  rootRows,
+  tailRow,
+  tipRows,
+} from "../../../packages/core/src/index-table/tree-walk.ts";
+import { cycleRows, orphans, treeView } from "../../../packages/core/src/projections/tree.ts";
+
+interface Node {
+  readonly id: string;
+  readonly parent: string | null;
+  readonly damaged: boolean;
+}
+
+function indexOf(nodes: readonly Node[]): IndexTable {
+  const index = new IndexTable();
+  for (const { id, parent } of nodes) {
+    index.add({
+      offset: index.count * 100,
+      length: 99,
+      slot: index.ids.add(id),
+      parentSlot: parent === null ? rootSlot : index.ids.add(parent),
+      kind: index.kinds.add({ type: "message", role: "user", customType: undefined }),
+      time: index.count,
+      flags: rowFlags.provisional,
+    });
+  }
+  for (const [row, { damaged }] of nodes.entries()) if (damaged) index.markDamaged(row);
+  return index;
+}
+
+/** The plain meaning: the last readable record of an id is its node, damaged ones are seen through. */
+class Reference {
+  readonly #nodes: readonly Node[];
+  readonly #rowOf = new Map<string, number>();
+
+  constructor(nodes: readonly Node[]) {
+    this.#nodes = nodes;
+    for (const [row, node] of nodes.entries()) {
+      const earlier = nodes[this.#rowOf.get(node.id) ?? -1];
+      const hidesReadable = node.damaged && earlier?.damaged === false;
+      if (!hidesReadable) this.#rowOf.set(node.id, row);
+    }
+  }
+
+  isNode(row: number): boolean {
+    const node = this.#nodes[row];
+    return node !== undefined && !node.damaged && this.#rowOf.get(node.id) === row;
+  }
+
+  parentRow(row: number): number {
+    const parent = this.#nodes[row]?.parent ?? null;
+    return parent === null ? -1 : (this.#rowOf.get(parent) ?? -1);
+  }
+
+  path(row: number): number[] {
+    const path: number[] = [];
+    const seen = new Set<number>();
+    for (let at = row; at >= 0 && !seen.has(at); at = this.parentRow(at)) {
+      seen.add(at);
+      if (this.#nodes[at]?.damaged !== true) path.push(at);
+    }
+    return path.reverse();
+  }
+
+  /** The next readable row above, or -1. */
+  shownParent(row: number): number {
+    const seen = new Set<number>();
+    for (let at = this.parentRow(row); at >= 0 && !seen.has(at); at = this.parentRow(at)) {
+      seen.add(at);
+      if (this.#nodes[at]?.damaged !== true) return at === row ? -1 : at;
+    }
+    return -1;
+  }
+
+  children(row: number): number[] {
+    return this.rows().filter((other) => this.isNode(other) && this.shownParent(other) === row);
+  }
+
+  tips(): number[] {
+    return this.rows().filter((row) => this.isNode(row) && this.children(row).length === 0);
+  }
+
+  rows(): number[] {
+    return this.#nodes.map((_, row) => row);
+  }
+}
+
+const ids = fc.constantFrom("00000001", "00000002", "deadbeef", "x", "long-identifier-é", "", "y");
+
+/** Random logs in which ids repeat, parents come later or never, and lines are damaged. */
+const logs = fc.array(
+  fc.record({
+    id: ids,
+    parent: fc.option(ids, { nil: null }),
+    damaged: fc.boolean(),
+  }),
+  { maxLength: 12 },
+);
+
+/** Random logs without cycles: parents stand earlier in the alphabet. */
+const acyclicLogs = logs.map((nodes) =>
+  nodes.map((node) => ({
+    ...node,
+    parent: node.parent !== null && node.parent < node.id ? node.parent : null,
+  })),
+);
+
+describe("the index of a tree", () => {
+  it("has the paths, children and tips that the plain meaning of the log gives", () => {
+    fc.assert(
+      fc.property(acyclicLogs, (nodes) => {
+        const index = indexOf(nodes);
+        const reference = new Reference(nodes);
+        for (const row of reference.rows()) {
+          expect(index.isNode(row)).toBe(reference.isNode(row));
+          if (!reference.isNode(row)) continue;
+          expect([...pathToRow(index, row).rows]).toEqual(reference.path(row));
+          const slot = index.rows.slot(row);
+          expect(childrenOfSlot(index, slot)).toEqual(reference.children(row));
+        }
+        expect(tipRows(index)).toEqual(reference.tips());
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("walks every input to an end, cycles and repeated ids included (Verifies: P18)", () => {
+    fc.assert(
+      fc.property(logs, (nodes) => {
+        const index = indexOf(nodes);
+        const reference = new Reference(nodes);
+        const reached = new Set<string>();
+        const tree = treeView(index);
+        const open = [...tree.roots];
+        for (let id = open.pop(); id !== undefined; id = open.pop()) {
+          if (reached.has(id)) continue;
+          reached.add(id);
+          open.push(...tree.children(id));
+        }
+        const nodeIds = reference.rows().filter((row) => reference.isNode(row));
+        expect(reached.size).toBe(nodeIds.length);
+        for (const row of reference.rows()) {
+          if (index.isNode(row))
+            expect([...pathToRow(index, row).rows]).toEqual(reference.path(row));
+        }
+        expect(tree.size).toBe(nodeIds.length);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("lets a later record take over the children of an earlier one with its id", () => {
+    const index = indexOf([
+      { id: "a", parent: null, damaged: false },
+      { id: "b", parent: "a", damaged: false },
+      { id: "a", parent: null, damaged: false },
+    ]);
+    expect(index.rowOfId("a")).toBe(2);
+    expect(childrenOfSlot(index, index.ids.find("a"))).toEqual([1]);
+    expect([...pathToRow(index, 1).rows]).toEqual([2, 1]);
+    expect(index.shadowedCount).toBe(1);
+    expect(index.rows.offset(0)).toBe(0);
+  });
+
+  it("brings back the record that a damaged one had hidden", () => {
+    const index = indexOf([
+      { id: "a", parent: null, damaged: false },
+      { id: "a", parent: "zzz", damaged: true },
+    ]);
+    expect(index.rowOfId("a")).toBe(0);
+    expect(tipRows(index)).toEqual([0]);
+    expect(rootRows(index)).toEqual([0]);
+    expect(tailRow(index)).toBe(0);
+  });
+
+  it("accepts children that come before their parent", () => {
+    const index = indexOf([
+      { id: "child", parent: "parent", damaged: false },
+      { id: "parent", parent: null, damaged: false },
+    ]);
+    expect([...pathToRow(index, 0).rows]).toEqual([1, 0]);
+    expect(tipRows(index)).toEqual([0]);
+    expect(orphans(index)).toEqual([]);
+  });
+
+  it("names the missing parent at which a path ends", () => {
+    const index = indexOf([{ id: "a", parent: "gone", damaged: false }]);
+    expect(pathToRow(index, 0)).toMatchObject({ missingParentId: "gone", cyclic: false });
+    expect(orphans(index)).toEqual([{ id: "a", missingParentId: "gone" }]);
+    expect(treeView(index).roots).toEqual(["a"]);
+  });
+
+  it("reports one member of each cycle, and treats an entry that is its own parent as a root", () => {
+    const index = indexOf([
+      { id: "a", parent: "b", damaged: false },
+      { id: "b", parent: "a", damaged: false },
+      { id: "self", parent: "self", damaged: false },
+      { id: "below", parent: "b", damaged: false },
+    ]);
+    expect(cycleRows(index)).toEqual([0]);
+    expect(pathToRow(index, 3).cyclic).toBe(true);
+    expect([...pathToRow(index, 3).rows]).toEqual([0, 1, 3]);
+    expect([...pathToRow(index, 2).rows]).toEqual([2]);
+    expect(treeView(index).roots).toEqual(["a", "self"]);
+  });
+
+  it("finds the deepest common ancestor", () => {
+    const index = indexOf([
+      { id: "root", parent: null, damaged: false },
+      { id: "fork", parent: "root", damaged: false },
+      { id: "left", parent: "fork", damaged: false },
+      { id: "right", parent: "fork", damaged: false },
+    ]);
+    expect(commonAncestorRow(index, 2, 3)).toBe(1);
+    expect(commonAncestorRow(index, 2, 1)).toBe(1);
+    expect(commonAncestorRow(index, -1, 1)).toBe(-1);
+  });
+
+  it("walks a chain of 1,000,000 entries and fans out to 100,000 children (Verifies: P18)", () => {
+    const index = new IndexTable();
+    const kind = index.kinds.add({ type: "message", role: "user", customType: undefined });
+    let parentSlot: number = rootSlot;
+    for (let i = 0; i < 1_000_000; i += 1) {
+      const slot = index.ids.add(i.toString(16).padStart(8, "0"));
+      index.add({ offset: i, length: 1, slot, parentSlot, kind, time: i, flags: 0 });
+      parentSlot = slot;
+    }
+    expect(pathToRow(index, 999_999).rows.length).toBe(1_000_000);
+    for (let i = 0; i < 100_000; i += 1) {
+      const slot = index.ids.add(`leaf-${i}`);
+      index.add({ offset: i, length: 1, slot, parentSlot, kind, time: i, flags: 0 });
+    }
+    expect(childrenOfSlot(index, parentSlot)).toHaveLength(100_000);
+    expect(tipRows(index)).toHaveLength(100_000);
+    expect(cycleRows(index)).toEqual([]);
+    expect(index.bytes / index.count).toBeLessThan(120);
+  });
+});

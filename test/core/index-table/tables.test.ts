@@ -1,0 +1,122 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { IdTable } from "../../../packages/core/src/index-table/id-table.ts";
+import { isoTimeOf } from "../../../packages/core/src/index-table/iso-time.ts";
+import { KindTable } from "../../../packages/core/src/index-table/kind-table.ts";
+import { LineMap } from "../../../packages/core/src/index-table/line-map.ts";
+
+describe("the table of ids", () => {
+  it("gives each distinct id one slot and gives the id back", () => {
+    const anyId = fc.oneof(
+      fc.string({ unit: "grapheme" }),
+      fc.stringMatching(/^[0-9a-f]{8}$/),
+      fc.stringMatching(/^[0-9A-Fa-f]{7,9}$/),
+    );
+    fc.assert(
+      fc.property(fc.array(anyId), (ids) => {
+        const table = new IdTable();
+        const slots = new Map<string, number>();
+        for (const id of ids) {
+          expect(table.find(id)).toBe(slots.get(id) ?? -1);
+          const slot = table.add(id);
+          expect(slot).toBe(slots.get(id) ?? slots.size);
+          slots.set(id, slot);
+        }
+        expect(table.count).toBe(slots.size);
+        for (const [id, slot] of slots) expect(table.idAt(slot)).toBe(id);
+      }),
+    );
+  });
+
+  it("reads ids from the middle of a buffer", () => {
+    const table = new IdTable();
+    const bytes = Buffer.from("xx0011aabbyyzzzz");
+    const slot = table.addBytes(bytes, 2, 10);
+    expect(table.idAt(slot)).toBe("0011aabb");
+    expect(table.find("0011AABB")).toBe(-1);
+    expect(table.addBytes(bytes, 2, 10)).toBe(slot);
+  });
+});
+
+describe("the table of kinds", () => {
+  it("gives the same number for bytes and for text", () => {
+    fc.assert(
+      fc.property(
+        fc.stringMatching(/^[ -~]*$/),
+        fc.option(fc.stringMatching(/^[ -~]*$/), { nil: undefined }),
+        fc.option(fc.stringMatching(/^[ -~]*$/), { nil: undefined }),
+        fc.boolean(),
+        (type, role, customType, textFirst) => {
+          const table = new KindTable();
+          const headBytes = Buffer.from(`${type}${role ?? ""}${customType ?? ""}`, "latin1");
+          const roleEnd = type.length + (role?.length ?? 0);
+          const spans = {
+            headBytes,
+            typeStart: 0,
+            typeEnd: type.length,
+            roleStart: role === undefined ? -1 : type.length,
+            roleEnd,
+            customTypeStart: customType === undefined ? -1 : roleEnd,
+            customTypeEnd: headBytes.length,
+          };
+          const kind = { type, role, customType };
+          const first = textFirst ? table.add(kind) : table.addSpans(spans);
+          const second = textFirst ? table.addSpans(spans) : table.add(kind);
+          expect(second).toBe(first);
+          expect(table.at(first)).toMatchObject(kind);
+        },
+      ),
+    );
+  });
+
+  it("tells apart parts that run together to the same bytes", () => {
+    const table = new KindTable();
+    const one = table.add({ type: "ab", role: "c", customType: undefined });
+    const two = table.add({ type: "a", role: "bc", customType: undefined });
+    const three = table.add({ type: "ab", role: undefined, customType: "c" });
+    expect(new Set([one, two, three]).size).toBe(3);
+  });
+});
+
+describe("times read from bytes", () => {
+  it("equal Date.parse for every form", () => {
+    const form = fc.oneof(
+      fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+      fc.stringMatching(/^20[0-9]{2}-[0-3][0-9]-[0-3][0-9]T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/),
+      fc.stringMatching(/^[ -~]{0,26}$/),
+    );
+    fc.assert(
+      fc.property(form, (text) => {
+        const bytes = Buffer.from(`##${text}##`);
+        expect(isoTimeOf(bytes, 2, 2 + text.length)).toBe(Date.parse(text));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+describe("the map of lines", () => {
+  it("finds the line of each row and the row of each record", () => {
+    const line = fc.constantFrom("row", "other", "blank");
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 60 }), (lines) => {
+        const map = new LineMap();
+        const rowOfRecord: number[] = [];
+        const lineOfRow: number[] = [];
+        for (const [i, what] of lines.entries()) {
+          if (what === "row") {
+            rowOfRecord.push(lineOfRow.length);
+            map.addRow(lineOfRow.length, i + 1);
+            lineOfRow.push(i + 1);
+          } else if (what === "other") {
+            rowOfRecord.push(-1);
+            map.addOtherRecord();
+          }
+        }
+        expect(lineOfRow.map((_, row) => map.lineOfRow(row))).toEqual(lineOfRow);
+        expect(rowOfRecord.map((_, record) => map.rowOfRecord(record))).toEqual(rowOfRecord);
+        expect([-1, 0.5, rowOfRecord.length].map((r) => map.rowOfRecord(r))).toEqual([-1, -1, -1]);
+      }),
+    );
+  });
+});

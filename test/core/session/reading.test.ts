@@ -1,0 +1,220 @@
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createSession, fileOperations, memorySession, openSession } from "@branchlog/core";
+import type { EntryDraft, Session, SessionEntry } from "@branchlog/core";
+import { decodeCounter } from "@branchlog/streaming";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const say = (content: string): EntryDraft => ({
+  type: "message",
+  message: { role: "user", content, timestamp: 1 },
+});
+
+async function ids(entries: AsyncIterable<SessionEntry>): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { id } of entries) found.push(id);
+  return found;
+}
+
+/** root ─ a ─ b ─ c, and d under a. The leaf is d. */
+async function forked(): Promise<Session> {
+  const session = await memorySession();
+  for (const id of ["root", "a", "b", "c"]) await session.append(say(id), { id });
+  await session.append(
+    { type: "custom", customType: "x", data: 1 },
+    { id: "d", parent: { id: "a" } },
+  );
+  return session;
+}
+
+describe("reading entries", () => {
+  it("goes over the log or the branch, forwards or backwards, from any revision", async () => {
+    const session = await forked();
+    expect(await ids(session.entries())).toEqual(["root", "a", "b", "c", "d"]);
+    expect(await ids(session.entries({ reverse: true }))).toEqual(["d", "c", "b", "a", "root"]);
+    expect(await ids(session.entries({ from: 3 }))).toEqual(["b", "c", "d"]);
+    expect(await ids(session.entries({ on: "branch" }))).toEqual(["root", "a", "d"]);
+    expect(await ids(session.entries({ on: "branch", reverse: true }))).toEqual(["d", "a", "root"]);
+    expect(await ids(session.entries({ type: "custom" }))).toEqual(["d"]);
+    expect(await ids(session.entries({ customType: "x", type: "message" }))).toEqual([]);
+    await expect(session.entries({ from: 0 }).next()).rejects.toMatchObject({
+      code: "ERR_INVALID_ARGUMENT",
+    });
+  });
+
+  it("finds the latest state of an extension among 250,000 by parsing one (Verifies: P17)", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    await createSession(path);
+    const lines: string[] = [];
+    for (let i = 0; i < 250_000; i += 1) {
+      const id = i.toString(16).padStart(8, "0");
+      const parent = i === 0 ? "null" : `"${(i - 1).toString(16).padStart(8, "0")}"`;
+      const type = i === 1000 ? "rare" : "common";
+      lines.push(
+        `{"type":"custom","customType":"${type}","data":{"n":${i}},"id":"${id}","parentId":${parent},"timestamp":"2026-01-01T00:00:00.000Z"}\n`,
+      );
+    }
+    appendFileSync(path, lines.join(""));
+    const opening = decodeCounter.parses;
+    const session = await openSession(path, { access: "read", bodyCacheBytesMax: 0 });
+    // The header and the tip; every other line is indexed from its envelope.
+    expect(decodeCounter.parses - opening).toBe(2);
+    for (const [customType, n] of [
+      ["common", 249_999],
+      ["rare", 1000],
+    ] as const) {
+      const before = decodeCounter.parses;
+      for await (const entry of session.entries({ type: "custom", customType, reverse: true })) {
+        expect(entry).toMatchObject({ customType, data: { n } });
+        break;
+      }
+      expect(decodeCounter.parses - before).toBe(1);
+    }
+  });
+
+  it("hands out frozen bodies on demand, and never lets a caller change the log", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const session = await createSession(path, { freezeBodies: true });
+    const { id } = await session.append(say("1"));
+    const entry = await session.entry(id);
+    expect(() => Object.assign(entry ?? {}, { id: "other" })).toThrow(TypeError);
+    expect(await (await openSession(path)).entry(id)).toEqual(entry);
+  });
+
+  it("gives undefined for an unknown id, and a typed error where an id must exist", async () => {
+    const session = await forked();
+    expect(await session.entry("none")).toBeUndefined();
+    expect(await session.branch("none")).toEqual([]);
+    const notFound = { code: "ERR_ENTRY_NOT_FOUND", id: "none", message: "Entry none not found" };
+    await expect(session.context({ at: "none" })).rejects.toMatchObject(notFound);
+    await expect(session.moveTo("none")).rejects.toMatchObject(notFound);
+    await expect(session.append(say("x"), { parent: { id: "none" } })).rejects.toMatchObject(
+      notFound,
+    );
+    await expect(session.pick("none", ["type"])).rejects.toMatchObject(notFound);
+  });
+
+  it("picks inside a body without building it", async () => {
+    const session = await forked();
+    expect(await session.pick("b", ["message", "content"])).toBe("b");
+    const tokens = [];
+    for await (const token of session.bodyStream("d")) tokens.push(token);
+    expect(tokens.length).toBeGreaterThan(10);
+  });
+});
+
+describe("the tree of a session", () => {
+  it("answers from the index alone", async () => {
+    const session = await forked();
+    const before = decodeCounter.parses;
+    expect(session.tips().map(({ id }) => id)).toEqual(["c", "d"]);
+    expect(session.children("a").map(({ id }) => id)).toEqual(["b", "d"]);
+    expect(session.children(null).map(({ id }) => id)).toEqual(["root"]);
+    const tree = session.tree();
+    expect(tree).toMatchObject({ roots: ["root"], size: 5 });
+    expect(tree.node("d")).toMatchObject({
+      type: "custom",
+      customType: "x",
+      parentId: "a",
+      revision: 5,
+    });
+    expect(session.commonAncestor("c", "d")).toBe("a");
+    expect(decodeCounter.parses).toBe(before);
+    await session.append(say("later"), { id: "later" });
+    expect([tree.size, tree.children("d"), tree.node("later")]).toEqual([5, [], undefined]);
+  });
+
+  it("names what is left behind by going elsewhere, and which files it touched", async () => {
+    const session = await forked();
+    expect((await session.abandonedPath("c", "d")).map(({ id }) => id)).toEqual(["b", "c"]);
+    expect(await session.abandonedPath("a", "d")).toEqual([]);
+    expect(fileOperations(await session.branch())).toEqual({ readFiles: [], modifiedFiles: [] });
+  });
+
+  it("keeps the leaf of a reader at the tail, until it moves (follow goes back)", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const writer = await createSession(path);
+    const reader = await openSession(path, { access: "read" });
+    const first = await writer.append(say("1"));
+    await reader.refresh();
+    expect(reader.leaf).toBe(first.id);
+    await reader.moveTo(null);
+    const second = await writer.append(say("2"));
+    await reader.refresh();
+    expect(reader.leaf).toBeNull();
+    reader.follow();
+    expect(reader.leaf).toBe(second.id);
+  });
+});
+
+describe("verifying a log", () => {
+  const header =
+    '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}';
+  const custom = (id: string, parent: string | null): string =>
+    `{"type":"custom","customType":"x","id":"${id}","parentId":${JSON.stringify(parent)},"timestamp":"2026-01-01T00:00:00.000Z"}`;
+
+  it("reports every kind of damage with its place", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const lines = [
+      header,
+      custom("a", null),
+      "{torn",
+      "",
+      custom("a", null),
+      custom("orphan", "gone"),
+      custom("p", "q"),
+      custom("q", "p"),
+      '{"type":"cus',
+    ];
+    writeFileSync(path, lines.join("\n"));
+    const session = await openSession(path, { access: "read" });
+    const report = await session.verify();
+    const bytes = lines.join("\n").length;
+    expect(report).toMatchObject({
+      path,
+      ok: false,
+      bytes,
+      lines: 8,
+      blankLines: 1,
+      records: 6,
+      entries: 5,
+      badLineCount: 1,
+      badLines: [
+        {
+          line: 3,
+          offset: header.length + custom("a", null).length + 2,
+          length: 5,
+          reason: "not-json",
+        },
+      ],
+      duplicateIdCount: 1,
+      duplicateIds: [{ id: "a", line: 5 }],
+      orphans: [{ id: "orphan", missingParentId: "gone" }],
+      cycles: ["p"],
+      pending: { kind: "fragment", length: 12, offset: bytes - 12 },
+    });
+  });
+
+  it("finds nothing wrong with what this engine writes", async () => {
+    const session = await forked();
+    expect(await session.verify()).toMatchObject({ ok: true, entries: 5, pending: null });
+  });
+});
+
+describe("a path that breaks off", () => {
+  it("is reported, ends there by default, and can be bridged", async () => {
+    const lost = `{"type":"message","id":"two","parentId":"gone","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"2"}}\n`;
+    const path = join(temporaryDirectory(), "s.jsonl");
+    await createSession(path);
+    appendFileSync(path, lost.replace('"gone"', "null").replace("two", "one") + lost);
+    const opened = await openSession(path);
+    expect(await opened.context()).toMatchObject({
+      truncatedAt: "gone",
+      messages: [{ content: "2" }],
+    });
+    const bridged = await opened.context({ bridgeGaps: true });
+    expect(bridged).toMatchObject({ truncatedAt: "gone", messages: [{}, { content: "2" }] });
+    expect(opened.diagnostics).toMatchObject([{ kind: "missing-parent", id: "two", line: 3 }]);
+  });
+});
