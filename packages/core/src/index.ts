@@ -1,7 +1,8 @@
 /** Branchlog: sessions of coding agents as append-only logs, read as trees. In reading order. */
 export { createSession, memorySession, openSession } from "./open.ts";
 export type { CreateOptions, OpenOptions } from "./open.ts";
-export type { ContextOptions, Session } from "./session/session.ts";
+export type { Session } from "./session/session.ts";
+export type { ContextOptions } from "./session/context-load.ts";
 export type { AppendOptions } from "./session/append-options.ts";
 export type { EngineOptions } from "./session/engine-options.ts";
 export type { AppendResult, Position } from "./session/append-entries.ts";

@@ -3,7 +3,9 @@
 /** Bodies kept in memory: enough for a working context, small beside an agent's own heap. */
 export const bodyCacheBytesMaxDefault: number = 64 * 1024 * 1024;
 
-/** How long an append waits for the lock: longer than a stale lock lives (10 s), so a crash heals. */
+/**
+ * How long an append waits for the lock: longer than a stale lock lives (10 s), so a crash heals.
+ */
 export const lockWaitMsDefault: number = 15_000;
 
 /** A lock untouched for so long is taken over. Equal in every process that shares a log. */

@@ -43,7 +43,8 @@ export async function openSession(path: string, options: OpenOptions = {}): Prom
  * @throws BranchlogError `ERR_LOG_EXISTS`, `ERR_INVALID_SESSION_ID`.
  * @example
  * const session = await createSession("session.jsonl", { cwd: process.cwd() });
- * await session.append({ type: "message", message: { role: "user", content: "Hi", timestamp: 0 } });
+ * await session.append({ type: "message", message: { role: "user", content: "Hi", timestamp: 0 }
+ * });
  */
 export async function createSession(path: string, options: CreateOptions = {}): Promise<Session> {
   return new Session(Engine.createSync(path, headerFor(options), options));

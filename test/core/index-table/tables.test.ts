@@ -1,7 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { IdTable } from "../../../packages/core/src/index-table/id-table.ts";
-import { isoTimeOf } from "../../../packages/core/src/index-table/iso-time.ts";
+import {
+  exactIsoTimeOf,
+  IsoTimeReader,
+  isoTimeOf,
+} from "../../../packages/core/src/index-table/iso-time.ts";
 import { KindTable } from "../../../packages/core/src/index-table/kind-table.ts";
 import { LineMap } from "../../../packages/core/src/index-table/line-map.ts";
 
@@ -91,6 +95,21 @@ describe("times read from bytes", () => {
         expect(isoTimeOf(bytes, 2, 2 + text.length)).toBe(Date.parse(text));
       }),
       { numRuns: 3000 },
+    );
+  });
+
+  it("are the same when the reader remembers the hour of the one before", () => {
+    const near = fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 3_599_999 }));
+    const broken = fc.stringMatching(/^2026-01-01T0[0-3]:[0-9]{2}:[0-9:]{2}[.,][0-9]{3}Z$/);
+    const time = near.map(([hour, ms]) => new Date(Date.UTC(2026, 0, 1, hour) + ms).toISOString());
+    fc.assert(
+      fc.property(fc.array(fc.oneof(time, broken), { maxLength: 20 }), (texts) => {
+        const reader = new IsoTimeReader();
+        for (const text of texts) {
+          const bytes = Buffer.from(text);
+          expect(reader.exact(bytes, 0, text.length)).toBe(exactIsoTimeOf(bytes, 0, text.length));
+        }
+      }),
     );
   });
 });

@@ -104,6 +104,27 @@ describe("reading entries", () => {
   });
 });
 
+describe("reading inside a body", () => {
+  it("names damage, and values too large to be built, by code", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    await createSession(path);
+    const line = (id: string, data: string): string =>
+      `{"type":"custom","customType":"x","data":${data},"id":"${id}","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z"}\n`;
+    appendFileSync(path, line("bad", "[1,}]") + line("good", "[1,2]").replace("null", '"bad"'));
+    const session = await openSession(path);
+    expect(await session.pick("good", ["data", 1])).toBe(2);
+    await expect(session.pick("bad", ["data", 5])).rejects.toMatchObject({
+      code: "ERR_ENTRY_DAMAGED",
+      id: "bad",
+    });
+    await expect(session.bodyStream("bad").return(undefined)).resolves.toBeDefined();
+    const tokens = async (): Promise<void> => {
+      for await (const token of session.bodyStream("bad")) expect(token).toBeDefined();
+    };
+    await expect(tokens()).rejects.toMatchObject({ code: "ERR_ENTRY_DAMAGED" });
+  });
+});
+
 describe("the tree of a session", () => {
   it("answers from the index alone", async () => {
     const session = await forked();

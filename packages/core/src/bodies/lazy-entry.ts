@@ -1,7 +1,8 @@
 /**
  * Entries for callers that want plain objects: own keys in the order of the stored line, the usual
  * prototype, but the body of a message and the data of an extension are read when somebody looks at
- * them. A million cost about 100 MB. They are read-only; a body that turns out damaged is undefined.
+ * them. A million cost about 100 MB. They are read-only; a body that turns out damaged is
+ * undefined.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
@@ -22,8 +23,8 @@ export interface LazySource {
 
 /**
  * The entries of rows, in their order; undefined where a body is damaged or too large for one
- * object. Lazy are `message` and `custom` entries of pi's own shape; all others are read at once, in
- * few large reads. An entry that ends in another object behind its message looks like pi's until
+ * object. Lazy are `message` and `custom` entries of pi's own shape; all others are read at once,
+ * in few large reads. An entry that ends in another object behind its message looks like pi's until
  * its body is read: only then is that field seen, and the row not handed out lazily again.
  */
 export function entriesOfRows(

@@ -27,7 +27,9 @@ export type DiagnosticKind =
 /** One finding. Offsets and lengths are bytes in the log; lines count from 1. */
 export interface Diagnostic {
   readonly kind: DiagnosticKind;
-  /** A stable word for machines where there is one (`not-json`, `nul-bytes`, …), else a sentence. */
+  /**
+   * A stable word for machines where there is one (`not-json`, `nul-bytes`, …), else a sentence.
+   */
   readonly reason: string;
   readonly offset?: number;
   readonly length?: number;

@@ -15,8 +15,8 @@ export class IdTable {
   #inArena = new Uint8Array(16);
   #arena = new Uint8Array(64);
   #arenaEnd = 0;
-  /** Open addressing: slot + 1, or 0 for empty. */
-  #buckets = new Int32Array(32);
+  /** Open addressing in pairs: slot + 1, or 0 for empty, and the word or hash to compare first. */
+  #buckets = new Int32Array(64);
   #count = 0;
   /** The slot made last: as a rule the parent of the next entry. */
   #latest = 0;
@@ -55,7 +55,7 @@ export class IdTable {
       this.#word = grownUint32(this.#word, slots);
       this.#inArena = grownUint8(this.#inArena, slots);
     }
-    if (slots > this.#buckets.length * tableLoadMax) this.#rehash(slots);
+    if (slots * 2 > this.#buckets.length * tableLoadMax) this.#rehash(slots);
   }
 
   /** The slot of `id`, made if it is new. */
@@ -81,27 +81,32 @@ export class IdTable {
   }
 
   #findWord(word: number): number {
-    const mask = this.#buckets.length - 1;
-    for (let at = mixed(word) & mask; ; at = (at + 1) & mask) {
-      const slot = (this.#buckets[at] ?? 0) - 1;
+    const buckets = this.#buckets;
+    const mask = buckets.length - 1;
+    const tag = word | 0;
+    for (let at = (mixed(word) << 1) & mask; ; at = (at + 2) & mask) {
+      const slot = (buckets[at] ?? 0) - 1;
       if (slot < 0) return -1;
-      if (this.#word[slot] === word && this.#inArena[slot] === 0) return slot;
+      if (buckets[at + 1] === tag && this.#inArena[slot] === 0) return slot;
     }
   }
 
   #findText(bytes: Uint8Array, start: number, end: number): number {
-    const mask = this.#buckets.length - 1;
-    for (let at = hashedBytes(bytes, start, end) & mask; ; at = (at + 1) & mask) {
-      const slot = (this.#buckets[at] ?? 0) - 1;
+    const buckets = this.#buckets;
+    const mask = buckets.length - 1;
+    const hash = hashedBytes(bytes, start, end);
+    for (let at = (hash << 1) & mask; ; at = (at + 2) & mask) {
+      const slot = (buckets[at] ?? 0) - 1;
       if (slot < 0) return -1;
-      if (this.#inArena[slot] === 1 && this.#arenaEquals(slot, bytes, start, end)) return slot;
+      if (buckets[at + 1] !== (hash | 0) || this.#inArena[slot] !== 1) continue;
+      if (this.#arenaEquals(slot, bytes, start, end)) return slot;
     }
   }
 
   #insertWord(word: number): number {
     const slot = this.#newSlot();
     this.#word[slot] = word;
-    this.#place(slot, mixed(word));
+    this.#place(slot, mixed(word), word);
     return slot;
   }
 
@@ -120,7 +125,8 @@ export class IdTable {
     this.#word[slot] = this.#arenaEnd;
     this.#inArena[slot] = 1;
     this.#arenaEnd = needed;
-    this.#place(slot, hashedBytes(bytes, start, end));
+    const hash = hashedBytes(bytes, start, end);
+    this.#place(slot, hash, hash);
     return slot;
   }
 
@@ -131,30 +137,33 @@ export class IdTable {
       this.#word = grownUint32(this.#word, capacity);
       this.#inArena = grownUint8(this.#inArena, capacity);
     }
-    if (slot + 1 > this.#buckets.length * tableLoadMax) this.#rehash(slot + 1);
+    if ((slot + 1) * 2 > this.#buckets.length * tableLoadMax) this.#rehash(slot + 1);
     this.#count += 1;
     this.#latest = slot;
     return slot;
   }
 
-  #place(slot: number, hash: number): void {
-    const mask = this.#buckets.length - 1;
-    let at = hash & mask;
-    while (this.#buckets[at] !== 0) at = (at + 1) & mask;
-    this.#buckets[at] = slot + 1;
+  #place(slot: number, hash: number, tag: number): void {
+    const buckets = this.#buckets;
+    const mask = buckets.length - 1;
+    let at = (hash << 1) & mask;
+    while (buckets[at] !== 0) at = (at + 2) & mask;
+    buckets[at] = slot + 1;
+    buckets[at + 1] = tag;
   }
 
   #rehash(slots: number): void {
-    let length = this.#buckets.length;
-    while (slots > length * tableLoadMax) length *= 2;
+    let { length } = this.#buckets;
+    while (slots * 2 > length * tableLoadMax) length *= 2;
     this.#buckets = new Int32Array(length);
-    for (let slot = 0; slot < this.#count; slot += 1) this.#place(slot, this.#hashOf(slot));
-  }
-
-  #hashOf(slot: number): number {
-    const word = this.#word[slot] ?? 0;
-    if (this.#inArena[slot] === 0) return mixed(word);
-    return hashedBytes(this.#arena, word + 4, word + 4 + this.#arenaLength(word));
+    for (let slot = 0; slot < this.#count; slot += 1) {
+      const word = this.#word[slot] ?? 0;
+      if (this.#inArena[slot] === 0) this.#place(slot, mixed(word), word);
+      else {
+        const hash = hashedBytes(this.#arena, word + 4, word + 4 + this.#arenaLength(word));
+        this.#place(slot, hash, hash);
+      }
+    }
   }
 
   #arenaLength(at: number): number {

@@ -32,6 +32,46 @@ export function exactIsoTimeOf(bytes: Uint8Array, start: number, end: number): n
   return daysFromCivil(year, month, day) * 86_400_000 + seconds * 1000 + ms;
 }
 
+/** Bytes of a timestamp up to its hour: `2026-11-21T20`. */
+const hourBytes = 13;
+
+/**
+ * Reads the timestamps of one log in its order. Neighbours share their hour as a rule, so date and
+ * hour are worked out once per hour and compared otherwise. Gives what {@link exactIsoTimeOf} gives.
+ */
+export class IsoTimeReader {
+  readonly #hour = new Uint8Array(hourBytes);
+  #hourMs = Number.NaN;
+
+  /** Epoch milliseconds of the timestamp at bytes[start, end) in the exact form, or NaN. */
+  exact(bytes: Uint8Array, start: number, end: number): number {
+    if (end - start !== 24 || !this.#isSameHour(bytes, start) || !isFixedForm(bytes, start)) {
+      return this.#readHour(bytes, start, end);
+    }
+    const minute = digits(bytes, start + 14, 2);
+    const second = digits(bytes, start + 17, 2);
+    const ms = digits(bytes, start + 20, 3);
+    const isClock = minute >= 0 && minute <= 59 && second >= 0 && second <= 59 && ms >= 0;
+    return isClock ? this.#hourMs + (minute * 60 + second) * 1000 + ms : Number.NaN;
+  }
+
+  #isSameHour(bytes: Uint8Array, start: number): boolean {
+    // From the hour backwards: what differs, differs at the end.
+    for (let i = hourBytes - 1; i >= 0; i -= 1) {
+      if (bytes[start + i] !== this.#hour[i]) return false;
+    }
+    return true;
+  }
+
+  #readHour(bytes: Uint8Array, start: number, end: number): number {
+    const time = exactIsoTimeOf(bytes, start, end);
+    if (Number.isNaN(time)) return time;
+    this.#hour.set(bytes.subarray(start, start + hourBytes));
+    this.#hourMs = time - (time % 3_600_000);
+    return time;
+  }
+}
+
 /** Whether the separators stand where the fixed form has them. */
 function isFixedForm(bytes: Uint8Array, at: number): boolean {
   return (

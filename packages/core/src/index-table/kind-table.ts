@@ -35,11 +35,15 @@ interface StoredKind extends Kind {
 
 const nothing = Buffer.alloc(0);
 
+const recentKinds = 64;
+
 /** See the file comment. Numbers count up from 0 and are never freed. */
 export class KindTable {
   readonly #kinds: StoredKind[] = [];
   readonly #byText = new Map<string, number>();
   readonly #byHash = new Map<number, number[]>();
+  /** The kind met last for spans of these lengths: nearly always the same one again. */
+  readonly #recent = new Int32Array(recentKinds).fill(-1);
 
   /** All kinds met so far; the position is the kind's number. */
   get kinds(): readonly Kind[] {
@@ -68,6 +72,15 @@ export class KindTable {
 
   /** The number of a kind given as spans of ASCII bytes; allocates only for a new kind. */
   addSpans(spans: KindSpans): number {
+    const place = lengthsOf(spans) & (recentKinds - 1);
+    const recent = this.#recent[place] ?? -1;
+    if (recent >= 0 && this.#matches(recent, spans)) return recent;
+    const kind = this.#addHashed(spans);
+    this.#recent[place] = kind;
+    return kind;
+  }
+
+  #addHashed(spans: KindSpans): number {
     const { headBytes } = spans;
     let hash = hashedSpan(headBytes, spans.typeStart, spans.typeEnd, 0x811c9dc5);
     if (spans.roleStart >= 0) hash = hashedSpan(headBytes, spans.roleStart, spans.roleEnd, hash);
@@ -110,6 +123,13 @@ export class KindTable {
         spanEquals(headBytes, spans.customTypeStart, spans.customTypeEnd, stored.bytes.customType))
     );
   }
+}
+
+/** A number that differs for most kinds that occur together. */
+function lengthsOf(spans: KindSpans): number {
+  const role = spans.roleStart < 0 ? 0 : spans.roleEnd - spans.roleStart;
+  const custom = spans.customTypeStart < 0 ? 0 : spans.customTypeEnd - spans.customTypeStart;
+  return spans.typeEnd - spans.typeStart + role * 5 + custom * 11;
 }
 
 function asciiParts(kind: Kind): StoredKind["bytes"] {

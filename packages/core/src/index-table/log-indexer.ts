@@ -10,7 +10,7 @@ import { legacyEntryId } from "../dialects/legacy-id.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { DiagnosticLog } from "./diagnostics.ts";
 import { IndexTable, rootSlot } from "./index-table.ts";
-import { exactIsoTimeOf, isoTimeOf } from "./iso-time.ts";
+import { IsoTimeReader, isoTimeOf } from "./iso-time.ts";
 import { LineMap } from "./line-map.ts";
 import { rowFlags } from "./row-table.ts";
 
@@ -59,6 +59,9 @@ export class LogIndexer implements LineSink {
   readonly lines: LineMap = new LineMap();
   readonly #options: LogIndexerOptions;
   readonly #envelope = new EnvelopeReader();
+  readonly #times = new IsoTimeReader();
+  /** The row being made: one object for all, as a million of them would be garbage. */
+  readonly #facts = { offset: 0, length: 0, slot: 0, parentSlot: 0, kind: 0, time: 0, flags: 0 };
   /** Per kind number: whether its lines are parsed whole. */
   readonly #parseWhole: boolean[] = [];
   #header: IndexedHeader | undefined;
@@ -129,25 +132,24 @@ export class LogIndexer implements LineSink {
     const envelope = this.#envelope;
     const { coreBytes, parentStart, parentEnd, timestampStart, timestampEnd } = envelope;
     const { ids } = this.index;
-    const exactTime = exactIsoTimeOf(coreBytes, timestampStart, timestampEnd);
+    const exactTime = this.#times.exact(coreBytes, timestampStart, timestampEnd);
     const isExact = !Number.isNaN(exactTime);
     let flags: number = rowFlags.provisional;
     if (envelope.form === "tail") flags |= rowFlags.tailForm;
     if (envelope.endsWithObject) flags |= rowFlags.endsWithObject;
     if (envelope.hasPayload) flags |= rowFlags.hasPayload;
     if (isExact) flags |= rowFlags.exactTime;
-    this.#addRow(
-      {
-        offset,
-        length,
-        slot: ids.addBytes(coreBytes, envelope.idStart, envelope.idEnd),
-        parentSlot: parentStart < 0 ? rootSlot : ids.addBytes(coreBytes, parentStart, parentEnd),
-        kind,
-        time: isExact ? exactTime : isoTimeOf(coreBytes, timestampStart, timestampEnd),
-        flags,
-      },
-      lineNumber,
-    );
+    // The parent first: as a rule it is the id that was made last, which is found at once.
+    const parentSlot = parentStart < 0 ? rootSlot : ids.addBytes(coreBytes, parentStart, parentEnd);
+    const facts = this.#facts;
+    facts.offset = offset;
+    facts.length = length;
+    facts.slot = ids.addBytes(coreBytes, envelope.idStart, envelope.idEnd);
+    facts.parentSlot = parentSlot;
+    facts.kind = kind;
+    facts.time = isExact ? exactTime : isoTimeOf(coreBytes, timestampStart, timestampEnd);
+    facts.flags = flags;
+    this.#addRow(facts, lineNumber);
   }
 
   #addDecoded(decoded: DecodedLine, place: LinePlace): void {

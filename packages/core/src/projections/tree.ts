@@ -98,8 +98,8 @@ export function orphans(index: IndexTable): Orphan[] {
 }
 
 /**
- * The first row, in file order, of each cycle of parents (an entry that is its own parent is a root,
- * not a cycle). O(rows): each row is walked over once.
+ * The first row, in file order, of each cycle of parents (an entry that is its own parent is a
+ * root, not a cycle). O(rows): each row is walked over once.
  */
 export function cycleRows(index: IndexTable): number[] {
   const unseen = 0;

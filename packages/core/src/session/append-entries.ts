@@ -91,7 +91,8 @@ function* write(engine: Engine, plan: () => AppendPlan): Steps<AppendOutcome> {
   } catch (cause) {
     if (cause instanceof BranchlogError || isAbort(cause)) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = `Nothing was appended to ${path} (${reason}). Append again once the cause is mended.`;
+    const message =
+      `Nothing was appended to ${path} (${reason}). ` + "Append again once the cause is mended.";
     throw new BranchlogError("ERR_APPEND_FAILED", message, { path, cause });
   }
 }

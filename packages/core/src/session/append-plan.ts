@@ -94,8 +94,8 @@ function checkExpectation(situation: AppendSituation): void {
   if (expectedTail === undefined || expectedTail === tailId) return;
   throw new BranchlogError(
     "ERR_CONFLICT",
-    `The last entry of ${path} is ${tailId ?? "none"}, not ${expectedTail ?? "none"} as expected; ` +
-      "nothing was written. Look at what others appended, then append again.",
+    `The last entry of ${path} is ${tailId ?? "none"}, not ${expectedTail ?? "none"} as ` +
+      "expected; nothing was written. Look at what others appended, then append again.",
     { path, tail: tailId },
   );
 }

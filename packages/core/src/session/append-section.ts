@@ -29,7 +29,10 @@ export interface AppendLog {
   grewBy(stat: FileStat, bytes: number): boolean;
   /** Indexes bytes that were written at `end` without reading them. */
   adopt(bytes: Buffer, stat: FileStat): void;
-  /** Whether the log holds exactly this line as the entry of that id: with newline, or still without. */
+  /**
+   * Whether the log holds exactly this line as the entry of that id: with newline, or still
+   * without.
+   */
   holds(id: string, line: Buffer): "no" | "unterminated" | "yes";
 }
 

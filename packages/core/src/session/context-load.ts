@@ -8,7 +8,17 @@ import { canSpeak } from "../projections/context.ts";
 import { selectContext } from "../projections/context-selection.ts";
 import type { Engine } from "./engine.ts";
 
-/** Bodies by row for the context at `at`; entry types that say nothing to the model are left out. */
+/** Which context is meant. */
+export interface ContextOptions {
+  /** An entry; null: before the first one. Default: the leaf. */
+  readonly at?: string | null;
+  /** Go on at the entry before, in file order, where a parent is missing. Default false. */
+  readonly bridgeGaps?: boolean;
+}
+
+/**
+ * Bodies by row for the context at `at`; entry types that say nothing to the model are left out.
+ */
 export async function loadContextBodies(
   engine: Engine,
   at: string | null,

@@ -14,7 +14,9 @@ export interface EntryQuery {
   readonly type?: string;
   /** Only entries of this extension. */
   readonly customType?: string;
-  /** `log`: all, in file order. `branch`: those on the path to the leaf, root first. Default `log`. */
+  /**
+   * `log`: all, in file order. `branch`: those on the path to the leaf, root first. Default `log`.
+   */
   readonly on?: "log" | "branch";
   /** Last first. Default false. */
   readonly reverse?: boolean;

@@ -19,7 +19,9 @@ export class Findings {
     this.#log = log;
   }
 
-  /** All findings; each kind is bounded by `diagnosticsMax`. O(entries) after a change, else O(1). */
+  /**
+   * All findings; each kind is bounded by `diagnosticsMax`. O(entries) after a change, else O(1).
+   */
   all(): readonly Diagnostic[] {
     const { generation, state } = this.#log;
     const { index, indexer } = state;

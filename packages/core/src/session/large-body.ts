@@ -11,23 +11,32 @@ export type BodyPart = AsyncGenerator<JsonToken>;
 
 /**
  * The tokens of an entry's JSON.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`; while reading, `ERR_ENTRY_DAMAGED`.
  */
-export function openBodyStream(engine: Engine, id: string, signal?: AbortSignal): BodyPart {
-  return bodyStream(lineChunks(engine, id), signal === undefined ? {} : { signal });
+export async function* openBodyStream(engine: Engine, id: string, signal?: AbortSignal): BodyPart {
+  try {
+    yield* bodyStream(lineChunks(engine, id), signal === undefined ? {} : { signal });
+  } catch (error) {
+    throw bodyError(engine, id, error);
+  }
 }
 
 /**
  * The value at a path inside an entry; undefined if there is none. Reads no further than needed.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`, `ERR_ENTRY_TOO_LARGE` for a
+ * value that is too large to be built.
  */
-export function pickFromBody(
+export async function pickFromBody(
   engine: Engine,
   id: string,
   path: readonly (string | number)[],
   signal?: AbortSignal,
 ): Promise<JsonValue | undefined> {
-  return pick(lineChunks(engine, id), path, signal === undefined ? {} : { signal });
+  try {
+    return await pick(lineChunks(engine, id), path, signal === undefined ? {} : { signal });
+  } catch (error) {
+    throw bodyError(engine, id, error);
+  }
 }
 
 function lineChunks(engine: Engine, id: string): AsyncGenerator<Buffer> {
@@ -38,4 +47,19 @@ function lineChunks(engine: Engine, id: string): AsyncGenerator<Buffer> {
   }
   const { rows } = engine.index;
   return readRangeAsync(engine.log.file, rows.offset(row), rows.length(row));
+}
+
+/** Errors of the parser in terms of the entry; all others as they are. */
+function bodyError({ path }: Engine, id: string, cause: unknown): unknown {
+  if (cause instanceof SyntaxError) {
+    const message =
+      `Entry ${id} of ${path} does not parse (${cause.message}). ` + "Run verify on the log.";
+    return new BranchlogError("ERR_ENTRY_DAMAGED", message, { path, id, cause });
+  }
+  if (cause instanceof RangeError) {
+    const message =
+      `A value of entry ${id} of ${path} is too large to be built. ` + "Use bodyStream(id).";
+    return new BranchlogError("ERR_ENTRY_TOO_LARGE", message, { path, id, cause });
+  }
+  return cause;
 }

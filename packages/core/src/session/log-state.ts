@@ -1,8 +1,8 @@
 /**
  * What is known of one generation of a log: index, header, folded projections, cursor, bodies. It
  * grows by reading on from its cursor, or by being told what was just appended; it never writes.
- * An unterminated last record that parses is indexed at once, but stays *pending*: if its line turns
- * out to go on, this state is wrong and says so, and its owner starts a new one.
+ * An unterminated last record that parses is indexed at once, but stays *pending*: if its line
+ * turns out to go on, this state is wrong and says so, and its owner starts a new one.
  */
 import {
   decodeLine,

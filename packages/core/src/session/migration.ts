@@ -1,8 +1,8 @@
 /**
  * Brings a v1 or v2 log into the current form, once, before the first append to it. The new file is
  * written beside the log without its lock; under the lock only what was appended meanwhile is
- * added, the original gets a second name (`<file>.v1-original`), and the new file takes its place in
- * one step. A crash at any point leaves either the old log or the new one, whole.
+ * added, the original gets a second name (`<file>.v1-original`), and the new file takes its place
+ * in one step. A crash at any point leaves either the old log or the new one, whole.
  */
 import { dirname } from "node:path";
 import { readRange } from "@branchlog/streaming";

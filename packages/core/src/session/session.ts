@@ -27,6 +27,7 @@ import { parentChoice } from "./append-options.ts";
 import type { AppendOptions } from "./append-options.ts";
 import { BodyFold } from "./body-fold.ts";
 import { loadContextBodies } from "./context-load.ts";
+import type { ContextOptions } from "./context-load.ts";
 import type { Engine } from "./engine.ts";
 import { rowsOf } from "./entry-query.ts";
 import type { EntryQuery } from "./entry-query.ts";
@@ -35,14 +36,6 @@ import { openBodyStream, pickFromBody } from "./large-body.ts";
 import type { BodyPart } from "./large-body.ts";
 import { verifyLog } from "./verify.ts";
 import type { VerifyReport } from "./verify.ts";
-
-/** Which context is meant. */
-export interface ContextOptions {
-  /** An entry; null: before the first one. Default: the leaf. */
-  readonly at?: string | null;
-  /** Go on at the entry before, in file order, where a parent is missing. Default false. */
-  readonly bridgeGaps?: boolean;
-}
 
 /** See the file comment. Made by `openSession`, `createSession` and `memorySession`. */
 export class Session {
@@ -188,7 +181,8 @@ export class Session {
 
   /**
    * What the model gets at the leaf, or at another entry. If an entry's parent is missing, the
-   * context says so (`truncatedAt`); with `bridgeGaps` it goes on at the entry before, in file order.
+   * context says so (`truncatedAt`); with `bridgeGaps` it goes on at the entry before, in file
+   * order.
    * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
    */
   async context(options: ContextOptions = {}): Promise<PathContext> {

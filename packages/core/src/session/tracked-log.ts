@@ -63,7 +63,8 @@ export class TrackedLog {
 
   /**
    * Reads what was appended since, or everything if the log is another one now.
-   * @throws BranchlogError `ERR_LOG_GONE`, and the outcomes of `requireHeader` for a new generation.
+   * @throws BranchlogError `ERR_LOG_GONE`, and the outcomes of `requireHeader` for a new
+   * generation.
    */
   *catchUp(): Steps<void> {
     yield portStep("stat");
@@ -132,7 +133,8 @@ export class TrackedLog {
       return this.file.statSync();
     } catch (cause) {
       const { path } = this.file;
-      const message = `${path} cannot be read (${String(cause)}). Check the path and its permissions.`;
+      const message =
+        `${path} cannot be read (${String(cause)}). ` + "Check the path and its permissions.";
       throw new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
     }
   }

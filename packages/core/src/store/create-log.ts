@@ -1,7 +1,7 @@
 /**
- * Makes a new log appear under its name in one step, whole or not at all: its bytes are written to a
- * temporary file in the same directory, which is then linked to the final name. An existing file is
- * never touched. Files are 0600, new directories 0700.
+ * Makes a new log appear under its name in one step, whole or not at all: its bytes are written to
+ * a temporary file in the same directory, which is then linked to the final name. An existing file
+ * is never touched. Files are 0600, new directories 0700.
  */
 import { dirname } from "node:path";
 import { BranchlogError } from "../errors.ts";
@@ -90,7 +90,9 @@ function* chunksOf(fs: FileSystem, path: string): Generator<Buffer> {
 }
 
 function existing(path: string, cause: unknown): BranchlogError {
-  const message = `There is a file at ${path} already; it was left as it is. Open it, or choose another name.`;
+  const message =
+    `There is a file at ${path} already; it was left as it is. ` +
+    "Open it, or choose another name.";
   return new BranchlogError("ERR_LOG_EXISTS", message, { path, cause });
 }
 

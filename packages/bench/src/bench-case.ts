@@ -1,0 +1,161 @@
+/**
+ * What a benchmark case is: one question, the input it is asked about, the subjects that answer it,
+ * and a check that every answer must pass before its time counts.
+ */
+import { performance } from "node:perf_hooks";
+import { cpuUsage, resourceUsage } from "node:process";
+
+/** A generated session, described by the options of fixtures/generator. */
+export interface InputSpec {
+  readonly mix?: "message-heavy" | "custom-heavy" | "image-heavy" | "branchy";
+  readonly shape?: "session" | "chain" | "fan-out";
+  readonly bytes?: number;
+  readonly entries?: number;
+  readonly seed: number;
+  readonly compactionEvery?: number;
+}
+
+/** What is true of a generated session; the generator counts it while it writes. */
+export interface InputFacts {
+  readonly bytes: number;
+  readonly entries: number;
+  readonly entriesByType: Readonly<Record<string, number>>;
+  readonly roots: number;
+  readonly tips: number;
+  readonly leafId: string | null;
+  readonly leafDepth: number;
+  readonly contextMessages: number;
+  readonly customTypes: Readonly<
+    Record<string, { readonly count: number; readonly lastId: string }>
+  >;
+}
+
+/** The facts of no session, for cases that need none. */
+export const noFacts: InputFacts = {
+  bytes: 0,
+  entries: 0,
+  entriesByType: {},
+  roots: 0,
+  tips: 0,
+  leafId: null,
+  leafDepth: 0,
+  contextMessages: 0,
+  customTypes: {},
+};
+
+/** How large the inputs are: `full` as the questions say, `quick` to see that all works. */
+export type Scale = "full" | "quick";
+
+/** What a subject gets. */
+export interface CaseInput {
+  readonly scale: Scale;
+  /** The generated session, not to be changed; "" for a case without input. */
+  readonly path: string;
+  readonly facts: InputFacts;
+  /** An empty directory of this run, removed after it. */
+  readonly scratch: string;
+}
+
+/** The timed part. */
+export type TimedWork<Result> = () => Result | Promise<Result>;
+
+/** Whether a subject is what we built, what we compare with, or somebody else's engine. */
+export type SubjectRole = "ours" | "baseline" | "peer";
+
+/** Who answers the question, and under which flags of node. */
+export interface SubjectFacts {
+  readonly name: string;
+  readonly role: SubjectRole;
+  /** Default: those of the case. */
+  readonly nodeFlags?: readonly string[];
+}
+
+/** One way to answer the question. */
+export interface Subject<Result> extends SubjectFacts {
+  /** Does everything that is not timed and returns the part that is. */
+  readonly prepare: (input: CaseInput) => TimedWork<Result> | Promise<TimedWork<Result>>;
+}
+
+/** Figures by unit, like `MB/s`; the first is the one that the report leads with. */
+export type Figures = Readonly<Record<string, number>>;
+
+/** What a report needs to know of a case. */
+export interface CaseFacts {
+  /** The name of its file. */
+  readonly name: string;
+  readonly question: string;
+  /** What is aimed at, in words. */
+  readonly goal: string;
+  /** Flags of the node processes. */
+  readonly nodeFlags: readonly string[];
+}
+
+/** One question, as a case file writes it down. */
+export interface CaseDefinition<Result> extends CaseFacts {
+  /** Null: the case needs no generated session. */
+  readonly input: (scale: Scale) => InputSpec | null;
+  readonly subjects: readonly Subject<Result>[];
+  /** Throws if the result is wrong; then the run fails and nothing is reported for the case. */
+  readonly check: (result: Result, input: CaseInput) => void | Promise<void>;
+  /** What the report says beyond time and memory. */
+  readonly figures: (result: Result, wallMs: number, input: CaseInput) => Figures;
+}
+
+/** One question, ready to be run. A case file exports it as `benchCase`. */
+export interface BenchCase extends CaseFacts {
+  readonly input: (scale: Scale) => InputSpec | null;
+  readonly subjects: readonly SubjectFacts[];
+  /** Runs a subject once, in this process. Rejects with what the check throws. */
+  readonly run: (subject: string, input: CaseInput) => Promise<Measurement>;
+}
+
+/** What one run of one subject took. */
+export interface Measurement {
+  /** Of the timed part. */
+  readonly wallMs: number;
+  /** User and system time of the timed part, all threads. */
+  readonly cpuMs: number;
+  /** Of the whole process at the end of the timed part, before the check. */
+  readonly peakRssBytes: number;
+  readonly figures: Figures;
+}
+
+/** A measurement, and from the start of its process to the end. */
+export interface Sample extends Measurement {
+  readonly processMs: number;
+}
+
+/** Makes a case runnable, so that no result is measured without its check. */
+export function defineCase<Result>(definition: CaseDefinition<Result>): BenchCase {
+  const { name, question, goal, nodeFlags, input, subjects } = definition;
+  return {
+    name,
+    question,
+    goal,
+    nodeFlags,
+    input,
+    subjects,
+    run: (subject, caseInput) => runSubject(definition, subject, caseInput),
+  };
+}
+
+async function runSubject<Result>(
+  definition: CaseDefinition<Result>,
+  subjectName: string,
+  input: CaseInput,
+): Promise<Measurement> {
+  const subject = definition.subjects.find(({ name }) => name === subjectName);
+  if (subject === undefined) {
+    throw new RangeError(`${definition.name} has no subject "${subjectName}"`);
+  }
+  const work = await subject.prepare(input);
+  const cpuBefore = cpuUsage();
+  const startMs = performance.now();
+  const result = await work();
+  const wallMs = performance.now() - startMs;
+  const cpu = cpuUsage(cpuBefore);
+  const peakRssBytes = resourceUsage().maxRSS * 1024;
+  await definition.check(result, input);
+  const figures = definition.figures(result, wallMs, input);
+  return { wallMs, cpuMs: (cpu.user + cpu.system) / 1000, peakRssBytes, figures };
+}

@@ -1,0 +1,30 @@
+/** Every case, in the order in which they run. */
+import type { BenchCase } from "./bench-case.ts";
+import { benchCase as appendInFlight } from "./cases/append-in-flight.ts";
+import { benchCase as appendSync } from "./cases/append-sync.ts";
+import { benchCase as firstContext } from "./cases/first-context.ts";
+import { benchCase as getTree } from "./cases/get-tree.ts";
+import { benchCase as indexThroughput } from "./cases/index-throughput.ts";
+import { benchCase as latestCustom } from "./cases/latest-custom.ts";
+import { benchCase as lineCost } from "./cases/line-cost.ts";
+import { benchCase as nextContext20k } from "./cases/next-context-20k.ts";
+import { benchCase as nextContext } from "./cases/next-context.ts";
+import { benchCase as open100mb } from "./cases/open-100mb.ts";
+import { benchCase as open1gb } from "./cases/open-1gb.ts";
+import { benchCase as streamBodies } from "./cases/stream-bodies.ts";
+
+/** Each in the file of its name. */
+export const cases: readonly BenchCase[] = [
+  lineCost,
+  indexThroughput,
+  open100mb,
+  open1gb,
+  firstContext,
+  nextContext,
+  nextContext20k,
+  appendSync,
+  appendInFlight,
+  getTree,
+  latestCustom,
+  streamBodies,
+];

@@ -1,0 +1,72 @@
+/** The arguments of `pnpm bench`, as typed options. Pure. */
+import { parseArgs } from "node:util";
+import type { Scale } from "./bench-case.ts";
+import { cacheFolderDefault } from "./input-cache.ts";
+
+/** What to run and where the results go. */
+export interface BenchOptions {
+  /** Names of cases; empty: all. */
+  readonly names: readonly string[];
+  readonly scale: Scale;
+  readonly runs: number;
+  readonly cacheFolder: string;
+  readonly jsonPath: string | undefined;
+  readonly build: boolean;
+}
+
+const runsDefault: Readonly<Record<Scale, number>> = { full: 5, quick: 3 };
+
+/** The text of --help, for cases of the given names. */
+export function usage(names: readonly string[]): string {
+  return `Usage: pnpm bench [NAME…] [options]
+
+Runs every case, or those named. A full run of all cases writes docs/benchmarks/.
+
+      --quick       small inputs, to see that all works
+      --runs N      runs of each subject after one warm-up (default 5, quick 3)
+      --json FILE   also write the results there
+      --cache DIR   where generated inputs are kept (default ${cacheFolderDefault})
+      --no-build    use packages/*/dist as they are
+      --list        name the cases
+  -h, --help        this text
+
+Cases: ${names.join(", ")}
+`;
+}
+
+/** Reads the arguments. Throws RangeError for unknown names, TypeError for unknown options. */
+export function parseCommand(
+  args: readonly string[],
+  names: readonly string[],
+): BenchOptions | "help" | "list" {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      quick: { type: "boolean" },
+      runs: { type: "string" },
+      json: { type: "string" },
+      cache: { type: "string" },
+      "no-build": { type: "boolean" },
+      list: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+  if (values.help === true) return "help";
+  if (values.list === true) return "list";
+  const unknown = positionals.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new RangeError(`no case "${unknown}"; there are ${names.join(", ")}`);
+  }
+  const scale: Scale = values.quick === true ? "quick" : "full";
+  const runs = values.runs === undefined ? runsDefault[scale] : Number(values.runs);
+  if (!Number.isInteger(runs) || runs < 1) throw new RangeError("--runs is a number from 1");
+  return {
+    names: positionals,
+    scale,
+    runs,
+    cacheFolder: values.cache ?? cacheFolderDefault,
+    jsonPath: values.json,
+    build: values["no-build"] !== true,
+  };
+}

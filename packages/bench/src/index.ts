@@ -1,0 +1,20 @@
+/** The parts of the benchmark suite that its tests and further cases are built on. */
+export { defineCase } from "./bench-case.ts";
+export type {
+  BenchCase,
+  CaseDefinition,
+  CaseInput,
+  InputFacts,
+  InputSpec,
+  Measurement,
+  Sample,
+  Scale,
+  Subject,
+} from "./bench-case.ts";
+export { timeOperation } from "./harness.ts";
+export type { OperationOptions, OperationTime } from "./harness.ts";
+export { CaseFailure, runProcessCase } from "./process-case.ts";
+export { runSuite } from "./suite.ts";
+export type { SuiteOptions } from "./suite.ts";
+export { toMarkdown } from "./report.ts";
+export type { BenchReport, CaseReport } from "./report.ts";

@@ -1,0 +1,98 @@
+/**
+ * Generated sessions, kept between runs: each is made once by the generator in its own process and
+ * found again by its parameters and by the generator's own sources, so a changed generator never
+ * serves old files. Two benchmarks at once do not harm each other.
+ */
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { execPath, pid } from "node:process";
+import type { InputFacts, InputSpec } from "./bench-case.ts";
+
+/** A generated session and what is true of it. */
+export interface CachedInput {
+  readonly path: string;
+  readonly facts: InputFacts;
+}
+
+/** Where inputs are kept unless another place is named. */
+export const cacheFolderDefault: string = join(tmpdir(), "branchlog-bench");
+
+/** Finds or makes the input. Throws if the generator fails or its file is not as it says. */
+export function ensureInput(root: string, folder: string, spec: InputSpec): CachedInput {
+  const prefix = prefixOf(spec);
+  const name = `${prefix}-${generatorHash(root)}`;
+  const path = join(folder, `${name}.jsonl`);
+  const factsPath = join(folder, `${name}.facts.json`);
+  if (!existsSync(path) || !existsSync(factsPath)) {
+    mkdirSync(folder, { recursive: true });
+    removeOlder(folder, prefix);
+    generate(root, spec, path, factsPath);
+  }
+  // Decoding boundary: written by the generator of this very source tree, see the hash.
+  const facts = JSON.parse(readFileSync(factsPath, "utf8")) as InputFacts;
+  const { size } = statSync(path);
+  if (size !== facts.bytes) {
+    throw new Error(`${path} has ${size} bytes, not ${facts.bytes}; remove it and run again`);
+  }
+  return { path, facts };
+}
+
+function generate(root: string, spec: InputSpec, path: string, factsPath: string): void {
+  const temporaryFacts = `${factsPath}.${pid}.tmp`;
+  const script = join(root, "fixtures", "generator", "main.ts");
+  const args = ["--import", "tsx", script, "-o", path, "--facts", temporaryFacts];
+  const child = spawnSync(execPath, [...args, ...generatorArguments(spec)], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  if (child.status !== 0) throw new Error(`the generator failed: ${child.stderr}`);
+  renameSync(temporaryFacts, factsPath);
+}
+
+function generatorArguments(spec: InputSpec): readonly string[] {
+  const { seed, mix, shape, bytes, entries, compactionEvery } = spec;
+  return Object.entries({
+    "--seed": seed,
+    "--mix": mix,
+    "--shape": shape,
+    "--bytes": bytes,
+    "--entries": entries,
+    "--compaction-every": compactionEvery,
+  }).flatMap(([option, value]) => (value === undefined ? [] : [option, String(value)]));
+}
+
+function prefixOf({ mix, shape, bytes, entries, seed, compactionEvery }: InputSpec): string {
+  const size = bytes === undefined ? `${entries ?? 0}-entries` : `${bytes}-bytes`;
+  const compaction = compactionEvery === undefined ? "" : `-c${compactionEvery}`;
+  return `${mix ?? "message-heavy"}-${shape ?? "session"}-${size}-s${seed}${compaction}`;
+}
+
+function generatorHash(root: string): string {
+  const folder = join(root, "fixtures", "generator");
+  const hash = createHash("sha256");
+  for (const file of readdirSync(folder).sort()) {
+    if (file.endsWith(".ts")) hash.update(file).update(readFileSync(join(folder, file)));
+  }
+  return hash.digest("hex").slice(0, 8);
+}
+
+// Files of the same parameters that an earlier generator made.
+function removeOlder(folder: string, prefix: string): void {
+  const older = /^-[0-9a-f]{8}\.(jsonl|facts\.json)$/;
+  for (const file of readdirSync(folder)) {
+    if (file.startsWith(prefix) && older.test(file.slice(prefix.length))) {
+      rmSync(join(folder, file), { force: true });
+    }
+  }
+}

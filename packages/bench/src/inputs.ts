@@ -1,0 +1,29 @@
+/** The generated sessions that cases share, so that each is made and kept once. */
+import type { InputSpec, Scale } from "./bench-case.ts";
+
+const seed = 7;
+
+/** Turns of an agent, 1 GB; quick: 20 MB. */
+export function largeSession(scale: Scale): InputSpec {
+  return { mix: "message-heavy", bytes: scale === "full" ? 1_000_000_000 : 20_000_000, seed };
+}
+
+/** Turns of an agent, 100 MB; quick: 5 MB. */
+export function middleSession(scale: Scale): InputSpec {
+  return { mix: "message-heavy", bytes: scale === "full" ? 100_000_000 : 5_000_000, seed };
+}
+
+/** Turns of an agent, 2 MB. */
+export function smallSession(): InputSpec {
+  return { mix: "message-heavy", bytes: 2_000_000, seed };
+}
+
+/** Mostly snapshots of extensions, 250,000 of them and more; quick: 5,000. */
+export function customSession(scale: Scale): InputSpec {
+  return { mix: "custom-heavy", entries: scale === "full" ? 360_000 : 8_000, seed };
+}
+
+/** 20,000 short messages in a row; quick: 2,000. */
+export function longContext(scale: Scale): InputSpec {
+  return { shape: "chain", entries: scale === "full" ? 20_000 : 2_000, seed };
+}

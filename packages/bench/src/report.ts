@@ -1,0 +1,117 @@
+/** Turns samples into a report: one JSON document, and the same as Markdown tables. Pure. */
+import type { CaseFacts, SubjectRole } from "./bench-case.ts";
+import type { MachineFacts } from "./machine.ts";
+import type { SubjectSamples } from "./process-case.ts";
+import { spread, summarize, type Summary } from "./statistics.ts";
+
+/** All figures of one subject, each summarized over its runs. */
+export interface SubjectReport {
+  readonly name: string;
+  readonly role: SubjectRole;
+  readonly runs: number;
+  readonly wallMs: Summary;
+  readonly cpuMs: Summary;
+  readonly processMs: Summary;
+  readonly peakRssBytes: Summary;
+  readonly figures: Readonly<Record<string, Summary>>;
+}
+
+/** One case, answered or failed. */
+export interface CaseReport extends CaseFacts {
+  readonly subjects: readonly SubjectReport[];
+  /** Why the case counts for nothing. */
+  readonly failure?: string;
+}
+
+/** A whole run. */
+export interface BenchReport {
+  readonly machine: MachineFacts;
+  readonly scale: string;
+  readonly cases: readonly CaseReport[];
+}
+
+/** Summarizes the samples of a case. */
+export function reportCase(facts: CaseFacts, samples: readonly SubjectSamples[]): CaseReport {
+  const { name, question, goal, nodeFlags } = facts;
+  return { name, question, goal, nodeFlags, subjects: samples.map(reportSubject) };
+}
+
+/** A case that failed. */
+export function reportFailure(facts: CaseFacts, failure: string): CaseReport {
+  const { name, question, goal, nodeFlags } = facts;
+  return { name, question, goal, nodeFlags, subjects: [], failure };
+}
+
+/** The report as Markdown. */
+export function toMarkdown({ machine, scale, cases }: BenchReport): string {
+  const memory = (machine.memoryBytes / 2 ** 30).toFixed(0);
+  const lines = [
+    "# Benchmarks",
+    "",
+    `${machine.processor}, ${machine.cores} cores, ${memory} GiB, ${machine.system}, ` +
+      `Node ${machine.node}, commit ${machine.commit}, ${machine.date.slice(0, 10)}` +
+      (scale === "quick" ? ", small inputs" : ""),
+    "",
+    "Each run is a process of its own; times are medians, with the distance from the fastest to " +
+      "the slowest run in percent of the median. Every answer was checked before it counted. " +
+      "Times are of the question alone, memory is the peak of the whole process.",
+  ];
+  return `${[...lines, ...cases.flatMap((report) => caseLines(report))].join("\n")}\n`;
+}
+
+function caseLines(report: CaseReport): readonly string[] {
+  const flags = report.nodeFlags.length === 0 ? "" : ` (\`${report.nodeFlags.join(" ")}\`)`;
+  const head = ["", `## ${report.name}`, "", `${report.question}${flags} Goal: ${report.goal}`, ""];
+  if (report.failure !== undefined) return [...head, `Failed: ${report.failure.split("\n")[0]}`];
+  return [
+    ...head,
+    "| subject | time | ± | figures | CPU | peak memory | runs |",
+    "|---|--:|--:|---|--:|--:|--:|",
+    ...report.subjects.map((subject) => subjectLine(subject)),
+  ];
+}
+
+function subjectLine(subject: SubjectReport): string {
+  const figures = Object.entries(subject.figures).map(
+    ([unit, { median }]) => `${formatNumber(median)} ${unit}`,
+  );
+  const name = subject.role === "ours" ? `**${subject.name}**` : subject.name;
+  return `| ${[
+    name,
+    formatMs(subject.wallMs.median),
+    `${(spread(subject.wallMs) * 100).toFixed(0)} %`,
+    figures.join(", "),
+    formatMs(subject.cpuMs.median),
+    `${(subject.peakRssBytes.median / 1e6).toFixed(0)} MB`,
+    String(subject.runs),
+  ].join(" | ")} |`;
+}
+
+function reportSubject({ name, role, samples }: SubjectSamples): SubjectReport {
+  const units = Object.keys(samples[0]?.figures ?? {});
+  return {
+    name,
+    role,
+    runs: samples.length,
+    wallMs: summarize(samples.map(({ wallMs }) => wallMs)),
+    cpuMs: summarize(samples.map(({ cpuMs }) => cpuMs)),
+    processMs: summarize(samples.map(({ processMs }) => processMs)),
+    peakRssBytes: summarize(samples.map(({ peakRssBytes }) => peakRssBytes)),
+    figures: Object.fromEntries(
+      units.map((unit) => [unit, summarize(samples.map(({ figures }) => figures[unit] ?? 0))]),
+    ),
+  };
+}
+
+/** Milliseconds in the unit that reads best. */
+export function formatMs(ms: number): string {
+  if (ms >= 1000) return `${(ms / 1000).toFixed(2)} s`;
+  if (ms >= 1) return `${formatNumber(ms)} ms`;
+  return `${formatNumber(ms * 1000)} µs`;
+}
+
+/** Three significant digits, thousands separated. */
+export function formatNumber(value: number): string {
+  if (value >= 100) return Math.round(value).toLocaleString("en-US");
+  return String(Number(value.toPrecision(3)));
+}

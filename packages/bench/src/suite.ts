@@ -1,0 +1,74 @@
+/**
+ * Runs cases one after the other and gathers their reports. A case that fails is reported as failed
+ * and makes the whole run fail, but does not keep the others from running.
+ */
+import {
+  type BenchCase,
+  type CaseInput,
+  type InputSpec,
+  noFacts,
+  type Scale,
+} from "./bench-case.ts";
+import type { CachedInput } from "./input-cache.ts";
+import { type ProcessCaseOptions, runProcessCase } from "./process-case.ts";
+import { type CaseReport, reportCase, reportFailure } from "./report.ts";
+
+/** What a suite needs from outside. */
+export interface SuiteOptions {
+  readonly scale: Scale;
+  readonly runs: number;
+  readonly childUrl: string;
+  /** URL of the built module of a case. */
+  readonly caseUrlOf: (name: string) => string;
+  readonly ensureInput: (spec: InputSpec) => CachedInput;
+  readonly launchFlags?: readonly string[];
+  /** Told what happens. */
+  readonly onStart?: (benchCase: BenchCase) => void;
+  readonly onReport?: (report: CaseReport) => void;
+}
+
+/** The reports of all cases, in their order. */
+export async function runSuite(
+  cases: readonly BenchCase[],
+  options: SuiteOptions,
+): Promise<readonly CaseReport[]> {
+  const reports: CaseReport[] = [];
+  for (const benchCase of cases) {
+    options.onStart?.(benchCase);
+    const report = await runCase(benchCase, options);
+    reports.push(report);
+    options.onReport?.(report);
+  }
+  return reports;
+}
+
+async function runCase(benchCase: BenchCase, options: SuiteOptions): Promise<CaseReport> {
+  try {
+    const samples = await runProcessCase(benchCase, processOptions(benchCase, options));
+    return reportCase(benchCase, samples);
+  } catch (error) {
+    return reportFailure(benchCase, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function processOptions(benchCase: BenchCase, options: SuiteOptions): ProcessCaseOptions {
+  const { scale, runs, childUrl, caseUrlOf, launchFlags } = options;
+  return {
+    runs,
+    warmups: 1,
+    childUrl,
+    caseUrl: caseUrlOf(benchCase.name),
+    input: inputOf(benchCase, options, scale),
+    ...(launchFlags === undefined ? {} : { launchFlags }),
+  };
+}
+
+function inputOf(
+  benchCase: BenchCase,
+  options: SuiteOptions,
+  scale: Scale,
+): Omit<CaseInput, "scratch"> {
+  const spec = benchCase.input(scale);
+  if (spec === null) return { scale, path: "", facts: noFacts };
+  return { scale, ...options.ensureInput(spec) };
+}

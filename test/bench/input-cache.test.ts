@@ -1,0 +1,50 @@
+/** Generated inputs are made once, found again, and never served when they do not fit. */
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ensureInput } from "../../packages/bench/src/input-cache.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const spec = { mix: "branchy", bytes: 70_000, seed: 3 } as const;
+
+let folder = "";
+beforeEach(() => {
+  folder = join(mkdtempSync(join(tmpdir(), "branchlog-cache-")), "inputs");
+});
+afterEach(() => {
+  rmSync(join(folder, ".."), { recursive: true });
+});
+
+describe("an input", () => {
+  it("is generated as specified, once", () => {
+    const made = ensureInput(root, folder, spec);
+    const { size, mtimeMs, ino } = statSync(made.path);
+    expect(size).toBe(made.facts.bytes);
+    expect(size).toBeGreaterThanOrEqual(70_000);
+    expect(made.facts.entriesByType["message"]).toBeGreaterThan(0);
+    expect(ensureInput(root, folder, spec)).toEqual(made);
+    expect(statSync(made.path)).toMatchObject({ mtimeMs, ino });
+    expect(readdirSync(folder)).toHaveLength(2);
+  });
+
+  it("of an earlier generator makes room for the new one", () => {
+    const made = ensureInput(root, folder, spec);
+    const older = made.path.replace(/-[0-9a-f]{8}\.jsonl$/, "-01234567.jsonl");
+    writeFileSync(older, "old");
+    rmSync(made.path);
+    expect(ensureInput(root, folder, spec)).toEqual(made);
+    expect(readdirSync(folder).sort()).toHaveLength(2);
+  });
+
+  it("that was changed is refused", () => {
+    const { path } = ensureInput(root, folder, spec);
+    appendFileSync(path, "{}\n");
+    expect(() => ensureInput(root, folder, spec)).toThrow(/remove it and run again/);
+  });
+
+  it("that the generator refuses is an error with its reason", () => {
+    expect(() => ensureInput(root, folder, { ...spec, entries: 5 })).toThrow(/not both/);
+  });
+});

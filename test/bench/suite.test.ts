@@ -1,0 +1,193 @@
+/** The harness checks itself: what is wrong, slow to death or broken never becomes a number. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BenchCase, type CaseInput, noFacts } from "../../packages/bench/src/bench-case.ts";
+import { CaseFailure, runProcessCase } from "../../packages/bench/src/process-case.ts";
+import { type CaseReport, toMarkdown } from "../../packages/bench/src/report.ts";
+import { runSuite, type SuiteOptions } from "../../packages/bench/src/suite.ts";
+
+const source = new URL("../../packages/bench/src/", import.meta.url);
+// The children run from the sources here, so that this test needs no build.
+const launchFlags = ["--import", "tsx"];
+const childUrl = new URL("case-child.ts", source).href;
+const input: Omit<CaseInput, "scratch"> = { scale: "quick", path: "", facts: noFacts };
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "branchlog-suite-"));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const moduleUrl = (name: string): string => pathToFileURL(join(folder, `${name}.ts`)).href;
+
+/** Writes a case module and loads it, as the command loads its cases. */
+async function writeCase(name: string, parts: string): Promise<BenchCase> {
+  const text = `
+    import { writeFileSync } from "node:fs";
+    import { getHeapStatistics } from "node:v8";
+    import { defineCase } from ${JSON.stringify(new URL("bench-case.ts", source).href)};
+    export const benchCase = defineCase({
+      name: ${JSON.stringify(name)}, question: "What?", goal: "none.", nodeFlags: [],
+      input: () => null, figures: () => ({}), check: () => {},
+      subjects: [{ name: "one", role: "ours", prepare: () => () => 1 }],
+      ${parts}
+    });`;
+  writeFileSync(join(folder, `${name}.ts`), text);
+  const loaded = (await import(/* @vite-ignore */ moduleUrl(name))) as { benchCase: BenchCase };
+  return loaded.benchCase;
+}
+
+const suiteOptions: SuiteOptions = {
+  scale: "quick",
+  runs: 1,
+  childUrl,
+  caseUrlOf: moduleUrl,
+  launchFlags,
+  ensureInput: () => {
+    throw new Error("no case of this test needs an input");
+  },
+};
+
+describe("a suite", () => {
+  it("fails a case whose check fails, reports no number for it, and goes on", async () => {
+    const wrong = await writeCase(
+      "wrong",
+      `check: (result) => { if (result !== 2) throw new Error("expected 2, got " + result); },`,
+    );
+    const sound = await writeCase("sound", "");
+    const started: string[] = [];
+    const reports = await runSuite([wrong, sound], {
+      ...suiteOptions,
+      onStart: ({ name }) => started.push(name),
+    });
+    expect(started).toEqual(["wrong", "sound"]);
+    expect(reports[0]).toMatchObject({ name: "wrong", subjects: [] });
+    expect(reports[0]?.failure).toContain("expected 2, got 1");
+    expect(reports[1]?.failure).toBeUndefined();
+    expect(reports[1]?.subjects[0]).toMatchObject({ name: "one", role: "ours", runs: 1 });
+  });
+
+  it("fails a case whose input cannot be made", async () => {
+    const hungry = await writeCase("hungry", "input: () => ({ entries: 1, seed: 1 }),");
+    const [report] = await runSuite([hungry], suiteOptions);
+    expect(report?.failure).toContain("no case of this test needs an input");
+  });
+});
+
+describe("a case in processes of its own", () => {
+  const run = (benchCase: BenchCase, more: { runs?: number; runMsMax?: number } = {}) =>
+    runProcessCase(benchCase, {
+      runs: 1,
+      warmups: 0,
+      childUrl,
+      caseUrl: moduleUrl(benchCase.name),
+      input,
+      launchFlags,
+      ...more,
+    });
+
+  it("measures time, memory and the case's own figures of every subject", async () => {
+    const benchCase = await writeCase(
+      "measured",
+      `figures: (result, wallMs) => ({ "MB held": result.length / 1e6, wallMs }),
+       subjects: [
+         { name: "busy", role: "ours", prepare: () => () => {
+             const end = performance.now() + 40;
+             while (performance.now() < end);
+             return Buffer.alloc(1);
+         } },
+         { name: "large", role: "baseline", prepare: () => async () => Buffer.alloc(300e6, 1) },
+       ],`,
+    );
+    const [busy, large] = await run(benchCase, { runs: 2 });
+    expect(busy).toMatchObject({ name: "busy", role: "ours" });
+    expect(busy?.samples).toHaveLength(2);
+    const [first] = busy?.samples ?? [];
+    expect(first?.wallMs).toBeGreaterThanOrEqual(40);
+    expect(first?.processMs).toBeGreaterThan(first?.wallMs ?? 0);
+    expect(first?.cpuMs).toBeGreaterThan(0);
+    expect(first?.peakRssBytes).toBeLessThan(300e6);
+    expect(first?.figures["wallMs"]).toBe(first?.wallMs);
+    expect(large?.samples[0]?.peakRssBytes).toBeGreaterThan(300e6);
+    expect(large?.samples[0]?.figures["MB held"]).toBe(300);
+  });
+
+  it("gives each process its node flags, a subject's before the case's", async () => {
+    const limit = "() => () => getHeapStatistics().heap_size_limit / 2 ** 20";
+    const benchCase = await writeCase(
+      "limited",
+      `nodeFlags: ["--max-old-space-size=100"],
+       figures: (result) => ({ MiB: result }),
+       subjects: [
+         { name: "case", role: "ours", prepare: ${limit} },
+         { name: "own", role: "ours", nodeFlags: ["--max-old-space-size=900"], prepare: ${limit} },
+       ],`,
+    );
+    const [caseLimit, ownLimit] = await run(benchCase);
+    expect(caseLimit?.samples[0]?.figures["MiB"]).toBeLessThan(400);
+    expect(ownLimit?.samples[0]?.figures["MiB"]).toBeGreaterThan(800);
+  });
+
+  it("has an empty folder for each run, which is gone afterwards", async () => {
+    const note = join(folder, "scratch-path");
+    const benchCase = await writeCase(
+      "scratching",
+      `subjects: [{ name: "one", role: "ours", prepare: ({ scratch }) => () => {
+         writeFileSync(scratch + "/file", "x", { flag: "wx" });
+         writeFileSync(${JSON.stringify(note)}, scratch);
+       } }],`,
+    );
+    await run(benchCase, { runs: 2 });
+    const scratch = readFileSync(note, "utf8");
+    expect(scratch).toContain("branchlog-bench-run-");
+    expect(existsSync(scratch)).toBe(false);
+  });
+
+  it("fails when a subject throws, and says what", async () => {
+    const benchCase = await writeCase(
+      "throwing",
+      `subjects: [{ name: "one", role: "ours", prepare: () => () => {
+         throw new Error("boom");
+       } }],`,
+    );
+    const failed = run(benchCase);
+    await expect(failed).rejects.toThrow(CaseFailure);
+    await expect(failed).rejects.toThrow(/throwing, one: .*boom/s);
+  });
+
+  it("fails when a subject never ends", async () => {
+    const benchCase = await writeCase(
+      "endless",
+      `subjects: [{ name: "one", role: "ours", prepare: () => () => { for (;;); } }],`,
+    );
+    await expect(run(benchCase, { runMsMax: 3_000 })).rejects.toThrow(/SIGTERM/);
+  });
+});
+
+describe("the report", () => {
+  it("shows figures of sound cases, and of failed ones the reason only", async () => {
+    const sound = await writeCase("shown", `figures: () => ({ "MB/s": 1234.5 }),`);
+    const wrong = await writeCase("broken", `check: () => { throw new Error("not equal"); },`);
+    const cases: readonly CaseReport[] = await runSuite([sound, wrong], suiteOptions);
+    const machine = {
+      processor: "CPU",
+      cores: 2,
+      memoryBytes: 2 ** 33,
+      system: "Linux 6",
+      node: "v20.19.0",
+      commit: "abc1234",
+      date: "2026-06-01T00:00:00.000Z",
+    };
+    const text = toMarkdown({ machine, scale: "full", cases });
+    expect(text).toContain(
+      "CPU, 2 cores, 8 GiB, Linux 6, Node v20.19.0, commit abc1234, 2026-06-01",
+    );
+    expect(text).toMatch(/## shown[^#]*\| \*\*one\*\* \| [^|]+ \| 0 % \| 1,235 MB\/s \|/);
+    expect(text).toMatch(/## broken[^#]*Failed: broken, one: /);
+  });
+});
