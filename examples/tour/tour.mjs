@@ -1,0 +1,61 @@
+/**
+ * A guided run: opens a copy of a realistic session, shows what it holds, lets two processes append
+ * to it at once while a third follows, and checks that nothing was lost. `npm start` runs it.
+ * Ends with 0 if everything held, else with 1.
+ */
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { openSession } from "@branchlog/core";
+
+import { Narrator } from "./narrator.mjs";
+import { checkOutcome } from "./outcome.mjs";
+import { showSession } from "./session-view.mjs";
+import { runTogether } from "./together.mjs";
+
+const fixture = fileURLToPath(new URL("../../fixtures/realistic-session.jsonl", import.meta.url));
+const writers = ["ada", "grace"];
+const entriesEach = 50;
+
+const directory = mkdtempSync(join(tmpdir(), "branchlog-tour-"));
+const narrator = new Narrator(process.stdout, process.env);
+try {
+  const path = join(directory, "session.jsonl");
+  copyFileSync(fixture, path);
+  process.exitCode = (await tour(path)) ? 0 : 1;
+} catch (error) {
+  console.error(error);
+  narrator.conclude(false);
+  process.exitCode = 1;
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
+
+/** @param {string} path The session, which the tour may change. */
+async function tour(path) {
+  await showSession(path, narrator);
+
+  narrator.chapter("Two processes append at once, a third follows");
+  narrator.say(`Each of two processes appends ${entriesEach} entries; neither knows of the other.`);
+  narrator.say("A third has the file open for reading and looks again and again.\n");
+  const before = await openSession(path, { access: "read" });
+  const outcome = await runTogether({ path, writers, entriesEach, from: before.revision });
+  for (const { name, ids, ms } of outcome.written) {
+    narrator.fact(name, `${ids.length} entries acknowledged in ${ms.toFixed(0)} ms`);
+  }
+  const { seen, looks } = outcome.followed;
+  narrator.fact("follower", `${seen.length} entries seen in ${looks} looks`);
+
+  narrator.chapter("What is in the log now");
+  const after = await openSession(path, { access: "read" });
+  narrator.fact("entries", `${before.revision} before, ${after.revision} now`);
+  narrator.fact("branches", `${before.tips().length} before, ${after.tips().length} now`);
+  narrator.say("");
+  const checks = await checkOutcome(after, outcome, before.revision);
+  for (const { claim, holds } of checks) narrator.check(claim, holds);
+  const allHold = checks.every(({ holds }) => holds);
+  narrator.conclude(allHold);
+  return allHold;
+}

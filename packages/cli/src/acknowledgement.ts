@@ -1,0 +1,19 @@
+/** What is printed for an entry that is in the log, as soon as it is there. */
+import type { AppendResult } from "@branchlog/core";
+import { writeJsonLine } from "./command-io.ts";
+import type { Output } from "./output.ts";
+
+/** Writes the acknowledgement of one entry: as one line, or with `json` as one object. */
+export function writeAcknowledgement(
+  out: Output,
+  result: AppendResult,
+  json: boolean,
+): Promise<void> {
+  return json ? writeJsonLine(out, result) : out.write(acknowledgementText(result));
+}
+
+/** `appended 5b2e9d04 below 5b2e9d03, revision 4`. Pure. */
+function acknowledgementText({ id, parentId, revision }: AppendResult): string {
+  const place = parentId === null ? "as a root" : `below ${parentId}`;
+  return `appended ${id} ${place}, revision ${revision}\n`;
+}

@@ -1,0 +1,76 @@
+/**
+ * What the words of a command line stand for, where a parser of options cannot know: numbers that
+ * must be whole, words that stand for entries, what a parser loses. Pure.
+ */
+import type { AppendOptions, DraftSource } from "./commands/append.ts";
+import { UsageError } from "./failure.ts";
+
+/** Words as they were given: yargs loses a lone `-`, and what stands behind `--`. */
+export type Words = readonly string[];
+
+/** The words that are no options, as parsed; the first is the name of the command. */
+interface ParsedWords {
+  readonly _: readonly (string | number)[];
+}
+
+interface SourceArguments {
+  readonly user: string | undefined;
+  readonly entry: string | undefined;
+}
+
+interface PlaceArguments {
+  readonly parent: string;
+  readonly expectedTail: string | undefined;
+}
+
+/** The one source that was named. */
+export function draftSource(args: SourceArguments, drafts: string | undefined): DraftSource {
+  const { user, entry } = args;
+  const given = [user, entry, drafts].filter((source) => source !== undefined);
+  if (given.length !== 1)
+    throw new UsageError("Give one of --user, --entry and - (standard input).");
+  if (user !== undefined) return { kind: "user", text: user };
+  if (entry !== undefined) return { kind: "entry", json: entry };
+  if (drafts === "-") return { kind: "input" };
+  throw new UsageError(`${drafts} is no source of entries. Did you mean --user?`);
+}
+
+/** Where to append; `none` stands for no entry. */
+export function placeOf(args: PlaceArguments): Pick<AppendOptions, "parent" | "expectedTail"> {
+  const { parent, expectedTail } = args;
+  const isWord = parent === "leaf" || parent === "tail";
+  return {
+    parent: isWord ? parent : { id: parent === "none" ? null : parent },
+    expectedTail: expectedTail === "none" ? null : expectedTail,
+  };
+}
+
+/** The value of an option that takes a whole number, if it was given. */
+export function wholeNumber(
+  name: string,
+  value: number | undefined,
+  least = 0,
+): number | undefined {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return value;
+  throw new UsageError(`--${name} takes a whole number from ${least}.`);
+}
+
+/** The given positionals, a lone `-` put right, the missing ones taken from behind `--`. */
+export function positionals(
+  args: ParsedWords,
+  words: Words,
+  given: readonly (string | undefined)[],
+): (string | undefined)[] {
+  const behind = args._.slice(1).map(String);
+  const all = given.map((value) => {
+    if (value === undefined) return behind.shift();
+    return value === "" && words.includes("-") && !words.includes("") ? "-" : value;
+  });
+  if (behind.length > 0) throw new UsageError(`Unknown argument: ${behind[0]}`);
+  return all;
+}
+
+/** Refuses words that no positional takes. */
+export function noWordsLeft(args: ParsedWords, words: Words): void {
+  positionals(args, words, []);
+}

@@ -1,0 +1,252 @@
+/**
+ * From the words of a command line to a command, with help texts and shell completions. Pure:
+ * prints nothing, ends nothing. The only importer of yargs.
+ */
+import yargs from "yargs";
+import type { Argv } from "yargs";
+import { draftSource, noWordsLeft, placeOf, positionals, wholeNumber } from "./argument-values.ts";
+import type { Words } from "./argument-values.ts";
+import type { Command } from "./command.ts";
+import { UsageError } from "./failure.ts";
+
+/** A command to run, or a text to print (help, version, completions). */
+export type ParsedArguments =
+  | { readonly kind: "command"; readonly command: Command }
+  | { readonly kind: "text"; readonly text: string };
+
+/**
+ * Understands a command line, without the program's name.
+ * @throws UsageError for what makes no sense.
+ */
+export function parseArguments(words: readonly string[], version: string): ParsedArguments {
+  let command: Command | undefined;
+  let outcome: { readonly error: Error | undefined; readonly text: string } | undefined;
+  const parser = createParser(version, words, (chosen) => {
+    command = chosen;
+  });
+  // With a callback, yargs hands over what it would print. The handlers run at once.
+  void parser.parse(
+    [...words],
+    (error: Error | undefined | null, _parsed: unknown, text: string) => {
+      outcome = { error: error ?? undefined, text };
+    },
+  );
+  const { error, text } = outcome ?? { error: undefined, text: "" };
+  if (error instanceof UsageError) throw error;
+  if (error !== undefined) throw new UsageError(usageProblem(error.message, text));
+  if (command !== undefined) return { kind: "command", command };
+  return { kind: "text", text: words[0] === asksForCompletions ? offered(text, words) : text };
+}
+
+/** What the completion script gives first, before the line as it is. */
+const asksForCompletions = "--get-yargs-completions";
+
+/** Completions, with options only where one was begun: offered nothing, the shell offers files. */
+function offered(completions: string, words: Words): string {
+  if (words.at(-1)?.startsWith("-") === true) return completions;
+  return completions
+    .split("\n")
+    .filter((line) => !line.startsWith("-"))
+    .join("\n");
+}
+
+/** What is wrong, and what yargs thinks was meant if it does. */
+function usageProblem(problem: string, text: string): string {
+  return text.startsWith("Did you mean") ? `${problem}. ${text}` : problem;
+}
+
+type Choose = (command: Command) => void;
+
+function createParser(version: string, words: Words, choose: Choose): Argv {
+  const parser = yargs([])
+    .scriptName("branchlog")
+    .usage("branchlog <command> FILE\n\nLooks into sessions of coding agents, and appends to them.")
+    .epilogue(
+      "Exit codes: 0 fine; 1 the session has damage, or the command failed; 2 wrong usage.\n" +
+        "Colours: NO_COLOR, FORCE_COLOR. Stack traces of failures: BRANCHLOG_DEBUG=1.",
+    )
+    .locale("en")
+    .version(version)
+    .wrap(90)
+    .parserConfiguration({
+      "boolean-negation": false,
+      "dot-notation": false,
+      "duplicate-arguments-array": false,
+    })
+    .strict()
+    .strictCommands()
+    .recommendCommands()
+    .demandCommand(1, "Name a command; branchlog --help lists them.")
+    .exitProcess(false)
+    .showHelpOnFail(false);
+  addReaders(parser, words, choose);
+  addWriters(parser, words, choose);
+  return parser.completion("completion", "Print a script that completes commands in your shell");
+}
+
+function addReaders(parser: Argv, words: Words, choose: Choose): void {
+  parser
+    .command("info <file>", "Say what a session is and what it holds", fileOptions, (args) => {
+      noWordsLeft(args, words);
+      choose({ name: "info", options: args });
+    })
+    .command("tree <file>", "Show the branches of a session", treeOptions, (args) => {
+      noWordsLeft(args, words);
+      const depth = wholeNumber("depth", args.depth);
+      if (args.json && depth !== undefined) throw new UsageError("--json lists the whole tree.");
+      choose({ name: "tree", options: { ...args, depth } });
+    })
+    .command("context <file>", "Show what the model would get", contextOptions, (args) => {
+      noWordsLeft(args, words);
+      const last = wholeNumber("last", args.last);
+      choose({ name: "context", options: { ...args, at: args.at, last } });
+    })
+    .command("entries <file>", "List entries, as stored with --json", entriesOptions, (args) => {
+      noWordsLeft(args, words);
+      const { file, json, type, customType, on, reverse } = args;
+      const from = wholeNumber("from", args.from, 1);
+      const limit = wholeNumber("limit", args.limit);
+      const options = { file, json, type, customType, on, reverse, from, limit };
+      choose({ name: "entries", options });
+    })
+    .command("verify <file>", "Check every byte of a session", fileOptions, (args) => {
+      noWordsLeft(args, words);
+      choose({ name: "verify", options: args });
+    });
+}
+
+function addWriters(parser: Argv, words: Words, choose: Choose): void {
+  parser
+    .command("append <file> [drafts]", "Append entries", appendOptions, (args) => {
+      const [drafts] = positionals(args, words, [args.drafts]);
+      const { file, json } = args;
+      const source = draftSource(args, drafts);
+      choose({ name: "append", options: { file, json, source, ...placeOf(args) } });
+    })
+    .command("name <file> [text]", "Say or set the name of a session", nameOptions, (args) => {
+      const [text] = positionals(args, words, [args.text]);
+      if (text !== undefined && args.clear) throw new UsageError("Give a name, or --clear.");
+      choose({
+        name: "name",
+        options: { file: args.file, json: args.json, text, clear: args.clear },
+      });
+    })
+    .command(
+      "label <file> <id> [text]",
+      "Label an entry, or clear its label",
+      labelOptions,
+      (args) => {
+        const [id = args.id, text] = positionals(args, words, [args.id, args.text]);
+        choose({ name: "label", options: { file: args.file, json: args.json, id, text } });
+      },
+    );
+}
+
+type FileArguments = { file: string; json: boolean };
+
+function fileOptions<T>(command: Argv<T>): Argv<T & FileArguments> {
+  return command
+    .positional("file", { type: "string", demandOption: true, describe: "The session file" })
+    .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
+}
+
+function treeOptions(
+  command: Argv,
+): Argv<FileArguments & { all: boolean; depth: number | undefined }> {
+  return fileOptions(command)
+    .option("all", { type: "boolean", default: false, describe: "Every entry on its own line" })
+    .option("depth", {
+      type: "number",
+      requiresArg: true,
+      describe: "Levels of side branches to show; 0 for the main one only",
+    });
+}
+
+function contextOptions(
+  command: Argv,
+): Argv<FileArguments & { at: string | undefined; last: number | undefined; full: boolean }> {
+  return fileOptions(command)
+    .option("at", { type: "string", requiresArg: true, describe: "The id of an entry to stand at" })
+    .option("last", { type: "number", requiresArg: true, describe: "Only so many last messages" })
+    .option("full", { type: "boolean", default: false, describe: "Shorten nothing" });
+}
+
+function entriesOptions(command: Argv): Argv<
+  FileArguments & {
+    type: string | undefined;
+    "custom-type": string | undefined;
+    from: number | undefined;
+    on: "log" | "branch";
+    reverse: boolean;
+    limit: number | undefined;
+  }
+> {
+  const places = ["log", "branch"] as const;
+  return fileOptions(command)
+    .option("type", { type: "string", requiresArg: true, describe: "Only entries of this type" })
+    .option("custom-type", {
+      type: "string",
+      requiresArg: true,
+      describe: "Only entries of this extension",
+    })
+    .option("from", {
+      type: "number",
+      requiresArg: true,
+      describe: "Start at this revision (from 1)",
+    })
+    .option("on", {
+      choices: places,
+      default: places[0],
+      describe: "All entries in file order, or those on the way to the leaf",
+    })
+    .option("reverse", { type: "boolean", default: false, describe: "Last first" })
+    .option("limit", { type: "number", requiresArg: true, describe: "At most so many" });
+}
+
+type PlaceArguments = { parent: string; "expected-tail": string | undefined };
+type SourceArguments = { user: string | undefined; entry: string | undefined };
+
+function appendOptions(
+  command: Argv,
+): Argv<FileArguments & PlaceArguments & SourceArguments & { drafts: string | undefined }> {
+  return fileOptions(command)
+    .positional("drafts", {
+      type: "string",
+      describe: "- reads drafts from standard input, one JSON object per line",
+    })
+    .option("user", { type: "string", requiresArg: true, describe: "Append what the user said" })
+    .option("entry", { type: "string", requiresArg: true, describe: "Append this draft (JSON)" })
+    .option("parent", {
+      type: "string",
+      requiresArg: true,
+      default: "leaf",
+      describe: "Append below: leaf, tail, the id of an entry, or none for a new root",
+    })
+    .option("expected-tail", {
+      type: "string",
+      requiresArg: true,
+      describe: "Append only if this is the id of the last entry, or none if there is none",
+    });
+}
+
+function nameOptions(
+  command: Argv,
+): Argv<FileArguments & { text: string | undefined; clear: boolean }> {
+  return fileOptions(command)
+    .positional("text", {
+      type: "string",
+      describe: "The new name; without it, the name is printed",
+    })
+    .option("clear", { type: "boolean", default: false, describe: "Take the name away" });
+}
+
+function labelOptions(
+  command: Argv,
+): Argv<FileArguments & { id: string; text: string | undefined }> {
+  return fileOptions(command)
+    .positional("id", { type: "string", demandOption: true, describe: "The id of the entry" })
+    .positional("text", {
+      type: "string",
+      describe: "The label; without it, the label is cleared",
+    });
+}

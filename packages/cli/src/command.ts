@@ -1,0 +1,63 @@
+/** The commands and what each can be asked. One place that knows them all. */
+import type { CommandIo, CommandResult } from "./command-io.ts";
+import { appendCommand } from "./commands/append.ts";
+import type { AppendOptions } from "./commands/append.ts";
+import { contextCommand } from "./commands/context.ts";
+import type { ContextOptions } from "./commands/context.ts";
+import { entriesCommand } from "./commands/entries.ts";
+import type { EntriesOptions } from "./commands/entries.ts";
+import { infoCommand } from "./commands/info.ts";
+import type { InfoOptions } from "./commands/info.ts";
+import { labelCommand } from "./commands/label.ts";
+import type { LabelOptions } from "./commands/label.ts";
+import { nameCommand } from "./commands/name.ts";
+import type { NameOptions } from "./commands/name.ts";
+import { treeCommand } from "./commands/tree.ts";
+import type { TreeOptions } from "./commands/tree.ts";
+import { verifyCommand } from "./commands/verify.ts";
+import type { VerifyOptions } from "./commands/verify.ts";
+
+/** A command with what it was asked. */
+export type Command =
+  | { readonly name: "info"; readonly options: InfoOptions }
+  | { readonly name: "tree"; readonly options: TreeOptions }
+  | { readonly name: "context"; readonly options: ContextOptions }
+  | { readonly name: "entries"; readonly options: EntriesOptions }
+  | { readonly name: "verify"; readonly options: VerifyOptions }
+  | { readonly name: "append"; readonly options: AppendOptions }
+  | { readonly name: "name"; readonly options: NameOptions }
+  | { readonly name: "label"; readonly options: LabelOptions };
+
+/** The names of the commands. */
+export const commandNames: readonly Command["name"][] = [
+  "info",
+  "tree",
+  "context",
+  "entries",
+  "verify",
+  "append",
+  "name",
+  "label",
+];
+
+/** Runs a command. */
+export function runCommand(command: Command, io: CommandIo): Promise<CommandResult> {
+  switch (command.name) {
+    case "info":
+      return infoCommand(command.options, io);
+    case "tree":
+      return treeCommand(command.options, io);
+    case "context":
+      return contextCommand(command.options, io);
+    case "entries":
+      return entriesCommand(command.options, io);
+    case "verify":
+      return verifyCommand(command.options, io);
+    case "append":
+      return appendCommand(command.options, io);
+    case "name":
+      return nameCommand(command.options, io);
+    case "label":
+      return labelCommand(command.options, io);
+  }
+}

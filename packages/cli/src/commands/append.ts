@@ -1,0 +1,139 @@
+/**
+ * `branchlog append`: appends one entry, or every draft of standard input, each below the one
+ * before. What is printed is in the log. A draft that cannot be appended ends the command; what
+ * stood before it is appended, and nothing behind it.
+ */
+import { BranchlogError, isBranchlogError, openSession } from "@branchlog/core";
+import type { AppendOptions as EntryOptions, EntryDraft, Session } from "@branchlog/core";
+import { writeAcknowledgement } from "../acknowledgement.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { draftBatches, parseDraft } from "../draft-lines.ts";
+import type { DraftLine } from "../draft-lines.ts";
+import { UsageError } from "../failure.ts";
+
+/** Where the entries come from. */
+export type DraftSource =
+  | { readonly kind: "user"; readonly text: string }
+  | { readonly kind: "entry"; readonly json: string }
+  | { readonly kind: "input" };
+
+/** What `branchlog append` was asked. */
+export interface AppendOptions {
+  readonly file: string;
+  readonly json: boolean;
+  readonly source: DraftSource;
+  /** Of the first entry; the others follow each other. */
+  readonly parent: "leaf" | "tail" | { readonly id: string | null };
+  /** Undefined: whatever the tail is. Checked with the first entry. */
+  readonly expectedTail: string | null | undefined;
+}
+
+/** Runs the command. */
+export async function appendCommand(options: AppendOptions, io: CommandIo): Promise<CommandResult> {
+  const { file, source } = options;
+  const single = source.kind === "input" ? undefined : draftOf(source, io.now());
+  const session = await openSession(file, { signal: io.signal });
+  const appender = new Appender(session, options, io);
+  if (single !== undefined) await appender.append([single]);
+  else {
+    for await (const lines of draftBatches(io.input())) {
+      await appender.appendLines(lines);
+      io.signal.throwIfAborted();
+    }
+  }
+  return 0;
+}
+
+/** Appends drafts in turn and prints what is acknowledged. */
+class Appender {
+  readonly #session: Session;
+  readonly #io: CommandIo;
+  readonly #json: boolean;
+  /** For the next entry; the first has a place of its own. */
+  #place: EntryOptions;
+  #appended = 0;
+
+  constructor(session: Session, { json, parent, expectedTail }: AppendOptions, io: CommandIo) {
+    this.#session = session;
+    this.#io = io;
+    this.#json = json;
+    this.#place = { parent, ...(expectedTail === undefined ? {} : { expectedTail }) };
+  }
+
+  /** Appends drafts as one write. */
+  async append(drafts: readonly EntryDraft[]): Promise<void> {
+    if (drafts.length === 0) return;
+    const { signal, out } = this.#io;
+    const results = await this.#session.appendAll(drafts, { ...this.#place, signal });
+    this.#place = {};
+    this.#appended += results.length;
+    for (const result of results) await writeAcknowledgement(out, result, this.#json);
+    await out.flush();
+  }
+
+  /** Appends the drafts of lines up to the first that has none. */
+  async appendLines(lines: readonly DraftLine[]): Promise<void> {
+    const end = lines.findIndex(({ draft }) => draft === undefined);
+    const good = end < 0 ? lines : lines.slice(0, end);
+    try {
+      await this.append(draftsOf(good));
+    } catch (error) {
+      if (!isRefused(error)) throw this.#atLine(error, good[0]);
+      await this.#appendOneByOne(good);
+    }
+    const bad = lines[end];
+    if (bad === undefined) return;
+    const { path } = this.#session;
+    const message = `not a draft: ${bad.problem}`;
+    throw this.#atLine(new BranchlogError("ERR_INVALID_ARGUMENT", message, { path }), bad);
+  }
+
+  /** Finds the line that made the engine refuse a batch, appending those before it. */
+  async #appendOneByOne(lines: readonly DraftLine[]): Promise<void> {
+    for (const line of lines) {
+      try {
+        await this.append(draftsOf([line]));
+      } catch (error) {
+        throw this.#atLine(error, line);
+      }
+    }
+  }
+
+  #atLine(error: unknown, line: DraftLine | undefined): unknown {
+    if (!isBranchlogError(error) || line === undefined) return error;
+    const { code, path, offset, id, tail, landed, cause } = error;
+    const message =
+      `Line ${line.line} of the input: ${error.message} ` +
+      `(entries appended before: ${this.#appended})`;
+    return new BranchlogError(code, message, {
+      landed,
+      cause,
+      ...(path === undefined ? {} : { path }),
+      ...(offset === undefined ? {} : { offset }),
+      ...(id === undefined ? {} : { id }),
+      ...(tail === undefined ? {} : { tail }),
+    });
+  }
+}
+
+/** Whether nothing of a batch was written because of what is in one of its drafts. */
+function isRefused(error: unknown): boolean {
+  const isBadDraft =
+    isBranchlogError(error, "ERR_INVALID_ARGUMENT") ||
+    isBranchlogError(error, "ERR_UNSERIALIZABLE");
+  return isBadDraft && error.landed.length === 0;
+}
+
+function draftsOf(lines: readonly DraftLine[]): EntryDraft[] {
+  return lines.flatMap(({ draft }) => (draft === undefined ? [] : [draft]));
+}
+
+function draftOf(source: Exclude<DraftSource, { kind: "input" }>, now: number): EntryDraft {
+  if (source.kind === "user") {
+    const content = [{ type: "text" as const, text: source.text }];
+    return { type: "message", message: { role: "user", content, timestamp: now } };
+  }
+  const { draft, problem } = parseDraft(source.json);
+  if (draft === undefined) throw new UsageError(`--entry is not a draft: ${problem}`);
+  return draft;
+}

@@ -1,0 +1,68 @@
+/**
+ * `branchlog context`: what a model would get at the leaf, or at another entry. The context is
+ * built whole, as for a model; it is written message by message.
+ */
+import type { PathContext } from "@branchlog/core";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import type { Output } from "../output.ts";
+import { openForReading } from "../opened-session.ts";
+import type { Style } from "../style.ts";
+import { contextHeading, messageText } from "../text/message-text.ts";
+
+/** What `branchlog context` was asked. */
+export interface ContextOptions {
+  readonly file: string;
+  readonly json: boolean;
+  /** The entry to stand at; undefined: the leaf. */
+  readonly at: string | undefined;
+  /** How many of the last messages to show; undefined: all. */
+  readonly last: number | undefined;
+  /** Nothing shortened. */
+  readonly full: boolean;
+}
+
+/** Runs the command. */
+export async function contextCommand(
+  options: ContextOptions,
+  io: CommandIo,
+): Promise<CommandResult> {
+  const { session } = await openForReading(options.file, io);
+  const context = await session.context(options.at === undefined ? {} : { at: options.at });
+  const last = options.last ?? context.messages.length;
+  if (options.json) {
+    await writeContextJson(context, last, io.out);
+    return 0;
+  }
+  for (const text of contextTexts(context, { last, isFull: options.full, style: io.out.style })) {
+    io.signal.throwIfAborted();
+    await io.out.write(text);
+  }
+  return 0;
+}
+
+/** The context as people read it: a heading, then message by message, each after an empty line. */
+export function* contextTexts(
+  context: PathContext,
+  options: { readonly last: number; readonly isFull: boolean; readonly style: Style },
+): Generator<string> {
+  const { messages } = context;
+  const first = firstShown(messages.length, options.last);
+  const counts = { messages: messages.length, shown: messages.length - first };
+  yield contextHeading(context, counts, options.style);
+  for (let i = first; i < messages.length; i += 1) yield `\n${messageText(messages[i], options)}`;
+}
+
+/** One line of JSON, written in pieces: a whole context may be longer than a string can be. */
+async function writeContextJson(context: PathContext, last: number, out: Output): Promise<void> {
+  const { messages, ...settings } = context;
+  const first = firstShown(messages.length, last);
+  await out.write('{"messages":[');
+  for (let i = first; i < messages.length; i += 1) {
+    await out.write(`${i === first ? "" : ","}${JSON.stringify(messages[i])}`);
+  }
+  await out.write(`],${JSON.stringify(settings).slice(1)}\n`);
+}
+
+function firstShown(count: number, last: number): number {
+  return Math.max(0, count - last);
+}

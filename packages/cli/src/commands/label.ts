@@ -1,0 +1,32 @@
+/** `branchlog label`: sets or clears the label of an entry. */
+import { BranchlogError, openSession } from "@branchlog/core";
+import { writeAcknowledgement } from "../acknowledgement.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+
+/** What `branchlog label` was asked. */
+export interface LabelOptions {
+  readonly file: string;
+  readonly json: boolean;
+  /** The entry to label. */
+  readonly id: string;
+  /** The label; undefined or empty: none any more. */
+  readonly text: string | undefined;
+}
+
+/**
+ * Runs the command.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`: a label on nothing helps nobody.
+ */
+export async function labelCommand(options: LabelOptions, io: CommandIo): Promise<CommandResult> {
+  const { file, json, id: targetId, text = "" } = options;
+  const session = await openSession(file, { signal: io.signal });
+  if ((await session.entry(targetId)) === undefined) {
+    const { path } = session;
+    const message = `There is no entry ${targetId} in ${path}; nothing was written.`;
+    throw new BranchlogError("ERR_ENTRY_NOT_FOUND", message, { path, id: targetId });
+  }
+  const label = text === "" ? {} : { label: text };
+  const result = await session.append({ type: "label", targetId, ...label }, { signal: io.signal });
+  await writeAcknowledgement(io.out, result, json);
+  return 0;
+}

@@ -1,0 +1,35 @@
+/** `branchlog name`: says, sets or clears the name of a session. */
+import { normalizeName, openSession } from "@branchlog/core";
+import { writeAcknowledgement } from "../acknowledgement.ts";
+import { writeJsonLine } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { UsageError } from "../failure.ts";
+import { openForReading } from "../opened-session.ts";
+import { cleanText } from "../text/clean-text.ts";
+
+/** What `branchlog name` was asked. */
+export interface NameOptions {
+  readonly file: string;
+  readonly json: boolean;
+  /** The new name; undefined: say the name. */
+  readonly text: string | undefined;
+  readonly clear: boolean;
+}
+
+/** Runs the command. A session without a name prints nothing, for the sake of scripts. */
+export async function nameCommand(options: NameOptions, io: CommandIo): Promise<CommandResult> {
+  const { file, json, text, clear } = options;
+  if (text === undefined && !clear) {
+    const { session } = await openForReading(file, io);
+    const { name } = session;
+    if (json) await writeJsonLine(io.out, { name: name ?? null });
+    else if (name !== undefined) await io.out.write(`${cleanText(name)}\n`);
+    return 0;
+  }
+  const name = normalizeName(text ?? "");
+  if (name === "" && !clear) throw new UsageError("A name needs a visible character; see --clear.");
+  const session = await openSession(file, { signal: io.signal });
+  const result = await session.append({ type: "session_info", name }, { signal: io.signal });
+  await writeAcknowledgement(io.out, result, json);
+  return 0;
+}

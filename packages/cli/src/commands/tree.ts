@@ -1,0 +1,179 @@
+/**
+ * `branchlog tree`: the branches of a session. Bodies are read only for the lines that are shown,
+ * one at a time; the shape of the tree comes from the index alone.
+ */
+import { isBranchlogError } from "@branchlog/core";
+import type { Envelope, Session, TreeView } from "@branchlog/core";
+import { writeJsonLine } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { openForReading } from "../opened-session.ts";
+import type { Style } from "../style.ts";
+import { oneLine } from "../text/clean-text.ts";
+import { gistOf } from "../text/entry-gist.ts";
+import type { Gist } from "../text/entry-gist.ts";
+import { treeLineText } from "../text/tree-text.ts";
+import type { TreeLine } from "../text/tree-text.ts";
+import { outline } from "../tree-outline.ts";
+import type { OutlineOptions, OutlineRow } from "../tree-outline.ts";
+import { treeOrder, walkTree } from "../tree-walk.ts";
+import type { TreeOrder } from "../tree-walk.ts";
+
+/** What `branchlog tree` was asked. */
+export interface TreeOptions {
+  readonly file: string;
+  readonly json: boolean;
+  /** Every entry on a line of its own. */
+  readonly all: boolean;
+  /** Levels of side branches that are shown; undefined: all. */
+  readonly depth: number | undefined;
+}
+
+/** A node of the tree as `--json` has it. */
+export interface TreeNode {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly type: string;
+  /** Of messages. */
+  readonly role: string | null;
+  readonly label: string | null;
+  /** ISO 8601; null if the entry has no readable time. */
+  readonly time: string | null;
+  /** Ids, in file order. */
+  readonly children: readonly string[];
+}
+
+/** Runs the command. */
+export async function treeCommand(options: TreeOptions, io: CommandIo): Promise<CommandResult> {
+  const { session } = await openForReading(options.file, io);
+  if (!options.json) {
+    const { columns, style } = io.out;
+    for await (const line of treeLines(session, { ...options, columns, style })) {
+      io.signal.throwIfAborted();
+      await io.out.write(line);
+    }
+    return 0;
+  }
+  for (const node of treeNodes(session)) {
+    io.signal.throwIfAborted();
+    await writeJsonLine(io.out, node);
+  }
+  return 0;
+}
+
+/** The nodes of a session's tree in preorder, lazily. */
+export function* treeNodes(session: Session): Generator<TreeNode> {
+  const view = session.tree();
+  const { labels } = session;
+  for (const { id, children } of walkTree(view)) {
+    const node = view.node(id);
+    if (node === undefined) continue;
+    const { parentId, type, role, time } = node;
+    const label = labels.get(id)?.label ?? null;
+    yield { id, parentId, type, role: role ?? null, label, time: isoTime(time), children };
+  }
+}
+
+/** How the lines of a tree are made. */
+export interface TreeLinesOptions extends Pick<TreeOptions, "all" | "depth"> {
+  readonly columns: number;
+  readonly style: Style;
+}
+
+/** The lines of a session's tree, lazily; each reads the body of the entry that it shows. */
+export async function* treeLines(
+  session: Session,
+  options: TreeLinesOptions,
+): AsyncGenerator<string> {
+  const view = session.tree();
+  const order = treeOrder(view);
+  const lastMessages = lastMessagesOf(order);
+  const text = async (row: OutlineRow): Promise<string> => {
+    if (row.kind !== "node") return treeLineText(row, undefined, options);
+    const node = view.node(order.ids[row.node] ?? "");
+    const saidLast = row.branches === 0 ? order.ids[lastMessages[row.node] ?? -1] : undefined;
+    if (node === undefined) return treeLineText(row, undefined, options);
+    const isRoot = order.parents[row.node] === -1;
+    const problem = isRoot ? rootProblem(view, node) : undefined;
+    const line = { ...(await treeLine(session, node, saidLast)), problem };
+    // Nothing else sets the trees of several roots apart.
+    return `${isRoot && row.node > 0 ? "\n" : ""}${treeLineText(row, line, options)}`;
+  };
+  for (const rows of windowsOf(outline(order, outlineOptions(session, order, options)))) {
+    yield* await Promise.all(rows.map((row) => text(row)));
+  }
+}
+
+/** Units of text that a line can hold at most. */
+const gistUnitsMax = 120;
+/** Lines whose bodies are read at once: reads overlap, and few bodies are held. */
+const windowRows = 16;
+
+function* windowsOf(rows: Iterable<OutlineRow>): Generator<readonly OutlineRow[]> {
+  let window: OutlineRow[] = [];
+  for (const row of rows) {
+    window.push(row);
+    if (window.length < windowRows) continue;
+    yield window;
+    window = [];
+  }
+  yield window;
+}
+
+async function treeLine(
+  session: Session,
+  { id, time, type }: Envelope,
+  lastMessageId: string | undefined,
+): Promise<Omit<TreeLine, "problem">> {
+  const gist = (await gistAt(session, id)) ?? { kind: type, text: "(cannot be read)" };
+  const isOther = lastMessageId !== undefined && lastMessageId !== id;
+  const lastMessage = isOther ? await gistAt(session, lastMessageId) : undefined;
+  const label = session.label(id)?.label;
+  return { ...gist, id, time, label, isLeaf: id === session.leaf, lastMessage };
+}
+
+/** What is wrong with a root that names a parent. */
+function rootProblem(view: TreeView, { parentId }: Envelope): string | undefined {
+  if (parentId === null || parentId === "") return undefined;
+  const isThere = view.node(parentId) !== undefined;
+  return isThere ? "its own ancestor" : `parent ${oneLine(parentId, 40)} is missing`;
+}
+
+/** Undefined for an entry that is damaged, or too large to be built. */
+async function gistAt(session: Session, id: string): Promise<Gist | undefined> {
+  try {
+    const entry = await session.entry(id);
+    return entry === undefined ? undefined : gistOf(entry, gistUnitsMax);
+  } catch (error) {
+    if (isBranchlogError(error, "ERR_ENTRY_TOO_LARGE")) return undefined;
+    throw error;
+  }
+}
+
+function outlineOptions(
+  session: Session,
+  order: TreeOrder,
+  { all, depth }: TreeLinesOptions,
+): OutlineOptions {
+  const { leaf, labels } = session;
+  const isNotable = (node: number): boolean => {
+    return all || notableTypes.has(order.types[node] ?? "") || labels.has(order.ids[node] ?? "");
+  };
+  const levelMax = depth ?? Number.POSITIVE_INFINITY;
+  return { isNotable, leaf: leaf === null ? -1 : order.ids.indexOf(leaf), levelMax };
+}
+
+const notableTypes: ReadonlySet<string> = new Set(["compaction", "branch_summary"]);
+
+/** For each node the last message on the way to it, itself included; -1 if there is none. */
+function lastMessagesOf({ types, parents }: TreeOrder): Int32Array {
+  const last = new Int32Array(types.length).fill(-1);
+  for (const [node, type] of types.entries()) {
+    last[node] = type === "message" ? node : (last[parents[node] ?? -1] ?? -1);
+  }
+  return last;
+}
+
+function isoTime(epochMs: number): string | null {
+  const time = new Date(epochMs);
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
+}

@@ -1,0 +1,23 @@
+/** `branchlog verify`: reads every byte of a session and lists all damage. Changes nothing. */
+import { writeJsonLine } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { openForReading } from "../opened-session.ts";
+import { withProgress } from "../progress.ts";
+import { verifyText } from "../text/verify-text.ts";
+
+/** What `branchlog verify` was asked. */
+export interface VerifyOptions {
+  readonly file: string;
+  readonly json: boolean;
+}
+
+/** Runs the command; 1 if the session has damage. */
+export async function verifyCommand(options: VerifyOptions, io: CommandIo): Promise<CommandResult> {
+  const { session } = await openForReading(options.file, io);
+  const { signal } = io;
+  const task = { what: "verifying", bytes: session.sizeBytes };
+  const report = await withProgress(io.err, task, () => session.verify({ signal }));
+  if (options.json) await writeJsonLine(io.out, report);
+  else await io.out.write(verifyText(report, io.out.style));
+  return report.ok ? 0 : 1;
+}

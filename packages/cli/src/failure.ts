@@ -1,0 +1,61 @@
+/**
+ * What is said about a failure: its message, or for programs its code and facts. Never a stack
+ * trace; that is `BRANCHLOG_DEBUG`'s. Pure.
+ */
+import { isBranchlogError } from "@branchlog/core";
+
+/** The command line makes no sense; the process exits with 2. */
+export class UsageError extends Error {
+  override readonly name: string = "UsageError";
+}
+
+/** A failure as `--json` has it. */
+export interface Failure {
+  /** A code of Branchlog, or of the system (`EACCES`, …), or `ERR_UNKNOWN`. */
+  readonly code: string;
+  readonly message: string;
+  readonly path?: string;
+  readonly offset?: number;
+  readonly line?: number;
+  readonly id?: string;
+  /** The last entry of the log, when another was expected. */
+  readonly tail?: string | null;
+  /** Entries of the failed append that are in the log all the same. */
+  readonly landed?: readonly string[];
+}
+
+/** The code, message and facts of anything that was thrown. */
+export function describeFailure(error: unknown): Failure {
+  if (!isBranchlogError(error)) return { code: codeOf(error), message: messageOf(error) };
+  const { code, path, offset, line, id, tail, landed } = error;
+  return {
+    code,
+    message: error.message,
+    ...(path === undefined ? {} : { path }),
+    ...(offset === undefined ? {} : { offset }),
+    ...(line === undefined ? {} : { line }),
+    ...(id === undefined ? {} : { id }),
+    ...(tail === undefined ? {} : { tail }),
+    ...(landed.length === 0 ? {} : { landed }),
+  };
+}
+
+/** What to try next, where the command knows more than the engine; else nothing. */
+export function failureHint({ code, path }: Failure): string | undefined {
+  if (code !== "ERR_ENTRY_NOT_FOUND" || path === undefined) return undefined;
+  return `branchlog entries ${quoted(path)} lists the ids.`;
+}
+
+function codeOf(error: unknown): string {
+  const hasCode = error instanceof Error && "code" in error && typeof error.code === "string";
+  return hasCode ? String(error.code) : "ERR_UNKNOWN";
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error && error.message !== "" ? error.message : String(error);
+}
+
+/** The path as a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./~+:@%-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}

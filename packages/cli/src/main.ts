@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+/**
+ * The process of the command `branchlog`: its streams, its signals, its exit code. What it does is
+ * in `run.ts`.
+ */
+import { readFileSync } from "node:fs";
+import { addAbortSignal } from "node:stream";
+import type { Readable, Writable } from "node:stream";
+import type { Command } from "./command.ts";
+import type { CommandIo } from "./command-io.ts";
+import { StreamOutput } from "./output.ts";
+import { exitCodes, run } from "./run.ts";
+import { createStyle, wantsColour } from "./style.ts";
+
+/** Width of lines that are not for a terminal. */
+const columnsDefault = 120;
+
+const interrupt = new AbortController();
+let writing = false;
+let input: Readable | undefined;
+const writers: ReadonlySet<Command["name"]> = new Set(["append", "name", "label"]);
+
+process.once("SIGINT", () => {
+  interrupt.abort();
+  // Nothing to finish. What appends ends by itself, once it knows what became of its entries.
+  if (!writing) process.exit(exitCodes.interrupted);
+});
+
+const io: CommandIo = {
+  out: outputOn(process.stdout),
+  err: outputOn(process.stderr),
+  input: () => (input = addAbortSignal(interrupt.signal, process.stdin)),
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  signal: interrupt.signal,
+};
+
+process.exitCode = await run(process.argv.slice(2), {
+  io,
+  version: packageVersion(),
+  isDebugging: Boolean(process.env["BRANCHLOG_DEBUG"]),
+  onCommand: ({ name }) => {
+    writing = writers.has(name);
+  },
+});
+// Input that nobody reads to its end would keep the process alive.
+input?.destroy();
+
+/** Where there is no terminal, its properties are missing. */
+type MaybeTerminal = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+function outputOn(stream: MaybeTerminal): StreamOutput {
+  const isTerminal = stream.isTTY ?? false;
+  const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
+  const style = createStyle(wantsColour(isTerminal, { NO_COLOR, FORCE_COLOR, TERM }));
+  return new StreamOutput(stream, { isTerminal, columns: stream.columns ?? columnsDefault, style });
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  // Decoding boundary: our own package.json.
+  return (JSON.parse(text) as { version: string }).version;
+}

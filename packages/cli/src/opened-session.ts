@@ -1,0 +1,34 @@
+/** Opens a session to look into it, and measures what that cost. Never writes. */
+import { openSession } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
+import { decodeCounter, readCounter } from "@branchlog/streaming";
+import type { CommandIo } from "./command-io.ts";
+
+/** What opening cost. */
+export interface OpeningCost {
+  readonly ms: number;
+  readonly bytesRead: number;
+  /** Lines that were parsed as JSON; the others were indexed from their envelopes. */
+  readonly linesParsed: number;
+}
+
+/** A session and what opening it cost. */
+export interface OpenedSession {
+  readonly session: Session;
+  readonly opening: OpeningCost;
+}
+
+/**
+ * Opens the session of a file, for reading only.
+ * @throws BranchlogError as `openSession` does.
+ */
+export async function openForReading(
+  path: string,
+  { monotonicMs, signal }: Pick<CommandIo, "monotonicMs" | "signal">,
+): Promise<OpenedSession> {
+  const [startMs, bytes, parses] = [monotonicMs(), readCounter.bytes, decodeCounter.parses];
+  const session = await openSession(path, { access: "read", signal });
+  const ms = Math.round((monotonicMs() - startMs) * 1000) / 1000;
+  const bytesRead = readCounter.bytes - bytes;
+  return { session, opening: { ms, bytesRead, linesParsed: decodeCounter.parses - parses } };
+}

@@ -1,0 +1,79 @@
+/**
+ * Where text goes. Writes are gathered into larger ones, and each is waited for, so that output of
+ * any size is held in bounded memory; a reader that went away (`| head`) is an outcome of its own.
+ */
+import type { Writable } from "node:stream";
+import type { Style } from "./style.ts";
+
+/** A place for text: standard output, standard error, or the memory of a test. */
+export interface Output {
+  readonly isTerminal: boolean;
+  /** Width of a line. */
+  readonly columns: number;
+  readonly style: Style;
+  /**
+   * Takes the text; resolves when more is welcome.
+   * @throws ClosedOutput if nobody reads any more.
+   */
+  write(text: string): Promise<void>;
+  /** Resolves when everything taken has been handed over. Throws as `write` does. */
+  flush(): Promise<void>;
+}
+
+/** Thrown by writes when the reader of the output is gone. */
+export class ClosedOutput extends Error {
+  override readonly name: string = "ClosedOutput";
+}
+
+/** Characters that are gathered before they are written. */
+const gatheredCharactersMax = 64 * 1024;
+
+/** What a {@link StreamOutput} says about itself. */
+export interface StreamOutputOptions {
+  readonly isTerminal: boolean;
+  readonly columns: number;
+  readonly style: Style;
+}
+
+/** Writes to a stream. */
+export class StreamOutput implements Output {
+  readonly isTerminal: boolean;
+  readonly columns: number;
+  readonly style: Style;
+  readonly #stream: Writable;
+  #gathered: string[] = [];
+  #characters = 0;
+
+  constructor(stream: Writable, { isTerminal, columns, style }: StreamOutputOptions) {
+    this.isTerminal = isTerminal;
+    this.columns = columns;
+    this.style = style;
+    this.#stream = stream;
+    // Errors reach whoever waits for the write; without a listener they would end the process.
+    stream.on("error", () => undefined);
+  }
+
+  async write(text: string): Promise<void> {
+    this.#gathered.push(text);
+    this.#characters += text.length;
+    if (this.#characters >= gatheredCharactersMax) await this.flush();
+  }
+
+  flush(): Promise<void> {
+    if (this.#characters === 0) return Promise.resolve();
+    const text = this.#gathered.join("");
+    this.#gathered = [];
+    this.#characters = 0;
+    return new Promise((resolve, reject) => {
+      this.#stream.write(text, (error) => {
+        if (error === undefined || error === null) resolve();
+        else reject(isClosed(error) ? new ClosedOutput() : error);
+      });
+    });
+  }
+}
+
+/** The reader closed its end, or an earlier write found that out and ended the stream. */
+function isClosed(error: Error): boolean {
+  return "code" in error && (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED");
+}

@@ -1,0 +1,104 @@
+/**
+ * One run of the command: from its words to its exit code. Says on `err` what went wrong. The
+ * process around it (streams, signals, the code itself) is `main.ts`.
+ */
+import { isBranchlogError } from "@branchlog/core";
+import { parseArguments } from "./arguments.ts";
+import { commandNames, runCommand } from "./command.ts";
+import type { Command } from "./command.ts";
+import { writeJsonLine } from "./command-io.ts";
+import type { CommandIo } from "./command-io.ts";
+import { describeFailure, failureHint, UsageError } from "./failure.ts";
+import { ClosedOutput } from "./output.ts";
+
+/** What a run knows besides its words. */
+export interface RunSetting {
+  readonly io: CommandIo;
+  /** The version to print. */
+  readonly version: string;
+  /** Prints stack traces of failures. */
+  readonly isDebugging: boolean;
+  /** Told which command is about to run. */
+  readonly onCommand?: (command: Command) => void;
+}
+
+/** Codes that processes of this command end with. */
+export const exitCodes = { fine: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+
+/** Runs the command line and returns the exit code. Throws nothing. */
+export async function run(words: readonly string[], setting: RunSetting): Promise<number> {
+  const { io } = setting;
+  let command: Command | undefined;
+  try {
+    const parsed = parseArguments(words, setting.version);
+    if (parsed.kind === "text") {
+      await io.out.write(`${parsed.text.trimEnd()}\n`);
+      await io.out.flush();
+      return exitCodes.fine;
+    }
+    command = parsed.command;
+    setting.onCommand?.(command);
+    const code = await runCommand(command, io);
+    await io.out.flush();
+    return code;
+  } catch (error) {
+    if (error instanceof UsageError) return endOfMisuse(error, words, setting.io);
+    return endOf(error, command, setting);
+  }
+}
+
+async function endOf(
+  error: unknown,
+  command: Command | undefined,
+  { io, isDebugging }: RunSetting,
+): Promise<number> {
+  // Whoever read the output has seen enough.
+  if (error instanceof ClosedOutput) return exitCodes.fine;
+  try {
+    // What was found before the failure comes before it.
+    await io.out.flush();
+    if (io.signal.aborted) return exitCodes.interrupted;
+    await writeFailure(error, command, io);
+    if (isDebugging) await io.err.write(`${stackOf(error)}\n`);
+    await io.err.flush();
+  } catch {
+    // Nobody is left to be told; the exit code still says it.
+  }
+  return exitCodes.failed;
+}
+
+async function endOfMisuse(
+  { message }: UsageError,
+  words: readonly string[],
+  { err }: CommandIo,
+): Promise<number> {
+  const command = commandNames.find((name) => name === words[0]);
+  const about = command === undefined ? "branchlog" : `branchlog ${command}`;
+  try {
+    await err.write(`${message}\nSee ${about} --help.\n`);
+    await err.flush();
+  } catch {
+    // Nobody is left to be told; the exit code still says it.
+  }
+  return exitCodes.usage;
+}
+
+async function writeFailure(
+  error: unknown,
+  command: Command | undefined,
+  { err }: CommandIo,
+): Promise<void> {
+  const failure = describeFailure(error);
+  if (command?.options.json === true) {
+    await writeJsonLine(err, { error: failure });
+    return;
+  }
+  const hint = failureHint(failure);
+  const code = isBranchlogError(error) ? err.style.faint(` (${failure.code})`) : "";
+  await err.write(`${err.style.bad("error:")} ${failure.message}${code}\n`);
+  if (hint !== undefined) await err.write(`${hint}\n`);
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

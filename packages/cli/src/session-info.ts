@@ -1,0 +1,131 @@
+/**
+ * Gathers what `branchlog info` says of a session. Everything but the usage comes from the index;
+ * the usage takes one pass over the bodies of messages.
+ */
+import type { Envelope, Label, Session, UsageTotals } from "@branchlog/core";
+import type { OpenedSession, OpeningCost } from "./opened-session.ts";
+import { walkTree } from "./tree-walk.ts";
+
+/** Numbers by name, the names in order of first appearance. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** The facts of a session, as `--json` has them. */
+export interface SessionInfo {
+  readonly path: string;
+  readonly name: string | null;
+  readonly header: {
+    readonly id: string;
+    readonly version: number;
+    readonly created: string;
+    readonly cwd: string;
+    /** The log that this one was forked from. */
+    readonly parentSession: string | null;
+  };
+  readonly sizeBytes: number;
+  /** Entries in the log, those that a later one with the same id hides included. */
+  readonly entries: number;
+  /** Of the nodes of the tree. */
+  readonly types: Counts;
+  /** Of messages. */
+  readonly roles: Counts;
+  /** Of entries of extensions. */
+  readonly customTypes: Counts;
+  readonly leaf: string | null;
+  /** The ends of the branches, in file order. */
+  readonly tips: readonly Tip[];
+  readonly labels: readonly (Label & { readonly targetId: string })[];
+  readonly model: { readonly provider: string; readonly modelId: string } | null;
+  readonly thinkingLevel: string;
+  /** Null if no entry says what it cost. */
+  readonly usage: UsageInfo | null;
+  readonly diagnostics: { readonly count: number; readonly kinds: Counts };
+  readonly opening: OpeningCost;
+}
+
+/** The end of a branch. */
+export interface Tip {
+  readonly id: string;
+  readonly type: string;
+  readonly role: string | null;
+  /** ISO 8601; null if the entry has no readable time. */
+  readonly time: string | null;
+}
+
+/** Tokens and dollars of the whole log, and of each model. */
+export interface UsageInfo extends UsageTotals {
+  readonly models: readonly (UsageTotals & {
+    readonly provider: string;
+    readonly modelId: string;
+  })[];
+}
+
+/** Gathers the facts. Reads the bodies of messages once. */
+export async function gatherInfo({ session, opening }: OpenedSession): Promise<SessionInfo> {
+  // First: a body that does not parse is found by this pass, and must not count below.
+  const usage = await usageInfo(session);
+  const { name, leaf, labels, settings } = session;
+  return {
+    path: session.path,
+    name: name ?? null,
+    header: headerInfo(session),
+    sizeBytes: session.sizeBytes,
+    entries: session.revision,
+    ...countNodes(session),
+    leaf,
+    tips: session.tips().map((tip) => tipOf(tip)),
+    labels: [...labels].map(([targetId, label]) => ({ targetId, ...label })),
+    model: settings.model,
+    thinkingLevel: settings.thinkingLevel,
+    usage,
+    diagnostics: diagnosticsInfo(session),
+    opening,
+  };
+}
+
+function headerInfo({ header }: Session): SessionInfo["header"] {
+  const { id, version = 1, timestamp, cwd } = header;
+  const parentSession = header.parentSession ?? header.branchedFrom ?? null;
+  return { id, version, created: timestamp, cwd, parentSession };
+}
+
+function countNodes(session: Session): Pick<SessionInfo, "types" | "roles" | "customTypes"> {
+  const types = new Map<string, number>();
+  const roles = new Map<string, number>();
+  const customTypes = new Map<string, number>();
+  const view = session.tree();
+  for (const { id } of walkTree(view)) {
+    const node = view.node(id);
+    count(types, node?.type);
+    count(roles, node?.role);
+    count(customTypes, node?.customType);
+  }
+  return {
+    types: Object.fromEntries(types),
+    roles: Object.fromEntries(roles),
+    customTypes: Object.fromEntries(customTypes),
+  };
+}
+
+function count(counts: Map<string, number>, name: string | undefined): void {
+  if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+function tipOf({ id, type, role, time }: Envelope): Tip {
+  const iso = Number.isNaN(time) ? null : new Date(time).toISOString();
+  return { id, type, role: role ?? null, time: iso };
+}
+
+async function usageInfo(session: Session): Promise<UsageInfo | null> {
+  const { total, byModel } = await session.usage;
+  if (total.requests === 0) return null;
+  const models = [...byModel].flatMap(([provider, ofProvider]) =>
+    [...ofProvider].map(([modelId, totals]) => ({ provider, modelId, ...totals })),
+  );
+  return { ...total, models };
+}
+
+function diagnosticsInfo({ diagnostics }: Session): SessionInfo["diagnostics"] {
+  const kinds = new Map<string, number>();
+  for (const { kind } of diagnostics) count(kinds, kind);
+  return { count: diagnostics.length, kinds: Object.fromEntries(kinds) };
+}

@@ -1,0 +1,81 @@
+/**
+ * Makes text of sessions fit for a terminal: nothing in it can steer the terminal, and it is as
+ * short as its place. Cuts never split a character of two surrogates. Pure; the cost does not
+ * depend on how much is cut off, except where lines are counted.
+ */
+
+/** Control characters but line feed and tab, and the marks that turn the direction of text. */
+const steering = /[^\P{Cc}\n\t]|[\u202A-\u202E\u2066-\u2069]/gu;
+
+/** The text with every character that would steer a terminal replaced, all lines kept. */
+export function cleanText(text: string): string {
+  return text.replaceAll("\r\n", "\n").replaceAll(steering, "\uFFFD");
+}
+
+/** The text on one line of at most so many UTF-16 units, with an ellipsis if it was cut. */
+export function oneLine(text: string, unitsMax: number): string {
+  const start = text.trimStart();
+  const piece = cutAt(start, unitsMax * 4);
+  const line = cleanText(piece.trimEnd().replaceAll(/\s+/g, " "));
+  const isWhole = piece.length === start.length && line.length <= unitsMax;
+  return isWhole ? line : `${cutAt(line, unitsMax - 1).trimEnd()}…`;
+}
+
+/** At most the first so many UTF-16 units; one fewer rather than half a character. */
+export function cutAt(text: string, unitsMax: number): string {
+  if (text.length <= unitsMax) return text;
+  const isSplit = isHigh(text.charCodeAt(unitsMax - 1)) && isLow(text.charCodeAt(unitsMax));
+  return text.slice(0, isSplit ? unitsMax - 1 : unitsMax);
+}
+
+/** How much of a text is shown. */
+export interface TextLimits {
+  readonly linesMax: number;
+  readonly unitsMax: number;
+}
+
+/** The beginning of a text, cleaned, and how much there is behind it. */
+export interface TextStart {
+  readonly text: string;
+  /** `12 more lines` or `340 more characters`; empty if nothing was cut. */
+  readonly rest: string;
+}
+
+/** The beginning of a text: whole lines where they fit. */
+export function startOf(text: string, { linesMax, unitsMax }: TextLimits): TextStart {
+  const whole = text.trimEnd();
+  const end = endOfLine(whole, linesMax);
+  const shown = cutAt(whole.slice(0, end), unitsMax);
+  return { text: cleanText(shown), rest: restText(whole.slice(shown.length)) };
+}
+
+/** Where so many lines end. */
+function endOfLine(text: string, linesMax: number): number {
+  let end = -1;
+  for (let line = 0; line < linesMax; line += 1) {
+    end = text.indexOf("\n", end + 1);
+    if (end < 0) return text.length;
+  }
+  return end;
+}
+
+function restText(rest: string): string {
+  if (rest === "") return "";
+  const newlines = rest.startsWith("\n") ? countOf(rest, "\n") : 0;
+  if (newlines > 0) return newlines === 1 ? "1 more line" : `${newlines} more lines`;
+  return `${rest.length} more characters`;
+}
+
+function countOf(text: string, part: string): number {
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) count += 1;
+  return count;
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

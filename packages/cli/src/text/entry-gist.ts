@@ -1,0 +1,141 @@
+/**
+ * What an entry is and says, in a few words: one line of a tree or a list. Pure, total; never looks
+ * at more of a body than the line holds.
+ */
+import type { AnyEntry } from "@branchlog/core";
+import type { Paint, Style } from "../style.ts";
+import { oneLine } from "./clean-text.ts";
+import { numberText } from "./quantities.ts";
+import { blocksOf, fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
+
+/** An entry in a few words. */
+export interface Gist {
+  /** Who or what: `user`, `assistant`, `compaction`, … */
+  readonly kind: string;
+  /** What it says; may be empty. */
+  readonly text: string;
+}
+
+/** The gist of an entry, its text at most so many UTF-16 units. */
+export function gistOf(entry: AnyEntry, unitsMax: number): Gist {
+  const { kind, text } = rawGist(entry, unitsMax);
+  return { kind: oneLine(kind, 40), text: oneLine(text, unitsMax) };
+}
+
+/** The paint of a kind, as {@link gistOf} names it. */
+export function paintOf(kind: string, style: Style): Paint {
+  switch (kind) {
+    case "user":
+      return style.user;
+    case "assistant":
+      return style.assistant;
+    case "compaction":
+    case "branch summary":
+      return style.heading;
+    case "tool result":
+    case "shell":
+      return style.tool;
+    default:
+      return style.faint;
+  }
+}
+
+function rawGist(entry: AnyEntry, unitsMax: number): Gist {
+  const text = (key: string): string => stringOf(entry, key) ?? "";
+  switch (entry.type) {
+    case "message":
+      return messageGist(fieldOf(entry, "message"), unitsMax);
+    case "compaction":
+      return { kind: "compaction", text: text("summary") };
+    case "branch_summary":
+      return { kind: "branch summary", text: text("summary") };
+    case "model_change":
+      return { kind: "model", text: `${text("provider")}/${text("modelId")}` };
+    case "thinking_level_change":
+      return { kind: "thinking", text: text("thinkingLevel") };
+    case "session_info":
+      return { kind: "name", text: text("name") || "(cleared)" };
+    case "label":
+      return { kind: "label", text: `${text("label") || "(cleared)"} on ${text("targetId")}` };
+    case "custom":
+      return { kind: "custom", text: `${text("customType")} ${json(entry, "data", unitsMax)}` };
+    case "custom_message":
+      return { kind: text("customType") || "custom", text: contentText(entry, unitsMax) };
+    case "usage":
+      return { kind: "usage", text: usageText(entry) };
+    case "context_edit":
+      return { kind: "context edit", text: editText(entry) };
+    default:
+      return { kind: entry.type, text: fieldsText(entry, unitsMax) };
+  }
+}
+
+function messageGist(message: unknown, unitsMax: number): Gist {
+  const role = stringOf(message, "role");
+  const text = contentText(message, unitsMax);
+  switch (role) {
+    case undefined:
+      return { kind: "message", text: "(malformed)" };
+    case "assistant":
+      return { kind: role, text: text || (stringOf(message, "errorMessage") ?? "") };
+    case "toolResult": {
+      const failed = fieldOf(message, "isError") === true ? " failed" : "";
+      const tool = stringOf(message, "toolName") ?? "";
+      return { kind: "tool result", text: `${tool}${failed}: ${text}` };
+    }
+    case "bashExecution":
+      return { kind: "shell", text: `$ ${stringOf(message, "command") ?? ""}` };
+    case "custom":
+      return { kind: stringOf(message, "customType") ?? role, text };
+    default:
+      return { kind: role, text };
+  }
+}
+
+/** Text of the content; where there is none, the tools that are called, or what else it holds. */
+function contentText(message: unknown, unitsMax: number): string {
+  const blocks = blocksOf(message);
+  let text = "";
+  for (const block of blocks) {
+    if (text.length > unitsMax) break;
+    if (stringOf(block, "type") !== "text") continue;
+    // More than fits, so that the line can see that it was cut.
+    const start = (stringOf(block, "text") ?? "").trimStart().slice(0, unitsMax * 5);
+    text += `${text === "" ? "" : " "}${start}`;
+  }
+  if (text !== "") return text;
+  const others = blocks.slice(0, 8).map((block) => otherBlockText(block, unitsMax));
+  return others.filter((other) => other !== "").join(" ");
+}
+
+function otherBlockText(block: unknown, unitsMax: number): string {
+  switch (stringOf(block, "type")) {
+    case "toolCall":
+      return `→ ${stringOf(block, "name") ?? "?"} ${json(block, "arguments", unitsMax)}`;
+    case "image":
+      return `(image ${stringOf(block, "mimeType") ?? ""})`;
+    default:
+      return "";
+  }
+}
+
+function json(value: unknown, key: string, unitsMax: number): string {
+  const field = fieldOf(value, key);
+  return field === undefined ? "" : jsonStart(field, unitsMax);
+}
+
+function usageText(entry: unknown): string {
+  const tokens = numberText(numberOf(fieldOf(entry, "usage"), "totalTokens"));
+  return `${stringOf(entry, "kind") ?? ""} ${stringOf(entry, "model") ?? ""} ${tokens} tokens`;
+}
+
+function editText(entry: unknown): string {
+  const verb = fieldOf(entry, "replacement") === null ? "hides" : "changes";
+  return `${verb} ${stringOf(entry, "targetId") ?? ""}`;
+}
+
+/** What an entry of an unknown type holds besides what every entry has. */
+function fieldsText(entry: AnyEntry, unitsMax: number): string {
+  const { type: _type, id: _id, parentId: _parentId, timestamp: _timestamp, ...fields } = entry;
+  return Object.keys(fields).length === 0 ? "" : jsonStart(fields, unitsMax);
+}

@@ -1,0 +1,116 @@
+/** The facts of a session, as people read them. Pure. */
+import type { Counts, SessionInfo, Tip, UsageInfo } from "../session-info.ts";
+import type { Style } from "../style.ts";
+import { oneLine } from "./clean-text.ts";
+import { kindText } from "./findings.ts";
+import { costText, countText, durationText, numberText, sizeText, timeText } from "./quantities.ts";
+
+/** Branches and labels that are listed one by one; the rest is counted. */
+const listedMax = 8;
+/** Units of a line of counts. */
+const countsUnitsMax = 72;
+
+/** One fact per line, named on the left. */
+export function infoText(info: SessionInfo, style: Style): string {
+  const { header, model, opening } = info;
+  const modelName = model === null ? "none" : shown(`${model.provider}/${model.modelId}`);
+  const facts: (readonly [string, readonly string[]])[] = [
+    ["session", [`${shown(header.id)}, version ${header.version}`]],
+    ["created", [timeText(Date.parse(header.created))]],
+    ["cwd", [shown(header.cwd)]],
+    ["parent", header.parentSession === null ? [] : [shown(header.parentSession)]],
+    ["size", [sizeText(info.sizeBytes)]],
+    ["entries", entriesLines(info)],
+    ["branches", tipLines(info, style)],
+    ["labels", labelLines(info, style)],
+    ["model", [`${modelName}, thinking ${shown(info.thinkingLevel)}`]],
+    ["usage", info.usage === null ? ["none stored"] : usageLines(info.usage)],
+    ["damage", [damageLine(info, style)]],
+    [
+      "opened in",
+      [
+        `${durationText(opening.ms)}: ${sizeText(opening.bytesRead)} read, ` +
+          `${countText(opening.linesParsed, "line")} parsed`,
+      ],
+    ],
+  ];
+  const title = info.name === null ? style.faint("(no name)") : style.heading(shown(info.name));
+  return `${title}\n${shown(info.path)}\n\n${facts.map((fact) => factText(fact, style)).join("")}`;
+}
+
+function factText([name, lines]: readonly [string, readonly string[]], style: Style): string {
+  const indent = " ".repeat(11);
+  return lines
+    .map((line, i) => `${i === 0 ? style.faint(name.padEnd(11)) : indent}${line}\n`)
+    .join("");
+}
+
+function entriesLines({ entries, types, roles, customTypes }: SessionInfo): string[] {
+  return [
+    numberText(entries),
+    ...countsLines("", types),
+    ...countsLines("messages: ", roles),
+    ...countsLines("extensions: ", customTypes),
+  ];
+}
+
+/** The counts on as many lines as they need, none if there are none. */
+function countsLines(title: string, counts: Counts): string[] {
+  const lines: string[] = [];
+  let line = title;
+  for (const [name, count] of Object.entries(counts)) {
+    const part = `${shown(name)} ${numberText(count)}`;
+    if (line !== title && line.length + part.length > countsUnitsMax) {
+      lines.push(`${line},`);
+      line = part;
+    } else line += line === title ? part : `, ${part}`;
+  }
+  return line === title ? lines : [...lines, line];
+}
+
+function tipLines({ tips, leaf }: SessionInfo, style: Style): string[] {
+  const line = ({ id, type, role, time }: Tip): string => {
+    const when = time === null ? "no time" : timeText(Date.parse(time));
+    const mark = id === leaf ? ` ${style.good("← leaf")}` : "";
+    return `${shown(id)}  ${when}  ${shown(role ?? type)}${mark}`;
+  };
+  return listed(tips, line);
+}
+
+function labelLines({ labels }: SessionInfo, style: Style): string[] {
+  return listed(labels, ({ label, targetId }) => {
+    return `${style.label(`[${shown(label)}]`)} on ${shown(targetId)}`;
+  });
+}
+
+/** How many there are, and the last of them. */
+function listed<T>(items: readonly T[], line: (item: T) => string): string[] {
+  const lines = items.slice(-listedMax).map((item) => line(item));
+  const count = numberText(items.length);
+  const hidden = items.length - lines.length;
+  return [hidden > 0 ? `${count}, the last ${lines.length} of them:` : count, ...lines];
+}
+
+function usageLines(usage: UsageInfo): string[] {
+  const { requests, input, output, cacheRead, cacheWrite, cost, models } = usage;
+  return [
+    `${costText(cost)} in ${countText(requests, "request")}`,
+    `tokens: ${numberText(input)} in, ${numberText(output)} out, ` +
+      `${numberText(cacheRead)} read from cache, ${numberText(cacheWrite)} written to cache`,
+    ...models.map((model) => {
+      const name = shown(`${model.provider}/${model.modelId}`);
+      return `${name}: ${costText(model.cost)}, ${numberText(model.totalTokens)} tokens`;
+    }),
+  ];
+}
+
+function damageLine({ diagnostics }: SessionInfo, style: Style): string {
+  const kinds = Object.entries(diagnostics.kinds);
+  if (kinds.length === 0) return style.good("none found while opening");
+  const found = kinds.map(([kind, count]) => kindText(kind, count)).join(", ");
+  return style.bad(`${found}; see branchlog verify`);
+}
+
+function shown(text: string): string {
+  return oneLine(text, 200);
+}

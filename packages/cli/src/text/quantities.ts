@@ -1,0 +1,38 @@
+/** Numbers, sizes and times as people read them. Always the same words: UTC, English. Pure. */
+
+const wholeNumbers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+/** `1,234`. */
+export function numberText(value: number): string {
+  return wholeNumbers.format(value);
+}
+
+/** `1 entry`, `12 entries`. */
+export function countText(count: number, one: string, many: string = `${one}s`): string {
+  return `${numberText(count)} ${count === 1 ? one : many}`;
+}
+
+/** `812 bytes`, `3.5 kB`, `1.07 GB`; decimal prefixes. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1000) return countText(bytes, "byte");
+  const steps = Math.min(Math.floor(Math.log10(bytes) / 3), 4);
+  const value = bytes / 1000 ** steps;
+  return `${value.toPrecision(value < 999.5 ? 3 : 4)} ${["", "kB", "MB", "GB", "TB"][steps] ?? ""}`;
+}
+
+/** `2025-06-04 09:00:06Z`; `no time` for what is no time. */
+export function timeText(epochMs: number): string {
+  const time = new Date(epochMs);
+  if (Number.isNaN(time.getTime())) return "no time";
+  return `${time.toISOString().slice(0, -5).replace("T", " ")}Z`;
+}
+
+/** `3.2 ms`, `1.25 s`. */
+export function durationText(ms: number): string {
+  return ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(2)} s`;
+}
+
+/** `$12.34`; small amounts with as many digits as they need. */
+export function costText(dollars: number): string {
+  return `$${dollars.toFixed(dollars >= 1 || dollars === 0 ? 2 : 4)}`;
+}

@@ -1,0 +1,51 @@
+/**
+ * Asks stored values for what their types promise: entries are handed out as stored, and a foreign
+ * file keeps no promise. Pure; no answer throws.
+ */
+
+/** A field of an object of its own; undefined for everything else. */
+export function fieldOf(value: unknown, key: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+  const field: unknown = Reflect.get(value, key);
+  return field;
+}
+
+/** A string field, else undefined. */
+export function stringOf(value: unknown, key: string): string | undefined {
+  const field = fieldOf(value, key);
+  return typeof field === "string" ? field : undefined;
+}
+
+/** A number field, else 0. */
+export function numberOf(value: unknown, key: string): number {
+  const field = fieldOf(value, key);
+  return typeof field === "number" ? field : 0;
+}
+
+/** The blocks of a message's content: a string counts as one text block. */
+export function blocksOf(message: unknown): readonly unknown[] {
+  const text = stringOf(message, "content");
+  return text === undefined ? listOf(message, "content") : [{ type: "text", text }];
+}
+
+/** The start of a value's JSON, at most so many UTF-16 units and a little; built no further. */
+export function jsonStart(value: unknown, unitsMax: number): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, unitsMax));
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
+  const isList = Array.isArray(value);
+  let text = isList ? "[" : "{";
+  for (const [key, field] of Object.entries(value)) {
+    if (text.length > unitsMax) return text;
+    if (text.length > 1) text += ",";
+    if (!isList) text += `${JSON.stringify(key)}:`;
+    // Each level takes a unit, so the room left bounds the recursion.
+    text += jsonStart(field, unitsMax - text.length);
+  }
+  return `${text}${isList ? "]" : "}"}`;
+}
+
+/** A list field, else nothing. */
+function listOf(value: unknown, key: string): readonly unknown[] {
+  const field: unknown = fieldOf(value, key);
+  return Array.isArray(field) ? field : [];
+}

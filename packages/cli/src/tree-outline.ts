@@ -1,0 +1,120 @@
+/**
+ * The outline of a tree: which nodes stand on a line of their own, and how far each is indented.
+ * Runs of nodes in which nothing happens are one line. At a branch point the branch that leads to
+ * the leaf, or else the largest, goes on where it is, and the others are indented before it; so
+ * the indentation grows with the logarithm of the nodes, however the tree is grown. Pure,
+ * iterative.
+ */
+import { childrenOf } from "./tree-walk.ts";
+import type { TreeOrder } from "./tree-walk.ts";
+
+/** A line of the outline. `level` is how far it is indented; `isBranch`: a side branch starts. */
+export type OutlineRow = { readonly level: number; readonly isBranch: boolean } & (
+  | { readonly kind: "node"; readonly node: number; readonly branches: number }
+  | { readonly kind: "run"; readonly nodes: number }
+  | { readonly kind: "hidden"; readonly branches: number; readonly nodes: number }
+);
+
+/** What an outline shows. */
+export interface OutlineOptions {
+  /** Whether a node is worth a line though it neither starts, ends nor splits a branch. */
+  readonly isNotable: (node: number) => boolean;
+  /** The node whose branch stays in place; -1 for none. */
+  readonly leaf: number;
+  /** Branches indented deeper than this are counted, not shown. */
+  readonly levelMax: number;
+}
+
+/** The rows of the outline, lazily, top to bottom. O(nodes). */
+export function* outline(order: TreeOrder, options: OutlineOptions): Generator<OutlineRow> {
+  const onLeafPath = pathOf(order, options.leaf);
+  // What is still to be shown, the next one last.
+  const open: Chain[] = [];
+  pushChains(open, [...childrenOf(order, -1)], 0, false);
+  for (let chain = open.pop(); chain !== undefined; chain = open.pop()) {
+    const { level } = chain;
+    if (chain.kind === "hidden") {
+      yield { kind: "hidden", level, isBranch: true, branches: chain.branches, nodes: chain.nodes };
+      continue;
+    }
+    const children = yield* chainRows(order, options, chain);
+    if (children.length < 2) continue;
+    const main = mainChild(order, children, onLeafPath);
+    pushChains(open, [main], level, false);
+    const sides = children.filter((child) => child !== main);
+    if (level < options.levelMax) pushChains(open, sides, level + 1, true);
+    else open.push({ kind: "hidden", level: level + 1, ...countOf(order, sides) });
+  }
+}
+
+type Chain =
+  | { readonly kind: "shown"; readonly start: number; readonly level: number; isBranch: boolean }
+  | {
+      readonly kind: "hidden";
+      readonly level: number;
+      readonly branches: number;
+      readonly nodes: number;
+    };
+
+/** The rows of a chain up to its end or the next branch point; returns the children there. */
+function* chainRows(
+  order: TreeOrder,
+  options: OutlineOptions,
+  { start, level, isBranch }: Chain & { kind: "shown" },
+): Generator<OutlineRow, readonly number[]> {
+  let skipped = 0;
+  let last = start;
+  for (let node = start; ;) {
+    const children = [...childrenOf(order, node)];
+    const [only] = children;
+    const isPlain = children.length === 1 && node !== start && node !== options.leaf;
+    if (isPlain && !options.isNotable(node)) skipped += 1;
+    else {
+      // A single node is shown: it takes no more room than to say that there is one.
+      if (skipped === 1) yield { kind: "node", level, isBranch: false, node: last, branches: 1 };
+      if (skipped > 1) yield { kind: "run", level, isBranch: false, nodes: skipped };
+      skipped = 0;
+      const branches = children.length;
+      yield { kind: "node", level, isBranch: isBranch && node === start, node, branches };
+    }
+    if (only === undefined || children.length > 1) return children;
+    last = node;
+    node = only;
+  }
+}
+
+function pushChains(
+  open: Chain[],
+  starts: readonly number[],
+  level: number,
+  isBranch: boolean,
+): void {
+  for (let i = starts.length - 1; i >= 0; i -= 1) {
+    const start = starts[i];
+    if (start !== undefined) open.push({ kind: "shown", start, level, isBranch });
+  }
+}
+
+/** The child on the way to the leaf, or else that of the largest subtree, the latest of equals. */
+function mainChild(order: TreeOrder, children: readonly number[], onLeafPath: Uint8Array): number {
+  let main = -1;
+  for (const child of children) {
+    if (onLeafPath[child] === 1) return child;
+    if (main < 0 || (order.sizes[child] ?? 0) >= (order.sizes[main] ?? 0)) main = child;
+  }
+  return main;
+}
+
+function pathOf(order: TreeOrder, leaf: number): Uint8Array {
+  const path = new Uint8Array(order.ids.length);
+  for (let node = leaf; node >= 0; node = order.parents[node] ?? -1) path[node] = 1;
+  return path;
+}
+
+function countOf(
+  order: TreeOrder,
+  nodes: readonly number[],
+): { readonly branches: number; readonly nodes: number } {
+  const sizes = nodes.map((node) => order.sizes[node] ?? 0);
+  return { branches: nodes.length, nodes: sizes.reduce((sum, size) => sum + size, 0) };
+}

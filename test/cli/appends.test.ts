@@ -1,0 +1,214 @@
+/** The commands that write: what is acknowledged is in the log, and nothing else is. */
+import { copyFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openSession } from "../../packages/core/src/open.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { branchlog, fixture, jsonLines } from "./command-run.ts";
+
+function copyOf(name: string): string {
+  const path = join(temporaryDirectory(), name);
+  copyFileSync(fixture(name), path);
+  return path;
+}
+
+const custom = (customType: string): string => JSON.stringify({ type: "custom", customType });
+
+async function customTypes(file: string): Promise<string[]> {
+  const { out } = await branchlog(["entries", file, "--type", "custom", "--json"]);
+  return jsonLines(out).map((entry) => (entry as { customType: string }).customType);
+}
+
+async function idOf(result: Promise<{ readonly out: string }>): Promise<string> {
+  const [line] = jsonLines((await result).out);
+  return (line as { id: string }).id;
+}
+
+describe("append", () => {
+  it("prints what was acknowledged", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    const { code, out } = await branchlog(["append", file, "--user", "Hello 🌲"]);
+    expect(code).toBe(0);
+    const [, id = ""] = /^appended (\w{8}) below 5b2e9d0a, revision 11\n$/.exec(out) ?? [];
+    const session = await openSession(file);
+    expect(session.tail).toBe(id);
+    expect(await session.entry(id)).toMatchObject({
+      parentId: "5b2e9d0a",
+      message: {
+        role: "user",
+        content: [{ type: "text", text: "Hello 🌲" }],
+        timestamp: Date.UTC(2026, 0, 1),
+      },
+    });
+  });
+
+  it("prints it as JSON, with where it stands", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    const size = readFileSync(file).length;
+    const { out } = await branchlog(["append", file, "--entry", custom("x"), "--json"]);
+    expect(jsonLines(out)).toMatchObject([
+      { parentId: "5b2e9d0a", revision: 11, position: { generation: 1, offset: size } },
+    ]);
+  });
+
+  it.each([
+    ["an entry", "5b2e9d02", "5b2e9d02"],
+    ["the tail", "tail", "5b2e9d0a"],
+    ["nothing", "none", null],
+  ])("appends below %s", async (_what, parent, parentId) => {
+    const file = copyOf("pi-branches.jsonl");
+    const words = ["append", file, "--user", "x", "--parent", parent, "--json"];
+    expect(jsonLines((await branchlog(words)).out)).toMatchObject([{ parentId }]);
+  });
+
+  it("says the actual tail when another was expected, and writes nothing", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    const before = readFileSync(file);
+    const words = ["append", file, "--user", "x", "--expected-tail", "5b2e9d01", "--json"];
+    const { code, out, err } = await branchlog(words);
+    expect([code, out]).toEqual([1, ""]);
+    expect(jsonLines(err)).toMatchObject([{ error: { code: "ERR_CONFLICT", tail: "5b2e9d0a" } }]);
+    expect(readFileSync(file).equals(before)).toBe(true);
+    const expected = words.with(5, "5b2e9d0a");
+    expect((await branchlog(expected)).code).toBe(0);
+  });
+
+  it.each([
+    ["{bad", 2],
+    ["[1]", 2],
+    ['{"customType":"no type"}', 2],
+    ['{"type":"session"}', 1],
+    ['{"type":"custom","id":"mine"}', 1],
+  ])("refuses the draft %s and writes nothing", async (draft, code) => {
+    const file = copyOf("pi-branches.jsonl");
+    const before = readFileSync(file);
+    expect(await branchlog(["append", file, "--entry", draft])).toMatchObject({ code, out: "" });
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  it("migrates an old session first, and keeps the original", async () => {
+    const file = copyOf("pi-v1.jsonl");
+    expect((await branchlog(["append", file, "--user", "x"])).code).toBe(0);
+    expect(readFileSync(`${file}.v1-original`).equals(readFileSync(fixture("pi-v1.jsonl")))).toBe(
+      true,
+    );
+    expect((await branchlog(["verify", file])).code).toBe(0);
+  });
+});
+
+describe("append from standard input", () => {
+  const drafts = (...names: string[]): string => names.map((name) => `${custom(name)}\n`).join("");
+
+  it("chains drafts, whatever the pieces that they arrive in", async () => {
+    const text = `${drafts("a", "b")}\r\n\n${custom("c")}`;
+    for (const cut of [1, 20, 50, text.length]) {
+      const file = copyOf("pi-branches.jsonl");
+      const input = [text.slice(0, cut), text.slice(cut)];
+      const { code, out } = await branchlog(["append", file, "-", "--json"], { input });
+      expect(code).toBe(0);
+      const results = jsonLines(out) as { id: string; parentId: string }[];
+      expect(results.map(({ parentId }) => parentId)).toEqual([
+        "5b2e9d0a",
+        results[0]?.id,
+        results[1]?.id,
+      ]);
+      expect(await customTypes(file)).toEqual(["a", "b", "c"]);
+    }
+  });
+
+  it("applies place and expectation to the first draft only", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    const words = ["append", file, "-", "--parent", "5b2e9d02", "--expected-tail", "5b2e9d0a"];
+    const input = [drafts("a"), drafts("b")];
+    const { code, out } = await branchlog([...words, "--json"], { input });
+    expect(code).toBe(0);
+    const results = jsonLines(out) as { id: string; parentId: string }[];
+    expect(results.map(({ parentId }) => parentId)).toEqual(["5b2e9d02", results[0]?.id]);
+  });
+
+  it.each([
+    ["is no JSON", "nope"],
+    ["is no object", "[1]"],
+    ["has no type", "{}"],
+    ["the engine refuses", '{"type":"custom","id":"mine"}'],
+  ])("stops at a line that %s; what stood before it is in the log", async (_what, bad) => {
+    const file = copyOf("pi-branches.jsonl");
+    const input = [`${drafts("a", "b")}${bad}\n${drafts("c")}`];
+    const { code, out, err } = await branchlog(["append", file, "-", "--json"], { input });
+    expect(code).toBe(1);
+    expect(jsonLines(out)).toHaveLength(2);
+    expect(err).toContain("Line 3 of the input: ");
+    expect(err).toContain("entries appended before: 2");
+    expect(jsonLines(err)).toMatchObject([{ error: { code: "ERR_INVALID_ARGUMENT" } }]);
+    expect(await customTypes(file)).toEqual(["a", "b"]);
+  });
+
+  it("appends thousands in order", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    const names = Array.from({ length: 5_000 }, (_, i) => `n${i}`);
+    const { code } = await branchlog(["append", file, "-"], { input: [drafts(...names)] });
+    expect(code).toBe(0);
+    expect(await customTypes(file)).toEqual(names);
+  });
+
+  it("ends when it is interrupted, with what arrived so far in the log", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    const interrupt = new AbortController();
+    const input = [drafts("a"), drafts("b")];
+    const out = {
+      isTerminal: false,
+      columns: 80,
+      style: { ...(await import("../../packages/cli/src/style.ts")).plainStyle },
+      write: async () => interrupt.abort(),
+      flush: async () => undefined,
+    };
+    const result = await branchlog(["append", file, "-"], { input, out, signal: interrupt.signal });
+    expect(result).toMatchObject({ code: 130, err: "" });
+    expect(await customTypes(file)).toEqual(["a"]);
+  });
+});
+
+describe("name", () => {
+  it("is set, said and cleared", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    expect(await branchlog(["name", file])).toMatchObject({ code: 0, out: "" });
+    expect(jsonLines((await branchlog(["name", file, "--json"])).out)).toEqual([{ name: null }]);
+    expect((await branchlog(["name", file, "  Fix\nthe cache "])).out).toMatch(/^appended /);
+    expect((await branchlog(["name", file])).out).toBe("Fix the cache\n");
+    expect((await branchlog(["name", file, "--clear"])).code).toBe(0);
+    expect((await branchlog(["name", file])).out).toBe("");
+  });
+
+  it("cannot be empty", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    expect((await branchlog(["name", file, " \n"])).code).toBe(2);
+  });
+
+  it("cannot steer the terminal of who reads it", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    await branchlog(["name", file, "\u001B[2Jgone"]);
+    expect((await branchlog(["name", file])).out).toBe("\uFFFD[2Jgone\n");
+  });
+});
+
+describe("label", () => {
+  it("is set and cleared", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    const id = await idOf(branchlog(["label", file, "5b2e9d02", "good one", "--json"]));
+    expect((await openSession(file)).label("5b2e9d02")?.label).toBe("good one");
+    expect((await branchlog(["tree", file])).out).toContain("[good one]");
+    expect((await openSession(file)).tail).toBe(id);
+    await branchlog(["label", file, "5b2e9d02"]);
+    expect((await openSession(file)).labels.size).toBe(0);
+  });
+
+  it("of an unknown entry is an error that says how to list ids", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    const before = readFileSync(file);
+    const { code, err } = await branchlog(["label", file, "nope", "x"]);
+    expect(code).toBe(1);
+    expect(err).toContain("no entry nope");
+    expect(err).toContain(`branchlog entries ${file} lists the ids.`);
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+});

@@ -1,0 +1,135 @@
+/** From words to commands: every command, every misuse that must not pass for something else. */
+import { describe, expect, it } from "vitest";
+import { parseArguments } from "../../packages/cli/src/arguments.ts";
+import { commandNames } from "../../packages/cli/src/command.ts";
+import { UsageError } from "../../packages/cli/src/failure.ts";
+import { branchlog } from "./command-run.ts";
+
+function optionsOf(...words: string[]): unknown {
+  const parsed = parseArguments(words, "1.2.3");
+  return parsed.kind === "command" ? parsed.command.options : parsed;
+}
+
+function textOf(...words: string[]): string {
+  const parsed = parseArguments(words, "1.2.3");
+  return parsed.kind === "text" ? parsed.text : `the command ${parsed.command.name}`;
+}
+
+describe("a command line", () => {
+  it.each([
+    ["tree f --all --depth 2", { file: "f", json: false, all: true, depth: 2 }],
+    ["context f --at x --last 3 --full", { at: "x", last: 3, full: true }],
+    [
+      "entries f --custom-type a.b --from 2 --on branch",
+      { customType: "a.b", from: 2, on: "branch" },
+    ],
+    [
+      "entries f",
+      { type: undefined, from: undefined, on: "log", reverse: false, limit: undefined },
+    ],
+    ["entries f --limit 1 --limit 2", { limit: 2 }],
+    ["append f -", { source: { kind: "input" }, parent: "leaf", expectedTail: undefined }],
+    [
+      "append f --user x --parent none",
+      { source: { kind: "user", text: "x" }, parent: { id: null } },
+    ],
+    ["append f --user=--x --parent a1", { source: { text: "--x" }, parent: { id: "a1" } }],
+    ["append f --user - --expected-tail none", { source: { text: "-" }, expectedTail: null }],
+    [
+      "append f --entry {} --parent tail",
+      { source: { kind: "entry", json: "{}" }, parent: "tail" },
+    ],
+    ["name f", { text: undefined, clear: false }],
+    ["name f 007", { text: "007" }],
+    ["name f -- -5", { text: "-5" }],
+    ["name f -", { text: "-" }],
+    ["label f a1", { id: "a1", text: undefined }],
+    ["label f a1 -- --b", { id: "a1", text: "--b" }],
+    ["label f a1 x.y=z", { id: "a1", text: "x.y=z" }],
+  ])("%s is understood", (line, options) => {
+    expect(optionsOf(...line.split(" "))).toMatchObject(options);
+  });
+
+  it("keeps an empty text apart from none", () => {
+    expect(optionsOf("label", "f", "a1", "")).toMatchObject({ text: "" });
+    expect(optionsOf("name", "f", "")).toMatchObject({ text: "" });
+  });
+
+  it.each([
+    ["", /Name a command/],
+    ["nfo f", /Did you mean info/],
+    ["info", /Not enough/],
+    ["info f g", /Unknown/],
+    ["info f -- g", /Unknown argument: g/],
+    ["info f --bad", /Unknown argument: bad/],
+    ["tree f --depth -1", /--depth/],
+    ["tree f --depth x", /--depth/],
+    ["tree f --depth 1 --json", /--json/],
+    ["entries f --from 0", /--from takes a whole number from 1/],
+    ["entries f --limit 1.5", /--limit/],
+    ["entries f --on both", /Choices/],
+    ["context f --at", /Not enough arguments following: at/],
+    ["append f", /one of/],
+    ["append f x", /no source/],
+    ["append f - --user x", /one of/],
+    ["append f --user x --entry {}", /one of/],
+    ["append f --user --json", /Not enough arguments following: user/],
+    ["name f a b", /Unknown/],
+    ["name f a --clear", /--clear/],
+    ["label f", /Not enough/],
+  ])("%s is refused", (line, message) => {
+    const words = line.split(" ").filter((word) => word !== "");
+    expect(() => parseArguments(words, "1.2.3")).toThrow(UsageError);
+    expect(() => parseArguments(words, "1.2.3")).toThrow(message);
+  });
+
+  it("that is refused ends with 2, on standard error, naming the help that helps", async () => {
+    expect(await branchlog(["tree", "f", "--depth", "x"])).toEqual({
+      code: 2,
+      out: "",
+      err: "--depth takes a whole number from 0.\nSee branchlog tree --help.\n",
+    });
+    const nothing = await branchlog([]);
+    expect(nothing.code).toBe(2);
+    expect(nothing.err).toContain("See branchlog --help.");
+  });
+});
+
+describe("help", () => {
+  it("names every command, and ends with 0", async () => {
+    const { code, out } = await branchlog(["--help"]);
+    expect(code).toBe(0);
+    for (const name of commandNames) expect(out).toContain(`branchlog ${name} <file>`);
+    for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(90);
+  });
+
+  it.each(commandNames)("of %s says what each option does", (name) => {
+    const text = textOf(name, "--help");
+    expect(text).toContain("--json");
+    const options = text.split("\n").filter((line) => /^ {2}--\S/.test(line));
+    for (const option of options) expect(option).toMatch(/^ {2}--[a-z-]+ +\S/);
+  });
+
+  it("of the version is the version", () => {
+    expect(textOf("--version")).toBe("1.2.3");
+  });
+});
+
+describe("completions", () => {
+  const offered = (...words: string[]): string[] =>
+    textOf("--get-yargs-completions", "branchlog", ...words).split("\n");
+
+  it("are set up by a script", () => {
+    expect(textOf("completion")).toContain("complete -o bashdefault -o default -F");
+  });
+
+  it("offer commands, options, and values", () => {
+    expect(offered("en")).toEqual([...commandNames, "completion"]);
+    expect(offered("entries", "f", "--")).toContain("--custom-type");
+    expect(offered("entries", "f", "--on", "")).toEqual(["log", "branch"]);
+  });
+
+  it("leave files to the shell", () => {
+    expect(offered("info", "")).toEqual([""]);
+  });
+});

@@ -1,0 +1,64 @@
+/** Runs the command as users do: the built program in a process of its own. */
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+/** The built program. */
+export const program: string = fileURLToPath(
+  new URL("../../packages/cli/dist/main.js", import.meta.url),
+);
+
+/** How a process is started. */
+export interface ProcessOptions {
+  /** Standard input; undefined: it stays open. */
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly nodeArguments?: readonly string[];
+}
+
+/** What came of a process. */
+export interface ProcessResult {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Starts the command; it is killed when the test has ended. Nothing of our environment gets in. */
+export function startCommand(words: readonly string[], options: ProcessOptions = {}): ChildProcess {
+  const { PATH = "" } = process.env;
+  const child = spawn(process.execPath, [...(options.nodeArguments ?? []), program, ...words], {
+    env: { PATH, ...options.env },
+    stdio: "pipe",
+  });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  if (options.input !== undefined) child.stdin?.end(options.input);
+  return child;
+}
+
+/** Runs the command to its end. */
+export async function runProcess(
+  words: readonly string[],
+  options: ProcessOptions = {},
+): Promise<ProcessResult> {
+  const child = startCommand(words, options);
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout?.on("data", (chunk: Buffer) => out.push(chunk));
+  child.stderr?.on("data", (chunk: Buffer) => err.push(chunk));
+  return {
+    ...(await ended(child)),
+    out: Buffer.concat(out).toString(),
+    err: Buffer.concat(err).toString(),
+  };
+}
+
+/** Waits until the process is gone and its output read. */
+export async function ended(child: ChildProcess): Promise<Pick<ProcessResult, "code" | "signal">> {
+  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
+  return { code, signal };
+}

@@ -1,0 +1,82 @@
+/** What docs/cli.md shows is what the command prints. Ids and times of new entries may differ. */
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { commandNames } from "../../packages/cli/src/command.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { branchlog, fixture } from "./command-run.ts";
+
+const documentPath = new URL("../../docs/cli.md", import.meta.url);
+
+/** A command line of the document and what it says comes of it. */
+interface Example {
+  readonly line: string;
+  readonly shown: string;
+}
+
+function examplesOf(text: string): Example[] {
+  const blocks = Array.from(
+    text.matchAll(/^```console\n([^]*?)^```$/gm),
+    ([, block = ""]) => block,
+  );
+  return blocks.flatMap((block) => {
+    const parts = block.split(/^\$ /m).slice(1);
+    return parts.map((part) => {
+      const end = part.indexOf("\n");
+      return { line: part.slice(0, end), shown: part.slice(end + 1) };
+    });
+  });
+}
+
+/** The words of a line, quotes understood as a shell does. */
+function wordsOf(line: string): string[] {
+  const words = line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g);
+  return Array.from(words, ([, single, double, plain]) => single ?? double ?? plain ?? "");
+}
+
+/** Runs an example where the files of the document are; the result as a reader would see it. */
+async function resultOf(line: string, directory: string): Promise<string> {
+  const [program, ...words] = wordsOf(line);
+  expect(program).toBe("branchlog");
+  const files = words.map((word) => (word.endsWith(".jsonl") ? join(directory, word) : word));
+  const { out, err } = await branchlog(files, { columns: 120 });
+  return `${out}${err}`.replaceAll(directory, "/home/you");
+}
+
+/** Without what is new in every run. */
+function settled(text: string): string {
+  return text
+    .replaceAll(/^appended \w{8} below \w{8}/gm, "appended … below …")
+    .replaceAll(/"(id|parentId)":"\w{8}"/g, '"$1":"…"')
+    .replaceAll(/^opened in .*$/gm, "opened in …");
+}
+
+function prepare(): string {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, "fixtures"));
+  cpSync(fixture(""), join(directory, "fixtures"), {
+    recursive: true,
+    filter: (path) => !path.includes("generator"),
+  });
+  const lines = readFileSync(fixture("pi-linear.jsonl"), "utf8").split("\n");
+  const damaged = lines.with(3, (lines[3] ?? "").slice(0, 100)).join("\n");
+  writeFileSync(join(directory, "damaged.jsonl"), `${damaged}{"type":"mess`);
+  return directory;
+}
+
+describe("docs/cli.md", () => {
+  const text = readFileSync(documentPath, "utf8");
+
+  it("shows every command", () => {
+    const shown = examplesOf(text).map(({ line }) => wordsOf(line)[1]);
+    for (const name of commandNames) expect(shown).toContain(name);
+  });
+
+  it("shows what the commands print", async () => {
+    const directory = prepare();
+    for (const { line, shown } of examplesOf(text)) {
+      const result = await resultOf(line, directory);
+      expect(`$ ${line}\n${settled(shown)}`).toBe(`$ ${line}\n${settled(result)}`);
+    }
+  });
+});

@@ -1,0 +1,135 @@
+/** Every way in which a file is not the session that was asked for, and what the command says. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { describeFailure, failureHint } from "../../packages/cli/src/failure.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { branchlog, fixture, jsonLines } from "./command-run.ts";
+
+const header =
+  '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/"}';
+const entry =
+  '{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-01T00:00:01Z",' +
+  '"message":{"role":"user","content":"hi","timestamp":1}}';
+const readers = ["info", "tree", "context", "entries", "verify", "name"];
+
+function fileOf(text: string | Buffer): string {
+  const path = join(temporaryDirectory(), "session.jsonl");
+  writeFileSync(path, text);
+  return path;
+}
+
+describe.each(readers)("%s", (name) => {
+  const cases: readonly (readonly [string, () => string, string])[] = [
+    ["of a file that is not there", () => "/no/such/file.jsonl", "ERR_LOG_MISSING"],
+    ["of an empty file", () => fileOf(""), "ERR_LOG_EMPTY"],
+    ["of a foreign file", () => fileOf("hello\n"), "ERR_NOT_A_SESSION"],
+    ["of entries without a header", () => fileOf(`{broken\n${entry}\n`), "ERR_HEADER_DAMAGED"],
+    ["of a directory", () => temporaryDirectory(), "ERR_LOG_UNREADABLE"],
+  ];
+  it.each(cases)("%s fails with 1, the code and no stack", async (_what, path, code) => {
+    const file = path();
+    const text = await branchlog([name, file]);
+    expect(text.code).toBe(1);
+    expect(text.out).toBe("");
+    expect(text.err).toMatch(/^error: /);
+    expect(text.err).toContain(file);
+    expect(text.err).toContain(code);
+    expect(text.err).not.toMatch(/^ +at /m);
+
+    const json = await branchlog([name, file, "--json"]);
+    expect(json.code).toBe(1);
+    const [failure] = jsonLines(json.err);
+    expect(failure).toMatchObject({ error: { code, path: file } });
+    expect(failure).toHaveProperty("error.message");
+  });
+
+  it("reads a session of a newer version", async () => {
+    const file = fileOf(`${header.replace('"version":3', '"version":9')}\n${entry}\n`);
+    expect((await branchlog([name, file])).code).toBe(0);
+  });
+
+  it("changes no byte", async () => {
+    const file = fileOf(Buffer.concat([readFileSync(fixture("pi-v1.jsonl")), Buffer.from("{")]));
+    const before = readFileSync(file);
+    await branchlog([name, file]);
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+});
+
+describe("a failure", () => {
+  it("of a newer version refuses appends with the code", async () => {
+    const file = fileOf(`${header.replace('"version":3', '"version":9')}\n${entry}\n`);
+    const before = readFileSync(file);
+    const { code, err } = await branchlog(["append", file, "--user", "hi", "--json"]);
+    expect(code).toBe(1);
+    expect(jsonLines(err)).toMatchObject([{ error: { code: "ERR_VERSION_NEWER" } }]);
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  it("shows a stack only while debugging", async () => {
+    const { err } = await branchlog(["info", "/no/such/file"], { isDebugging: true });
+    expect(err).toMatch(/^ +at /m);
+  });
+
+  it("that is no BranchlogError has its message and the code of the system", () => {
+    const error = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
+    expect(describeFailure(error)).toEqual({
+      code: "EACCES",
+      message: "EACCES: permission denied",
+    });
+    expect(describeFailure("odd")).toEqual({ code: "ERR_UNKNOWN", message: "odd" });
+    expect(describeFailure(new RangeError(""))).toMatchObject({ code: "ERR_UNKNOWN" });
+  });
+
+  it("about an unknown id says how to list ids, in words that a shell takes", () => {
+    const failure = { code: "ERR_ENTRY_NOT_FOUND", message: "" };
+    expect(failureHint({ ...failure, path: "/a/b.jsonl" })).toBe(
+      "branchlog entries /a/b.jsonl lists the ids.",
+    );
+    expect(failureHint({ ...failure, path: "/it's here" })).toBe(
+      String.raw`branchlog entries '/it'\''s here' lists the ids.`,
+    );
+    expect(failureHint({ code: "ERR_LOG_EMPTY", message: "", path: "/a" })).toBeUndefined();
+  });
+});
+
+describe("verify", () => {
+  const damaged = `${header}\n${entry}\n{"type":"mess\n\n[1]\n${entry.replace("a1", "a2")}\n`;
+
+  it("lists every damaged line with its place and reason, and ends with 1", async () => {
+    const { code, out } = await branchlog(["verify", fileOf(damaged)]);
+    expect(code).toBe(1);
+    const line = (number: number, offset: number, length: number, reason: string): string =>
+      `  line ${number} at byte ${offset}, ${length} bytes: ${reason}\n`;
+    const start = header.length + entry.length + 2;
+    expect(out).toContain(`2 damaged lines\n${line(3, start, 13, "not-json")}`);
+    expect(out).toContain(line(5, start + 15, 3, "not-object"));
+    expect(out).toMatch(/\ndamaged\n$/);
+  });
+
+  it("lists the same as JSON", async () => {
+    const { code, out } = await branchlog(["verify", fileOf(damaged), "--json"]);
+    expect(code).toBe(1);
+    expect(jsonLines(out)).toMatchObject([
+      { ok: false, badLineCount: 2, badLines: [{ line: 3 }, { line: 5 }], blankLines: 1 },
+    ]);
+  });
+
+  it.each([
+    ["a fragment", '{"type":"message","id":"b', "an unfinished line"],
+    ["a record without its newline", entry.replace("a1", "b1"), "a whole record"],
+  ])("takes %s at the end for pending, not for damage", async (_what, end, words) => {
+    const { code, out } = await branchlog(["verify", fileOf(`${header}\n${entry}\n${end}`)]);
+    expect(code).toBe(0);
+    expect(out).toContain(`pending: ${words}`);
+    expect(out).toMatch(/\nno damage\n$/);
+  });
+
+  it("finds NUL bytes that another program left", async () => {
+    const file = fileOf(`${header}\n${entry}\n\0\0\0\0\n`);
+    const { code, out } = await branchlog(["verify", file]);
+    expect(code).toBe(1);
+    expect(out).toContain("4 bytes: nul-bytes");
+  });
+});

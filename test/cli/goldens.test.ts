@@ -1,0 +1,66 @@
+/** What the commands print for small sessions, as text and as JSON, against stored outputs. */
+import { describe, expect, it } from "vitest";
+import { branchlog, fixture } from "./command-run.ts";
+
+const sessions = [
+  "pi-branches",
+  "pi-compaction-boundaries",
+  "pi-context-edits",
+  "pi-cycles",
+  "pi-duplicate-ids",
+  "pi-labels-and-names",
+  "pi-linear",
+  "pi-malformed-bodies",
+  "pi-missing-parents",
+  "pi-side-entries",
+  "pi-v1",
+];
+
+const sessionsAsJson = ["pi-branches", "pi-labels-and-names", "pi-missing-parents", "pi-v1"];
+
+const commands: readonly (readonly string[])[] = [
+  ["info"],
+  ["tree"],
+  ["tree", "--all"],
+  ["context"],
+  ["context", "--full"],
+  ["entries"],
+  ["verify"],
+];
+
+/** Where the fixtures lie, and what opening cost, differ from one machine to the next. */
+function settled(text: string): string {
+  return text
+    .replaceAll(fixture(""), "/fixtures/")
+    .replaceAll(/^opened in .*$/gm, "opened in  …")
+    .replaceAll(/"opening":\{[^}]*\}/g, '"opening":{}');
+}
+
+describe.each(sessions)("for %s", (session) => {
+  it("the commands print what they should", async () => {
+    const texts: string[] = [];
+    for (const [name = "", ...options] of commands) {
+      const { code, out, err } = await branchlog([name, fixture(`${session}.jsonl`), ...options]);
+      const words = ["branchlog", name, `${session}.jsonl`, ...options].join(" ");
+      texts.push(`$ ${words}\n${out}${err}[${code}]\n`);
+    }
+    await expect(settled(texts.join("\n"))).toMatchFileSnapshot(`golden/${session}.txt`);
+  });
+});
+
+describe.each(sessionsAsJson)("for %s", (session) => {
+  it("the commands print what they should as JSON", async () => {
+    const texts: string[] = [];
+    for (const name of ["info", "tree", "context", "entries", "verify"]) {
+      const { code, out, err } = await branchlog([name, fixture(`${session}.jsonl`), "--json"]);
+      const lines = out.split("\n").filter((line) => line !== "");
+      const pretty = lines.map((line) => JSON.stringify(JSON.parse(line), null, 1)).join("\n");
+      texts.push(`$ branchlog ${name} ${session}.jsonl --json\n${pretty}\n${err}[${code}]\n`);
+    }
+    await expect(settledJson(texts.join("\n"))).toMatchFileSnapshot(`golden/${session}.json.txt`);
+  });
+});
+
+function settledJson(text: string): string {
+  return settled(text).replaceAll(/"opening": \{[^}]*\}/g, '"opening": {}');
+}

@@ -1,0 +1,138 @@
+/** The built command as a process: pipes, signals, colours, memory. Runs on dist. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { writeSessionFile } from "../../fixtures/generator/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { fixture } from "./command-run.ts";
+import { ended, program, runProcess, startCommand } from "./command-process.ts";
+
+const branches = fixture("pi-branches.jsonl");
+
+function copyOf(name: string): string {
+  const path = join(temporaryDirectory(), name);
+  copyFileSync(fixture(name), path);
+  return path;
+}
+
+/** A session whose listings are longer than any pipe. */
+function largeSession(bytes: number): string {
+  const path = join(temporaryDirectory(), "large.jsonl");
+  writeSessionFile(path, { bytes });
+  return path;
+}
+
+describe("the process", () => {
+  it("ends with the code of the run, results on one stream and failures on the other", async () => {
+    const fine = await runProcess(["name", fixture("pi-labels-and-names.jsonl")]);
+    expect(fine).toEqual({ code: 0, signal: null, out: "Final name\n", err: "" });
+    const damage = await runProcess(["verify", fixture("pi-cycles.jsonl")]);
+    expect(damage).toMatchObject({ code: 1, err: "" });
+    const failed = await runProcess(["info", "/no/such/file"]);
+    expect(failed).toMatchObject({ code: 1, out: "" });
+    expect(failed.err).toContain("ERR_LOG_MISSING");
+    expect(failed.err).not.toMatch(/^ +at /m);
+    expect(await runProcess(["info"])).toMatchObject({ code: 2, out: "" });
+  });
+
+  it("knows its version", async () => {
+    expect((await runProcess(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it("shows a stack only if BRANCHLOG_DEBUG is set", async () => {
+    const { err } = await runProcess(["info", "/no"], { env: { BRANCHLOG_DEBUG: "1" } });
+    expect(err).toMatch(/^ +at /m);
+  });
+
+  it.each([
+    [{}, false],
+    [{ FORCE_COLOR: "1" }, true],
+    [{ FORCE_COLOR: "0" }, false],
+    [{ FORCE_COLOR: "1", NO_COLOR: "1" }, false],
+    [{ CI: "1" }, false],
+  ])("with %j has colours in a pipe: %s", async (env, hasColours) => {
+    const { out } = await runProcess(["tree", branches], { env });
+    expect(out.includes("\u001B[")).toBe(hasColours);
+  });
+
+  it("appends what comes in on standard input", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    const input = '{"type":"custom","customType":"a"}\n{"type":"custom","customType":"b"}';
+    const { code, out } = await runProcess(["append", file, "-"], { input });
+    expect(code).toBe(0);
+    expect(out.match(/^appended /gm)).toHaveLength(2);
+  });
+
+  it("reads no standard input that it was not asked to read", async () => {
+    const child = startCommand(["info", branches]);
+    expect(await ended(child)).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe("a reader that goes away", () => {
+  it.each(["entries", "tree --json", "tree --all", "context", "context --json"])(
+    "ends %s with 0 and without a word",
+    async (line) => {
+      const [name = "", ...options] = line.split(" ");
+      const child = startCommand([name, largeSession(4_000_000), ...options]);
+      const errors: Buffer[] = [];
+      child.stderr?.on("data", (chunk: Buffer) => errors.push(chunk));
+      if (child.stdout !== null) await once(child.stdout, "data");
+      child.stdout?.destroy();
+      expect(await ended(child)).toEqual({ code: 0, signal: null });
+      expect(Buffer.concat(errors).toString()).toBe("");
+    },
+  );
+
+  it("is no reader that fails: a full disk is an error", async () => {
+    const child = spawn("sh", [
+      "-c",
+      '"$0" "$1" info "$2" > /dev/full',
+      process.execPath,
+      program,
+      branches,
+    ]);
+    const errors: Buffer[] = [];
+    child.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
+    expect(await ended(child)).toMatchObject({ code: 1 });
+    expect(Buffer.concat(errors).toString()).toContain("ENOSPC");
+  });
+});
+
+describe("an interrupt", () => {
+  it("ends a reading command with 130", async () => {
+    const child = startCommand(["entries", largeSession(4_000_000)]);
+    if (child.stdout !== null) await once(child.stdout, "data");
+    child.kill("SIGINT");
+    child.stdout?.resume();
+    expect(await ended(child)).toEqual({ code: 130, signal: null });
+  });
+
+  it("ends an append that waits for input with 130, what was acknowledged in the log", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    const before = statSync(file).size;
+    const child = startCommand(["append", file, "-"]);
+    child.stdin?.write('{"type":"custom","customType":"a"}\n');
+    if (child.stdout !== null) await once(child.stdout, "data");
+    child.kill("SIGINT");
+    expect(await ended(child)).toEqual({ code: 130, signal: null });
+    expect(statSync(file).size).toBeGreaterThan(before);
+    expect((await runProcess(["verify", file])).code).toBe(0);
+  });
+});
+
+describe("a large session", () => {
+  it("is listed in bounded memory, also when its reader is slow. Verifies: P16", async () => {
+    const path = largeSession(150_000_000);
+    const words = ["entries", path, "--json"];
+    const child = startCommand(words, { nodeArguments: ["--max-old-space-size=64"] });
+    let bytes = 0;
+    child.stdout?.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    expect(await ended(child)).toEqual({ code: 0, signal: null });
+    expect(bytes).toBeGreaterThan(149_000_000);
+  });
+});

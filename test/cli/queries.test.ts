@@ -1,0 +1,151 @@
+/** What the reading commands choose: entries, messages, branches; and what they cost. */
+import { copyFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { writeSessionFile } from "../../fixtures/generator/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
+import { createStyle } from "../../packages/cli/src/style.ts";
+
+const realistic = fixture("realistic-session.jsonl");
+
+async function json<T>(...words: string[]): Promise<T[]> {
+  const { code, out } = await branchlog([...words, "--json"]);
+  expect(code).toBe(0);
+  // What the command printed as JSON.
+  return jsonLines(out) as T[];
+}
+
+interface Entry {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly type: string;
+  readonly customType?: string;
+}
+
+describe("entries", () => {
+  it("are chosen by type, extension, revision, branch, order and number", async () => {
+    const all = await json<Entry>("entries", realistic);
+    const ids = (entries: readonly Entry[]): string[] => entries.map(({ id }) => id);
+    const chosen = async (...words: string[]): Promise<string[]> =>
+      ids(await json<Entry>("entries", realistic, ...words));
+
+    expect(all).toHaveLength(344);
+    const labels = all.filter(({ type }) => type === "label");
+    expect(await chosen("--type", "label")).toEqual(ids(labels));
+    const boards = all.filter(({ customType }) => customType === "kanban.board");
+    expect(await chosen("--custom-type", "kanban.board")).toEqual(ids(boards));
+    expect(await chosen("--from", "340")).toEqual(ids(all.slice(339)));
+    expect(await chosen("--reverse", "--limit", "3")).toEqual(ids(all.slice(-3).toReversed()));
+    expect(await chosen("--limit", "0")).toEqual([]);
+    expect(await chosen("--from", "999")).toEqual([]);
+
+    const branch = await json<Entry>("entries", realistic, "--on", "branch");
+    expect(branch.at(-1)?.id).toBe(all.at(-1)?.id);
+    for (const [i, { parentId }] of branch.entries()) {
+      expect(parentId).toBe(i === 0 ? null : branch[i - 1]?.id);
+    }
+  });
+
+  it("are one line each, also for people", async () => {
+    const { out } = await branchlog(["entries", realistic], { columns: 80 });
+    expect(out.trimEnd().split("\n")).toHaveLength(344);
+  });
+});
+
+describe("tree", () => {
+  interface Node extends Entry {
+    readonly children: readonly string[];
+  }
+
+  it("lists every node once as JSON, parents first, with the ids of its children", async () => {
+    const nodes = await json<Node>("tree", realistic);
+    expect(nodes).toHaveLength(344);
+    const seen = new Set<string>();
+    for (const { id, parentId } of nodes) {
+      expect(parentId === null || seen.has(parentId)).toBe(true);
+      seen.add(id);
+    }
+    expect(nodes.reduce((sum, { children }) => sum + children.length, 0)).toBe(343);
+  });
+
+  it("marks the leaf, fits the columns, and hides what is deep", async () => {
+    const { out } = await branchlog(["tree", realistic], { columns: 80 });
+    expect(out.match(/← leaf/g)).toHaveLength(1);
+    for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
+    const shallow = await branchlog(["tree", realistic, "--depth", "0"]);
+    expect(shallow.out).not.toContain("├─●");
+    expect(shallow.out).toMatch(/^├─⋯ 3 branches, \d+ entries$/m);
+  });
+
+  it("of a chain of 100,000 is three lines, or all of them. Verifies: P18", async () => {
+    const path = join(temporaryDirectory(), "deep.jsonl");
+    writeSessionFile(path, { shape: "chain", entries: 100_000 });
+    const short = await branchlog(["tree", path]);
+    expect(short.out).toContain("⋮ 99,998 entries\n◉ ");
+    const { out } = await branchlog(["tree", path, "--json"]);
+    expect(out.split("\n")).toHaveLength(100_001);
+  });
+
+  it("has colours where they can be seen", async () => {
+    const out = new MemoryOutput(110, createStyle(true));
+    await branchlog(["tree", fixture("pi-branches.jsonl")], { out });
+    expect(out.text).toContain("\u001B[36muser\u001B[39m");
+  });
+});
+
+describe("context", () => {
+  interface Context {
+    readonly messages: readonly { readonly role: string }[];
+    readonly thinkingLevel: string;
+    readonly model: unknown;
+    readonly truncatedAt?: string;
+  }
+
+  it("is one object as JSON, under pi's names", async () => {
+    const [context] = await json<Context>("context", realistic);
+    expect(Object.keys(context ?? {})).toEqual(["messages", "thinkingLevel", "model"]);
+    expect(context?.messages).toHaveLength(32);
+    const [end] = await json<Context>("context", realistic, "--last", "2");
+    expect(end?.messages).toEqual(context?.messages.slice(-2));
+  });
+
+  it("stands where it is told to", async () => {
+    const file = fixture("pi-branches.jsonl");
+    const [there] = await json<Context>("context", file, "--at", "5b2e9d02");
+    expect(there?.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    const { code, err } = await branchlog(["context", file, "--at", "nope"]);
+    expect(code).toBe(1);
+    expect(err).toContain("lists the ids");
+  });
+
+  it("says where its path breaks off", async () => {
+    const file = fixture("pi-missing-parents.jsonl");
+    const words = ["context", file, "--at", "c2d30006"];
+    const [context] = await json<Context>(...words);
+    expect(context?.truncatedAt).toBe("deadbeef");
+    expect((await branchlog(words)).out).toContain("the log holds no entry deadbeef");
+  });
+});
+
+describe("info", () => {
+  it("says what opening cost: every byte read, few lines parsed", async () => {
+    const copy = join(temporaryDirectory(), "session.jsonl");
+    copyFileSync(realistic, copy);
+    interface Info {
+      readonly opening: { readonly bytesRead: number; readonly linesParsed: number };
+    }
+    const [info] = await json<Info>("info", copy);
+    const { size } = statSync(copy);
+    expect(info?.opening.bytesRead).toBeGreaterThanOrEqual(size);
+    expect(info?.opening.bytesRead).toBeLessThan(size * 1.5);
+    expect(info?.opening.linesParsed).toBeGreaterThan(0);
+    expect(info?.opening.linesParsed).toBeLessThan(100);
+  });
+
+  it("lists the last of many tips and labels", async () => {
+    const { out } = await branchlog(["info", realistic]);
+    expect(out).toContain("branches   12, the last 8 of them:\n");
+    expect(out).toMatch(/32d151a0 .* toolResult ← leaf\n/);
+  });
+});
