@@ -127,6 +127,7 @@ function plainConstructor<A extends unknown[]>(
   fill: (this: PlainEntry, ...args: A) => void,
 ): new (...args: A) => PlainEntry {
   fill.prototype = Object.prototype;
+  // Cast: functions construct objects too, but the compiler knows that of classes only.
   return fill as unknown as new (...args: A) => PlainEntry;
 }
 
@@ -142,6 +143,7 @@ const PlainCustom = plainConstructor(function (customType: string) {
 });
 
 /** A constructor that returns the object it is given, for the class below to add its fields to. */
+// Cast: as above; what a constructor returns takes the place of the object that it would make.
 const Given = function (entry: object): object {
   return entry;
 } as unknown as new (entry: object) => object;

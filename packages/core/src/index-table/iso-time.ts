@@ -37,7 +37,8 @@ const hourBytes = 13;
 
 /**
  * Reads the timestamps of one log in its order. Neighbours share their hour as a rule, so date and
- * hour are worked out once per hour and compared otherwise. Gives what {@link exactIsoTimeOf} gives.
+ * hour are worked out once per hour and compared otherwise. Gives what {@link exactIsoTimeOf}
+ * gives.
  */
 export class IsoTimeReader {
   readonly #hour = new Uint8Array(hourBytes);

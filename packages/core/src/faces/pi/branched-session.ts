@@ -1,0 +1,140 @@
+/**
+ * One branch of a session as a session of its own: the path to an entry without its label entries,
+ * chained anew, then the name and the labels that are in force on it. Entries keep their ids and
+ * bytes; the context at their end is that of the source. Pure but for reading the source.
+ */
+import { relinkLine } from "../../dialects/relink-line.ts";
+import type { NewLinks } from "../../dialects/relink-line.ts";
+import { encodeDraft, spliceDraft } from "../../entries/encode-entry.ts";
+import type { KnownDraft } from "../../entries/entry-draft.ts";
+import type { SessionEntry } from "../../entries/entry-types.ts";
+import { pathToRow } from "../../index-table/tree-walk.ts";
+import { sessionName } from "../../projections/name.ts";
+import type { Engine } from "../../session/engine.ts";
+import { entryLines, newline, readableRows } from "./entry-lines.ts";
+import { isConversation } from "./session-log.ts";
+
+/** The entries of a branch as they are copied. */
+export interface Branch {
+  /** The entries that are copied, root first. */
+  readonly rows: readonly number[];
+  /** Ids of label entries that are left out, with the entry that follows each on the branch. */
+  readonly successors: ReadonlyMap<string, string>;
+  /** Whether a session with this branch is worth a file. */
+  readonly isConversation: boolean;
+}
+
+/** The branch that ends in a row. Reads the bodies that were not parsed yet. */
+export function branchTo(engine: Engine, leafRow: number): Branch {
+  const { index } = engine;
+  const path = readableRows(engine, pathToRow(index, leafRow).rows);
+  const rows: number[] = [];
+  const successors = new Map<string, string>();
+  let dropped: string[] = [];
+  for (const row of path) {
+    const id = index.idOf(row);
+    if (index.kindOf(row).type === "label") {
+      dropped.push(id);
+      continue;
+    }
+    for (const label of dropped) successors.set(label, id);
+    dropped = [];
+    rows.push(row);
+  }
+  const speaks = (row: number): boolean => {
+    const { type, role } = index.kindOf(row);
+    return isConversation(type, role);
+  };
+  return { rows, successors, isConversation: rows.some(speaks) };
+}
+
+/** The bytes of a branch: its entries, then the name and the labels. */
+export function* branchLines(engine: Engine, branch: Branch): Generator<Buffer> {
+  const { index } = engine;
+  let parentId: string | null = null;
+  for (const { row, line } of entryLines(engine, branch.rows)) {
+    const links: NewLinks = {
+      ...(index.parentIdOf(row) === parentId ? {} : { parentId }),
+      ...movedBoundary(engine, row, branch),
+    };
+    yield relinkLine(line, links);
+    yield newline;
+    parentId = index.idOf(row);
+  }
+  const mint = idMinter(engine);
+  for (const { draft, timestamp } of carriedDrafts(engine, branch)) {
+    const id = mint();
+    yield spliceDraft(encodeDraft(draft, timestamp), id, parentId);
+    parentId = id;
+  }
+}
+
+/** A boundary on a label that is left out becomes the next entry, so that as much is kept. */
+function movedBoundary(engine: Engine, row: number, { successors }: Branch): NewLinks {
+  if (successors.size === 0 || engine.index.kindOf(row).type !== "compaction") return {};
+  const entry = engine.bodies.entrySync(row);
+  if (entry?.type !== "compaction") return {};
+  const firstKeptEntryId = successors.get(entry.firstKeptEntryId);
+  return firstKeptEntryId === undefined ? {} : { firstKeptEntryId };
+}
+
+interface CarriedDraft {
+  readonly draft: KnownDraft;
+  readonly timestamp: string;
+}
+
+/** What is true of the branch by entries that stand elsewhere, or were left out. */
+function* carriedDrafts(engine: Engine, { rows }: Branch): Generator<CarriedDraft> {
+  const { index, log } = engine;
+  const { labels, name } = log.state.folded;
+  const onBranch = new Set(rows);
+  const nameRow = lastRowOfType(engine, "session_info");
+  if (nameRow >= 0 && nameOf(engine, rows) !== name) {
+    const draft = { type: "session_info", name: name ?? "" } as const;
+    yield { draft, timestamp: timeOf(engine, engine.bodies.entrySync(nameRow)?.timestamp) };
+  }
+  for (const [targetId, { label, timestamp }] of labels) {
+    if (!onBranch.has(index.rowOfId(targetId))) continue;
+    yield { draft: { type: "label", targetId, label }, timestamp: timeOf(engine, timestamp) };
+  }
+}
+
+function lastRowOfType({ index }: Engine, type: string): number {
+  for (let row = index.count - 1; row >= 0; row -= 1) {
+    if (index.kindOf(row).type === type && index.isNode(row)) return row;
+  }
+  return -1;
+}
+
+/** The name that the entries of a branch alone would give. */
+function nameOf({ index, bodies }: Engine, rows: readonly number[]): string | undefined {
+  let name = sessionName.initial();
+  for (const row of rows) {
+    if (index.kindOf(row).type !== "session_info") continue;
+    const entry: SessionEntry | undefined = bodies.entrySync(row);
+    if (entry !== undefined) name = sessionName.apply(name, { revision: row + 1, entry });
+  }
+  return name;
+}
+
+/** A time as stored; now where a foreign file has none. */
+function timeOf({ settings }: Engine, stored: unknown): string {
+  return typeof stored === "string" ? stored : new Date(settings.ports.clock.now()).toISOString();
+}
+
+const mintAttemptsMax = 100;
+
+/** Ids that neither the source nor the copy has. */
+function idMinter({ index, settings }: Engine): () => string {
+  const { ids } = settings.ports;
+  const minted = new Set<string>();
+  return () => {
+    let id = ids.entryId();
+    for (let i = 0; i < mintAttemptsMax && (index.ids.find(id) >= 0 || minted.has(id)); i += 1) {
+      id = ids.entryId();
+    }
+    if (index.ids.find(id) >= 0 || minted.has(id)) id = ids.sessionId();
+    minted.add(id);
+    return id;
+  };
+}

@@ -1,0 +1,124 @@
+/**
+ * Drafts of entries that refer to other entries: their references are checked as pi does, in its
+ * words, before anything is written. Pure but for reading the log.
+ */
+import type {
+  BranchSummaryDraft,
+  CompactionDraft,
+  ContextEditDraft,
+} from "../../entries/entry-draft.ts";
+import type { SystemMessage } from "../../entries/message-types.ts";
+import { BranchlogError } from "../../errors.ts";
+import type { ErrorCode } from "../../errors.ts";
+import type { IndexTable } from "../../index-table/index-table.ts";
+import { pathToRow } from "../../index-table/tree-walk.ts";
+import { computeSystemMessage } from "../../projections/system-message.ts";
+import type { Engine } from "../../session/engine.ts";
+import { contextOf } from "./log-context.ts";
+import type { SessionLog } from "./session-log.ts";
+
+/**
+ * The row of an entry that can be stood on.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
+ */
+export function requireRow(engine: Engine, id: string): number {
+  const { index, bodies } = engine;
+  const found = index.rowOfId(id);
+  if (found >= 0) bodies.confirmSync(found);
+  // Confirming may bring back an earlier entry with the id, or show that there is none.
+  const row = index.rowOfId(id);
+  if (row >= 0 && index.isNode(row)) return row;
+  throw refusal(engine, "ERR_ENTRY_NOT_FOUND", id, `Entry ${id} not found`);
+}
+
+/**
+ * A change of what the model sees of an entry of the active branch.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`, `ERR_ENTRY_NOT_FOUND`.
+ */
+export function contextEdit(
+  log: SessionLog,
+  targetId: string,
+  replacement: ContextEditDraft["replacement"],
+): ContextEditDraft {
+  const { engine } = log;
+  if (!isReplacement(replacement)) {
+    const message = "Context edit replacement must be null or contain string/array content";
+    throw refusal(engine, "ERR_INVALID_ARGUMENT", targetId, message);
+  }
+  const row = requireRow(engine, targetId);
+  if (!pathRows(log).includes(row)) {
+    const message = `Entry ${targetId} is not on the active branch`;
+    throw refusal(engine, "ERR_INVALID_ARGUMENT", targetId, message);
+  }
+  if (!isEditable(engine.index, row)) {
+    const message = `Entry ${targetId} does not contribute editable model content`;
+    throw refusal(engine, "ERR_INVALID_ARGUMENT", targetId, message);
+  }
+  return { type: "context_edit", targetId, replacement: inBlocks(engine.index, row, replacement) };
+}
+
+/** A summary of what the branch that is left holds, for the entry that is gone to. */
+export function branchSummary(
+  { engine, leaf }: SessionLog,
+  branchFromId: string | null,
+  fields: Omit<BranchSummaryDraft, "type" | "fromId">,
+): BranchSummaryDraft {
+  if (branchFromId !== null) requireRow(engine, branchFromId);
+  return { type: "branch_summary", fromId: leaf.id ?? "root", ...fields };
+}
+
+/** A compaction with the system message that is in force at the leaf. */
+export function compaction(
+  log: SessionLog,
+  nowMs: number,
+  fields: Omit<CompactionDraft, "type" | "systemMessage">,
+): CompactionDraft {
+  return { type: "compaction", ...fields, systemMessage: systemMessageAt(log, nowMs) };
+}
+
+/** All system messages of the context as one. Builds the context only if it may hold one. */
+function systemMessageAt(log: SessionLog, nowMs: number): SystemMessage | undefined {
+  const { index } = log.engine;
+  const maySpeak = pathRows(log).some((row) => {
+    const { type, role } = index.kindOf(row);
+    return type === "compaction" || role === "system";
+  });
+  return maySpeak ? computeSystemMessage(contextOf(log).messages, nowMs) : undefined;
+}
+
+function pathRows({ engine, leaf }: SessionLog): Int32Array {
+  const { index } = engine;
+  return pathToRow(index, leaf.id === null ? -1 : index.rowOfId(leaf.id)).rows;
+}
+
+function isReplacement(replacement: unknown): boolean {
+  if (replacement === null) return true;
+  if (typeof replacement !== "object" || !("content" in replacement)) return false;
+  return typeof replacement.content === "string" || Array.isArray(replacement.content);
+}
+
+const editableRoles: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
+
+function isEditable(index: IndexTable, row: number): boolean {
+  const { type, role } = index.kindOf(row);
+  return (
+    type === "custom_message" ||
+    (type === "message" && role !== undefined && editableRoles.has(role))
+  );
+}
+
+/** A text in place of what the model or a tool said becomes a block, as their content always is. */
+function inBlocks(
+  index: IndexTable,
+  row: number,
+  replacement: ContextEditDraft["replacement"],
+): ContextEditDraft["replacement"] {
+  const { role } = index.kindOf(row);
+  if (replacement === null || typeof replacement.content !== "string") return replacement;
+  if (role !== "assistant" && role !== "toolResult") return replacement;
+  return { content: [{ type: "text", text: replacement.content }] };
+}
+
+function refusal({ path }: Engine, code: ErrorCode, id: string, message: string): BranchlogError {
+  return new BranchlogError(code, message, { path, id });
+}

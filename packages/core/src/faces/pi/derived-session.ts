@@ -1,0 +1,73 @@
+/** Sessions that begin as a copy: of one branch of the session at hand, or of a whole file. */
+import type { SessionHeader } from "../../entries/entry-types.ts";
+import type { Engine } from "../../session/engine.ts";
+import { engineSettings } from "../../session/engine-options.ts";
+import type { EngineOptions } from "../../session/engine-options.ts";
+import { newHeader } from "../../session/new-header.ts";
+import type { NewSessionOptions } from "../../session/new-header.ts";
+import { createLog } from "../../store/create-log.ts";
+import { branchLines, branchTo } from "./branched-session.ts";
+import type { Branch } from "./branched-session.ts";
+import { requireRow } from "./checked-drafts.ts";
+import { inLargeChunks } from "./entry-lines.ts";
+import { forkLines, headerLine, openForkSource } from "./fork.ts";
+import { resolvePath } from "./local-path.ts";
+import { filePlace } from "./manager-state.ts";
+import type { ManagerState } from "./manager-state.ts";
+import { inheritingHeader, sessionPath } from "./session-header.ts";
+import { draftLog, fileLog, memoryLog } from "./session-log.ts";
+import type { SessionLog } from "./session-log.ts";
+
+/**
+ * The branch that ends in an entry as a new session: a file if somebody speaks on it, else a draft;
+ * in memory if the session at hand is.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_LOG_EXISTS`.
+ */
+export function branchOff(state: ManagerState, leafId: string): ManagerState {
+  const { engine } = state.log;
+  const branch = branchTo(engine, requireRow(engine, leafId));
+  const { ports } = engineSettings(state.options);
+  const parentSession = state.isPersisted ? state.file : undefined;
+  const header = newHeader(ports, state.cwd, { parentSession });
+  const chunks = inLargeChunks(branchPieces(engine, branch, header));
+  if (!state.isPersisted) return { ...state, log: memoryLog(chunks, state.options) };
+  const file = sessionPath(state.sessionDir, header);
+  return { ...state, file, log: branchLog(file, chunks, branch, state.options) };
+}
+
+/**
+ * A whole file, of any version, as a new session of another working directory.
+ * @throws BranchlogError as `openForkSource`; `ERR_INVALID_SESSION_ID`, `ERR_LOG_EXISTS`.
+ */
+export function forkFile(
+  options: EngineOptions,
+  sourcePath: string,
+  targetCwd: string,
+  sessionDir?: string,
+  { id }: Pick<NewSessionOptions, "id"> = {},
+): ManagerState {
+  const parentSession = resolvePath(sourcePath);
+  const source = openForkSource(parentSession, options);
+  const place = filePlace(targetCwd, sessionDir, options);
+  const { ports } = source.settings;
+  const header = newHeader(ports, place.cwd, { id, parentSession });
+  const file = sessionPath(place.sessionDir, header);
+  createLog(ports, file, inLargeChunks(forkLines(source, header)));
+  return { ...place, file, log: fileLog(file, options) };
+}
+
+function* branchPieces(engine: Engine, branch: Branch, header: SessionHeader): Generator<Buffer> {
+  yield inheritingHeader(header, headerLine(engine));
+  yield* branchLines(engine, branch);
+}
+
+function branchLog(
+  file: string,
+  chunks: Iterable<Buffer>,
+  { isConversation }: Branch,
+  options: EngineOptions,
+): SessionLog {
+  if (!isConversation) return draftLog(file, chunks, options);
+  createLog(engineSettings(options).ports, file, chunks);
+  return fileLog(file, options);
+}

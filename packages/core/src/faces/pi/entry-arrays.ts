@@ -1,0 +1,72 @@
+/**
+ * pi's free functions over entries in an array: the same context builder as everywhere else, on
+ * a path that is found by walking parent ids. Of a repeated id the last entry counts; a cycle ends
+ * the path.
+ */
+import type { CompactionEntry, SessionEntry } from "../../entries/entry-types.ts";
+import { buildContext, projectContext } from "../../projections/context.ts";
+import type { SessionContext, SessionProjection } from "../../projections/context.ts";
+import { selectContext } from "../../projections/context-selection.ts";
+import { arrayPathView } from "../../projections/projection.ts";
+import type { PathView } from "../../projections/projection.ts";
+
+/** Entries by their ids. */
+export type EntriesById = ReadonlyMap<string, SessionEntry>;
+
+/**
+ * The context at a leaf. Null is before the first entry: an empty context. Undefined, empty and
+ * unknown ids mean the last entry of the array.
+ * @param byId The entries by id, if the caller has them.
+ */
+export function buildSessionContext(
+  entries: readonly SessionEntry[],
+  leafId?: string | null,
+  byId?: EntriesById,
+): SessionContext {
+  const { messages, thinkingLevel, model } = buildContext(pathView(entries, leafId, byId));
+  return { messages, thinkingLevel, model };
+}
+
+/** The entries of the context at a leaf, in its order; leaves as in {@link buildSessionContext}. */
+export function buildContextEntries(
+  entries: readonly SessionEntry[],
+  leafId?: string | null,
+  byId?: EntriesById,
+): SessionEntry[] {
+  const view = pathView(entries, leafId, byId);
+  return Array.from(selectContext(view), (i) => view.entry(i));
+}
+
+/** The context with its entries beside their messages; see {@link buildSessionContext}. */
+export function buildSessionProjection(
+  entries: readonly SessionEntry[],
+  leafId?: string | null,
+  byId?: EntriesById,
+): SessionProjection {
+  return projectContext(pathView(entries, leafId, byId));
+}
+
+/** The last compaction in the array, wherever in the tree it stands; null if there is none. */
+export function getLatestCompactionEntry(entries: readonly SessionEntry[]): CompactionEntry | null {
+  for (let i = entries.length - 1; i >= 0; i -= 1) {
+    const entry = entries[i];
+    if (entry?.type === "compaction") return entry;
+  }
+  return null;
+}
+
+function pathView(
+  entries: readonly SessionEntry[],
+  leafId: string | null | undefined,
+  byId: EntriesById | undefined,
+): PathView {
+  if (leafId === null) return arrayPathView([]);
+  const known = byId ?? new Map(entries.map((entry) => [entry.id, entry]));
+  const path = new Set<SessionEntry>();
+  let at = (leafId ? known.get(leafId) : undefined) ?? entries.at(-1);
+  while (at !== undefined && !path.has(at)) {
+    path.add(at);
+    at = at.parentId ? known.get(at.parentId) : undefined;
+  }
+  return arrayPathView([...path].reverse());
+}

@@ -1,0 +1,70 @@
+/**
+ * The lines of entries as they are copied to another session: in the current form, byte for byte
+ * but for what an older version has to change. Read in few large reads; nothing is cached.
+ */
+import { currentVersion, entryForm } from "../../dialects/header.ts";
+import { migrateLine } from "../../dialects/migrate-line.ts";
+import { readFullySync } from "../../bodies/body-reader.ts";
+import { planReads } from "../../bodies/read-plan.ts";
+import { rowFlags } from "../../index-table/row-table.ts";
+import { bodyBytesMax } from "../../limits.ts";
+import type { Engine } from "../../session/engine.ts";
+
+/** A row and its line, without newline. */
+export interface EntryLine {
+  readonly row: number;
+  readonly line: Buffer;
+}
+
+/** The lines of rows, in the given order. Of damaged rows too: leave them out before. */
+export function* entryLines(engine: Engine, rows: Iterable<number>): Generator<EntryLine> {
+  const { index, bodies, log } = engine;
+  const isCurrent = entryForm(log.state.indexer.header?.version ?? currentVersion) === 3;
+  for (const read of planReads(index.rows, rows)) {
+    const bytes = Buffer.allocUnsafe(read.length);
+    readFullySync(log.file, bytes, read.length, read.offset);
+    for (const row of read.rows) {
+      const start = index.rows.offset(row) - read.offset;
+      const stored = bytes.subarray(start, start + index.rows.length(row));
+      const line = isCurrent
+        ? stored
+        : migrateLine(stored, { ...bodies.upcastContext(row), kind: "entry" });
+      yield { row, line };
+    }
+  }
+}
+
+/**
+ * Those of the rows whose bodies parse, in their order. Rows that were indexed without a parse get
+ * it now, so that no copy holds what only looked like an entry.
+ */
+export function readableRows(engine: Engine, rows: Iterable<number>): number[] {
+  const { index, bodies } = engine;
+  const all = [...rows];
+  const unsure = all.filter(
+    (row) => index.rows.is(row, rowFlags.provisional) && index.rows.length(row) <= bodyBytesMax,
+  );
+  const confirmed = bodies.entriesSync(unsure);
+  while (confirmed.next().done !== true);
+  return all.filter((row) => !index.rows.is(row, rowFlags.damaged));
+}
+
+/** What ends a line. */
+export const newline: Buffer = Buffer.from("\n");
+
+const chunkBytes = 1024 * 1024;
+
+/** The same bytes in few large pieces: each costs a write. */
+export function* inLargeChunks(pieces: Iterable<Buffer>): Generator<Buffer> {
+  let gathered: Buffer[] = [];
+  let bytes = 0;
+  for (const piece of pieces) {
+    gathered.push(piece);
+    bytes += piece.length;
+    if (bytes < chunkBytes) continue;
+    yield Buffer.concat(gathered);
+    gathered = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(gathered);
+}

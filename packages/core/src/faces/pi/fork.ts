@@ -1,0 +1,98 @@
+/**
+ * A copy of a whole session for another working directory: every record with its bytes, all
+ * branches and labels, under a header of its own. The source is only read. Lines that are no
+ * records stay behind; what hung from such a line hangs from the entry before it.
+ */
+import { decodeLine, LineFramer, scanSync } from "@branchlog/streaming";
+import { readFullySync } from "../../bodies/body-reader.ts";
+import { relinkLine } from "../../dialects/relink-line.ts";
+import type { SessionHeader } from "../../entries/entry-types.ts";
+import { BranchlogError, isBranchlogError } from "../../errors.ts";
+import type { ErrorCode } from "../../errors.ts";
+import { rowFlags } from "../../index-table/row-table.ts";
+import { Engine } from "../../session/engine.ts";
+import type { EngineOptions } from "../../session/engine-options.ts";
+import { entryLines, newline, readableRows } from "./entry-lines.ts";
+import { inheritingHeader } from "./session-header.ts";
+
+const notForkable: ReadonlySet<ErrorCode> = new Set([
+  "ERR_LOG_MISSING",
+  "ERR_LOG_EMPTY",
+  "ERR_NOT_A_SESSION",
+  "ERR_HEADER_DAMAGED",
+]);
+
+/**
+ * Opens the session that is to be copied.
+ * @throws BranchlogError in pi's words if it is none.
+ */
+export function openForkSource(path: string, options: EngineOptions): Engine {
+  try {
+    return Engine.openSync(path, { ...options, access: "read" });
+  } catch (error) {
+    if (!isBranchlogError(error) || !notForkable.has(error.code)) throw error;
+    const message = `Cannot fork: source session file is empty or invalid: ${path}`;
+    throw new BranchlogError(error.code, message, { path, cause: error });
+  }
+}
+
+/** The bytes of the copy, header first. */
+export function* forkLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
+  yield inheritingHeader(header, headerLine(engine));
+  const { index, log } = engine;
+  let at = headerEnd(engine);
+  for (const { row, line } of entryLines(engine, readableRows(engine, range(index.count)))) {
+    yield* recordsBetween(engine, at, index.rows.offset(row));
+    const parentId = readableParentId(engine, row);
+    yield parentId === undefined ? line : relinkLine(line, { parentId });
+    yield newline;
+    at = index.rows.offset(row) + index.rows.length(row);
+  }
+  yield* recordsBetween(engine, at, log.size);
+}
+
+/** The header line of a log, as stored. */
+export function headerLine({ log }: Engine): Buffer {
+  const { offset = 0, length = 0 } = log.state.indexer.header ?? {};
+  const line = Buffer.alloc(length);
+  readFullySync(log.file, line, length, offset);
+  return line;
+}
+
+function headerEnd({ log }: Engine): number {
+  const { offset = 0, length = 0 } = log.state.indexer.header ?? {};
+  return offset + length;
+}
+
+/** Records without a place in the tree, which other programs may need. */
+function recordsBetween({ log }: Engine, from: number, to: number): readonly Buffer[] {
+  // One newline, with a carriage return before it at most: as a rule nothing is there.
+  if (to - from <= 2) return [];
+  const records: Buffer[] = [];
+  const line = (bytes: Buffer, start: number, end: number): void => {
+    const decoded = decodeLine(bytes, start, end);
+    if (!decoded.ok || decoded.value["type"] === "session") return;
+    records.push(Buffer.from(bytes.subarray(start, end)), newline);
+  };
+  const sink = { line, longLine: () => undefined };
+  scanSync(log.file, new LineFramer({ offset: from }), sink, { from, to });
+  return records;
+}
+
+/** The id to name as parent where that of the line is damaged; undefined where it is not. */
+function readableParentId({ index }: Engine, row: number): string | null | undefined {
+  const { rows } = index;
+  let slot = rows.parentSlot(row);
+  let parent = index.rowOfSlot(slot);
+  if (parent < 0 || !rows.is(parent, rowFlags.damaged)) return undefined;
+  for (let steps = 0; parent >= 0 && rows.is(parent, rowFlags.damaged); steps += 1) {
+    if (steps > index.count) return null;
+    slot = rows.parentSlot(parent);
+    parent = index.rowOfSlot(slot);
+  }
+  return slot < 0 ? null : index.ids.idAt(slot);
+}
+
+function* range(count: number): Generator<number> {
+  for (let i = 0; i < count; i += 1) yield i;
+}

@@ -1,0 +1,85 @@
+/** `@branchlog/core/pi`: the session layer of pi, under pi's names, on the engine of Branchlog. */
+export { SessionManager } from "./session-manager.ts";
+export type { ReadonlySessionManager } from "./readonly-session-manager.ts";
+export type { ManagerFactory } from "./manager-factory.ts";
+export type { NewSessionOptions } from "../../session/new-header.ts";
+export type { SessionTreeNode } from "./tree-nodes.ts";
+export type { SessionInfo } from "./session-info.ts";
+export type { SessionListProgress } from "./session-directory.ts";
+export { findMostRecentSession } from "./session-lookup.ts";
+export { getAgentDir, getDefaultSessionDir } from "./agent-directory.ts";
+export { assertValidSessionId } from "../../entries/session-id.ts";
+export {
+  buildContextEntries,
+  buildSessionContext,
+  buildSessionProjection,
+  getLatestCompactionEntry,
+} from "./entry-arrays.ts";
+export type { EntriesById } from "./entry-arrays.ts";
+export {
+  CURRENT_SESSION_VERSION,
+  loadEntriesFromFile,
+  migrateSessionEntries,
+  parseSessionEntries,
+} from "./session-records.ts";
+export {
+  entryMessages as sessionEntryToContextMessages,
+  projectEntry as projectContextEntry,
+} from "../../projections/context-messages.ts";
+export type {
+  ContextProblem,
+  ContextProblemReason,
+  OnContextProblem,
+  ProjectedEntries,
+  ProjectedEntry,
+} from "../../projections/context-messages.ts";
+export { convertToLlm } from "../../projections/llm-messages.ts";
+export type { LlmMessage } from "../../projections/llm-messages.ts";
+export type { SessionContext, SessionProjection } from "../../projections/context.ts";
+export type { ModelReference, PathSettings } from "../../projections/settings.ts";
+export type { Diagnostic, DiagnosticKind } from "../../index-table/diagnostics.ts";
+export { BranchlogError, isBranchlogError } from "../../errors.ts";
+export type { ErrorCode, ErrorFacts } from "../../errors.ts";
+export type {
+  BranchSummaryEntry,
+  CompactionEntry,
+  ContextEditEntry,
+  ContextEditReplacement,
+  CustomEntry,
+  CustomMessageEntry,
+  FileEntry,
+  LabelEntry,
+  ModelChangeEntry,
+  SessionEntry,
+  SessionEntryBase,
+  SessionHeader,
+  SessionInfoEntry,
+  SessionMessageEntry,
+  ThinkingLevelChangeEntry,
+  UsageEntry,
+} from "../../entries/entry-types.ts";
+export type {
+  AgentMessage,
+  AssistantMessage,
+  BashExecutionMessage,
+  BranchSummaryMessage,
+  CompactionSummaryMessage,
+  CustomMessage,
+  SystemMessage,
+  SystemTool,
+  ToolResultMessage,
+  UserMessage,
+} from "../../entries/message-types.ts";
+export type {
+  AssistantContent,
+  ContentBlock,
+  ImageContent,
+  StopReason,
+  TextContent,
+  ThinkingContent,
+  ThinkingLevel,
+  ToolCall,
+  Usage,
+  UsageCost,
+  UserContent,
+} from "../../entries/content-types.ts";

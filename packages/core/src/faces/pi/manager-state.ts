@@ -1,0 +1,183 @@
+/**
+ * What a session manager stands on, and the ways to get there: a new session, an existing file, or
+ * memory. A state is never changed in place, so a way that fails leaves the manager where it was.
+ */
+import { dirname } from "node:path";
+import { encodeHeader } from "../../entries/encode-header.ts";
+import type { FileEntry } from "../../entries/entry-types.ts";
+import { objectText } from "../../entries/json-text.ts";
+import { engineSettings } from "../../session/engine-options.ts";
+import type { EngineOptions } from "../../session/engine-options.ts";
+import { newHeader } from "../../session/new-header.ts";
+import type { NewSessionOptions } from "../../session/new-header.ts";
+import { resolveSessionDir } from "./agent-directory.ts";
+import { claimEmptyFile } from "./empty-file.ts";
+import { openExisting } from "./existing-file.ts";
+import type { FoundLog } from "./existing-file.ts";
+import { resolvePath } from "./local-path.ts";
+import { sessionPath } from "./session-header.ts";
+import { findMostRecentSession } from "./session-lookup.ts";
+import { bytesOf, draftLog, fileLog, memoryLog } from "./session-log.ts";
+import type { SessionLog } from "./session-log.ts";
+
+/** What stays the same while a manager goes from session to session. */
+export interface ManagerPlace {
+  readonly cwd: string;
+  /** Where new sessions are kept; "" if they are not. */
+  readonly sessionDir: string;
+  readonly isPersisted: boolean;
+  readonly options: EngineOptions;
+}
+
+/** See the file comment. */
+export interface ManagerState extends ManagerPlace {
+  /**
+   * Path of the session file, which a draft does not have yet. In memory undefined, or the file
+   * that the session was copied from.
+   */
+  readonly file: string | undefined;
+  readonly log: SessionLog;
+}
+
+/** The place of sessions kept in files; makes the directory. */
+export function filePlace(
+  cwd: string,
+  sessionDir: string | undefined,
+  options: EngineOptions,
+): ManagerPlace {
+  const place = {
+    cwd: resolveCwd(cwd),
+    sessionDir: resolvePath(resolveSessionDir(cwd, sessionDir)),
+    isPersisted: true,
+    options,
+  };
+  engineSettings(options).ports.fs.makeDirectorySync(place.sessionDir);
+  return place;
+}
+
+/** A new session in a directory, which is made if it is missing. Throws as {@link startSession}. */
+export function createSession(
+  options: EngineOptions,
+  cwd: string,
+  sessionDir?: string,
+  session?: NewSessionOptions,
+): ManagerState {
+  return startSession(filePlace(cwd, sessionDir, options), session);
+}
+
+/**
+ * A new session, nothing of which is on disk yet.
+ * @param file Where it will be kept; by default under a name made from its header.
+ * @throws BranchlogError `ERR_INVALID_SESSION_ID`.
+ */
+export function startSession(
+  place: ManagerPlace,
+  options?: NewSessionOptions,
+  file?: string,
+): ManagerState {
+  const header = newHeader(engineSettings(place.options).ports, place.cwd, options);
+  const chunks = [encodeHeader(header)];
+  if (!place.isPersisted) {
+    return { ...place, file: undefined, log: memoryLog(chunks, place.options) };
+  }
+  const path = file ?? sessionPath(place.sessionDir, header);
+  return { ...place, file: path, log: draftLog(path, chunks, place.options) };
+}
+
+/**
+ * The session in a file; a new one for that path if there is none. An empty file gets a header. In
+ * memory, a copy of the session, which leaves the file alone.
+ * @throws BranchlogError as `openExisting`.
+ */
+export function openSession(place: ManagerPlace, path: string): ManagerState {
+  const file = resolvePath(path);
+  return stateIn(place, file, openExisting(file, place.options));
+}
+
+/**
+ * The session in a file, in the working directory that its header names.
+ * @param cwd Instead of the one in the header.
+ * @throws BranchlogError as `openExisting`.
+ */
+export function openWhereItBelongs(
+  options: EngineOptions,
+  path: string,
+  sessionDir?: string,
+  cwd?: string,
+): ManagerState {
+  const file = resolvePath(path);
+  const found = openExisting(file, options);
+  const stored = typeof found === "string" ? undefined : found.engine.header.cwd;
+  const openedIn = resolveCwd(cwd ?? stored);
+  const place =
+    sessionDir === undefined
+      ? { cwd: openedIn, sessionDir: dirname(file), isPersisted: true, options }
+      : filePlace(openedIn, sessionDir, options);
+  return stateIn(place, file, found);
+}
+
+/**
+ * The session of a working directory that changed last; a new one if there is none.
+ * @throws BranchlogError as `openExisting`.
+ */
+export function continueRecentSession(
+  options: EngineOptions,
+  cwd: string,
+  sessionDir?: string,
+): ManagerState {
+  const place = filePlace(cwd, sessionDir, options);
+  const recent = findMostRecentSession(place.sessionDir, place.cwd);
+  return recent === null ? startSession(place) : openSession(place, recent);
+}
+
+/** A session in memory, with the records that a caller kept, or a new one without them. */
+export function startInMemory(
+  options: EngineOptions,
+  cwd?: string,
+  session?: NewSessionOptions,
+  records: readonly FileEntry[] = [],
+): ManagerState {
+  const place = { cwd: resolveCwd(cwd), sessionDir: "", isPersisted: false, options };
+  if (records.length === 0) return startSession(place, session);
+  const headerAt = records.findIndex(isHeader);
+  const header = records[headerAt] ?? newHeader(engineSettings(options).ports, place.cwd, session);
+  const chunks = [recordLine(header)];
+  for (const [at, record] of records.entries()) {
+    if (at !== headerAt) chunks.push(recordLine(record));
+  }
+  return { ...place, file: undefined, log: memoryLog(chunks, options) };
+}
+
+function stateIn(place: ManagerPlace, file: string, found: FoundLog): ManagerState {
+  const { options } = place;
+  if (!place.isPersisted) {
+    if (typeof found === "string") return { ...startSession(place), file };
+    return { ...place, file, log: memoryLog(bytesOf(found.engine), options) };
+  }
+  if (found === "missing") return startSession(place, undefined, file);
+  if (found === "empty") {
+    const header = newHeader(engineSettings(options).ports, place.cwd);
+    claimEmptyFile(file, encodeHeader(header), options);
+    return { ...place, file, log: fileLog(file, options) };
+  }
+  return { ...place, file, log: found };
+}
+
+function isHeader(record: FileEntry): boolean {
+  return record?.type === "session" && typeof record.id === "string";
+}
+
+function recordLine(record: FileEntry): Buffer {
+  return Buffer.from(`${objectText({ ...record }, "A record")}\n`);
+}
+
+/** The directory that a caller or a header means; that of the process if it cannot be told. */
+function resolveCwd(cwd: unknown): string {
+  if (typeof cwd !== "string" || cwd === "") return process.cwd();
+  try {
+    return resolvePath(cwd);
+  } catch {
+    // A `file:` URL of another machine: as good as none.
+    return process.cwd();
+  }
+}

@@ -1,0 +1,38 @@
+/** The name that pi gives the file of a session, and headers that inherit from another one. */
+import { join } from "node:path";
+import { findMember, locateMembers } from "../../dialects/object-members.ts";
+import { encodeHeader } from "../../entries/encode-header.ts";
+import type { SessionHeader } from "../../entries/entry-types.ts";
+
+/** Where the session of a header is kept in a directory. */
+export function sessionPath(directory: string, { id, timestamp }: SessionHeader): string {
+  return join(directory, `${timestamp.replaceAll(/[:.]/g, "-")}_${id}.jsonl`);
+}
+
+/** What a new session has of its own. `branchedFrom` is what parentSession was called in v1. */
+const ownKeys: ReadonlySet<string> = new Set([
+  "type",
+  "version",
+  "id",
+  "timestamp",
+  "cwd",
+  "parentSession",
+  "branchedFrom",
+]);
+
+/**
+ * The line of a header that takes over, byte for byte, what the source's header holds besides the
+ * fields that pi knows: metadata of hosts outlives forks.
+ */
+export function inheritingHeader(header: SessionHeader, source: Buffer): Buffer {
+  const line = encodeHeader(header);
+  const object = locateMembers(source, 0, source.length);
+  const pieces: Buffer[] = [];
+  for (const member of object?.members ?? []) {
+    const isLast = object !== null && findMember(object, member.key) === member;
+    if (ownKeys.has(member.key) || !isLast) continue;
+    pieces.push(Buffer.from(","), source.subarray(member.keyStart, member.valueEnd));
+  }
+  const closing = line.length - "}\n".length;
+  return Buffer.concat([line.subarray(0, closing), ...pieces, line.subarray(closing)]);
+}

@@ -1,0 +1,157 @@
+/**
+ * The log that a session manager stands on: a file, memory, or a draft. A draft is a log in memory
+ * that becomes a file with the first user or assistant message, all of it at once. Whatever fails,
+ * what was there before the call is there after it.
+ */
+import { readRange } from "@branchlog/streaming";
+import { encodeDraft } from "../../entries/encode-entry.ts";
+import type { EntryDraft } from "../../entries/entry-draft.ts";
+import { appendItem } from "../../session/append-entries.ts";
+import type { AppendResult } from "../../session/append-entries.ts";
+import type { AppendItem, ParentChoice } from "../../session/append-plan.ts";
+import { Engine } from "../../session/engine.ts";
+import type { EngineOptions } from "../../session/engine-options.ts";
+import { engineSettings } from "../../session/engine-options.ts";
+import { LeafCursor } from "../../session/leaf-cursor.ts";
+import { runSync } from "../../session/steps.ts";
+import { createLog } from "../../store/create-log.ts";
+import { createMemoryPorts } from "../../store/memory-ports.ts";
+import { noLock } from "../../store/memory-lock.ts";
+import { ContextMemo } from "./context-memo.ts";
+
+/** See the file comment. The leaf is pinned from the start, as pi's is. */
+export interface SessionLog {
+  readonly engine: Engine;
+  readonly leaf: LeafCursor;
+  /** The context at the leaf when it was last asked for. */
+  readonly memo: ContextMemo;
+  /** Where a draft will be published; null: it is a file, or will never be one. */
+  readonly draftOf: string | null;
+  /** How files are opened and written, for when the draft becomes one. */
+  readonly options: EngineOptions;
+}
+
+/** What an append came to. */
+export interface Appended {
+  /** Another log than before if a draft was published. */
+  readonly log: SessionLog;
+  readonly result: AppendResult;
+}
+
+const memoryPath = "/session.jsonl";
+
+/**
+ * Opens a file as it is. Never writes.
+ * @throws As `Engine.openSync`.
+ */
+export function fileLog(path: string, options: EngineOptions): SessionLog {
+  return standingAtTail(Engine.openSync(path, options), null, options);
+}
+
+/** A log in memory with these bytes, for good. */
+export function memoryLog(chunks: Iterable<Buffer>, options: EngineOptions): SessionLog {
+  return standingAtTail(memoryEngine(memoryPath, chunks, options), null, options);
+}
+
+/** A log in memory with these bytes, which will be the file at `path`. */
+export function draftLog(
+  path: string,
+  chunks: Iterable<Buffer>,
+  options: EngineOptions,
+): SessionLog {
+  return standingAtTail(memoryEngine(path, chunks, options), path, options);
+}
+
+/**
+ * Appends one entry, by default below the leaf, and moves the leaf to it.
+ * @param timeMs The time of the entry.
+ * @throws As `Engine.append`; for a draft `ERR_LOG_EXISTS`, and what creating a file throws.
+ */
+export function appendToLog(
+  log: SessionLog,
+  draft: EntryDraft,
+  timeMs: number,
+  parent?: ParentChoice,
+): Appended {
+  const item = appendItem(encodeDraft(draft, new Date(timeMs).toISOString()), parent);
+  return log.draftOf !== null && isConversation(item.encoded.type, item.encoded.role)
+    ? publish(log, log.draftOf, item)
+    : { log, result: appendNow(log, item) };
+}
+
+/** The time for a new entry, in epoch milliseconds. */
+export function nowMs({ options }: SessionLog): number {
+  return engineSettings(options).ports.clock.now();
+}
+
+/** Whether a session that holds such an entry is worth a file. */
+export function isConversation(type: string, role: string | undefined): boolean {
+  return type === "message" && (role === "user" || role === "assistant");
+}
+
+function standingAtTail(
+  engine: Engine,
+  draftOf: string | null,
+  options: EngineOptions,
+): SessionLog {
+  const leaf = new LeafCursor(false, engine.tailId);
+  return { engine, leaf, memo: new ContextMemo(), draftOf, options };
+}
+
+function memoryEngine(path: string, chunks: Iterable<Buffer>, options: EngineOptions): Engine {
+  const { clock, ids } = engineSettings(options).ports;
+  const ports = createMemoryPorts({ lock: noLock, clock, ids });
+  createLog(ports, path, chunks);
+  return Engine.openSync(path, { ...options, ports });
+}
+
+function appendNow({ engine, leaf }: SessionLog, item: AppendItem): AppendResult {
+  const request = { items: [item], onDiverged: "branch", expectedTail: undefined } as const;
+  const [result] = runSync(engine.append(request, leaf), engine.settings.ports.clock);
+  if (result === undefined) throw new Error("an append without a result");
+  return result;
+}
+
+/** Appends to a copy of the draft and makes that the file, so that a failure leaves the draft. */
+function publish(draft: SessionLog, path: string, item: AppendItem): Appended {
+  const { options } = draft;
+  const copy = draftLog(path, bytesOf(draft.engine), options);
+  copy.leaf.pin(draft.leaf.id);
+  const result = appendNow(copy, item);
+  try {
+    createLog(engineSettings(options).ports, path, bytesOf(copy.engine));
+    return { log: standingAt(fileLog(path, options), copy.leaf), result };
+  } catch (error) {
+    const file = ownFile(draft, path);
+    if (file === undefined) throw error;
+    const isWhole = file.engine.tailId === result.id;
+    if (isWhole) return { log: standingAt(file, copy.leaf), result };
+    const log = standingAt(file, draft.leaf);
+    return { log, result: appendNow(log, item) };
+  }
+}
+
+function standingAt(log: SessionLog, { id }: LeafCursor): SessionLog {
+  log.leaf.pin(id);
+  return log;
+}
+
+/**
+ * The file at a path if it begins as the draft does: then it is what became of the draft when a
+ * publication failed after the file had its name, now or at an earlier append.
+ */
+function ownFile(draft: SessionLog, path: string): SessionLog | undefined {
+  try {
+    const file = fileLog(path, draft.options);
+    const wanted = Buffer.concat([...bytesOf(draft.engine)]);
+    const found = Buffer.concat([...readRange(file.engine.log.file, 0, wanted.length)]);
+    return found.equals(wanted) ? file : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The whole log, as it was when it was last looked at. */
+export function bytesOf({ log }: Engine): Iterable<Buffer> {
+  return readRange(log.file, 0, log.size);
+}

@@ -1,0 +1,80 @@
+/**
+ * Finds one session of a directory by reading headers only. Best effort, as pi's: files that cannot
+ * be read or are no sessions are passed over, and a directory that cannot be read holds none.
+ * Synchronous; nothing is written.
+ */
+import { join } from "node:path";
+import { readSessionHeaderSync } from "../../catalog/header-search.ts";
+import { isSessionFileName } from "../../catalog/session-files.ts";
+import type { SessionHeader } from "../../entries/entry-types.ts";
+import { nodeFileSystem } from "../../store/node-file-system.ts";
+import type { FileStat } from "../../store/ports.ts";
+import { resolveSessionDir } from "./agent-directory.ts";
+import { expandPath } from "./local-path.ts";
+import { sessionScope } from "./session-scope.ts";
+
+/**
+ * The file of the session with exactly this id among those of `cwd` (see `listSessions`), or
+ * undefined. Of several, the one whose name has the id as pi's file names do, then the one whose
+ * name is last. A session that is found by its file name costs one read, any other up to all.
+ */
+export function findSessionById(cwd: string, id: string, sessionDir?: string): string | undefined {
+  const directory = resolveSessionDir(cwd, sessionDir);
+  const isInScope = sessionScope(cwd, directory);
+  const names = sessionFileNames(directory).sort().reverse();
+  const isNamed = (name: string): boolean => name.endsWith(`_${id}.jsonl`);
+  const ordered = [...names.filter(isNamed), ...names.filter((name) => !isNamed(name))];
+  for (const name of ordered) {
+    const path = join(directory, name);
+    if (statOf(path)?.isFile !== true) continue;
+    const header = headerOf(path);
+    if (header?.id === id && isInScope(header.cwd)) return path;
+  }
+  return undefined;
+}
+
+/**
+ * The session file that changed last in a directory, of ties the one whose name is last; null if
+ * there is none. With `cwd` only among the sessions of that working directory (see `listSessions`).
+ */
+export function findMostRecentSession(sessionDir: string, cwd?: string): string | null {
+  const directory = expandPath(sessionDir);
+  const isInScope = cwd ? sessionScope(cwd, directory) : () => true;
+  const files = sessionFileNames(directory)
+    .sort()
+    .reverse()
+    .map((name) => join(directory, name))
+    .map((path) => ({ path, stat: statOf(path) }))
+    .filter(({ stat }) => stat?.isFile === true)
+    .sort((a, b) => (b.stat?.mtimeMs ?? 0) - (a.stat?.mtimeMs ?? 0));
+  for (const { path } of files) {
+    const header = headerOf(path);
+    if (header !== undefined && isInScope(header.cwd)) return path;
+  }
+  return null;
+}
+
+function sessionFileNames(directory: string): string[] {
+  try {
+    return nodeFileSystem.listSync(directory).filter(isSessionFileName);
+  } catch {
+    return [];
+  }
+}
+
+function statOf(path: string): FileStat | null {
+  try {
+    return nodeFileSystem.statSync(path);
+  } catch {
+    // A link into a directory that we may not enter, or one that leads to itself.
+    return null;
+  }
+}
+
+function headerOf(path: string): SessionHeader | undefined {
+  try {
+    return readSessionHeaderSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * pi's free functions over the records of a session as text or as a file: parsing and migration.
+ * Lines that are no JSON objects are left out; nothing is written.
+ */
+import { decodeLine, LineFramer, recordsSync } from "@branchlog/streaming";
+import type { JsonObject } from "@branchlog/streaming";
+import { currentVersion, entryForm, readHeader } from "../../dialects/header.ts";
+import { legacyEntryId } from "../../dialects/legacy-id.ts";
+import { upcastEntry } from "../../dialects/upcast.ts";
+import type { UpcastContext } from "../../dialects/upcast.ts";
+import type { FileEntry } from "../../entries/entry-types.ts";
+import { bodyBytesMax } from "../../limits.ts";
+import { resolvePath } from "./local-path.ts";
+
+/** The version of the files that are written. */
+export const CURRENT_SESSION_VERSION: number = currentVersion;
+
+/** The records in a text of JSON lines, as stored, header or not. */
+export function parseSessionEntries(content: string): FileEntry[] {
+  const records: FileEntry[] = [];
+  const bytes = Buffer.from(content);
+  const framer = new LineFramer({ lineBytesMax: bytes.length });
+  const take = (line: Buffer, start: number, end: number): void => {
+    const decoded = decodeLine(line, start, end);
+    if (decoded.ok) records.push(asRecord(decoded.value));
+  };
+  framer.push(bytes, { line: take, longLine: () => undefined });
+  const rest = framer.rest()?.bytes;
+  if (rest) take(rest, 0, rest.length);
+  return records;
+}
+
+/**
+ * The records of a session file from its header on, as stored. Empty if the file is missing or
+ * is no session.
+ * @throws What reading throws, for instance `EISDIR`.
+ */
+export function loadEntriesFromFile(filePath: string): FileEntry[] {
+  const records: FileEntry[] = [];
+  try {
+    for (const record of recordsSync(resolvePath(filePath), { lineBytesMax: bodyBytesMax })) {
+      if (!record.ok) continue;
+      const isFirst = records.length === 0;
+      if (isFirst && readHeader(record.value).kind === "not-header") continue;
+      records.push(asRecord(record.value));
+    }
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  return records;
+}
+
+/**
+ * Brings records of version 1 or 2, in place, into the current form. The new ids depend on the
+ * session id and the position only. Records without a header count as version 1.
+ */
+export function migrateSessionEntries(entries: readonly FileEntry[]): void {
+  // Decoding boundary: records are JSON, changed as such.
+  const records = entries as unknown as readonly JsonObject[];
+  const readings = records.map((record) => readHeader(record));
+  const header = readings.find((reading) => reading.kind === "header");
+  const version = entryForm(header?.version ?? 1);
+  if (version === 3) return;
+  const idOf = (i: number): string => legacyEntryId(header?.header.id ?? "", i + 1);
+  let parentId: string | null = null;
+  for (const [at, record] of records.entries()) {
+    if (record["type"] === "session") {
+      record["version"] = currentVersion;
+      continue;
+    }
+    const idAtFileIndex = (i: number): string | undefined =>
+      i <= at && records[i]?.["type"] !== "session" ? idOf(i) : undefined;
+    const context: UpcastContext = { version, id: idOf(at), parentId, idAtFileIndex };
+    becomes(record, upcastEntry(record, context));
+    parentId = context.id;
+  }
+}
+
+function becomes(record: JsonObject, form: JsonObject): void {
+  if (form === record) return;
+  for (const key of Object.keys(record)) if (!Object.hasOwn(form, key)) delete record[key];
+  Object.assign(record, form);
+}
+
+function asRecord(value: JsonObject): FileEntry {
+  // Decoding boundary: records are handed out as stored.
+  return value as unknown as FileEntry;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}

@@ -1,0 +1,146 @@
+/**
+ * The tree of a session as pi's nodes: children by time, labels resolved. Iterative and linear
+ * but for sorting; every node is there once, also the members of a cycle, of which the first in
+ * the file becomes a root.
+ */
+import { entriesOfRows } from "../../bodies/lazy-entry.ts";
+import type { LazySource } from "../../bodies/lazy-entry.ts";
+import type { SessionEntry } from "../../entries/entry-types.ts";
+import type { IndexTable } from "../../index-table/index-table.ts";
+import { parentOfRow } from "../../index-table/tree-walk.ts";
+import type { Labels } from "../../projections/labels.ts";
+import { cycleRows } from "../../projections/tree.ts";
+
+/** An entry in the tree, under pi's names. */
+export interface SessionTreeNode {
+  readonly entry: SessionEntry;
+  /** By time; of the same time in file order. */
+  readonly children: SessionTreeNode[];
+  /** The label in force, if there is one. */
+  readonly label?: string | undefined;
+  /** When that label was set, as stored. */
+  readonly labelTimestamp?: string | undefined;
+}
+
+/** Until the children are known. */
+const none: SessionTreeNode[] = [];
+
+interface OpenNode {
+  readonly entry: SessionEntry;
+  children: SessionTreeNode[];
+  label: string | undefined;
+  labelTimestamp: string | undefined;
+}
+
+/** The roots in file order: entries without a parent, of a missing one, or opening a cycle. */
+export function treeNodes(source: LazySource, labels: Labels): SessionTreeNode[] {
+  const { index } = source;
+  const nodes = openNodes(source);
+  const parents = parentRows(index, nodes);
+  const childrenOf = childrenByParent(index, nodes, parents);
+  const roots: SessionTreeNode[] = [];
+  for (let row = 0; row < nodes.length; row += 1) {
+    const node = nodes[row];
+    if (node === undefined) continue;
+    node.children = childrenOf(row);
+    if ((parents[row] ?? -1) < 0) roots.push(node);
+  }
+  for (const [targetId, { label, timestamp }] of labels) {
+    const node = nodes[index.rowOfId(targetId)];
+    if (node !== undefined) Object.assign(node, { label, labelTimestamp: timestamp });
+  }
+  return roots;
+}
+
+/** A node for each entry, by row. */
+function openNodes(source: LazySource): (OpenNode | undefined)[] {
+  const { index } = source;
+  for (;;) {
+    const damagedBefore = index.damagedCount;
+    const rows = nodeRows(index);
+    const entries = entriesOfRows(source, rows);
+    // A body that fails when it is read may bring back an earlier entry that it had hidden.
+    if (index.damagedCount !== damagedBefore) continue;
+    return nodesByRow(rows, entries);
+  }
+}
+
+function nodesByRow(
+  rows: Int32Array,
+  entries: readonly (SessionEntry | undefined)[],
+): (OpenNode | undefined)[] {
+  const nodes: (OpenNode | undefined)[] = [];
+  for (let i = 0; i < rows.length; i += 1) {
+    while (nodes.length < (rows[i] ?? 0)) nodes.push(undefined);
+    const entry = entries[i];
+    nodes.push(entry && { entry, children: none, label: undefined, labelTimestamp: undefined });
+  }
+  return nodes;
+}
+
+function nodeRows(index: IndexTable): Int32Array {
+  const rows = new Int32Array(index.count);
+  let count = 0;
+  for (let row = 0; row < rows.length; row += 1) if (index.isNode(row)) rows[count++] = row;
+  return rows.subarray(0, count);
+}
+
+/** The row of the node above each node, -1 for roots. */
+function parentRows(index: IndexTable, nodes: readonly (OpenNode | undefined)[]): Int32Array {
+  const parents = new Int32Array(nodes.length).fill(-1);
+  const opening = new Set(cycleRows(index));
+  for (let row = 0; row < nodes.length; row += 1) {
+    if (nodes[row] === undefined || opening.has(row)) continue;
+    let parent = parentOfRow(index, row);
+    // An entry too large to be one object has no node: what hangs from it moves up.
+    while (parent >= 0 && nodes[parent] === undefined && !opening.has(parent)) {
+      parent = parentOfRow(index, parent);
+    }
+    parents[row] = nodes[parent] === undefined ? -1 : parent;
+  }
+  return parents;
+}
+
+/** Answers with the children of a row, in order. */
+function childrenByParent(
+  index: IndexTable,
+  nodes: readonly (OpenNode | undefined)[],
+  parents: Int32Array,
+): (row: number) => SessionTreeNode[] {
+  const { starts, children } = groupedByParent(nodes, parents);
+  const time = (row: number): number => index.rows.time(row);
+  return (row) => {
+    const start = starts[row] ?? 0;
+    const end = starts[row + 1] ?? start;
+    if (start === end) return [];
+    const only = end - start === 1 ? nodes[children[start] ?? -1] : undefined;
+    if (only !== undefined) return [only];
+    // Array sort, which is stable; times that cannot be read compare as equal, as in pi.
+    const ordered = [...children.subarray(start, end)].sort((a, b) => time(a) - time(b));
+    return ordered.flatMap((child) => nodes[child] ?? []);
+  };
+}
+
+/** All children by parent, in file order: those of `row` are [starts[row], starts[row + 1]). */
+function groupedByParent(
+  nodes: readonly unknown[],
+  parents: Int32Array,
+): { readonly starts: Int32Array; readonly children: Int32Array } {
+  const starts = new Int32Array(nodes.length + 1);
+  for (const parent of parents) {
+    if (parent >= 0) starts[parent + 1] = (starts[parent + 1] ?? 0) + 1;
+  }
+  for (let row = 0; row < nodes.length; row += 1) {
+    starts[row + 1] = (starts[row + 1] ?? 0) + (starts[row] ?? 0);
+  }
+  const next = starts.slice();
+  const children = new Int32Array(starts[nodes.length] ?? 0);
+  for (let row = 0; row < parents.length; row += 1) {
+    const parent = parents[row] ?? -1;
+    if (parent < 0) continue;
+    const at = next[parent] ?? 0;
+    children[at] = row;
+    next[parent] = at + 1;
+  }
+  return { starts, children };
+}
