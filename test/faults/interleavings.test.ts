@@ -191,6 +191,6 @@ describe("two appenders and an intruder, in every order", () => {
     }
     expect(losses).toContain("a thief takes the lock");
     expect(losses).toContain("a peer without lock is cut off");
-    expect(losses).toContain("the next write is short");
+    expect(losses).toContain("the file is replaced by a copy");
   });
 });

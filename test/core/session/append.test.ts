@@ -289,7 +289,11 @@ describe("a log that is not the one that was read", () => {
     );
     await session.refresh();
     expect(session.tail).toBe("z");
-    const { position } = await session.append(say("2"));
+    // Below the leaf, which is gone, the entry would have no parent.
+    await expect(session.append(say("2"))).rejects.toMatchObject({ code: "ERR_DIVERGED" });
+    session.follow();
+    const { parentId, position } = await session.append(say("2"));
+    expect(parentId).toBe("z");
     expect(position.generation).toBe(3);
   });
 });

@@ -32,7 +32,7 @@ export function readLongEnvelope(line: Buffer): Envelope | null {
 }
 
 /** What the framer says of a line that is too long. */
-export function measured(line: Buffer): LongLine {
+function measured(line: Buffer): LongLine {
   const long = frame([line, Buffer.from("\n")], 0).lines[0]?.long;
   if (!long) throw new Error("the line is empty");
   return long;

@@ -86,7 +86,7 @@ const hostileTexts = fc.constantFrom(
 );
 
 /** Text that looks like parts of records, or like nothing in particular. */
-export const text: fc.Arbitrary<string> = fc.oneof(
+const text: fc.Arbitrary<string> = fc.oneof(
   fc.string({ maxLength: 12 }),
   fc.string({ unit: "grapheme", maxLength: 8 }),
   fc.array(hostileTexts, { maxLength: 3 }).map((parts) => parts.join("")),

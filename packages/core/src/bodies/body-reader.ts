@@ -1,8 +1,9 @@
 /**
  * Reads the bodies of rows: bytes at the row's place, decoded, brought to the current form, checked
  * to be the entry that the index says. A body that fails makes its row a damaged node and is
- * reported; it is never an exception. Bulk reads join neighbouring rows into large reads and leave
- * the cache alone, so that a walk over a gigabyte does not evict the working set.
+ * reported; it is no exception, unless the log was rewritten meanwhile. Bulk reads join rows that
+ * stand together into large reads and leave the cache alone, so that a walk over a gigabyte keeps
+ * the working set.
  */
 import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
 import type { ByteSource, JsonObject } from "@branchlog/streaming";
@@ -11,6 +12,7 @@ import { upcastEntry } from "../dialects/upcast.ts";
 import type { UpcastContext } from "../dialects/upcast.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
+import type { DiagnosticKind } from "../index-table/diagnostics.ts";
 import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { bodyBytesMax } from "../limits.ts";
@@ -28,6 +30,8 @@ export interface BodySource {
   readonly lineBytesMax: number;
   /** Makes every body that is handed out immutable, as tests do to find callers who mutate. */
   readonly freeze: boolean;
+  /** Whether the log still holds what was indexed; asked when a body fails. */
+  readonly isUnchanged: () => boolean;
 }
 
 /** A row and its body. */
@@ -39,6 +43,8 @@ export interface RowBody {
 /** See the file comment. */
 export class BodyReader {
   readonly #source: BodySource;
+  /** Rows that were reported as too large. */
+  readonly #tooLarge = new Set<number>();
 
   constructor(source: BodySource) {
     this.#source = source;
@@ -79,9 +85,12 @@ export class BodyReader {
     return bytes;
   }
 
-  /** The bodies of many rows in the given order, damaged ones left out. */
+  /**
+   * The bodies of many rows in the given order. Damaged ones are left out, and so are those too
+   * large for one object, which are reported.
+   */
   *entriesSync(rows: Iterable<number>): Generator<RowBody> {
-    for (const read of planReads(this.#source.indexer.index.rows, rows)) {
+    for (const read of planReads(this.#source.indexer.index.rows, this.#buildable(rows))) {
       const bytes = Buffer.allocUnsafe(read.length);
       readFullySync(this.#source.bytes, bytes, read.length, read.offset);
       yield* this.#bodies(read, bytes);
@@ -90,12 +99,17 @@ export class BodyReader {
 
   /** As {@link BodyReader.entriesSync}, without blocking; ends with the signal's reason. */
   async *entries(rows: Iterable<number>, signal?: AbortSignal): AsyncGenerator<RowBody> {
-    for (const read of planReads(this.#source.indexer.index.rows, rows)) {
+    for (const read of planReads(this.#source.indexer.index.rows, this.#buildable(rows))) {
       signal?.throwIfAborted();
       const bytes = Buffer.allocUnsafe(read.length);
       await readFully(this.#source.bytes, bytes, read.length, read.offset);
       yield* this.#bodies(read, bytes);
     }
+  }
+
+  /** Whether the row's line is short enough to be built as one object. */
+  isBuildable(row: number): boolean {
+    return this.#source.indexer.index.rows.length(row) <= bodyBytesMax;
   }
 
   /** A stored value of a row as an entry of the current form. */
@@ -133,7 +147,7 @@ export class BodyReader {
     }
     const shallow = readShallow(readRange(bytes, rows.offset(row), rows.length(row)), {});
     if (shallow.ok) rows.mark(row, 0, rowFlags.provisional);
-    else this.#damaged(row, shallow.reason);
+    else this.#failed(row, shallow.reason);
   }
 
   *#bodies(read: PlannedRead, bytes: Buffer): Generator<RowBody> {
@@ -147,6 +161,19 @@ export class BodyReader {
     }
   }
 
+  *#buildable(rows: Iterable<number>): Generator<number> {
+    for (const row of rows) {
+      if (this.isBuildable(row)) yield row;
+      else this.#reportTooLarge(row);
+    }
+  }
+
+  #reportTooLarge(row: number): void {
+    if (this.#tooLarge.has(row)) return;
+    this.#tooLarge.add(row);
+    this.#report("malformed-body", row, "too large for one object; bodyStream reads it");
+  }
+
   #keep(row: number, entry: SessionEntry | undefined): SessionEntry | undefined {
     if (entry !== undefined) {
       this.#source.cache.set(row, entry, this.#source.indexer.index.rows.length(row));
@@ -157,7 +184,7 @@ export class BodyReader {
   #buffer(row: number): Buffer {
     const { index } = this.#source.indexer;
     const length = index.rows.length(row);
-    if (length > bodyBytesMax) {
+    if (!this.isBuildable(row)) {
       const id = index.idOf(row);
       throw new BranchlogError(
         "ERR_ENTRY_TOO_LARGE",
@@ -171,11 +198,12 @@ export class BodyReader {
 
   #decode(row: number, bytes: Buffer, start: number, end: number): SessionEntry | undefined {
     const { index } = this.#source.indexer;
-    const decoded = decodeLine(bytes, start, end);
-    if (!decoded.ok) return this.#damaged(row, decoded.reason);
-    const entry = this.#upcast(row, decoded.value);
-    if (entry["id"] !== index.idOf(row) || typeof entry["type"] !== "string") {
-      return this.#damaged(row, "id-changed");
+    let entry = this.#entryIn(row, bytes, start, end);
+    if (typeof entry === "string") {
+      // What was read may be from the midst of a rewrite; only what stays so is damage.
+      const line = this.lineSync(row);
+      entry = this.#entryIn(row, line, 0, line.length);
+      if (typeof entry === "string") return this.#failed(row, entry);
     }
     index.rows.mark(row, 0, rowFlags.provisional);
     if (this.#source.freeze) freezeDeep(entry);
@@ -183,17 +211,32 @@ export class BodyReader {
     return entry as unknown as SessionEntry;
   }
 
+  /** The entry in a line, in the current form, or why the line is not the entry of the row. */
+  #entryIn(row: number, bytes: Buffer, start: number, end: number): JsonObject | string {
+    const decoded = decodeLine(bytes, start, end);
+    if (!decoded.ok) return decoded.reason;
+    const entry = this.#upcast(row, decoded.value);
+    const isRows = entry["id"] === this.#source.indexer.index.idOf(row);
+    return isRows && typeof entry["type"] === "string" ? entry : "id-changed";
+  }
+
   #upcast(row: number, value: JsonObject): JsonObject {
     const isCurrent = (this.#source.indexer.header?.version ?? 3) >= 3;
     return isCurrent ? value : upcastEntry(value, this.upcastContext(row));
   }
 
-  #damaged(row: number, reason: string): undefined {
-    const { index, diagnostics, lines } = this.#source.indexer;
+  #failed(row: number, reason: string): undefined {
+    const { index } = this.#source.indexer;
     if (index.rows.is(row, rowFlags.damaged)) return;
+    if (!this.#source.isUnchanged()) throw changed(this.#source.path);
     index.markDamaged(row);
+    this.#report("damaged-entry", row, reason);
+  }
+
+  #report(kind: DiagnosticKind, row: number, reason: string): void {
+    const { index, diagnostics, lines } = this.#source.indexer;
     diagnostics.add({
-      kind: "damaged-entry",
+      kind,
       reason,
       offset: index.rows.offset(row),
       length: index.rows.length(row),
@@ -201,6 +244,11 @@ export class BodyReader {
       id: index.idOf(row),
     });
   }
+}
+
+function changed(path: string): BranchlogError {
+  const message = `${path} was rewritten by another program. Refresh the session, then read again.`;
+  return new BranchlogError("ERR_LOG_GONE", message, { path });
 }
 
 /** Reads exactly `length` bytes; what the file no longer holds stays zero, and fails to parse. */
@@ -220,7 +268,7 @@ export function readFullySync(
 }
 
 /** As {@link readFullySync}, without blocking. */
-export async function readFully(
+async function readFully(
   source: ByteSource,
   target: Buffer,
   length: number,

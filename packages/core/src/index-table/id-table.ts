@@ -1,7 +1,7 @@
 /**
  * Interns entry ids: each distinct id gets a slot number, found again in O(1) from bytes or text.
  * Ids are opaque strings of any length; eight lower-case hex digits, pi's form, are kept as one
- * 32-bit word, all others as UTF-8 bytes in an arena, so that a million ids cost no JS strings.
+ * 32-bit word, all others as bytes in an arena, so that a million ids cost no JS strings.
  */
 import { grownCapacity, grownUint32, grownUint8 } from "./column.ts";
 
@@ -60,13 +60,13 @@ export class IdTable {
 
   /** The slot of `id`, made if it is new. */
   add(id: string): number {
-    const bytes = Buffer.from(id, "utf8");
+    const bytes = bytesOf(id);
     return this.addBytes(bytes, 0, bytes.length);
   }
 
   /** The slot of `id`, or -1. */
   find(id: string): number {
-    const bytes = Buffer.from(id, "utf8");
+    const bytes = bytesOf(id);
     const word = hexWord(bytes, 0, bytes.length);
     return word >= 0 ? this.#findWord(word) : this.#findText(bytes, 0, bytes.length);
   }
@@ -76,8 +76,7 @@ export class IdTable {
     const word = this.#word[slot] ?? 0;
     if (this.#inArena[slot] === 0) return hexText(word);
     const length = this.#arenaLength(word);
-    const start = word + 4;
-    return Buffer.from(this.#arena.buffer, start, length).toString("utf8");
+    return textOf(Buffer.from(this.#arena.buffer, word + 4, length));
   }
 
   #findWord(word: number): number {
@@ -180,6 +179,22 @@ export class IdTable {
     }
     return true;
   }
+}
+
+/**
+ * Stands before an id in UTF-16, which JSON can spell with lone surrogates and UTF-8 cannot. No
+ * text in UTF-8 has this byte.
+ */
+const utf16Mark = 0xff;
+const loneSurrogate = /\p{Surrogate}/u;
+
+function bytesOf(id: string): Buffer {
+  if (!loneSurrogate.test(id)) return Buffer.from(id, "utf8");
+  return Buffer.concat([Buffer.of(utf16Mark), Buffer.from(id, "utf16le")]);
+}
+
+function textOf(bytes: Buffer): string {
+  return bytes[0] === utf16Mark ? bytes.toString("utf16le", 1) : bytes.toString("utf8");
 }
 
 /** The value of eight lower-case hex digits, or -1 if the bytes are anything else. */

@@ -19,6 +19,11 @@ export class IndexTable {
   readonly ids: IdTable = new IdTable();
   readonly kinds: KindTable = new KindTable();
   readonly rows: RowTable = new RowTable();
+  /**
+   * Rows to look at although they may have children: those that hide another row, and those whose
+   * last child went, or the row that hid them. For whoever confirms rows, to take from.
+   */
+  readonly doubtful: number[] = [];
   /** Per slot, shifted by one so that the root's children have a place: row that holds the id. */
   #rowOf = new Int32Array(16).fill(-1);
   #firstChild = new Int32Array(16).fill(-1);
@@ -27,6 +32,8 @@ export class IndexTable {
   #shownChildren = new Int32Array(16);
   #shadowedCount = 0;
   #damagedCount = 0;
+  /** Per row that shadowed another: that other one. */
+  readonly #hiddenRowOf = new Map<number, number>();
 
   /** Number of rows, damaged and shadowed ones included. */
   get count(): number {
@@ -56,7 +63,7 @@ export class IndexTable {
     const earlier = this.#rowOf[slot + 1] ?? -1;
     this.#rowOf[slot + 1] = row;
     this.#linkLast(row);
-    if (earlier >= 0) this.#shadow(earlier);
+    if (earlier >= 0) this.#shadow(earlier, row);
     this.#show(this.#linkSlot(row));
     return row;
   }
@@ -100,6 +107,11 @@ export class IndexTable {
     return !this.rows.is(row, rowFlags.damaged) && !this.rows.is(row, rowFlags.shadowed);
   }
 
+  /** Whether the row is a node without children. */
+  isTip(row: number): boolean {
+    return this.isNode(row) && !this.hasChildren(row);
+  }
+
   /** Whether anything that is shown hangs below the row. */
   hasChildren(row: number): boolean {
     return (this.#shownChildren[this.rows.slot(row) + 1] ?? 0) > 0;
@@ -112,7 +124,7 @@ export class IndexTable {
 
   /**
    * Records that the row's body does not parse: it stops being a node, links pass through it, and
-   * a row that it shadowed is back. O(1), or O(rows) when it shared its id.
+   * a row that it shadowed is back. O(1), or O(rows of its id) when it shared its id.
    */
   markDamaged(row: number): void {
     if (this.rows.is(row, rowFlags.damaged)) return;
@@ -122,7 +134,7 @@ export class IndexTable {
       this.#shadowedCount -= 1;
       return;
     }
-    const hidden = this.#shadowedCount > 0 ? this.#lastShadowed(row) : -1;
+    const hidden = this.#lastShadowed(row);
     if (hidden >= 0) this.#restore(hidden, row);
     else if (!this.hasChildren(row)) this.#hide(this.#linkSlot(row));
   }
@@ -141,7 +153,9 @@ export class IndexTable {
     this.#lastChild[at] = row;
   }
 
-  #shadow(row: number): void {
+  #shadow(row: number, by: number): void {
+    this.#hiddenRowOf.set(by, row);
+    this.doubtful.push(by);
     const wasShown = this.isNode(row) || this.hasChildren(row);
     this.rows.mark(row, rowFlags.shadowed);
     if (!this.rows.is(row, rowFlags.damaged)) this.#shadowedCount += 1;
@@ -150,11 +164,11 @@ export class IndexTable {
 
   /** The latest readable row before `row` with the same id, or -1. */
   #lastShadowed(row: number): number {
-    const slot = this.rows.slot(row);
-    for (let other = row - 1; other >= 0; other -= 1) {
-      if (this.rows.slot(other) === slot && !this.rows.is(other, rowFlags.damaged)) return other;
+    let other = this.#hiddenRowOf.get(row);
+    while (other !== undefined && this.rows.is(other, rowFlags.damaged)) {
+      other = this.#hiddenRowOf.get(other);
     }
-    return -1;
+    return other ?? -1;
   }
 
   #restore(hidden: number, instead: number): void {
@@ -163,6 +177,7 @@ export class IndexTable {
     this.rows.mark(instead, rowFlags.shadowed);
     this.#shadowedCount -= 1;
     this.#rowOf[slot + 1] = hidden;
+    this.doubtful.push(hidden);
     this.#show(this.#linkSlot(hidden));
     this.#hide(this.#linkSlot(instead));
   }
@@ -184,7 +199,11 @@ export class IndexTable {
       const shown = (this.#shownChildren[at + 1] ?? 0) - 1;
       this.#shownChildren[at + 1] = shown;
       const parent = this.rowOfSlot(at);
-      if (shown > 0 || parent < 0 || !this.rows.is(parent, rowFlags.damaged)) return;
+      if (shown > 0 || parent < 0) return;
+      if (!this.rows.is(parent, rowFlags.damaged)) {
+        this.doubtful.push(parent);
+        return;
+      }
       at = this.#linkSlot(parent);
     }
   }

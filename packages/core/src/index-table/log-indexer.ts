@@ -5,7 +5,7 @@
  */
 import { decodeLine, EnvelopeReader } from "@branchlog/streaming";
 import type { DecodedLine, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
-import { readHeader } from "../dialects/header.ts";
+import { entryForm, readHeader } from "../dialects/header.ts";
 import { legacyEntryId } from "../dialects/legacy-id.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { DiagnosticLog } from "./diagnostics.ts";
@@ -33,7 +33,7 @@ export interface LogIndexerOptions {
 }
 
 /** Types whose entries are parsed whole while reading: projections or the context lean on them. */
-export const foldedTypes: ReadonlySet<string> = new Set([
+const foldedTypes: ReadonlySet<string> = new Set([
   "label",
   "session_info",
   "compaction",
@@ -108,7 +108,7 @@ export class LogIndexer implements LineSink {
 
   /** Whether lines may be indexed from their envelopes: v1 has no ids there. */
   get #readsEnvelopes(): boolean {
-    return this.#header !== undefined && this.#header.version > 1;
+    return this.#header !== undefined && entryForm(this.#header.version) > 1;
   }
 
   /** The number of the kind of the envelope just read; -1: its line is to be parsed whole. */
@@ -187,7 +187,7 @@ export class LogIndexer implements LineSink {
 
   #addEntry(value: JsonObject, place: LinePlace): void {
     const type = value["type"];
-    const legacy = this.#header?.version === 1;
+    const legacy = entryForm(this.#header?.version ?? 3) === 1;
     const id = legacy ? this.#legacyId(place.lineNumber) : value["id"];
     if (typeof type !== "string" || typeof id !== "string") {
       this.lines.addOtherRecord();

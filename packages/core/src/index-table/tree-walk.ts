@@ -66,13 +66,28 @@ function cyclicPath(index: IndexTable, row: number, bridgeGaps: boolean): RowPat
 
 /** The node that a row hangs from, damaged rows skipped; -1 for a root, an orphan or a cycle. */
 export function parentOfRow(index: IndexTable, row: number): number {
-  const own = index.rows.slot(row);
-  let at = index.rowOfSlot(index.rows.parentSlot(row));
-  for (let steps = 0; at >= 0 && steps <= index.count; steps += 1) {
-    if (!index.rows.is(at, rowFlags.damaged)) return index.rows.slot(at) === own ? -1 : at;
-    at = index.rowOfSlot(index.rows.parentSlot(at));
-  }
-  return -1;
+  return parentFinder(index)(row);
+}
+
+/** {@link parentOfRow} for many rows of an index that does not change; linear in all of them. */
+export function parentFinder(index: IndexTable): (row: number) => number {
+  const { rows } = index;
+  const aboveDamaged = new Map<number, number>();
+  return (row) => {
+    const passed: number[] = [];
+    let at = index.rowOfSlot(rows.parentSlot(row));
+    while (at >= 0 && rows.is(at, rowFlags.damaged)) {
+      const known = aboveDamaged.get(at);
+      if (known === undefined) {
+        passed.push(at);
+        // Met again before its walk is over, it is in a cycle, which nothing is above.
+        aboveDamaged.set(at, -1);
+      }
+      at = known ?? index.rowOfSlot(rows.parentSlot(at));
+    }
+    for (const damaged of passed) aboveDamaged.set(damaged, at);
+    return at >= 0 && rows.slot(at) === rows.slot(row) ? -1 : at;
+  };
 }
 
 /** The nodes below a slot (or {@link rootSlot}), in file order. O(children). */
@@ -87,14 +102,16 @@ export function childrenOfSlot(index: IndexTable, slot: number): number[] {
     collectChildren(index, index.rows.slot(row), children, below);
     for (const next of below) passed.add(next);
   }
-  return children.sort((a, b) => a - b);
+  // Through damage an entry may be its own ancestor; it is not its own child for that.
+  return children.filter((row) => index.rows.slot(row) !== slot).sort((a, b) => a - b);
 }
 
 /** The nodes that nothing leads down to: without parent, their own parent, or of a missing one. */
 export function rootRows(index: IndexTable): number[] {
   const roots: number[] = [];
+  const parentOf = parentFinder(index);
   for (let row = 0; row < index.count; row += 1) {
-    if (index.isNode(row) && parentOfRow(index, row) < 0) roots.push(row);
+    if (index.isNode(row) && parentOf(row) < 0) roots.push(row);
   }
   return roots;
 }
@@ -103,7 +120,7 @@ export function rootRows(index: IndexTable): number[] {
 export function tipRows(index: IndexTable): number[] {
   const tips: number[] = [];
   for (let row = 0; row < index.count; row += 1) {
-    if (index.isNode(row) && !index.hasChildren(row)) tips.push(row);
+    if (index.isTip(row)) tips.push(row);
   }
   return tips;
 }

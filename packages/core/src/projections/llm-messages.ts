@@ -55,7 +55,7 @@ function convertMessage(message: AgentMessage): LlmMessage | undefined {
 }
 
 /** What a model reads of a shell command that the user ran. */
-export function bashExecutionText(message: BashExecutionMessage): string {
+function bashExecutionText(message: BashExecutionMessage): string {
   const { exitCode, cancelled, truncated, fullOutputPath } = message;
   const output = textOf(message.output);
   const shown = output === "" ? "(no output)" : `\`\`\`\n${output}\n\`\`\``;

@@ -5,7 +5,7 @@
  */
 import type { IndexTable } from "../index-table/index-table.ts";
 import { rootSlot } from "../index-table/index-table.ts";
-import { childrenOfSlot, parentOfRow, rootRows } from "../index-table/tree-walk.ts";
+import { childrenOfSlot, parentFinder, rootRows } from "../index-table/tree-walk.ts";
 
 /** What the index knows of an entry. */
 export interface Envelope {
@@ -23,7 +23,10 @@ export interface Envelope {
   readonly revision: number;
 }
 
-/** The tree as it was when the view was made; entries that came later do not appear in it. */
+/**
+ * The tree as it was when the view was made; entries that came later do not appear in it, but one
+ * that repeats an id takes the earlier entry out of it.
+ */
 export interface TreeView {
   /** Ids of the nodes to start from, in file order. */
   readonly roots: readonly string[];
@@ -83,7 +86,7 @@ export function treeView(index: IndexTable): TreeView {
 export function childRows(index: IndexTable, id: string | null): readonly number[] {
   if (id === null) return childrenOfSlot(index, rootSlot);
   const row = index.rowOfId(id);
-  return row < 0 ? [] : childrenOfSlot(index, index.rows.slot(row));
+  return row < 0 || !index.isNode(row) ? [] : childrenOfSlot(index, index.rows.slot(row));
 }
 
 /** Entries whose parent the log does not hold, in file order. O(rows). */
@@ -104,23 +107,24 @@ export function orphans(index: IndexTable): Orphan[] {
 export function cycleRows(index: IndexTable): number[] {
   const unseen = 0;
   const walkOf = new Int32Array(index.count);
+  const parentOf = parentFinder(index);
   const found: number[] = [];
   for (let start = 0; start < index.count; start += 1) {
     if (walkOf[start] !== unseen || !index.isNode(start)) continue;
     let at = start;
     while (at >= 0 && walkOf[at] === unseen) {
       walkOf[at] = start + 1;
-      at = parentOfRow(index, at);
+      at = parentOf(at);
     }
     // The walk met itself: what lies between is a cycle, entered here for the first time.
-    if (at >= 0 && walkOf[at] === start + 1) found.push(firstOfCycle(index, at));
+    if (at >= 0 && walkOf[at] === start + 1) found.push(firstOfCycle(at, parentOf));
   }
   return found;
 }
 
-function firstOfCycle(index: IndexTable, member: number): number {
+function firstOfCycle(member: number, parentOf: (row: number) => number): number {
   let first = member;
-  for (let at = parentOfRow(index, member); at !== member; at = parentOfRow(index, at)) {
+  for (let at = parentOf(member); at !== member; at = parentOf(at)) {
     first = Math.min(first, at);
   }
   return first;

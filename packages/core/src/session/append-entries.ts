@@ -46,12 +46,19 @@ export interface AppendResult {
 /** Types whose entries describe the session and are attached so that they move nobody's leaf. */
 const metadataTypes: ReadonlySet<string> = new Set(["label", "session_info"]);
 
-/** An item for a draft, with the defaults of pi: a child of the leaf, with a new id. */
+/**
+ * An item for a draft, with the defaults of pi: a child of the leaf, with a new id.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for an empty id.
+ */
 export function appendItem(
   encoded: EncodedDraft,
   parent?: AppendItem["parent"],
   id?: string,
 ): AppendItem {
+  if (id === "") {
+    const message = "An entry's id must not be empty: no other entry could name it as its parent";
+    throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
+  }
   const isMetadata = metadataTypes.has(encoded.type);
   return { encoded, id, parent: parent ?? { kind: "leaf" }, isMetadata };
 }
@@ -67,14 +74,12 @@ export function* appendEntries(
   request: AppendRequest,
   leaf: LeafCursor,
 ): Steps<readonly AppendResult[]> {
-  const { settings, log } = engine;
-  const version = log.state.indexer.header?.version ?? 3;
-  if (!settings.allowNewerVersion) requireKnownVersion(engine.path, version);
+  requireVersion(engine);
   requireBatchSize(engine, request.items);
   if (request.items.length === 0) return [];
-  const outcome = yield* write(engine, () => planFor(engine, request, leaf));
+  const outcome = yield* write(engine, request, leaf);
   leaf.pin(outcome.plan.leafId);
-  engine.markSeen();
+  engine.markOwn();
   const results = outcome.plan.entries.map((entry) =>
     resultOf(engine, entry, outcome.displaced.has(entry.id)),
   );
@@ -83,31 +88,41 @@ export function* appendEntries(
 }
 
 /** Migration and critical section, with every failure as an error that says what landed. */
-function* write(engine: Engine, plan: () => AppendPlan): Steps<AppendOutcome> {
+function* write(engine: Engine, request: AppendRequest, leaf: LeafCursor): Steps<AppendOutcome> {
   const { log, path, settings } = engine;
+  let plan: AppendPlan | undefined;
   try {
     if (needsMigration(log)) yield* migrate(log, settings.ports, settings.lockWaitMs);
-    return yield* appendSection(appendLog(engine), settings.lockWaitMs, plan);
+    return yield* appendSection(appendLog(engine), settings.lockWaitMs, () => {
+      plan = planFor(engine, request, leaf);
+      return plan;
+    });
   } catch (cause) {
-    if (cause instanceof BranchlogError || isAbort(cause)) throw cause;
+    if (plan !== undefined) moveToLanded(leaf, plan, cause);
+    if (cause instanceof BranchlogError && cause.code !== "ERR_LOG_UNREADABLE") throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const message =
-      `Nothing was appended to ${path} (${reason}). ` + "Append again once the cause is mended.";
+    const message = `Nothing was appended to ${path} (${reason}). Append again once it works.`;
     throw new BranchlogError("ERR_APPEND_FAILED", message, { path, cause });
   }
 }
 
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === "AbortError";
+/** What landed of a failed append is where its session goes on. */
+function moveToLanded(leaf: LeafCursor, plan: AppendPlan, cause: unknown): void {
+  if (!(cause instanceof BranchlogError)) return;
+  const last = plan.entries.findLast(({ id }) => cause.landed.includes(id));
+  if (last !== undefined) leaf.pin(last.leafId);
 }
 
 function planFor(engine: Engine, request: AppendRequest, leaf: LeafCursor): AppendPlan {
   const { index, bodies, settings, path } = engine;
+  requireWritableForm(engine);
+  const isLost = leaf.id !== null && index.rowOfId(leaf.id) < 0;
   return planAppend(index, request.items, {
     path,
-    leafId: leaf.id,
+    leafId: leaf.following && isLost ? engine.tailId : leaf.id,
     tailId: engine.tailId,
     othersAppended: engine.othersAppended,
+    hasDiverged: engine.hasDiverged,
     onDiverged: request.onDiverged,
     expectedTail: request.expectedTail,
     mintId: () => settings.ports.ids.entryId(),
@@ -144,6 +159,20 @@ function requireUndisturbed(
       "landed all the same. Look at the log before going on.",
     { path: engine.path, tail: engine.tailId, landed: results.map(({ id }) => id) },
   );
+}
+
+function requireVersion({ settings, log, path }: Engine): void {
+  const version = log.state.indexer.header?.version ?? 3;
+  if (!settings.allowNewerVersion) requireKnownVersion(path, version);
+}
+
+/** Under the lock the log may turn out to have been replaced by one of another version. */
+function requireWritableForm(engine: Engine): void {
+  requireVersion(engine);
+  if (!needsMigration(engine.log)) return;
+  const { path } = engine;
+  const message = `${path} was replaced by an older log; nothing was written. Append again.`;
+  throw new BranchlogError("ERR_APPEND_FAILED", message, { path });
 }
 
 function requireBatchSize(engine: Engine, items: readonly AppendItem[]): void {

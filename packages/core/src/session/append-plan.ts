@@ -31,12 +31,16 @@ export interface AppendItem {
 /** What an append looks at besides the index. */
 export interface AppendSituation {
   readonly path: string;
-  /** The leaf when the append's turn came, before catching up. */
+  /**
+   * The leaf when the append's turn came, before catching up. The log may not hold it any more.
+   */
   readonly leafId: string | null;
   /** The last readable entry of the log, caught up. */
   readonly tailId: string | null;
   /** Whether entries of others stand after this session's last own append, or its opening. */
   readonly othersAppended: boolean;
+  /** Whether there are such entries that this session has not looked at yet. */
+  readonly hasDiverged: boolean;
   readonly onDiverged: OnDiverged;
   /** Undefined: any tail will do. */
   readonly expectedTail: string | null | undefined;
@@ -52,6 +56,8 @@ export interface PlannedEntry {
   /** The line to write; null for a retry of what the log holds already. */
   readonly line: Buffer | null;
   readonly attachedTo: "leaf" | "tail" | "entry";
+  /** Where the leaf is once this entry is in the log. */
+  readonly leafId: string | null;
 }
 
 /** What to write, in order, and where the leaf is afterwards. */
@@ -101,8 +107,8 @@ function checkExpectation(situation: AppendSituation): void {
 }
 
 function startingLeaf(situation: AppendSituation): string | null {
-  const { onDiverged, othersAppended, leafId, tailId, path } = situation;
-  if (!othersAppended || onDiverged === "branch") return leafId;
+  const { onDiverged, hasDiverged, leafId, tailId, path } = situation;
+  if (!hasDiverged || onDiverged === "branch") return leafId;
   if (onDiverged === "follow") return tailId;
   throw new BranchlogError(
     "ERR_DIVERGED",
@@ -120,9 +126,13 @@ function planEntry(
 ): PlannedEntry {
   const retried = item.id === undefined ? -1 : index.rowOfId(item.id);
   if (item.id !== undefined && (retried >= 0 || state.newIds.has(item.id))) {
-    return planRetry(index, item, item.id, retried, situation);
+    const entry = planRetry(index, item, item.id, retried, situation);
+    // What landed without its session's knowledge is where the leaf would be.
+    if (item.parent.kind === "leaf" && entry.parentId === state.leafId) state.leafId = entry.id;
+    return { ...entry, leafId: state.leafId };
   }
-  const toTail = item.isMetadata && item.parent.kind === "leaf" && situation.othersAppended;
+  const isElsewhere = situation.othersAppended && state.leafId !== state.tailId;
+  const toTail = item.isMetadata && item.parent.kind === "leaf" && isElsewhere;
   const parentId = parentOf(index, item.parent, toTail, situation, state);
   const id = item.id ?? mintUnused(index, situation, state);
   const line = spliceDraft(item.encoded, id, parentId);
@@ -131,7 +141,7 @@ function planEntry(
   // A metadata entry on a foreign tail leaves the leaf where the user stands.
   if (!toTail) state.leafId = id;
   const attachedTo = toTail ? "tail" : attachment(item.parent);
-  return { id, parentId, line, attachedTo };
+  return { id, parentId, line, attachedTo, leafId: state.leafId };
 }
 
 function planRetry(
@@ -140,7 +150,7 @@ function planRetry(
   id: string,
   row: number,
   situation: AppendSituation,
-): PlannedEntry {
+): Omit<PlannedEntry, "leafId"> {
   if (row < 0 || !situation.sameContent(row, item)) {
     throw new BranchlogError(
       "ERR_DUPLICATE_ID",
@@ -162,7 +172,7 @@ function parentOf(
   if (toTail) return state.tailId;
   switch (parent.kind) {
     case "leaf":
-      return state.leafId;
+      return requireLeaf(index, situation, state);
     case "tail":
       return state.tailId;
     case "root":
@@ -174,6 +184,21 @@ function parentOf(
         id: parent.id,
       });
   }
+}
+
+/** A leaf that is gone from a log is no parent: whoever reads it would find nothing above. */
+function requireLeaf(
+  index: IndexTable,
+  { path, tailId }: AppendSituation,
+  { leafId, newIds }: PlanState,
+): string | null {
+  if (leafId === null || newIds.has(leafId) || index.rowOfId(leafId) >= 0) return leafId;
+  throw new BranchlogError(
+    "ERR_DIVERGED",
+    `Entry ${leafId}, where this session stands, is gone from ${path}: another program rewrote ` +
+      "it. Nothing was written. Move or follow, then append again.",
+    { path, id: leafId, tail: tailId },
+  );
 }
 
 function attachment(parent: ParentChoice): PlannedEntry["attachedTo"] {

@@ -13,7 +13,7 @@ export class BodyFold<S> {
   #state: S;
   #generation: number;
   #rows = 0;
-  #running: Promise<S> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(engine: Engine, projection: Projection<S>) {
     this.#engine = engine;
@@ -22,12 +22,15 @@ export class BodyFold<S> {
     this.#generation = engine.log.generation;
   }
 
-  /** The state up to the last entry read. Calls that overlap share one pass. */
+  /** The state up to the last entry known at the call. Passes follow one another. */
   value(signal?: AbortSignal): Promise<S> {
-    this.#running ??= this.#foldOn(signal).finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
+    const pass = this.#last.then(() => this.#foldOn(signal));
+    // The next pass goes on where a failed one stopped; the failure is its caller's.
+    this.#last = pass.then(
+      () => undefined,
+      () => undefined,
+    );
+    return pass;
   }
 
   async #foldOn(signal: AbortSignal | undefined): Promise<S> {

@@ -3,8 +3,10 @@
  * blocking, so that the one context builder can then run on them synchronously.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
+import { BranchlogError } from "../errors.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
 import { canSpeak } from "../projections/context.ts";
+import type { PathContext } from "../projections/context.ts";
 import { selectContext } from "../projections/context-selection.ts";
 import type { Engine } from "./engine.ts";
 
@@ -17,9 +19,33 @@ export interface ContextOptions {
 }
 
 /**
+ * The context at an entry, without blocking.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
+ */
+export async function contextAt(
+  engine: Engine,
+  at: string | null,
+  bridgeGaps: boolean,
+): Promise<PathContext> {
+  for (;;) {
+    if (at !== null) requireEntry(engine, at);
+    const { index } = engine;
+    const loaded = await loadContextBodies(engine, at, bridgeGaps);
+    // Rows mean something in their own index only; the log may have become another meanwhile.
+    if (index === engine.index) return engine.context(at, { loaded, bridgeGaps });
+  }
+}
+
+/** Throws `ERR_ENTRY_NOT_FOUND` unless the log has an entry with that id. */
+export function requireEntry({ index, path }: Engine, id: string): void {
+  if (index.rowOfId(id) >= 0) return;
+  throw new BranchlogError("ERR_ENTRY_NOT_FOUND", `Entry ${id} not found`, { path, id });
+}
+
+/**
  * Bodies by row for the context at `at`; entry types that say nothing to the model are left out.
  */
-export async function loadContextBodies(
+async function loadContextBodies(
   engine: Engine,
   at: string | null,
   bridgeGaps = false,

@@ -31,7 +31,9 @@ export class Engine {
   readonly settings: EngineSettings;
   readonly log: TrackedLog;
   readonly findings: Findings;
-  /** Rows of this generation that this engine's owner has seen: others' come after it. */
+  /** How far the log went at the owner's last own append, or at its opening. */
+  #own = { generation: 1, rows: 0 };
+  /** How far it went when the owner last looked at it. */
   #seen = { generation: 1, rows: 0 };
 
   private constructor(path: string, settings: EngineSettings) {
@@ -48,7 +50,7 @@ export class Engine {
   static openSync(path: string, options: EngineOptions = {}): Engine {
     const engine = new Engine(path, engineSettings(options));
     engine.log.openSync();
-    engine.markSeen();
+    engine.markOwn();
     return engine;
   }
 
@@ -60,7 +62,7 @@ export class Engine {
   ): Promise<Engine> {
     const engine = new Engine(path, engineSettings(options));
     await engine.log.open(signal);
-    engine.markSeen();
+    engine.markOwn();
     return engine;
   }
 
@@ -110,14 +112,28 @@ export class Engine {
     return row < 0 ? null : this.index.idOf(row);
   }
 
-  /** Takes note that the owner knows everything read so far. */
+  /** Takes note that the log ends with what the owner appended, or opened. */
+  markOwn(): void {
+    this.#own = { generation: this.log.generation, rows: this.index.count };
+    this.#seen = this.#own;
+  }
+
+  /** Takes note that the owner looked at the log, or chose where to stand in it. */
   markSeen(): void {
     this.#seen = { generation: this.log.generation, rows: this.index.count };
   }
 
-  /** Whether entries of others stand after what the owner has seen. */
+  /** Whether entries of others stand after the owner's last append or its opening. */
   get othersAppended(): boolean {
-    const { generation, rows } = this.#seen;
+    return this.#goesOnAfter(this.#own);
+  }
+
+  /** Whether entries of others stand after what the owner last saw. */
+  get hasDiverged(): boolean {
+    return this.#goesOnAfter(this.#seen);
+  }
+
+  #goesOnAfter({ generation, rows }: { generation: number; rows: number }): boolean {
     return generation !== this.log.generation || this.index.count > rows;
   }
 

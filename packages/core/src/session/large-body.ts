@@ -52,13 +52,11 @@ function lineChunks(engine: Engine, id: string): AsyncGenerator<Buffer> {
 /** Errors of the parser in terms of the entry; all others as they are. */
 function bodyError({ path }: Engine, id: string, cause: unknown): unknown {
   if (cause instanceof SyntaxError) {
-    const message =
-      `Entry ${id} of ${path} does not parse (${cause.message}). ` + "Run verify on the log.";
+    const message = `Entry ${id} of ${path} does not parse: ${cause.message}. Verify the log.`;
     return new BranchlogError("ERR_ENTRY_DAMAGED", message, { path, id, cause });
   }
   if (cause instanceof RangeError) {
-    const message =
-      `A value of entry ${id} of ${path} is too large to be built. ` + "Use bodyStream(id).";
+    const message = `A value of entry ${id} of ${path} is too large to build. Use bodyStream(id).`;
     return new BranchlogError("ERR_ENTRY_TOO_LARGE", message, { path, id, cause });
   }
   return cause;

@@ -38,7 +38,11 @@ export function identityOf(source: ByteSource, stat: FileStat, cursor: number): 
 /** Whether the log that has `stat` now continues the remembered one. Two small reads. */
 export function continues(source: ByteSource, stat: FileStat, identity: LogIdentity): boolean {
   if (stat.dev !== identity.dev || stat.ino !== identity.ino) return false;
-  if (stat.size < identity.cursor) return false;
+  return stat.size >= identity.cursor && isStillThere(source, identity);
+}
+
+/** Whether the log still holds the bytes by which it is remembered. Two small reads. */
+export function isStillThere(source: ByteSource, identity: LogIdentity): boolean {
   const { cursor, beforeCursor, start } = identity;
   const before = bytesAt(source, cursor - beforeCursor.length, cursor);
   return before.equals(beforeCursor) && bytesAt(source, 0, start.length).equals(start);

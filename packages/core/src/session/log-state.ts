@@ -18,11 +18,14 @@ import { BodyReader } from "../bodies/body-reader.ts";
 import { LogIndexer } from "../index-table/log-indexer.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { rowFlags } from "../index-table/row-table.ts";
-import { parentOfRow } from "../index-table/tree-walk.ts";
+import { tailRow } from "../index-table/tree-walk.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { yieldEveryMs } from "../limits.ts";
+import { fingerprintBytes, yieldEveryMs } from "../limits.ts";
 import { FoldedProjections } from "../projections/folded.ts";
 import type { LogFile } from "../store/log-file.ts";
+import type { FileStat } from "../store/ports.ts";
+import { continues, identityOf, isStillThere } from "./log-identity.ts";
+import type { LogIdentity } from "./log-identity.ts";
 
 /** How a log is read. */
 export interface ReadOptions {
@@ -52,14 +55,16 @@ export class LogState {
   readonly indexer: LogIndexer;
   readonly bodies: BodyReader;
   readonly folded: FoldedProjections = new FoldedProjections();
-  readonly #file: LogFile;
+  /** The file of this generation. */
+  readonly file: LogFile;
   readonly #framer: LineFramer;
   #pending: Pending | undefined;
   #broken = false;
   #settledRows = 0;
+  #identity: LogIdentity | undefined;
 
   constructor(file: LogFile, options: ReadOptions) {
-    this.#file = file;
+    this.file = file;
     this.#framer = new LineFramer({ lineBytesMax: options.lineBytesMax });
     this.indexer = new LogIndexer({
       readLong: (offset, length) =>
@@ -73,6 +78,7 @@ export class LogState {
       cache: createBodyCache(options.bodyCacheBytesMax),
       lineBytesMax: options.lineBytesMax,
       freeze: options.freezeBodies,
+      isUnchanged: () => this.#identity === undefined || isStillThere(file, this.#identity),
     });
   }
 
@@ -114,9 +120,9 @@ export class LogState {
   readSync(to: number): void {
     const sink = this.#sink();
     const sampled = Math.min(to, this.end + sampleBytes);
-    scanSync(this.#file, this.#framer, sink, { from: this.end, to: sampled });
+    scanSync(this.file, this.#framer, sink, { from: this.end, to: sampled });
     this.#reserve(to);
-    scanSync(this.#file, this.#framer, sink, { from: this.end, to });
+    scanSync(this.file, this.#framer, sink, { from: this.end, to });
     this.#indexRest();
     this.#settleSome(Number.POSITIVE_INFINITY);
   }
@@ -126,22 +132,50 @@ export class LogState {
     const sink = this.#sink();
     const options = signal === undefined ? { yieldEveryMs } : { yieldEveryMs, signal };
     const sampled = Math.min(to, this.end + sampleBytes);
-    await scan(this.#file, this.#framer, sink, { from: this.end, to: sampled, ...options });
+    await scan(this.file, this.#framer, sink, { from: this.end, to: sampled, ...options });
     this.#reserve(to);
-    await scan(this.#file, this.#framer, sink, { from: this.end, to, ...options });
+    await scan(this.file, this.#framer, sink, { from: this.end, to, ...options });
     this.#indexRest();
     while (!this.#settleSome(confirmationsPerTurn)) await nextTurn();
   }
 
-  /** Takes in bytes that were just written at the end of the log, without reading them back. */
-  adopt(bytes: Buffer): void {
+  /**
+   * Takes in bytes that were just written at the end of the log, without reading them back. A
+   * newline at their start may have ended a line of somebody else.
+   * @returns The first row that is made of these bytes alone.
+   */
+  adopt(bytes: Buffer): number {
+    const { index, end } = this;
+    let firstOwn = index.count;
     this.#framer.push(bytes, this.#sink());
-    const { index } = this;
+    while (firstOwn < index.count && index.rows.offset(firstOwn) < end) firstOwn += 1;
     // What this process wrote itself needs no second look.
-    for (let row = this.#settledRows; row < index.count; row += 1) {
+    for (let row = firstOwn; row < index.count; row += 1) {
       index.rows.mark(row, 0, rowFlags.provisional);
     }
-    this.#settledRows = index.count;
+    this.#settleSome(Number.POSITIVE_INFINITY);
+    return firstOwn;
+  }
+
+  /** Notes by what the log is known again, read as far as it is. Two small reads. */
+  remember(stat: FileStat): void {
+    this.#identity = identityOf(this.file, stat, this.end);
+  }
+
+  /** The same after `bytes` were adopted, without reading where they suffice. */
+  rememberAfter(bytes: Buffer, stat: FileStat): void {
+    const identity = this.#identity;
+    if (identity === undefined || bytes.length < fingerprintBytes) {
+      this.remember(stat);
+      return;
+    }
+    const beforeCursor = Buffer.from(bytes.subarray(bytes.length - fingerprintBytes));
+    this.#identity = { ...identity, cursor: this.end, beforeCursor };
+  }
+
+  /** Whether the log that has `stat` now is this one, as it was read or longer. */
+  isContinuedBy(stat: FileStat): boolean {
+    return this.#identity !== undefined && continues(this.file, stat, this.#identity);
   }
 
   /** Makes room for the rows that the log will have if it goes on as it has begun. */
@@ -190,32 +224,32 @@ export class LogState {
   }
 
   /**
-   * Confirms new rows without children, at most so many: fast rows are trusted only below something
-   * that follows them. A row that fails uncovers its parent, which is confirmed in turn.
+   * Confirms rows on which a session may stand or that hide others, at most so many: new ones
+   * without children, the doubtful ones, the tail. Others are trusted until somebody reads them.
    * @returns Whether none is left.
    */
   #settleSome(confirmationsMax: number): boolean {
-    const { index } = this;
-    let confirmed = 0;
-    for (
-      ;
-      this.#settledRows < index.count && confirmed < confirmationsMax;
-      this.#settledRows += 1
-    ) {
-      const row = this.#settledRows;
-      if (!index.isNode(row) || index.hasChildren(row)) continue;
-      this.#confirm(row);
-      confirmed += 1;
+    for (let confirmed = 0; confirmed < confirmationsMax; confirmed += 1) {
+      const row = this.#nextUnsettled();
+      if (row < 0) return true;
+      this.bodies.confirmSync(row);
     }
-    return this.#settledRows >= index.count;
+    return false;
   }
 
-  #confirm(row: number): void {
+  /** The next row to confirm, or -1. */
+  #nextUnsettled(): number {
     const { index } = this;
-    for (let at = row; at >= 0 && index.isNode(at) && !index.hasChildren(at);) {
-      this.bodies.confirmSync(at);
-      if (index.isNode(at)) return;
-      at = parentOfRow(index, at);
+    const { rows, doubtful } = index;
+    for (; this.#settledRows < index.count; this.#settledRows += 1) {
+      const row = this.#settledRows;
+      if (rows.is(row, rowFlags.provisional) && index.isTip(row)) return row;
     }
+    for (; doubtful.length > 0; doubtful.pop()) {
+      const row = doubtful.at(-1) ?? -1;
+      if (rows.is(row, rowFlags.provisional) && index.isNode(row)) return row;
+    }
+    const tail = tailRow(index);
+    return tail >= 0 && rows.is(tail, rowFlags.provisional) ? tail : -1;
   }
 }

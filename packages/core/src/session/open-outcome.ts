@@ -13,8 +13,7 @@ import type { FileStat } from "../store/ports.ts";
  */
 export function requireFile(path: string, stat: FileStat | null): FileStat {
   if (stat === null) {
-    const message =
-      `There is no session file at ${path}. ` + "Check the path, or create a session there.";
+    const message = `There is no session file at ${path}. Check the path, or create one there.`;
     throw new BranchlogError("ERR_LOG_MISSING", message, { path });
   }
   if (stat.isFile) return stat;
@@ -40,8 +39,7 @@ export function requireHeader(path: string, indexer: LogIndexer, bytes: number):
       'is; put a line {"type":"session",…} first to open it.';
     throw new BranchlogError("ERR_HEADER_DAMAGED", message, { path, line: 1, offset: 0 });
   }
-  const message =
-    `${path} is not a session file: no line of it is a session header. ` + "It was left as it is.";
+  const message = `${path} is not a session file: no line is a session header. It was left alone.`;
   throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }
 

@@ -1,7 +1,7 @@
 /**
  * A path of rows as the projections see it: types, roles and ids come from the index, bodies from
- * disk when they are asked for. A body that turns out damaged is shown as an entry of no known
- * type, which contributes nothing.
+ * disk when they are asked for. A body that turns out damaged, or is too large to be built, is
+ * shown as an entry of no known type, which contributes nothing.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { BodyReader } from "../bodies/body-reader.ts";
@@ -29,18 +29,20 @@ export function rowPathView(
     id: (i) => index.idOf(rowAt(i)),
     entry: (i) => {
       const row = rowAt(i);
-      return loaded?.get(row) ?? bodies.entrySync(row) ?? damagedEntry(index, row);
+      const entry = loaded?.get(row);
+      if (entry !== undefined) return entry;
+      return (bodies.isBuildable(row) ? bodies.entrySync(row) : undefined) ?? stub(index, row);
     },
   };
 }
 
-function damagedEntry(index: IndexTable, row: number): SessionEntry {
-  const stub = {
+function stub(index: IndexTable, row: number): SessionEntry {
+  const entry = {
     type: "branchlog.damaged",
     id: index.idOf(row),
     parentId: index.parentIdOf(row),
     timestamp: "",
   };
   // Decoding boundary: an entry of an unknown type, as foreign files hold them.
-  return stub as unknown as SessionEntry;
+  return entry as unknown as SessionEntry;
 }

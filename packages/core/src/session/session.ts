@@ -26,7 +26,7 @@ import type { AppendResult } from "./append-entries.ts";
 import { parentChoice } from "./append-options.ts";
 import type { AppendOptions } from "./append-options.ts";
 import { BodyFold } from "./body-fold.ts";
-import { loadContextBodies } from "./context-load.ts";
+import { contextAt, requireEntry } from "./context-load.ts";
 import type { ContextOptions } from "./context-load.ts";
 import type { Engine } from "./engine.ts";
 import { rowsOf } from "./entry-query.ts";
@@ -188,26 +188,30 @@ export class Session {
   async context(options: ContextOptions = {}): Promise<PathContext> {
     const engine = this.#open();
     const { at = this.#leaf.id, bridgeGaps = false } = options;
-    if (at !== null) requireEntry(engine, at);
-    const loaded = await loadContextBodies(engine, at, bridgeGaps);
-    return engine.context(at, { loaded, bridgeGaps });
+    return contextAt(engine, at, bridgeGaps);
   }
 
   /**
-   * Moves the leaf, in memory only; `persist` appends a `custom` entry there, which other programs
-   * that open the log will stand on.
+   * Moves the leaf once the appends asked for before are done, in memory only; `persist` appends a
+   * `custom` entry there, which other programs that open the log will stand on.
    * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
    */
   async moveTo(id: string | null, options: { readonly persist?: boolean } = {}): Promise<void> {
-    if (id !== null) requireEntry(this.#open(), id);
-    this.#leaf.pin(id);
+    const engine = this.#open();
+    await this.#queue.run(() => {
+      if (id !== null) requireEntry(engine, id);
+      this.#leaf.pin(id);
+      engine.markSeen();
+    });
     if (options.persist !== true) return;
     await this.append({ type: "custom", customType: "branchlog.leaf" }, { parent: { id } });
   }
 
   /** Makes the leaf the last entry of the log, and keeps it there until an append or a move. */
   follow(): void {
-    this.#leaf.follow(this.#open().tailId);
+    const engine = this.#open();
+    this.#leaf.follow(engine.tailId);
+    engine.markSeen();
   }
 
   /** Reads what others appended; a following leaf moves to the new tail. */
@@ -215,6 +219,7 @@ export class Session {
     const engine = this.#open();
     await this.#queue.run(() => engine.refreshSync());
     this.#leaf.sawTail(engine.tailId);
+    engine.markSeen();
   }
 
   /** The deepest entry on the paths of both, or null. */
@@ -247,7 +252,8 @@ export class Session {
   }
 
   /** Reads every byte of the log again and reports all damage. Changes nothing. */
-  verify(options: { readonly signal?: AbortSignal } = {}): Promise<VerifyReport> {
+  async verify(options: { readonly signal?: AbortSignal } = {}): Promise<VerifyReport> {
+    await this.refresh();
     return verifyLog(this.#open(), options.signal);
   }
 
@@ -287,10 +293,4 @@ export class Session {
     const message = `The session ${path} was closed. Open it again.`;
     throw new BranchlogError("ERR_CLOSED", message, { path });
   }
-}
-
-function requireEntry(engine: Engine, id: string): void {
-  if (engine.index.rowOfId(id) >= 0) return;
-  const { path } = engine;
-  throw new BranchlogError("ERR_ENTRY_NOT_FOUND", `Entry ${id} not found`, { path, id });
 }

@@ -56,7 +56,16 @@ async function waitOrEnd(
   try {
     await clock.sleep(ms, signal);
   } catch (error) {
-    steps.throw(error);
+    endQuietly(steps, error);
     throw error;
+  }
+}
+
+/** Lets the work clean up; however it words its end, the caller gets the reason it gave itself. */
+function endQuietly(steps: Steps<unknown>, reason: unknown): void {
+  try {
+    steps.throw(reason);
+  } catch {
+    // The reason, or an error that wraps it.
   }
 }

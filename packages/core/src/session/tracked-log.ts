@@ -6,30 +6,32 @@
 import { BranchlogError } from "../errors.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
-import { fingerprintBytes } from "../limits.ts";
-import { continues, identityOf } from "./log-identity.ts";
-import type { LogIdentity } from "./log-identity.ts";
 import { LogState } from "./log-state.ts";
 import type { ReadOptions } from "./log-state.ts";
 import { requireFile, requireHeader } from "./open-outcome.ts";
 import { portStep } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
+/** How often reading starts again because the file was replaced before it was open. */
+const readAttemptsMax = 3;
+
 /** See the file comment. */
 export class TrackedLog {
-  readonly file: LogFile;
   readonly #options: ReadOptions;
   #state: LogState;
-  #identity: LogIdentity | undefined;
   #stat: FileStat | undefined;
   #generation = 1;
   /** Rows of the current generation that this process wrote. */
   #ownRows: number[] = [];
 
   constructor(file: LogFile, options: ReadOptions) {
-    this.file = file;
     this.#options = options;
     this.#state = new LogState(file, options);
+  }
+
+  /** The file of the current generation. */
+  get file(): LogFile {
+    return this.#state.file;
   }
 
   /** What is known of the current generation. */
@@ -49,16 +51,28 @@ export class TrackedLog {
 
   /** Reads the log for the first time, blocking. Throws the outcomes of `requireHeader`. */
   openSync(): void {
-    const stat = this.#begin();
-    this.#state.readSync(stat.size);
-    this.#finish(stat);
+    for (let attempt = 1; ; attempt += 1) {
+      const stat = this.#begin();
+      try {
+        this.#state.readSync(stat.size);
+        return this.#finish(stat);
+      } catch (error) {
+        if (!isReplaced(error) || attempt >= readAttemptsMax) throw error;
+      }
+    }
   }
 
   /** As {@link TrackedLog.openSync}, giving the event loop turns. */
   async open(signal?: AbortSignal): Promise<void> {
-    const stat = this.#begin();
-    await this.#state.read(stat.size, signal);
-    this.#finish(stat);
+    for (let attempt = 1; ; attempt += 1) {
+      const stat = this.#begin();
+      try {
+        await this.#state.read(stat.size, signal);
+        return this.#finish(stat);
+      } catch (error) {
+        if (!isReplaced(error) || attempt >= readAttemptsMax) throw error;
+      }
+    }
   }
 
   /**
@@ -72,35 +86,21 @@ export class TrackedLog {
     if (stat === null) throw this.#gone();
     if (this.#isUnchanged(stat)) return;
     yield portStep("read");
-    if (this.#continues(stat)) {
-      this.#state.readSync(stat.size);
-      if (!this.#state.isBroken) {
-        this.#remember(stat);
-        return;
-      }
-    }
-    this.#startOver(stat);
+    if (this.#readOn(stat)) this.#remember(stat);
+    else this.#startOver();
   }
 
   /** Takes in bytes that were just written at the end, as the rows that this process wrote. */
   adopt(bytes: Buffer, stat: FileStat): void {
-    const before = this.#state.index.count;
-    this.#state.adopt(bytes);
-    for (let row = before; row < this.#state.index.count; row += 1) this.#ownRows.push(row);
-    const identity = this.#identity;
-    if (identity === undefined || bytes.length < fingerprintBytes) this.#remember(stat);
-    else {
-      const beforeCursor = Buffer.from(bytes.subarray(bytes.length - fingerprintBytes));
-      this.#identity = { ...identity, cursor: this.#state.end, beforeCursor };
-      this.#stat = stat;
-    }
+    const firstOwn = this.#state.adopt(bytes);
+    for (let row = firstOwn; row < this.#state.index.count; row += 1) this.#ownRows.push(row);
+    this.#state.rememberAfter(bytes, stat);
+    this.#stat = stat;
   }
 
   /** Reads the log again from its start, as the same generation in a new form: a migration. */
   reloadMigrated(): void {
-    const stat = this.file.statSync();
-    if (stat === null) throw this.#gone();
-    this.#reread(stat);
+    this.#reread();
   }
 
   /** Whether the file has the inode that was read and so many bytes more than were read. */
@@ -118,25 +118,14 @@ export class TrackedLog {
   }
 
   #begin(): FileStat {
-    const stat = requireFile(this.file.path, this.#statOrUnreadable());
-    this.file.adopt(stat);
+    const stat = requireFile(this.file.path, this.file.statSync());
+    this.#state = new LogState(this.file.adopted(stat), this.#options);
     return stat;
   }
 
   #finish(stat: FileStat): void {
     requireHeader(this.file.path, this.#state.indexer, stat.size);
     this.#remember(stat);
-  }
-
-  #statOrUnreadable(): FileStat | null {
-    try {
-      return this.file.statSync();
-    } catch (cause) {
-      const { path } = this.file;
-      const message =
-        `${path} cannot be read (${String(cause)}). ` + "Check the path and its permissions.";
-      throw new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
-    }
   }
 
   #isUnchanged(stat: FileStat): boolean {
@@ -150,21 +139,29 @@ export class TrackedLog {
     );
   }
 
-  #continues(stat: FileStat): boolean {
-    return this.#identity !== undefined && continues(this.file, stat, this.#identity);
-  }
-
   #remember(stat: FileStat): void {
     this.#stat = stat;
-    this.#identity = identityOf(this.file, stat, this.#state.end);
+    this.#state.remember(stat);
+  }
+
+  /** Reads on if the log is still the one that was read; false: it is another one. */
+  #readOn(stat: FileStat): boolean {
+    try {
+      if (!this.#state.isContinuedBy(stat)) return false;
+      this.#state.readSync(stat.size);
+      return !this.#state.isBroken;
+    } catch (error) {
+      if (isReplaced(error)) return false;
+      throw error;
+    }
   }
 
   /** The log is another one: index it anew, and say which of our own entries it no longer holds. */
-  #startOver(stat: FileStat): void {
+  #startOver(): void {
     const { index } = this.#state;
     const ownIds = this.#ownRows.map((row) => index.idOf(row));
+    this.#reread();
     this.#generation += 1;
-    this.#reread(stat);
     const { indexer } = this.#state;
     this.#ownRows = [];
     for (const id of ownIds) {
@@ -177,13 +174,23 @@ export class TrackedLog {
     }
   }
 
-  #reread(stat: FileStat): void {
-    this.file.adopt(stat);
-    const state = new LogState(this.file, this.#options);
-    state.readSync(stat.size);
-    requireHeader(this.file.path, state.indexer, stat.size);
-    this.#state = state;
-    this.#remember(stat);
+  /** The state so far stays in force until the new one is complete. */
+  #reread(): void {
+    for (let attempt = 1; ; attempt += 1) {
+      const stat = this.file.statSync();
+      if (stat === null) throw this.#gone();
+      const state = new LogState(this.file.adopted(stat), this.#options);
+      try {
+        state.readSync(stat.size);
+        requireHeader(this.file.path, state.indexer, stat.size);
+        state.remember(stat);
+        this.#state = state;
+        this.#stat = stat;
+        return;
+      } catch (error) {
+        if (!isReplaced(error) || attempt >= readAttemptsMax) throw error;
+      }
+    }
   }
 
   #gone(): BranchlogError {
@@ -193,4 +200,9 @@ export class TrackedLog {
       "created in its place. Put the file back, or open another session.";
     return new BranchlogError("ERR_LOG_GONE", message, { path });
   }
+}
+
+/** Whether another file took the name between the look at it and the reading of it. */
+function isReplaced(error: unknown): boolean {
+  return error instanceof BranchlogError && error.code === "ERR_LOG_GONE";
 }

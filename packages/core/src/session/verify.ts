@@ -52,19 +52,19 @@ export interface VerifyReport {
 /** Verifies the log of an engine as it is on disk now. */
 export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<VerifyReport> {
   engine.refreshSync();
-  const { log, index, path } = engine;
-  const { file } = log;
-  const bytes = log.state.end;
+  // The log may become another while it is read; the report is on the one of this moment.
+  const { index, path } = engine;
+  const { state } = engine.log;
+  const { file, end: bytes, revision } = state;
   const count = new LineCount((offset, length) =>
     readShallow(readRange(file, offset, length), { open: ["message"] }),
   );
   const framer = new LineFramer();
   const range = { from: 0, to: bytes, yieldEveryMs };
   await scan(file, framer, count, signal === undefined ? range : { ...range, signal });
-  const duplicateIds = log.state.indexer.diagnostics.entries.filter(
-    ({ kind }) => kind === "duplicate-id",
-  );
-  const duplicateIdCount = log.state.indexer.diagnostics.count("duplicate-id");
+  const { diagnostics } = state.indexer;
+  const duplicateIds = diagnostics.entries.filter(({ kind }) => kind === "duplicate-id");
+  const duplicateIdCount = diagnostics.count("duplicate-id");
   const [missing, cyclic] = [orphans(index), cycleRows(index)];
   const troubles = count.bad + duplicateIdCount + missing.length + cyclic.length;
   return {
@@ -74,7 +74,7 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
     lines: count.lines,
     blankLines: count.blank,
     records: count.records,
-    entries: log.state.revision,
+    entries: revision,
     badLineCount: count.bad,
     badLines: count.badLines,
     duplicateIdCount,

@@ -34,7 +34,7 @@ export function temporaryPath(ports: Ports, path: string): string {
 }
 
 /** Writes a new file and syncs it; on failure the part that was written is removed. */
-export function writeNew(fs: FileSystem, path: string, chunks: Iterable<Buffer>): void {
+function writeNew(fs: FileSystem, path: string, chunks: Iterable<Buffer>): void {
   const fd = fs.openSync(path, "create");
   try {
     for (const chunk of chunks) writeFully(fs, fd, chunk);

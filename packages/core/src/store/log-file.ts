@@ -1,11 +1,14 @@
 /**
  * One log as a file: reads from it, appends to it, says what it is now. Descriptors come from the
  * pool, so it has nothing to close. Reads stay with the file that was adopted, even if another one
- * takes its name meanwhile; appends always go to the file that has the name.
+ * takes its name meanwhile; appends always go to the file that has the name. Reading fails with
+ * `ERR_LOG_UNREADABLE`, or `ERR_LOG_GONE` where the adopted file has lost its name; appending fails
+ * as the file system does.
  */
 import { dirname, join, basename } from "node:path";
 import { readCounter } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
+import { BranchlogError } from "../errors.ts";
 import { descriptorPoolOf } from "./descriptor-pool.ts";
 import type { FileStat, FileSystem } from "./ports.ts";
 
@@ -16,14 +19,28 @@ export class LogFile implements ByteSource {
   readonly #fs: FileSystem;
   #ino: number | undefined;
 
-  constructor(fs: FileSystem, path: string) {
+  /** @param adopted The file that is read, if it is known; `path` is canonical then. */
+  constructor(fs: FileSystem, path: string, adopted?: FileStat) {
     this.#fs = fs;
-    this.path = canonicalPath(fs, path);
+    this.path = adopted === undefined ? canonicalPath(fs, path) : path;
+    this.#ino = adopted?.ino;
+  }
+
+  /**
+   * The same name, with reads that stay with the file of that stat. Whoever reads an earlier file
+   * of this name goes on reading that.
+   */
+  adopted(stat: FileStat): LogFile {
+    return new LogFile(this.#fs, this.path, stat);
   }
 
   /** What the log's name leads to now; null if nothing. */
   statSync(): FileStat | null {
-    return this.#fs.statSync(this.path);
+    try {
+      return this.#fs.statSync(this.path);
+    } catch (error) {
+      throw unreadable(this.path, error);
+    }
   }
 
   /** Makes the file with that inode the one that is read from here on. */
@@ -32,19 +49,27 @@ export class LogFile implements ByteSource {
   }
 
   readSync(target: Buffer, offset: number, length: number, position: number): number {
-    const bytesRead = descriptorPoolOf(this.#fs).useSync(this.path, "read", this.#ino, (fd) =>
-      this.#fs.readSync(fd, target, offset, length, position),
-    );
-    readCounter.bytes += bytesRead;
-    return bytesRead;
+    try {
+      const bytesRead = descriptorPoolOf(this.#fs).useSync(this.path, "read", this.#ino, (fd) =>
+        this.#fs.readSync(fd, target, offset, length, position),
+      );
+      readCounter.bytes += bytesRead;
+      return bytesRead;
+    } catch (error) {
+      throw unreadable(this.path, error);
+    }
   }
 
   async read(target: Buffer, offset: number, length: number, position: number): Promise<number> {
-    const bytesRead = await descriptorPoolOf(this.#fs).use(this.path, "read", this.#ino, (fd) =>
-      this.#fs.read(fd, target, offset, length, position),
-    );
-    readCounter.bytes += bytesRead;
-    return bytesRead;
+    try {
+      const bytesRead = await descriptorPoolOf(this.#fs).use(this.path, "read", this.#ino, (fd) =>
+        this.#fs.read(fd, target, offset, length, position),
+      );
+      readCounter.bytes += bytesRead;
+      return bytesRead;
+    } catch (error) {
+      throw unreadable(this.path, error);
+    }
   }
 
   /** Appends bytes with one write; returns how many the system took, maybe fewer. */
@@ -55,8 +80,14 @@ export class LogFile implements ByteSource {
   }
 }
 
+function unreadable(path: string, cause: unknown): unknown {
+  if (cause instanceof BranchlogError) return cause;
+  const message = `${path} cannot be read (${String(cause)}). Check its permissions.`;
+  return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
+}
+
 /** The path with symlinks resolved; of a file that does not exist yet, its directory's. */
-export function canonicalPath(fs: FileSystem, path: string): string {
+function canonicalPath(fs: FileSystem, path: string): string {
   try {
     return fs.realpathSync(path);
   } catch {

@@ -7,6 +7,7 @@ import type {
   CompactionDraft,
   ContextEditDraft,
 } from "../../entries/entry-draft.ts";
+import type { ContextEditReplacement } from "../../entries/entry-types.ts";
 import type { SystemMessage } from "../../entries/message-types.ts";
 import { BranchlogError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
@@ -106,6 +107,9 @@ function isEditable(index: IndexTable, row: number): boolean {
     (type === "message" && role !== undefined && editableRoles.has(role))
   );
 }
+
+/** What a context edit may put in the place of content. */
+export type ContextEditableContent = ContextEditReplacement["content"];
 
 /** A text in place of what the model or a tool said becomes a block, as their content always is. */
 function inBlocks(

@@ -15,6 +15,7 @@ export {
   buildSessionProjection,
   getLatestCompactionEntry,
 } from "./entry-arrays.ts";
+export type { ContextEditableContent } from "./checked-drafts.ts";
 export type { EntriesById } from "./entry-arrays.ts";
 export {
   CURRENT_SESSION_VERSION,
@@ -31,7 +32,7 @@ export type {
   ContextProblemReason,
   OnContextProblem,
   ProjectedEntries,
-  ProjectedEntry,
+  ProjectedEntry as ProjectedSessionEntry,
 } from "../../projections/context-messages.ts";
 export { convertToLlm } from "../../projections/llm-messages.ts";
 export type { LlmMessage } from "../../projections/llm-messages.ts";
