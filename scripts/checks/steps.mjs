@@ -33,7 +33,12 @@ export function createSteps() {
   const tarball = (published) => join(scratch, tarballName(published));
   /** @type {Step[]} */
   const steps = [
-    { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },
+    {
+      name: "lint",
+      command: ["oxlint", "--type-aware", "--deny-warnings"],
+      // The types of our packages, as examples import them, are those on dist.
+      after: ["types"],
+    },
     { name: "format", command: ["oxfmt", "--check"] },
     { name: "types", command: ["tsc", "-b"] },
     { name: "unused", command: ["knip", "--no-progress", "--no-config-hints"] },

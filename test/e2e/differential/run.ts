@@ -1,6 +1,7 @@
 /** One script with one implementation: carries out its steps and says what they gave. */
 import { existsSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { answers, migrated } from "./answers.ts";
 import type { Operation, Place, Script } from "./operation.ts";
 import type { Entry, Manager, SessionModule } from "./session-port.ts";
 import type { Tolerated } from "./tolerated.ts";
@@ -61,7 +62,7 @@ export class Run {
       listed: listed.filter(isKnown),
       all: all.filter(isKnown),
       files: Object.entries(files).filter(([path]) => this.#hasSameBytes(path)),
-      migrated: this.#migrated(),
+      migrated: migrated(this.#module, this.#script.stored ?? ""),
       records: Object.keys(files).map((path) => this.#module.loadEntriesFromFile(path)),
     };
   }
@@ -190,53 +191,10 @@ export class Run {
   }
 
   #answers(about: Place | undefined): object {
-    const manager = this.#manager;
-    const module = this.#module;
-    const entries = manager.getEntries();
     const id = about === undefined ? undefined : this.#id(about);
-    const mayFind = !this.#tolerates("writes-at-answer");
     return {
-      header: manager.getHeader(),
-      leaf: manager.getLeafEntry(),
-      entries,
-      count: this.#tolerates("has-no-entry-count") ? undefined : manager.getEntryCount?.(),
-      tree: manager.getTree(),
-      branch: manager.getBranch(id),
-      children: manager.getChildren(id ?? null),
-      entry: id === undefined ? undefined : manager.getEntry(id),
-      label: id === undefined ? undefined : manager.getLabel(id),
-      context: manager.buildSessionContext(),
-      freeContext: module.buildSessionContext(entries, id),
-      ...(this.#tolerates("has-no-projection") ? {} : this.#projections(entries, id)),
-      compaction: module.getLatestCompactionEntry(entries),
-      found: mayFind ? this.#found() : undefined,
-      place: [
-        manager.getCwd(),
-        manager.getSessionDir(),
-        manager.isPersisted(),
-        this.#tolerates("has-no-projection") ? undefined : manager.usesDefaultSessionDir?.(),
-      ],
-    };
-  }
-
-  /** The stored file by way of the functions for entries in memory, ids named by their lines. */
-  #migrated(): string {
-    const records = this.#module.parseSessionEntries(this.#script.stored ?? "");
-    this.#module.migrateSessionEntries(records);
-    let text = JSON.stringify(records);
-    // Only ours are the same as in the file.
-    for (const [i, record] of records.entries()) {
-      if ("id" in record) text = text.replaceAll(JSON.stringify(record.id), `"line-${i}"`);
-    }
-    return text;
-  }
-
-  #projections(entries: readonly Entry[], id: string | undefined): object {
-    return {
-      contextEntries: this.#manager.buildContextEntries?.(),
-      projection: this.#manager.buildSessionProjection?.(),
-      freeEntries: this.#module.buildContextEntries?.(entries, id),
-      freeProjection: this.#module.buildSessionProjection?.(entries, id),
+      ...answers(this.#module, this.#manager, id, this.#tolerated),
+      found: this.#tolerates("writes-at-answer") ? undefined : this.#found(),
     };
   }
 

@@ -182,10 +182,12 @@ describe("a context edit", () => {
     expect(textsOf(manager.buildSessionContext().messages)).toEqual(["original"]);
   });
 
-  it("turns text into a block where content is a list", () => {
+  it("turns text into a block where content is a list, in the entry too", () => {
     const manager = inMemory();
     const target = answer(manager, "b");
-    manager.appendContextEdit(target, { content: "edited" });
+    const edit = manager.appendContextEdit(target, { content: "edited" });
+    const replacement = { content: [{ type: "text", text: "edited" }] };
+    expect(manager.getEntry(edit)).toMatchObject({ replacement });
     const [message] = manager.buildSessionContext().messages;
     expect(message).toEqual({
       ...assistantMessage("b"),

@@ -56,6 +56,12 @@ describe("appending", () => {
     );
   });
 
+  it("takes an empty note of a usage for none", () => {
+    const manager = inMemory();
+    const entry = manager.appendUsage("cache_warming", "p", "m", usageOf(1, 2), "");
+    expect(Object.keys(entry)).not.toContain("note");
+  });
+
   it("stores the compaction's own id if nothing is kept", () => {
     const manager = inMemory();
     say(manager, "1");
