@@ -41,8 +41,16 @@ export function createSteps() {
     },
     { name: "format", command: ["oxfmt", "--check"] },
     { name: "types", command: ["tsc", "-b"] },
-    { name: "unused", command: ["knip", "--no-progress", "--no-config-hints"] },
-    { name: "documented", command: ["typedoc", "--emit", "none", "--treatWarningsAsErrors"] },
+    {
+      name: "unused",
+      command: ["knip", "--no-progress", "--no-config-hints"],
+      after: ["types"],
+    },
+    {
+      name: "documented",
+      command: ["typedoc", "--emit", "none", "--treatWarningsAsErrors"],
+      after: ["types"],
+    },
     { name: "pack", command: ["node", "scripts/checks/pack.mjs", scratch], needs: ["types"] },
     ...packages.map((published) => ({
       name: `publint ${published.folder}`,
