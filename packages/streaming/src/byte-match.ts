@@ -90,6 +90,13 @@ export function closingQuote(bytes: DataView, at: number, end: number): number {
   return -1;
 }
 
+/** Whether `count` bytes, a multiple of four, can all be inside a plain string. */
+export function arePlainWords(bytes: DataView, at: number, count: number): boolean {
+  let flags = 0;
+  for (let i = at; i < at + count; i += wordBytes) flags |= endFlags(bytes.getInt32(i, true));
+  return flags === 0;
+}
+
 /** Position of the opening quote of a plain string whose closing quote is right before `at`. */
 export function openingQuote(bytes: DataView, floor: number, at: number): number {
   if (at <= floor || bytes.getUint8(at - 1) !== quote) return -1;

@@ -16,6 +16,8 @@ export interface EnvelopeSpans {
   customTypeEnd: number;
   roleStart: number;
   roleEnd: number;
+  /** A small number that stands for the role, if it is one of the usual; otherwise -1. */
+  usualRole: number;
   idStart: number;
   idEnd: number;
   parentStart: number;
@@ -170,6 +172,7 @@ function readTimestamp(spans: EnvelopeSpans, bytes: DataView, at: number, end: n
 function readKindKey(spans: EnvelopeSpans, bytes: DataView, at: number, end: number): number {
   const { kind } = spans;
   spans.roleStart = -1;
+  spans.usualRole = -1;
   spans.customTypeStart = -1;
   if (kind === "other") return at;
   const start = (kind === "message" ? roleText : customTypeText).after(bytes, at, end);

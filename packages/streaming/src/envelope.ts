@@ -14,6 +14,7 @@ import {
 } from "./envelope-form.ts";
 import type { LongLine } from "./long-line.ts";
 import { NeedleCursor } from "./needle-cursor.ts";
+import { readUsualForm } from "./usual-form.ts";
 
 const carriageReturn = 0x0d;
 const closingBrace = 0x7d;
@@ -29,6 +30,8 @@ export class EnvelopeReader implements EnvelopeSpans {
   kind: RecordKind | null = null;
   /** Bytes that the type, customType and role spans refer to. */
   headBytes: Buffer = noBytes;
+  /** The same bytes, for readers of whole words. */
+  headView: DataView = viewOf(noBytes);
   typeStart: number = 0;
   typeEnd: number = 0;
   /** -1: not a custom record. */
@@ -37,6 +40,8 @@ export class EnvelopeReader implements EnvelopeSpans {
   /** -1: not a message. */
   roleStart: number = -1;
   roleEnd: number = -1;
+  /** A small number that stands for the role, if it is one of the usual; otherwise -1. */
+  usualRole: number = -1;
   /** Bytes that the id, parentId and timestamp spans refer to. */
   coreBytes: Buffer = noBytes;
   idStart: number = 0;
@@ -44,6 +49,8 @@ export class EnvelopeReader implements EnvelopeSpans {
   /** -1: the parentId is null. */
   parentStart: number = -1;
   parentEnd: number = -1;
+  /** The same bytes as `coreBytes`, for readers of whole words. */
+  coreView: DataView = viewOf(noBytes);
   timestampStart: number = 0;
   timestampEnd: number = 0;
   /** Whether id and parentId open the line, or close it (custom records, migrated v1 lines). */
@@ -73,10 +80,16 @@ export class EnvelopeReader implements EnvelopeSpans {
     const last = recordEnd(bytes, start, end);
     if (last === -1) return false;
     const view = bytes === this.#viewed ? this.#view : this.#look(bytes);
+    if (readUsualForm(this, view, start, last)) {
+      this.#setBytes(bytes, view);
+      this.form = "head";
+      this.hasPayload = false;
+      this.endsWithObject = bytes[last - 2] === closingBrace;
+      return this.endsWithObject && this.#isAlone(bytes, start, last);
+    }
     const idStart = readOpening(this, view, start, last);
     if (this.kind === null) return false;
-    this.headBytes = bytes;
-    this.coreBytes = bytes;
+    this.#setBytes(bytes, view);
     this.endsWithObject = bytes[last - 2] === closingBrace;
     if (idStart !== -1) {
       this.form = "head";
@@ -88,7 +101,7 @@ export class EnvelopeReader implements EnvelopeSpans {
       if (payload === null || !this.#isOneRecord(payload, bytes, start, last)) return false;
       this.hasPayload = payload !== "none";
     }
-    return once(this.#parentIds, bytes, start, last) && this.#nuls.next(bytes, start) >= last;
+    return this.#isAlone(bytes, start, last);
   }
 
   /** The same for a line too long to be joined; its two edges have to hold the envelope. */
@@ -99,10 +112,12 @@ export class EnvelopeReader implements EnvelopeSpans {
     const idStart = readOpening(this, head, 0, head.byteLength);
     if (this.kind === null) return false;
     this.headBytes = line.head;
+    this.headView = head;
     this.endsWithObject = line.tail[last - 2] === closingBrace;
     if (idStart !== -1) {
       this.form = "head";
       this.coreBytes = line.head;
+      this.coreView = head;
       this.hasPayload = false;
       return readHead(this, head, idStart, -1) && this.#endsAsItShould();
     }
@@ -110,10 +125,23 @@ export class EnvelopeReader implements EnvelopeSpans {
     this.hasPayload = true;
     // A migrated line has its timestamp at one end and its ids at the other.
     this.coreBytes = Buffer.concat([line.head, line.tail]);
-    const payload = readTail(this, head, viewOf(this.coreBytes), line.head.length + last);
+    this.coreView = viewOf(this.coreBytes);
+    const payload = readTail(this, head, this.coreView, line.head.length + last);
     if (payload === null || payload === "none") return false;
     const isOneRecord = payload === "message" || line.customTypeCount === 1;
     return isOneRecord && line.payloadKeyCounts[payload] === 1;
+  }
+
+  #setBytes(bytes: Buffer, view: DataView): void {
+    this.headBytes = bytes;
+    this.headView = view;
+    this.coreBytes = bytes;
+    this.coreView = view;
+  }
+
+  /** Whether nothing in `bytes[start, last)` hints at a second record. */
+  #isAlone(bytes: Buffer, start: number, last: number): boolean {
+    return once(this.#parentIds, bytes, start, last) && this.#nuls.next(bytes, start) >= last;
   }
 
   /** The agents end a message with its `message`; anything else may be two records run together. */

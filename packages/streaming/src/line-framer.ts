@@ -17,6 +17,8 @@ export interface LineSink {
   line(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): void;
   /** One terminated line of more than `lineBytesMax` bytes. */
   longLine(line: LongLine, lineNumber: number): void;
+  /** The lines of one push have been delivered; for sinks that do part of their work in batches. */
+  batchEnd?(): void;
 }
 
 /** The unterminated bytes after the last "\n". Exactly one of `bytes` and `long` is set. */
@@ -106,6 +108,7 @@ export class LineFramer {
     this.#offset = base + bytes.length;
     if (start > 0) this.#lineStart = base + start;
     if (start < bytes.length) this.#hold(bytes, start);
+    sink.batchEnd?.();
   }
 
   /** The unterminated tail, or null if there is none. The framer stays usable. */

@@ -32,6 +32,21 @@ describe("the table of ids", () => {
     );
   });
 
+  it("gives the same slot for the bits of a hex id and for its text", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })), (words) => {
+        const table = new IdTable();
+        table.warm(Int32Array.from(words));
+        for (const word of words) {
+          const slot = table.addWord(word);
+          const text = (word >>> 0).toString(16).padStart(8, "0");
+          expect(table.idAt(slot)).toBe(text);
+          expect(table.add(text)).toBe(slot);
+        }
+      }),
+    );
+  });
+
   it("reads ids from the middle of a buffer", () => {
     const table = new IdTable();
     const bytes = Buffer.from("xx0011aabbyyzzzz");
@@ -60,6 +75,7 @@ describe("the table of kinds", () => {
             typeEnd: type.length,
             roleStart: role === undefined ? -1 : type.length,
             roleEnd,
+            usualRole: -1,
             customTypeStart: customType === undefined ? -1 : roleEnd,
             customTypeEnd: headBytes.length,
           };
@@ -71,6 +87,18 @@ describe("the table of kinds", () => {
         },
       ),
     );
+  });
+
+  it("remembers the kind of a usual role", () => {
+    const table = new KindTable();
+    const headBytes = Buffer.from("messageuser");
+    const message = { headBytes, typeStart: 0, typeEnd: 7, customTypeStart: -1, customTypeEnd: 0 };
+    const user = { ...message, roleStart: 7, roleEnd: 11, usualRole: 2 };
+    const kind = table.addSpans(user);
+    expect(table.at(kind)).toMatchObject({ type: "message", role: "user" });
+    expect(table.addSpans(user)).toBe(kind);
+    expect(table.addSpans({ ...user, usualRole: -1 })).toBe(kind);
+    expect(table.addSpans({ ...user, roleStart: -1, usualRole: -1 })).not.toBe(kind);
   });
 
   it("tells apart parts that run together to the same bytes", () => {
@@ -106,8 +134,10 @@ describe("times read from bytes", () => {
       fc.property(fc.array(fc.oneof(time, broken), { maxLength: 20 }), (texts) => {
         const reader = new IsoTimeReader();
         for (const text of texts) {
-          const bytes = Buffer.from(text);
-          expect(reader.exact(bytes, 0, text.length)).toBe(exactIsoTimeOf(bytes, 0, text.length));
+          const bytes = Buffer.from(`#${text}`);
+          const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+          const end = bytes.length;
+          expect(reader.exact(view, 1, end)).toBe(exactIsoTimeOf(bytes, 1, end));
         }
       }),
     );

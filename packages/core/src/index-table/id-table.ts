@@ -1,25 +1,29 @@
 /**
  * Interns entry ids: each distinct id gets a slot number, found again in O(1) from bytes or text.
  * Ids are opaque strings of any length; eight lower-case hex digits, pi's form, are kept as one
- * 32-bit word, all others as bytes in an arena, so that a million ids cost no JS strings.
+ * 32-bit word, all others as bytes in an arena.
  */
-import { grownCapacity, grownUint32, grownUint8 } from "./column.ts";
+import { grownCapacity, grownInt32, grownUint8 } from "./column.ts";
+import { hashOf, IdArena, idBytes } from "./id-arena.ts";
+import { hexText, hexWord, isHexWord, mixed } from "./id-word.ts";
 
-const tableLoadMax = 0.6;
+/** The slot that stands for "no parent". No id is ever given it. */
+export const rootSlot = -2;
+
+/** A fuller table has more collisions, each of which costs a look into another part of memory. */
+const tableLoadMax = 0.4;
 
 /** See the file comment. Slots count up from 0 and are never freed. */
 export class IdTable {
-  /** Per slot: the id as a number (hex form) or where its bytes start in the arena. */
-  #word = new Uint32Array(16);
+  /** Per slot: the bits of the id (hex form), or its place in the arena. */
+  #word = new Int32Array(16);
   /** Per slot: 1 if the id is in the arena. */
   #inArena = new Uint8Array(16);
-  #arena = new Uint8Array(64);
-  #arenaEnd = 0;
-  /** Open addressing in pairs: slot + 1, or 0 for empty, and the word or hash to compare first. */
-  #buckets = new Int32Array(64);
+  readonly #arena = new IdArena();
+  /** Open addressing: slot + 1, or 0 for empty. The length is a power of two. */
+  #buckets = new Int32Array(32);
   #count = 0;
-  /** The slot made last: as a rule the parent of the next entry. */
-  #latest = 0;
+  #touched = 0;
 
   /** Number of slots. */
   get count(): number {
@@ -36,202 +40,125 @@ export class IdTable {
 
   /** The slot of the id at bytes[start, end), made if it is new. */
   addBytes(bytes: Uint8Array, start: number, end: number): number {
-    const word = hexWord(bytes, start, end);
-    if (word >= 0) {
-      const latest = this.#latest;
-      if (this.#word[latest] === word && this.#inArena[latest] === 0 && this.#count > 0) {
-        return latest;
-      }
-      const known = this.#findWord(word);
-      return known >= 0 ? known : this.#insertWord(word);
-    }
-    const known = this.#findText(bytes, start, end);
-    return known >= 0 ? known : this.#insertText(bytes, start, end);
+    this.#growFor(1);
+    if (isHexWord(bytes, start, end)) return this.#addWord(hexWord(bytes, start));
+    return this.#addText(bytes, start, end);
+  }
+
+  /** The slot of the id that these bits spell in the hex form, made if it is new. */
+  addWord(word: number): number {
+    this.#growFor(1);
+    return this.#addWord(word);
+  }
+
+  /**
+   * Brings the buckets of these words near. Many searches, each of which waits for memory, take
+   * half as long if all of that memory was asked for at once before.
+   */
+  warm(words: Int32Array): void {
+    const buckets = this.#buckets;
+    const mask = buckets.length - 1;
+    let touched = this.#touched;
+    for (let i = 0; i < words.length; i += 1) touched ^= buckets[mixed(words[i] ?? 0) & mask] ?? 0;
+    // Kept, so that the reads are not optimised away.
+    this.#touched = touched;
   }
 
   /** Makes room for so many slots at once, so that filling them copies nothing. */
   reserve(slots: number): void {
     if (slots > this.#word.length) {
-      this.#word = grownUint32(this.#word, slots);
+      this.#word = grownInt32(this.#word, slots, 0);
       this.#inArena = grownUint8(this.#inArena, slots);
     }
-    if (slots * 2 > this.#buckets.length * tableLoadMax) this.#rehash(slots);
+    if (slots > this.#buckets.length * tableLoadMax) this.#rehash(slots);
   }
 
   /** The slot of `id`, made if it is new. */
   add(id: string): number {
-    const bytes = bytesOf(id);
+    const bytes = idBytes(id);
     return this.addBytes(bytes, 0, bytes.length);
   }
 
   /** The slot of `id`, or -1. */
   find(id: string): number {
-    const bytes = bytesOf(id);
-    const word = hexWord(bytes, 0, bytes.length);
-    return word >= 0 ? this.#findWord(word) : this.#findText(bytes, 0, bytes.length);
+    const bytes = idBytes(id);
+    const { length } = bytes;
+    const at = isHexWord(bytes, 0, length)
+      ? this.#bucketOfWord(hexWord(bytes, 0))
+      : this.#bucketOfText(bytes, 0, length);
+    return (this.#buckets[at] ?? 0) - 1;
   }
 
   /** The id of a slot. */
   idAt(slot: number): string {
     const word = this.#word[slot] ?? 0;
-    if (this.#inArena[slot] === 0) return hexText(word);
-    const length = this.#arenaLength(word);
-    return textOf(Buffer.from(this.#arena.buffer, word + 4, length));
+    return this.#inArena[slot] === 0 ? hexText(word) : this.#arena.textAt(word >>> 0);
   }
 
-  #findWord(word: number): number {
-    const buckets = this.#buckets;
-    const mask = buckets.length - 1;
-    const tag = word | 0;
-    for (let at = (mixed(word) << 1) & mask; ; at = (at + 2) & mask) {
-      const slot = (buckets[at] ?? 0) - 1;
-      if (slot < 0) return -1;
-      if (buckets[at + 1] === tag && this.#inArena[slot] === 0) return slot;
-    }
+  #addWord(word: number): number {
+    const at = this.#bucketOfWord(word);
+    const known = (this.#buckets[at] ?? 0) - 1;
+    return known >= 0 ? known : this.#newSlot(at, word);
   }
 
-  #findText(bytes: Uint8Array, start: number, end: number): number {
-    const buckets = this.#buckets;
-    const mask = buckets.length - 1;
-    const hash = hashedBytes(bytes, start, end);
-    for (let at = (hash << 1) & mask; ; at = (at + 2) & mask) {
-      const slot = (buckets[at] ?? 0) - 1;
-      if (slot < 0) return -1;
-      if (buckets[at + 1] !== (hash | 0) || this.#inArena[slot] !== 1) continue;
-      if (this.#arenaEquals(slot, bytes, start, end)) return slot;
-    }
-  }
-
-  #insertWord(word: number): number {
-    const slot = this.#newSlot();
-    this.#word[slot] = word;
-    this.#place(slot, mixed(word), word);
-    return slot;
-  }
-
-  #insertText(bytes: Uint8Array, start: number, end: number): number {
-    const slot = this.#newSlot();
-    const length = end - start;
-    const needed = this.#arenaEnd + 4 + length;
-    if (needed > this.#arena.length) {
-      this.#arena = grownUint8(this.#arena, grownCapacity(this.#arena.length, needed));
-    }
-    this.#arena.set(
-      [length & 255, (length >>> 8) & 255, (length >>> 16) & 255, length >>> 24],
-      this.#arenaEnd,
-    );
-    this.#arena.set(bytes.subarray(start, end), this.#arenaEnd + 4);
-    this.#word[slot] = this.#arenaEnd;
+  #addText(bytes: Uint8Array, start: number, end: number): number {
+    const at = this.#bucketOfText(bytes, start, end);
+    const known = (this.#buckets[at] ?? 0) - 1;
+    if (known >= 0) return known;
+    const slot = this.#newSlot(at, this.#arena.add(bytes, start, end));
     this.#inArena[slot] = 1;
-    this.#arenaEnd = needed;
-    const hash = hashedBytes(bytes, start, end);
-    this.#place(slot, hash, hash);
     return slot;
   }
 
-  #newSlot(): number {
-    const slot = this.#count;
-    if (slot + 1 > this.#word.length) {
-      const capacity = grownCapacity(this.#word.length, slot + 1);
-      this.#word = grownUint32(this.#word, capacity);
-      this.#inArena = grownUint8(this.#inArena, capacity);
-    }
-    if ((slot + 1) * 2 > this.#buckets.length * tableLoadMax) this.#rehash(slot + 1);
-    this.#count += 1;
-    this.#latest = slot;
-    return slot;
-  }
-
-  #place(slot: number, hash: number, tag: number): void {
+  /** The bucket that holds the slot of these bits, or the empty one where it would be put. */
+  #bucketOfWord(word: number): number {
     const buckets = this.#buckets;
     const mask = buckets.length - 1;
-    let at = (hash << 1) & mask;
-    while (buckets[at] !== 0) at = (at + 2) & mask;
-    buckets[at] = slot + 1;
-    buckets[at + 1] = tag;
+    for (let at = mixed(word) & mask; ; at = (at + 1) & mask) {
+      const slot = (buckets[at] ?? 0) - 1;
+      if (slot < 0 || (this.#word[slot] === word && this.#inArena[slot] === 0)) return at;
+    }
   }
 
-  #rehash(slots: number): void {
-    let { length } = this.#buckets;
-    while (slots * 2 > length * tableLoadMax) length *= 2;
-    this.#buckets = new Int32Array(length);
-    for (let slot = 0; slot < this.#count; slot += 1) {
-      const word = this.#word[slot] ?? 0;
-      if (this.#inArena[slot] === 0) this.#place(slot, mixed(word), word);
-      else {
-        const hash = hashedBytes(this.#arena, word + 4, word + 4 + this.#arenaLength(word));
-        this.#place(slot, hash, hash);
+  #bucketOfText(bytes: Uint8Array, start: number, end: number): number {
+    const buckets = this.#buckets;
+    const mask = buckets.length - 1;
+    for (let at = hashOf(bytes, start, end) & mask; ; at = (at + 1) & mask) {
+      const slot = (buckets[at] ?? 0) - 1;
+      if (slot < 0) return at;
+      if (this.#inArena[slot] === 1) {
+        if (this.#arena.equals((this.#word[slot] ?? 0) >>> 0, bytes, start, end)) return at;
       }
     }
   }
 
-  #arenaLength(at: number): number {
-    const arena = this.#arena;
-    const low = (arena[at] ?? 0) | ((arena[at + 1] ?? 0) << 8) | ((arena[at + 2] ?? 0) << 16);
-    return (low | ((arena[at + 3] ?? 0) << 24)) >>> 0;
+  /** There must be room: see {@link IdTable.#growFor}. */
+  #newSlot(bucket: number, word: number): number {
+    const slot = this.#count;
+    this.#word[slot] = word;
+    this.#buckets[bucket] = slot + 1;
+    this.#count = slot + 1;
+    return slot;
   }
 
-  #arenaEquals(slot: number, bytes: Uint8Array, start: number, end: number): boolean {
-    const at = this.#word[slot] ?? 0;
-    if (this.#arenaLength(at) !== end - start) return false;
-    for (let i = start, j = at + 4; i < end; i += 1, j += 1) {
-      if (bytes[i] !== this.#arena[j]) return false;
+  #growFor(more: number): void {
+    const needed = this.#count + more;
+    const isFull = needed > this.#word.length || needed > this.#buckets.length * tableLoadMax;
+    if (isFull) this.reserve(grownCapacity(this.#word.length, needed));
+  }
+
+  #rehash(slots: number): void {
+    let { length } = this.#buckets;
+    while (slots > length * tableLoadMax) length *= 2;
+    const buckets = new Int32Array(length);
+    const mask = length - 1;
+    for (let slot = 0; slot < this.#count; slot += 1) {
+      const word = this.#word[slot] ?? 0;
+      const hash = this.#inArena[slot] === 0 ? mixed(word) : this.#arena.hashAt(word >>> 0);
+      let at = hash & mask;
+      while (buckets[at] !== 0) at = (at + 1) & mask;
+      buckets[at] = slot + 1;
     }
-    return true;
+    this.#buckets = buckets;
   }
-}
-
-/**
- * Stands before an id in UTF-16, which JSON can spell with lone surrogates and UTF-8 cannot. No
- * text in UTF-8 has this byte.
- */
-const utf16Mark = 0xff;
-const loneSurrogate = /\p{Surrogate}/u;
-
-function bytesOf(id: string): Buffer {
-  if (!loneSurrogate.test(id)) return Buffer.from(id, "utf8");
-  return Buffer.concat([Buffer.of(utf16Mark), Buffer.from(id, "utf16le")]);
-}
-
-function textOf(bytes: Buffer): string {
-  return bytes[0] === utf16Mark ? bytes.toString("utf16le", 1) : bytes.toString("utf8");
-}
-
-/** The value of eight lower-case hex digits, or -1 if the bytes are anything else. */
-function hexWord(bytes: Uint8Array, start: number, end: number): number {
-  if (end - start !== 8) return -1;
-  let word = 0;
-  for (let i = start; i < end; i += 1) {
-    const digit = hexDigit[bytes[i] ?? 0] ?? -1;
-    if (digit < 0) return -1;
-    word = (word << 4) | digit;
-  }
-  return word >>> 0;
-}
-
-const hexDigit: Int8Array = new Int8Array(256).fill(-1);
-for (const [value, char] of Buffer.from("0123456789abcdef").entries()) hexDigit[char] = value;
-
-const hexPair = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
-
-/** Eight hex digits; a third of the cost of `toString` and `padStart`. */
-function hexText(word: number): string {
-  const high = `${hexPair[word >>> 24]}${hexPair[(word >>> 16) & 255]}`;
-  return `${high}${hexPair[(word >>> 8) & 255]}${hexPair[word & 255]}`;
-}
-
-/** A bijective mix of 32 bits (murmur3's finaliser): ids that count up must not cluster. */
-function mixed(word: number): number {
-  let h = word ^ (word >>> 16);
-  h = Math.imul(h, 0x85ebca6b);
-  h ^= h >>> 13;
-  h = Math.imul(h, 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
-}
-
-/** FNV-1a over the bytes, then mixed. */
-function hashedBytes(bytes: Uint8Array, start: number, end: number): number {
-  let hash = 0x811c9dc5;
-  for (let i = start; i < end; i += 1) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);
-  return mixed(hash >>> 0);
 }

@@ -11,9 +11,6 @@ import type { Kind } from "./kind-table.ts";
 import { rowFlags, RowTable } from "./row-table.ts";
 import type { RowFacts } from "./row-table.ts";
 
-/** The parent slot of entries without a parent. No id is ever given this slot. */
-export const rootSlot = -2;
-
 /** See the file comment. */
 export class IndexTable {
   readonly ids: IdTable = new IdTable();
@@ -30,10 +27,18 @@ export class IndexTable {
   #lastChild = new Int32Array(16).fill(-1);
   /** Children that are shown: neither shadowed nor damaged without shown children. */
   #shownChildren = new Int32Array(16);
+  /** Rows that are part of the tree: all but those whose ids are still bits. */
+  #linkedRows = 0;
   #shadowedCount = 0;
   #damagedCount = 0;
   /** Per row that shadowed another: that other one. */
   readonly #hiddenRowOf = new Map<number, number>();
+  readonly #onRepeatedId: (row: number, earlier: number) => void;
+
+  /** @param onRepeatedId Called for each row whose id an earlier row has, once it is linked. */
+  constructor(onRepeatedId: (row: number, earlier: number) => void = () => undefined) {
+    this.#onRepeatedId = onRepeatedId;
+  }
 
   /** Number of rows, damaged and shadowed ones included. */
   get count(): number {
@@ -57,15 +62,31 @@ export class IndexTable {
 
   /** Appends a row, links it, shadows an earlier row with its id. Returns the row's number. */
   add(facts: RowFacts): number {
+    this.linkWords();
     const row = this.rows.add(facts);
-    const { slot } = facts;
-    this.#growSlots(Math.max(slot, facts.parentSlot));
-    const earlier = this.#rowOf[slot + 1] ?? -1;
-    this.#rowOf[slot + 1] = row;
-    this.#linkLast(row);
-    if (earlier >= 0) this.#shadow(earlier, row);
-    this.#show(this.#linkSlot(row));
+    this.#growSlots(this.ids.count);
+    this.#link(row);
+    this.#linkedRows = this.rows.count;
     return row;
+  }
+
+  /**
+   * Appends a row whose `slot` and `parentSlot` are still the bits of hex ids, with the flag `root`
+   * if it has no parent. It is no part of the tree before {@link IndexTable.linkWords}.
+   */
+  addWords(facts: RowFacts): number {
+    return this.rows.add(facts);
+  }
+
+  /** Links the rows that were added as bits of ids. */
+  linkWords(): void {
+    const { rows } = this;
+    const { count } = rows;
+    if (this.#linkedRows === count) return;
+    rows.resolveWords(this.ids, this.#linkedRows);
+    this.#growSlots(this.ids.count);
+    for (let row = this.#linkedRows; row < count; row += 1) this.#link(row);
+    this.#linkedRows = count;
   }
 
   /** Makes room for so many rows at once, so that filling them copies nothing. */
@@ -117,7 +138,7 @@ export class IndexTable {
     return (this.#shownChildren[this.rows.slot(row) + 1] ?? 0) > 0;
   }
 
-  /** The first linked child of a slot (or of {@link rootSlot}); raw: see {@link isNode}. */
+  /** The first linked child of a slot (or of `rootSlot`); raw: see {@link isNode}. */
   firstChildOf(slot: number): number {
     return this.#firstChild[slot < 0 ? 0 : slot + 1] ?? -1;
   }
@@ -143,6 +164,16 @@ export class IndexTable {
   #linkSlot(row: number): number {
     const parent = this.rows.parentSlot(row);
     return parent === this.rows.slot(row) || parent < 0 ? -1 : parent;
+  }
+
+  #link(row: number): void {
+    const at = this.rows.slot(row) + 1;
+    const earlier = this.#rowOf[at] ?? -1;
+    this.#rowOf[at] = row;
+    this.#linkLast(row);
+    if (earlier >= 0) this.#shadow(earlier, row);
+    this.#show(this.#linkSlot(row));
+    if (earlier >= 0) this.#onRepeatedId(row, earlier);
   }
 
   #linkLast(row: number): void {
@@ -208,9 +239,9 @@ export class IndexTable {
     }
   }
 
-  #growSlots(slot: number): void {
+  #growSlots(slots: number): void {
     const { length } = this.#rowOf;
-    if (slot + 2 > length) this.#reserveSlots(grownCapacity(length, slot + 2));
+    if (slots + 1 > length) this.#reserveSlots(grownCapacity(length, slots + 1));
   }
 
   #reserveSlots(capacity: number): void {

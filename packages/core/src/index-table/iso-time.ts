@@ -32,45 +32,69 @@ export function exactIsoTimeOf(bytes: Uint8Array, start: number, end: number): n
   return daysFromCivil(year, month, day) * 86_400_000 + seconds * 1000 + ms;
 }
 
-/** Bytes of a timestamp up to its hour: `2026-11-21T20`. */
-const hourBytes = 13;
-
 /**
  * Reads the timestamps of one log in its order. Neighbours share their hour as a rule, so date and
  * hour are worked out once per hour and compared otherwise. Gives what {@link exactIsoTimeOf}
  * gives.
  */
 export class IsoTimeReader {
-  readonly #hour = new Uint8Array(hourBytes);
+  /** `2026-11-21T20` of the timestamp read last, as three words and a byte. */
+  #word0 = 0;
+  #word4 = 0;
+  #word8 = 0;
+  #byte12 = 0;
   #hourMs = Number.NaN;
 
   /** Epoch milliseconds of the timestamp at bytes[start, end) in the exact form, or NaN. */
-  exact(bytes: Uint8Array, start: number, end: number): number {
-    if (end - start !== 24 || !this.#isSameHour(bytes, start) || !isFixedForm(bytes, start)) {
+  exact(bytes: DataView, start: number, end: number): number {
+    if (
+      end - start !== 24 ||
+      // From the hour backwards: what differs, differs at the end.
+      bytes.getUint8(start + 12) !== this.#byte12 ||
+      bytes.getInt32(start + 8, true) !== this.#word8 ||
+      bytes.getInt32(start + 4, true) !== this.#word4 ||
+      bytes.getInt32(start, true) !== this.#word0 ||
+      !isClockForm(bytes, start)
+    ) {
       return this.#readHour(bytes, start, end);
     }
-    const minute = digits(bytes, start + 14, 2);
-    const second = digits(bytes, start + 17, 2);
-    const ms = digits(bytes, start + 20, 3);
-    const isClock = minute >= 0 && minute <= 59 && second >= 0 && second <= 59 && ms >= 0;
-    return isClock ? this.#hourMs + (minute * 60 + second) * 1000 + ms : Number.NaN;
+    const minute = twoDigits(bytes, start + 14);
+    const second = twoDigits(bytes, start + 17);
+    const hundredths = twoDigits(bytes, start + 20);
+    const thousandth = (bytes.getUint8(start + 22) - zero) >>> 0;
+    const isClock = minute < 60 && second < 60 && hundredths < 100 && thousandth < 10;
+    if (!isClock) return Number.NaN;
+    return this.#hourMs + (minute * 60 + second) * 1000 + hundredths * 10 + thousandth;
   }
 
-  #isSameHour(bytes: Uint8Array, start: number): boolean {
-    // From the hour backwards: what differs, differs at the end.
-    for (let i = hourBytes - 1; i >= 0; i -= 1) {
-      if (bytes[start + i] !== this.#hour[i]) return false;
-    }
-    return true;
-  }
-
-  #readHour(bytes: Uint8Array, start: number, end: number): number {
-    const time = exactIsoTimeOf(bytes, start, end);
+  #readHour(bytes: DataView, start: number, end: number): number {
+    const { buffer, byteOffset, byteLength } = bytes;
+    const time = exactIsoTimeOf(new Uint8Array(buffer, byteOffset, byteLength), start, end);
     if (Number.isNaN(time)) return time;
-    this.#hour.set(bytes.subarray(start, start + hourBytes));
+    this.#word0 = bytes.getInt32(start, true);
+    this.#word4 = bytes.getInt32(start + 4, true);
+    this.#word8 = bytes.getInt32(start + 8, true);
+    this.#byte12 = bytes.getUint8(start + 12);
     this.#hourMs = time - (time % 3_600_000);
     return time;
   }
+}
+
+/** Whether the separators after the hour stand where the fixed form has them. */
+function isClockForm(bytes: DataView, at: number): boolean {
+  return (
+    bytes.getUint8(at + 13) === 0x3a &&
+    bytes.getUint8(at + 16) === 0x3a &&
+    bytes.getUint8(at + 19) === 0x2e &&
+    bytes.getUint8(at + 23) === 0x5a
+  );
+}
+
+/** The number in two digits; far above 100 if one of them is none. */
+function twoDigits(bytes: DataView, at: number): number {
+  const tens = (bytes.getUint8(at) - zero) >>> 0;
+  const ones = (bytes.getUint8(at + 1) - zero) >>> 0;
+  return tens < 10 && ones < 10 ? tens * 10 + ones : 1000;
 }
 
 /** Whether the separators stand where the fixed form has them. */

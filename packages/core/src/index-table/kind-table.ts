@@ -20,6 +20,8 @@ export interface KindSpans {
   readonly typeEnd: number;
   readonly roleStart: number;
   readonly roleEnd: number;
+  /** If not -1: stands for the role of this message, so that its bytes need no look at all. */
+  readonly usualRole: number;
   readonly customTypeStart: number;
   readonly customTypeEnd: number;
 }
@@ -44,6 +46,7 @@ export class KindTable {
   readonly #byHash = new Map<number, number[]>();
   /** The kind met last for spans of these lengths: nearly always the same one again. */
   readonly #recent = new Int32Array(recentKinds).fill(-1);
+  readonly #ofUsualRole: number[] = [];
 
   /** All kinds met so far; the position is the kind's number. */
   get kinds(): readonly Kind[] {
@@ -72,6 +75,16 @@ export class KindTable {
 
   /** The number of a kind given as spans of ASCII bytes; allocates only for a new kind. */
   addSpans(spans: KindSpans): number {
+    const { usualRole } = spans;
+    if (usualRole < 0) return this.#addRecent(spans);
+    const known = this.#ofUsualRole[usualRole];
+    if (known !== undefined) return known;
+    const kind = this.#addRecent(spans);
+    this.#ofUsualRole[usualRole] = kind;
+    return kind;
+  }
+
+  #addRecent(spans: KindSpans): number {
     const place = lengthsOf(spans) & (recentKinds - 1);
     const recent = this.#recent[place] ?? -1;
     if (recent >= 0 && this.#matches(recent, spans)) return recent;

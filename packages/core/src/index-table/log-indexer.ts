@@ -9,10 +9,13 @@ import { entryForm, readHeader } from "../dialects/header.ts";
 import { legacyEntryId } from "../dialects/legacy-id.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { DiagnosticLog } from "./diagnostics.ts";
-import { IndexTable, rootSlot } from "./index-table.ts";
+import { rootSlot } from "./id-table.ts";
+import { hexWord, isHexWord } from "./id-word.ts";
+import { IndexTable } from "./index-table.ts";
 import { IsoTimeReader, isoTimeOf } from "./iso-time.ts";
 import { LineMap } from "./line-map.ts";
 import { rowFlags } from "./row-table.ts";
+import type { RowFacts } from "./row-table.ts";
 
 /** The header as it stands in the log. */
 export interface IndexedHeader {
@@ -54,7 +57,9 @@ interface LinePlace {
 
 /** See the file comment. */
 export class LogIndexer implements LineSink {
-  readonly index: IndexTable = new IndexTable();
+  readonly index: IndexTable = new IndexTable((row, earlier) =>
+    this.#reportDuplicate(row, earlier),
+  );
   readonly diagnostics: DiagnosticLog = new DiagnosticLog();
   readonly lines: LineMap = new LineMap();
   readonly #options: LogIndexerOptions;
@@ -65,6 +70,8 @@ export class LogIndexer implements LineSink {
   /** Per kind number: whether its lines are parsed whole. */
   readonly #parseWhole: boolean[] = [];
   #header: IndexedHeader | undefined;
+  /** Whether lines may be indexed from their envelopes: v1 has no ids there. */
+  #readsEnvelopes = false;
   /** Entry lines seen before any header, to tell a damaged header from no session at all. */
   #entriesBeforeHeader = 0;
   #previousSlot = rootSlot;
@@ -94,6 +101,10 @@ export class LogIndexer implements LineSink {
     this.#addDecoded(decodeLine(bytes, start, end), { offset, length: end - start, lineNumber });
   }
 
+  batchEnd(): void {
+    this.index.linkWords();
+  }
+
   longLine(line: LongLine, lineNumber: number): void {
     const { offset, length } = line;
     if (this.#readsEnvelopes && this.#envelope.readLong(line)) {
@@ -104,11 +115,6 @@ export class LogIndexer implements LineSink {
       }
     }
     this.#addDecoded(this.#options.readLong(offset, length), { offset, length, lineNumber });
-  }
-
-  /** Whether lines may be indexed from their envelopes: v1 has no ids there. */
-  get #readsEnvelopes(): boolean {
-    return this.#header !== undefined && entryForm(this.#header.version) > 1;
   }
 
   /** The number of the kind of the envelope just read; -1: its line is to be parsed whole. */
@@ -130,29 +136,38 @@ export class LogIndexer implements LineSink {
 
   #addEnvelope(kind: number, offset: number, length: number, lineNumber: number): void {
     const envelope = this.#envelope;
-    const { coreBytes, parentStart, parentEnd, timestampStart, timestampEnd } = envelope;
-    const { ids } = this.index;
-    const exactTime = this.#times.exact(coreBytes, timestampStart, timestampEnd);
+    const { coreBytes, idStart, idEnd, parentStart, parentEnd, timestampStart } = envelope;
+    const exactTime = this.#times.exact(envelope.coreView, timestampStart, envelope.timestampEnd);
     const isExact = !Number.isNaN(exactTime);
     let flags: number = rowFlags.provisional;
     if (envelope.form === "tail") flags |= rowFlags.tailForm;
     if (envelope.endsWithObject) flags |= rowFlags.endsWithObject;
     if (envelope.hasPayload) flags |= rowFlags.hasPayload;
     if (isExact) flags |= rowFlags.exactTime;
-    // The parent first: as a rule it is the id that was made last, which is found at once.
-    const parentSlot = parentStart < 0 ? rootSlot : ids.addBytes(coreBytes, parentStart, parentEnd);
+    if (parentStart < 0) flags |= rowFlags.root;
+    const { index } = this;
     const facts = this.#facts;
     facts.offset = offset;
     facts.length = length;
-    facts.slot = ids.addBytes(coreBytes, envelope.idStart, envelope.idEnd);
-    facts.parentSlot = parentSlot;
     facts.kind = kind;
-    facts.time = isExact ? exactTime : isoTimeOf(coreBytes, timestampStart, timestampEnd);
+    facts.time = isExact ? exactTime : isoTimeOf(coreBytes, timestampStart, envelope.timestampEnd);
     facts.flags = flags;
+    const hasParentWord = parentStart < 0 || isHexWord(coreBytes, parentStart, parentEnd);
+    if (hasParentWord && isHexWord(coreBytes, idStart, idEnd)) {
+      facts.slot = hexWord(coreBytes, idStart);
+      facts.parentSlot = parentStart < 0 ? 0 : hexWord(coreBytes, parentStart);
+      this.lines.addRow(index.addWords(facts), lineNumber);
+      return;
+    }
+    index.linkWords();
+    const { ids } = index;
+    facts.parentSlot = parentStart < 0 ? rootSlot : ids.addBytes(coreBytes, parentStart, parentEnd);
+    facts.slot = ids.addBytes(coreBytes, idStart, idEnd);
     this.#addRow(facts, lineNumber);
   }
 
   #addDecoded(decoded: DecodedLine, place: LinePlace): void {
+    this.index.linkWords();
     if (!decoded.ok) {
       if (decoded.reason !== "blank") this.#report("bad-line", decoded.reason, place);
       return;
@@ -170,6 +185,7 @@ export class LogIndexer implements LineSink {
       this.#report("second-header", "only the first session record counts", place);
     } else if (reading.kind === "header") {
       this.#header = { header: reading.header, version: reading.version, ...place };
+      this.#readsEnvelopes = entryForm(reading.version) > 1;
     } else {
       this.#report("bad-line", "a session record without a string id", place);
     }
@@ -214,23 +230,20 @@ export class LogIndexer implements LineSink {
     if (foldedTypes.has(type)) this.#options.onFolded(row, value);
   }
 
-  #addRow(facts: Parameters<IndexTable["add"]>[0], lineNumber: number): number {
-    const earlier = this.index.rowOfSlot(facts.slot);
-    const row = this.index.add(facts);
+  #addRow(facts: RowFacts, lineNumber: number): number {
     this.#previousSlot = facts.slot;
-    this.lines.addRow(row, lineNumber);
-    if (earlier >= 0) this.#reportDuplicate(row, earlier, lineNumber);
-    return row;
+    this.lines.addRow(this.index.count, lineNumber);
+    return this.index.add(facts);
   }
 
-  #reportDuplicate(row: number, earlier: number, line: number): void {
+  #reportDuplicate(row: number, earlier: number): void {
     const { index } = this;
     this.diagnostics.add({
       kind: "duplicate-id",
       reason: `hides the entry with the same id at byte ${index.rows.offset(earlier)}`,
       offset: index.rows.offset(row),
       length: index.rows.length(row),
-      line,
+      line: this.lines.lineOfRow(row),
       id: index.idOf(row),
     });
   }
@@ -271,5 +284,6 @@ function kindOfValue(
 
 function timeOfValue(timestamp: unknown): number {
   if (typeof timestamp === "string") return Date.parse(timestamp);
-  return typeof timestamp === "number" ? timestamp : Number.NaN;
+  // A number that no Date can hold is no time.
+  return typeof timestamp === "number" ? new Date(timestamp).getTime() : Number.NaN;
 }

@@ -3,6 +3,8 @@
  * million rows cost tens of megabytes and no garbage. Rows are never removed or reordered.
  */
 import { grownCapacity, grownFloat64, grownInt32, grownUint8, grownUint32 } from "./column.ts";
+import { rootSlot } from "./id-table.ts";
+import type { IdTable } from "./id-table.ts";
 
 /** Facts of a row that fit one bit each. */
 export const rowFlags = {
@@ -20,6 +22,8 @@ export const rowFlags = {
   tailForm: 32,
   /** The timestamp is stored as `toISOString` writes the row's time. */
   exactTime: 64,
+  /** The entry names no parent. */
+  root: 128,
 } as const;
 
 /** What a new row is made of. */
@@ -89,6 +93,26 @@ export class RowTable {
     this.#kind = grownInt32(this.#kind, capacity, 0);
     this.#time = grownFloat64(this.#time, capacity);
     this.#flags = grownUint8(this.#flags, capacity);
+  }
+
+  /**
+   * Replaces by slots, from the row `from` on, the bits of hex ids that stand where slots belong.
+   */
+  resolveWords(ids: IdTable, from: number): void {
+    ids.warm(this.#slot.subarray(from, this.#count));
+    let lastWord = 0;
+    let lastSlot = -1;
+    for (let row = from; row < this.#count; row += 1) {
+      const parent = this.#parentSlot[row] ?? 0;
+      const isRoot = ((this.#flags[row] ?? 0) & rowFlags.root) !== 0;
+      // As a rule the parent is the id before, which needs no search.
+      if (isRoot) this.#parentSlot[row] = rootSlot;
+      else if (lastSlot < 0 || parent !== lastWord) this.#parentSlot[row] = ids.addWord(parent);
+      else this.#parentSlot[row] = lastSlot;
+      lastWord = this.#slot[row] ?? 0;
+      lastSlot = ids.addWord(lastWord);
+      this.#slot[row] = lastSlot;
+    }
   }
 
   /** Byte offset of the row's line. */

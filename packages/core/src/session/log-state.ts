@@ -204,6 +204,7 @@ export class LogState {
       longLine: (line, lineNumber) => {
         if (!completes(line.offset, line.length)) indexer.longLine(line, lineNumber);
       },
+      batchEnd: () => indexer.batchEnd(),
     };
   }
 
@@ -219,6 +220,7 @@ export class LogState {
     const { bytes, offset, lineNumber, length } = rest;
     const before = this.index.count;
     this.indexer.line(bytes, 0, bytes.length, offset, lineNumber);
+    this.indexer.batchEnd();
     const row = this.index.count > before ? before : -1;
     this.#pending = { offset, length, row };
   }

@@ -1,0 +1,96 @@
+/** The rows of a log: linked in batches as one by one, with times that a Date can hold. */
+import { LineFramer } from "@branchlog/streaming";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { LogIndexer } from "../../../packages/core/src/index-table/log-indexer.ts";
+import { treeView } from "../../../packages/core/src/projections/tree.ts";
+
+const header =
+  '{"type":"session","version":3,"id":"s","timestamp":"2026-11-21T20:00:00Z","cwd":"/"}';
+
+const hexId = fc.constantFrom("00000000", "0000000a", "ffffffff", "fffffffe", "7fffffff");
+const anyId = fc.oneof(hexId, fc.constantFrom("FFFFFFFF", "note", "0000000", "ü"));
+const line = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.tuple(hexId, fc.option(hexId)).map(([id, parent]) => message(id, parent)),
+  },
+  fc.tuple(anyId, fc.option(anyId)).map(([id, parent]) => message(id, parent)),
+  fc.tuple(hexId, hexId).map(([id, target]) => label(id, target)),
+  fc.constantFrom("", "{", "{}", '{"type":"message","id":5}', header),
+);
+
+function message(id: string, parentId: string | null): string {
+  const timestamp = "2026-11-21T20:28:20.131Z";
+  return JSON.stringify({ type: "message", id, parentId, timestamp, message: { role: "user" } });
+}
+
+function label(id: string, targetId: string): string {
+  const timestamp = "2026-11-21T20:28:20.131Z";
+  return JSON.stringify({ type: "label", id, parentId: null, timestamp, targetId, label: "x" });
+}
+
+/** Everything that can be asked of an index. */
+function indexed(pushes: readonly string[]): object {
+  const folded: string[] = [];
+  const indexer: LogIndexer = new LogIndexer({
+    readLong: () => ({ ok: false, reason: "not-json", message: "" }),
+    onFolded: (row) => folded.push(indexer.index.idOf(row)),
+  });
+  const framer = new LineFramer();
+  for (const text of pushes) framer.push(Buffer.from(text), indexer);
+  const { index } = indexer;
+  const rows = Array.from({ length: index.count }, (_, row) => ({
+    id: index.idOf(row),
+    parentId: index.parentIdOf(row),
+    kind: index.kindOf(row),
+    offset: index.rows.offset(row),
+    length: index.rows.length(row),
+    time: index.rows.time(row),
+    isNode: index.isNode(row),
+    isTip: index.isTip(row),
+    line: indexer.lines.lineOfRow(row),
+  }));
+  const { entries } = indexer.diagnostics;
+  return {
+    rows,
+    folded,
+    diagnostics: entries,
+    tree: [...treeView(index).roots],
+    ids: index.ids.count,
+  };
+}
+
+describe("linking rows in batches", () => {
+  it("gives the index that linking them one by one gives", () => {
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 30 }), (lines) => {
+        const all = [header, ...lines].map((text) => `${text}\n`);
+        expect(indexed([all.join("")])).toEqual(indexed(all));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("reports a repeated id with the line it stands on", () => {
+    const lines = [header, message("0000000a", null), "{", message("0000000a", null)];
+    expect(indexed([`${lines.join("\n")}\n`])).toMatchObject({
+      diagnostics: [
+        { kind: "bad-line", line: 3 },
+        { kind: "duplicate-id", line: 4, id: "0000000a" },
+      ],
+    });
+  });
+});
+
+describe("the time of a row", () => {
+  it.each([
+    ["a number of milliseconds", 1_780_300_800_377, 1_780_300_800_377],
+    ["a number that no Date can hold", 1e18, Number.NaN],
+    ["nothing", undefined, Number.NaN],
+    ["a text that is no time", "yesterday", Number.NaN],
+  ])("may be stored as %s", (_what, timestamp, time) => {
+    const line = JSON.stringify({ type: "custom", id: "a", parentId: null, timestamp });
+    expect(indexed([`${header}\n${line}\n`])).toMatchObject({ rows: [{ time }] });
+  });
+});
