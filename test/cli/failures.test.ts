@@ -103,7 +103,7 @@ describe("verify", () => {
     const line = (number: number, offset: number, length: number, reason: string): string =>
       `  line ${number} at byte ${offset}, ${length} bytes: ${reason}\n`;
     const start = header.length + entry.length + 2;
-    expect(out).toContain(`2 damaged lines\n${line(3, start, 13, "not-json")}`);
+    expect(out).toContain(`2 damaged lines: 1 torn, 1 not-object\n${line(3, start, 13, "torn")}`);
     expect(out).toContain(line(5, start + 15, 3, "not-object"));
     expect(out).toMatch(/\ndamaged\n$/);
   });
@@ -112,7 +112,18 @@ describe("verify", () => {
     const { code, out } = await branchlog(["verify", fileOf(damaged), "--json"]);
     expect(code).toBe(1);
     expect(jsonLines(out)).toMatchObject([
-      { ok: false, badLineCount: 2, badLines: [{ line: 3 }, { line: 5 }], blankLines: 1 },
+      {
+        ok: false,
+        badLineCount: 2,
+        badLineCounts: { torn: 1, "not-object": 1, "not-json": 0 },
+        badLines: [{ line: 3 }, { line: 5 }],
+        blankLines: 1,
+        duplicateIdCount: 0,
+        orphanCount: 0,
+        cycleCount: 0,
+        cyclicEntryCount: 0,
+        damagedEntryCount: 0,
+      },
     ]);
   });
 

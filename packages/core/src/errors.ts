@@ -9,6 +9,7 @@ export const errorCodes = [
   "ERR_APPEND_UNCERTAIN",
   "ERR_CLOSED",
   "ERR_CONFLICT",
+  "ERR_CREATE_FAILED",
   "ERR_DIVERGED",
   "ERR_DUPLICATE_ID",
   "ERR_ENTRY_DAMAGED",

@@ -2,6 +2,7 @@
  * The three ways to a session: open a log that exists, create one, or keep one in memory.
  */
 import type { SessionHeader } from "./entries/entry-types.ts";
+import { BranchlogError } from "./errors.ts";
 import { Engine } from "./session/engine.ts";
 import { engineSettings } from "./session/engine-options.ts";
 import type { EngineOptions } from "./session/engine-options.ts";
@@ -39,8 +40,10 @@ export async function openSession(path: string, options: OpenOptions = {}): Prom
 }
 
 /**
- * Creates a log with its header, at once and durably; missing directories are made.
- * @throws BranchlogError `ERR_LOG_EXISTS`, `ERR_INVALID_SESSION_ID`.
+ * Creates a log with its header, at once and durably. The file has mode 0600; missing directories
+ * are made, with mode 0700. If it fails, there is no part of a log.
+ * @throws BranchlogError `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`, `ERR_INVALID_SESSION_ID`,
+ * `ERR_UNSERIALIZABLE`.
  * @example
  * const session = await createSession("session.jsonl", { cwd: process.cwd() });
  * await session.append({ type: "message", message: { role: "user", content: "Hi", timestamp: 0 }
@@ -50,7 +53,11 @@ export async function createSession(path: string, options: CreateOptions = {}): 
   return new Session(Engine.createSync(path, headerFor(options), options));
 }
 
-/** A session that never touches a disk and is gone with its last reference. */
+/**
+ * A session that never touches a disk and is gone with its last reference.
+ * @throws BranchlogError `ERR_INVALID_SESSION_ID`, `ERR_UNSERIALIZABLE`; `ERR_CREATE_FAILED` if no
+ * `cwd` is given and that of the process is gone.
+ */
 export async function memorySession(options: CreateOptions = {}): Promise<Session> {
   const ports = createMemoryPorts(options.ports);
   return new Session(
@@ -59,5 +66,16 @@ export async function memorySession(options: CreateOptions = {}): Promise<Sessio
 }
 
 function headerFor(options: CreateOptions): SessionHeader {
-  return newHeader(engineSettings(options).ports, options.cwd ?? process.cwd(), options);
+  return newHeader(engineSettings(options).ports, options.cwd ?? workingDirectory(), options);
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    const message =
+      "The working directory of this process is gone, so a session cannot say where it belongs; " +
+      "nothing was created. Pass cwd.";
+    throw new BranchlogError("ERR_CREATE_FAILED", message, { cause });
+  }
 }

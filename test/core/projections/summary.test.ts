@@ -1,4 +1,5 @@
 /** What a list shows of a session, with pi's rule for when it was modified. */
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
 import { summary } from "../../../packages/core/src/projections/summary.ts";
@@ -46,6 +47,46 @@ describe("the summary of a session", () => {
   it("dates a message by its entry if it has no time of its own", () => {
     const entries = [message({ role: "user", content: "" })];
     expect(foldAll(summary, entries).lastActivityMs).toBe(sampleTimeMs);
+  });
+
+  it.each([1e18, 8.64e15 + 1, -1e18, Number.POSITIVE_INFINITY, Number.NaN, "5", null])(
+    "dates a message by its entry if its own time is %s",
+    (timestamp) => {
+      const entries = [message({ role: "user", content: "", timestamp })];
+      expect(foldAll(summary, entries).lastActivityMs).toBe(sampleTimeMs);
+    },
+  );
+
+  it("is dated by what a Date can hold, whatever times are stored", () => {
+    const time = fc.oneof(
+      fc.double(),
+      fc.constantFrom(8.64e15, -8.64e15, 8.640000000000001e15, 1e300),
+      fc.integer(),
+      fc.string(),
+      fc.constant(null),
+    );
+    const times = fc.record({ own: time, stamp: time });
+    fc.assert(
+      fc.property(fc.array(times), (pairs) => {
+        const entries = pairs.map(({ own, stamp }) =>
+          message({ role: "assistant", content: [], timestamp: own }, { timestamp: stamp }),
+        );
+        const { lastActivityMs } = foldAll(summary, entries);
+        const usable = pairs
+          .map(({ own }) => (typeof own === "number" && own <= 8.64e15 ? own : 0))
+          .filter((ms) => ms > 0);
+        for (const ms of usable) expect(lastActivityMs).toBeGreaterThanOrEqual(ms);
+        if (lastActivityMs === undefined) return;
+        expect(lastActivityMs).toBeGreaterThan(0);
+        expect(Number.isNaN(new Date(lastActivityMs).getTime())).toBe(false);
+      }),
+    );
+  });
+
+  it("is not dated for ever by one absurd time", () => {
+    const at = (timestamp: number) => message({ role: "user", content: "", timestamp });
+    const absurd = message({ role: "user", content: "", timestamp: 1e18 }, { timestamp: 1e18 });
+    expect(foldAll(summary, [at(3000), absurd, at(4000)]).lastActivityMs).toBe(4000);
   });
 
   it.each([

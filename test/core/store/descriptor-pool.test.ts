@@ -13,16 +13,16 @@ function gate(): { opened: Promise<void>; open: () => void } {
 }
 
 describe("which file one gets", () => {
-  it("is opened once for many uses, and known by its inode without a system call", () => {
-    const { fs, read, inodeOf } = pooledFiles();
-    const ino = inodeOf("a");
+  it("is opened once for many uses, and known by its identity without a system call", () => {
+    const { fs, read, fileOf } = pooledFiles();
+    const file = fileOf("a");
     const looks = fs.callCount("statSync");
-    for (let use = 0; use < 10; use += 1) expect(read("a", ino)).toBe("a");
+    for (let use = 0; use < 10; use += 1) expect(read("a", file)).toBe("a");
     expect(fs.callCount("openSync")).toBe(1);
     expect(fs.callCount("statSync")).toBe(looks);
   });
 
-  it("is looked up at each use if the caller does not say which inode is meant", () => {
+  it("is looked up at each use if the caller does not say which file is meant", () => {
     const { fs, path, read } = pooledFiles();
     expect(read("a")).toBe("a");
     fs.renameSync(path("b"), path("a"));
@@ -31,17 +31,17 @@ describe("which file one gets", () => {
   });
 
   it("stays the adopted one while another has taken its name", () => {
-    const { fs, path, read, inodeOf } = pooledFiles();
-    const old = inodeOf("a");
+    const { fs, path, read, fileOf } = pooledFiles();
+    const old = fileOf("a");
     expect(read("a", old)).toBe("a");
     fs.renameSync(path("b"), path("a"));
-    expect(read("a", inodeOf("a"))).toBe("b");
+    expect(read("a", fileOf("a"))).toBe("b");
     expect(read("a", old)).toBe("a");
   });
 
   it("is never another than the one to be read", () => {
-    const { fs, pool, path, read, inodeOf } = pooledFiles();
-    const old = inodeOf("a");
+    const { fs, pool, path, read, fileOf } = pooledFiles();
+    const old = fileOf("a");
     fs.renameSync(path("b"), path("a"));
     const facts = { code: "ERR_LOG_GONE", path: path("a") };
     expect(() => read("a", old)).toThrow(expect.objectContaining(facts));
@@ -49,8 +49,8 @@ describe("which file one gets", () => {
   });
 
   it("is whatever has the name for an append, if the expected one is not open", () => {
-    const { fs, pool, path, inodeOf } = pooledFiles();
-    const old = inodeOf("a");
+    const { fs, pool, path, fileOf } = pooledFiles();
+    const old = fileOf("a");
     fs.renameSync(path("b"), path("a"));
     const append = (fd: number): number => fs.writeSync(fd, Buffer.from("!"), 0, 1);
     pool.useSync(path("a"), "append", old, append);
@@ -58,11 +58,11 @@ describe("which file one gets", () => {
   });
 
   it("is not the read-only one when it is to be appended to", () => {
-    const { fs, pool, path, read, inodeOf } = pooledFiles();
-    expect(read("a", inodeOf("a"))).toBe("a");
+    const { fs, pool, path, read, fileOf } = pooledFiles();
+    expect(read("a", fileOf("a"))).toBe("a");
     const append = (fd: number): number => fs.writeSync(fd, Buffer.from("!"), 0, 1);
-    pool.useSync(path("a"), "append", inodeOf("a"), append);
-    expect(read("a", inodeOf("a"))).toBe("a!");
+    pool.useSync(path("a"), "append", fileOf("a"), append);
+    expect(read("a", fileOf("a"))).toBe("a!");
     expect(pool.openCount).toBe(2);
   });
 
@@ -70,9 +70,9 @@ describe("which file one gets", () => {
     const steps = fc.array(fc.record({ name: fc.constantFrom(...names), isKnown: fc.boolean() }));
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 4 }), (uses, max) => {
-        const { fs, pool, read, inodeOf } = pooledFiles(max);
+        const { fs, pool, read, fileOf } = pooledFiles(max);
         for (const { name, isKnown } of uses) {
-          expect(read(name, isKnown ? inodeOf(name) : undefined)).toBe(name);
+          expect(read(name, isKnown ? fileOf(name) : undefined)).toBe(name);
           expect(fs.openCount).toBe(pool.openCount);
           expect(pool.openCount).toBeLessThanOrEqual(max);
         }

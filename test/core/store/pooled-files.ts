@@ -1,6 +1,7 @@
 /** Files in memory and a small descriptor pool over them. */
 import { resolve } from "node:path";
 import { DescriptorPool } from "../../../packages/core/src/store/descriptor-pool.ts";
+import type { FileIdentity } from "../../../packages/core/src/store/file-identity.ts";
 import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
 
 /** The names of the files. */
@@ -11,16 +12,21 @@ export function pooledFiles(max: number = 3): {
   fs: MemoryFileSystem;
   pool: DescriptorPool;
   path: (name: string) => string;
-  read: (name: string, ino?: number) => string;
-  inodeOf: (name: string) => number | undefined;
+  read: (name: string, file?: FileIdentity) => string;
+  fileOf: (name: string) => FileIdentity;
 } {
   const fs = new MemoryFileSystem();
   const path = (name: string): string => resolve("/", name);
   for (const name of names) fs.writeFileSync(path(name), Buffer.from(name));
   const pool = new DescriptorPool(fs, max);
-  const read = (name: string, ino?: number): string =>
-    pool.useSync(path(name), "read", ino, (fd) => textOf(fs, fd));
-  return { fs, pool, path, read, inodeOf: (name) => fs.statSync(path(name))?.ino };
+  const read = (name: string, file?: FileIdentity): string =>
+    pool.useSync(path(name), "read", file, (fd) => textOf(fs, fd));
+  const fileOf = (name: string): FileIdentity => {
+    const stat = fs.statSync(path(name));
+    if (stat === null) throw new Error(`no file has the name ${name}`);
+    return stat;
+  };
+  return { fs, pool, path, read, fileOf };
 }
 
 /** The content of an open file. */

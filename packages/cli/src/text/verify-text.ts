@@ -1,35 +1,36 @@
 /** What `verify` found, as people read it. Pure. */
-import type { VerifyReport } from "@branchlog/core";
+import type { EntryPlace, VerifyReport } from "@branchlog/core";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
-import { findingsText } from "./findings.ts";
 import { countText, numberText } from "./quantities.ts";
 
 /** The report as text: what was read, each damage with its place, the verdict last. */
 export function verifyText(report: VerifyReport, style: Style): string {
   const { pending, ok } = report;
+  const findings = [badLines, damagedEntries, duplicateIds, orphans, cycles].map((findingsOf) =>
+    findingsText(findingsOf(report), style),
+  );
   return [
     `${style.heading(report.path)}\n`,
     `${countText(report.bytes, "byte")}, ${linesText(report)}\n`,
-    badLinesText(report, style),
-    duplicatesText(report, style),
-    listText(
-      "entry has a missing parent",
-      "entries have missing parents",
-      report.orphans,
-      style,
-      (orphan) => `${idText(orphan.id)} names ${idText(orphan.missingParentId)}`,
-    ),
-    listText(
-      "cycle of parents",
-      "cycles of parents",
-      report.cycles,
-      style,
-      (id) => `through ${idText(id)}`,
-    ),
+    ...findings,
     pending === null ? "" : `pending: ${pendingText(pending)}\n`,
     ok ? `${style.good("no damage")}\n` : `${style.bad("damaged")}\n`,
   ].join("");
+}
+
+/** Damage of one kind: how much of it there is, and the lines about the first of it. */
+interface Findings {
+  readonly count: number;
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+function findingsText({ count, title, lines }: Findings, style: Style): string {
+  if (count === 0) return "";
+  const more = count - lines.length;
+  const rest = more > 0 ? `  and ${numberText(more)} more\n` : "";
+  return `${style.bad(title)}\n${lines.map((line) => `  ${line}\n`).join("")}${rest}`;
 }
 
 function linesText({ lines, records, entries, blankLines, badLineCount }: VerifyReport): string {
@@ -39,36 +40,57 @@ function linesText({ lines, records, entries, blankLines, badLineCount }: Verify
   return `${countText(lines, "line")}: ${kinds.join(", ")}`;
 }
 
-function badLinesText({ badLines, badLineCount }: VerifyReport, style: Style): string {
-  if (badLineCount === 0) return "";
-  const lines = badLines.map(
-    ({ line, offset, length, reason }) =>
-      `  line ${line} at byte ${offset}, ${countText(length, "byte")}: ${reason}\n`,
-  );
-  const title = style.bad(countText(badLineCount, "damaged line"));
-  return `${title}\n${lines.join("")}${moreText(badLineCount - badLines.length)}`;
+function badLines({ badLineCount: count, badLineCounts, badLines: list }: VerifyReport): Findings {
+  const kinds = Object.entries(badLineCounts)
+    .filter(([, ofKind]) => ofKind > 0)
+    .map(([kind, ofKind]) => `${numberText(ofKind)} ${kind}`);
+  return {
+    count,
+    title: `${countText(count, "damaged line")}: ${kinds.join(", ")}`,
+    lines: list.map(
+      ({ line, offset, length, reason }) =>
+        `line ${line} at byte ${offset}, ${countText(length, "byte")}: ${reason}`,
+    ),
+  };
 }
 
-function duplicatesText({ duplicateIds, duplicateIdCount }: VerifyReport, style: Style): string {
-  if (duplicateIdCount === 0) return "";
-  const lines = duplicateIds.map(({ id = "", line, offset }) => {
-    const place = line === undefined ? "" : ` in line ${line} at byte ${offset ?? 0}`;
-    return `  ${idText(id)}${place}\n`;
-  });
-  const title = style.bad(countText(duplicateIdCount, "repeated id"));
-  return `${title}\n${lines.join("")}${moreText(duplicateIdCount - duplicateIds.length)}`;
+function damagedEntries({
+  damagedEntryCount: count,
+  damagedEntries: list,
+}: VerifyReport): Findings {
+  return {
+    count,
+    title: countText(count, "damaged entry", "damaged entries"),
+    lines: list.map((entry) => `${placeText(entry)}: ${entry.reason}`),
+  };
 }
 
-function listText<T>(
-  one: string,
-  many: string,
-  list: readonly T[],
-  style: Style,
-  textOf: (item: T) => string,
-): string {
-  if (list.length === 0) return "";
-  const lines = list.map((item) => `  ${textOf(item)}\n`);
-  return `${style.bad(findingsText(list.length, one, many))}\n${lines.join("")}`;
+function duplicateIds({ duplicateIdCount: count, duplicateIds: list }: VerifyReport): Findings {
+  return {
+    count,
+    title: countText(count, "repeated id"),
+    lines: list.map((entry) => `${placeText(entry)} hides the one at byte ${entry.hiddenOffset}`),
+  };
+}
+
+function orphans({ orphanCount: count, orphans: list }: VerifyReport): Findings {
+  return {
+    count,
+    title: countText(count, "entry has a missing parent", "entries have missing parents"),
+    lines: list.map((entry) => `${placeText(entry)} names ${idText(entry.missingParentId)}`),
+  };
+}
+
+function cycles({ cycleCount: count, cyclicEntryCount, cycles: list }: VerifyReport): Findings {
+  const entries = countText(cyclicEntryCount, "entry", "entries");
+  return {
+    count,
+    title: `${countText(count, "cycle")} of parents, with ${entries} on or below`,
+    lines: list.map(({ size, ...entry }) => {
+      const what = size === 1 ? "its own parent" : `${numberText(size)} entries`;
+      return `${placeText(entry)}: ${what}`;
+    }),
+  };
 }
 
 function pendingText({ kind, length, offset }: NonNullable<VerifyReport["pending"]>): string {
@@ -79,10 +101,10 @@ function pendingText({ kind, length, offset }: NonNullable<VerifyReport["pending
   return `${what}, ${countText(length, "byte")} at byte ${offset}`;
 }
 
-function idText(id: string): string {
-  return oneLine(id, 60);
+function placeText({ id, line, offset }: EntryPlace): string {
+  return `${idText(id)} in line ${line} at byte ${offset}`;
 }
 
-function moreText(count: number): string {
-  return count > 0 ? `  and ${numberText(count)} more\n` : "";
+function idText(id: string): string {
+  return oneLine(id, 60);
 }

@@ -1,6 +1,7 @@
 /**
  * What was found wrong with a log while reading it. Damage is never an exception: the bad line
- * stays where it is, is skipped, and is reported here. The list is bounded; beyond it counts go on.
+ * stays where it is, is skipped, and is reported here. The list is bounded for each kind, so that
+ * much of one never hides the others; the counts go on.
  */
 import { diagnosticsMax } from "../limits.ts";
 
@@ -9,8 +10,9 @@ import { diagnosticsMax } from "../limits.ts";
  * `not-an-entry`: an object without the fields of an entry. `duplicate-id`: a later record repeats
  * an id. `second-header`: another `session` record. `before-header`: a record before the header.
  * `missing-parent`: an entry names a parent that the log does not hold. `cycle`: entries that are
- * their own ancestors. `lost-entries`: entries of an earlier generation are gone. `malformed-body`:
- * an entry whose content the model's context cannot use.
+ * each other's ancestors; one that is its own parent is a root, and only `verify` reports it.
+ * `lost-entries`: entries of an earlier generation are gone. `malformed-body`: an entry whose
+ * content the model's context cannot use.
  */
 export type DiagnosticKind =
   | "bad-line"
@@ -38,24 +40,26 @@ export interface Diagnostic {
   readonly id?: string;
 }
 
-/** Collects diagnostics up to a limit, and counts all of them by kind. */
+/** Collects diagnostics up to a limit for each kind, and counts all of them. */
 export class DiagnosticLog {
   readonly #entries: Diagnostic[] = [];
   readonly #counts = new Map<DiagnosticKind, number>();
 
-  /** The first findings, in the order found; at most `diagnosticsMax` of them. */
+  /** The first `diagnosticsMax` findings of each kind, all of them in the order found. */
   get entries(): readonly Diagnostic[] {
     return this.#entries;
   }
 
-  /** How many of a kind were found, the ones that did not fit the list included. */
+  /** How many of a kind were found, those that did not fit the list included. */
   count(kind: DiagnosticKind): number {
     return this.#counts.get(kind) ?? 0;
   }
 
   /** Records one finding. */
   add(diagnostic: Diagnostic): void {
-    this.#counts.set(diagnostic.kind, this.count(diagnostic.kind) + 1);
-    if (this.#entries.length < diagnosticsMax) this.#entries.push(diagnostic);
+    const { kind } = diagnostic;
+    const found = this.count(kind);
+    this.#counts.set(kind, found + 1);
+    if (found < diagnosticsMax) this.#entries.push(diagnostic);
   }
 }

@@ -4,7 +4,7 @@
  * Damaged rows are passed through: their children count as children of the next readable one.
  */
 import { rowFlags } from "./row-table.ts";
-import { rootSlot } from "./index-table.ts";
+import { rootSlot } from "./id-table.ts";
 import type { IndexTable } from "./index-table.ts";
 
 /** A path from the root-most reachable row to a row. */
@@ -24,25 +24,33 @@ export interface RowPath {
 export function pathToRow(index: IndexTable, row: number, bridgeGaps = false): RowPath {
   const walked: number[] = [];
   const limit = index.count;
+  const rowAbove = climber(index, bridgeGaps);
   let missingParentId: string | null = null;
   let at = row;
   for (let steps = 0; at >= 0 && steps <= limit; steps += 1) {
     if (!index.rows.is(at, rowFlags.damaged)) walked.push(at);
     const parent = index.rows.parentSlot(at);
     if (parent >= 0 && index.rowOfSlot(parent) < 0) missingParentId = index.ids.idAt(parent);
-    at = rowAbove(index, at, bridgeGaps);
+    at = rowAbove(at);
   }
   return at < 0
     ? { rows: reversed(walked), missingParentId, cyclic: false }
-    : cyclicPath(index, row, bridgeGaps);
+    : cyclicPath(index, row, rowAbove);
 }
 
-/** The row of the parent; -1 at a root, and at a gap unless that is bridged. */
-function rowAbove(index: IndexTable, row: number, bridgeGaps: boolean): number {
-  const parent = index.rows.parentSlot(row);
-  if (parent < 0) return -1;
-  const above = index.rowOfSlot(parent);
-  return above < 0 && bridgeGaps ? nodeBefore(index, row) : above;
+/** Answers with the row of a parent; -1 at a root, and at a gap unless that is bridged. */
+function climber(index: IndexTable, bridgeGaps: boolean): (row: number) => number {
+  // A cycle comes to its gaps again and again: each is searched once.
+  const bridges = new Map<number, number>();
+  return (row) => {
+    const parent = index.rows.parentSlot(row);
+    if (parent < 0) return -1;
+    const above = index.rowOfSlot(parent);
+    if (above >= 0 || !bridgeGaps) return above;
+    const before = bridges.get(row) ?? nodeBefore(index, row);
+    bridges.set(row, before);
+    return before;
+  };
 }
 
 /** The last node that stands before a row in the file, or -1. */
@@ -53,13 +61,13 @@ function nodeBefore(index: IndexTable, row: number): number {
 }
 
 /** The path as far as the first row that comes again. Only for rows known to reach a cycle. */
-function cyclicPath(index: IndexTable, row: number, bridgeGaps: boolean): RowPath {
+function cyclicPath(index: IndexTable, row: number, rowAbove: (row: number) => number): RowPath {
   const seen = new Uint8Array(index.count);
   const walked: number[] = [];
   for (let at = row; at >= 0 && seen[at] === 0;) {
     seen[at] = 1;
     if (!index.rows.is(at, rowFlags.damaged)) walked.push(at);
-    at = rowAbove(index, at, bridgeGaps);
+    at = rowAbove(at);
   }
   return { rows: reversed(walked), missingParentId: null, cyclic: true };
 }
@@ -71,6 +79,20 @@ export function parentOfRow(index: IndexTable, row: number): number {
 
 /** {@link parentOfRow} for many rows of an index that does not change; linear in all of them. */
 export function parentFinder(index: IndexTable): (row: number) => number {
+  const { rows } = index;
+  const nodeAbove = nodeAboveFinder(index);
+  return (row) => {
+    const above = nodeAbove(row);
+    return above >= 0 && rows.slot(above) === rows.slot(row) ? -1 : above;
+  };
+}
+
+/**
+ * Answers with the node that the parent of a row leads to, damaged rows skipped: the row itself if
+ * it is its own ancestor so, -1 at a root, an orphan, or a cycle of damaged rows only. For many
+ * rows of an index that does not change; linear in all of them.
+ */
+export function nodeAboveFinder(index: IndexTable): (row: number) => number {
   const { rows } = index;
   const aboveDamaged = new Map<number, number>();
   return (row) => {
@@ -86,7 +108,7 @@ export function parentFinder(index: IndexTable): (row: number) => number {
       at = known ?? index.rowOfSlot(rows.parentSlot(at));
     }
     for (const damaged of passed) aboveDamaged.set(damaged, at);
-    return at >= 0 && rows.slot(at) === rows.slot(row) ? -1 : at;
+    return at;
   };
 }
 
@@ -116,6 +138,16 @@ export function rootRows(index: IndexTable): number[] {
   return roots;
 }
 
+/** The nodes whose parent the log does not hold, in file order. O(rows). */
+export function orphanRows(index: IndexTable): number[] {
+  const orphans: number[] = [];
+  for (let row = 0; row < index.count; row += 1) {
+    const parent = index.rows.parentSlot(row);
+    if (parent >= 0 && index.isNode(row) && index.rowOfSlot(parent) < 0) orphans.push(row);
+  }
+  return orphans;
+}
+
 /** The nodes without children, in file order. O(rows). */
 export function tipRows(index: IndexTable): number[] {
   const tips: number[] = [];
@@ -125,12 +157,24 @@ export function tipRows(index: IndexTable): number[] {
   return tips;
 }
 
-/** The last readable row of the log, or -1: the tail. */
+/**
+ * The last readable row of the log, or -1: the tail. A damaged end is walked over once, however
+ * often it is asked for, and also while it grows at either end.
+ */
 export function tailRow(index: IndexTable): number {
-  let row = index.count - 1;
-  while (row >= 0 && index.rows.is(row, rowFlags.damaged)) row -= 1;
+  const last = index.count - 1;
+  const known = damagedEnds.get(index);
+  let row = last;
+  while (row >= 0 && index.rows.is(row, rowFlags.damaged)) {
+    const isKnown = known !== undefined && row >= known.first && row <= known.last;
+    row = isKnown ? known.first - 1 : row - 1;
+  }
+  if (row < last) damagedEnds.set(index, { first: row + 1, last });
   return row;
 }
+
+/** The damaged rows at the end of an index, as they were found last: damage does not heal. */
+const damagedEnds = new WeakMap<IndexTable, { readonly first: number; readonly last: number }>();
 
 /** The deepest row that is on both paths, or -1. O(length of both paths). */
 export function commonAncestorRow(index: IndexTable, a: number, b: number): number {

@@ -6,6 +6,9 @@ import type { SessionMessageEntry } from "../entries/entry-types.ts";
 import type { Projection } from "./projection.ts";
 import { isStoredObject, storedText, storedTimeMs } from "./stored-value.ts";
 
+/** The last moment that a Date can hold, in epoch ms; the first is as far from 1970. */
+const dateMsMax = 8.64e15;
+
 /** The folded facts. */
 export interface SessionSummary {
   /** `message` entries of every role and on every branch, malformed ones too. */
@@ -13,8 +16,9 @@ export interface SessionSummary {
   /** The first user text that is not empty; text blocks joined by a space. */
   readonly firstMessage: string | undefined;
   /**
-   * Epoch ms of the latest user or assistant message: its own timestamp, else that of its entry.
-   * Undefined if there is none after 1970. Where defined, it is when the session was modified.
+   * Epoch ms of the latest user or assistant message: its own timestamp, or that of its entry if
+   * its own is none that a Date can hold. Undefined if there is none after 1970. Where defined, it
+   * is a valid Date, and when the session was modified.
    */
   readonly lastActivityMs: number | undefined;
 }
@@ -46,7 +50,12 @@ function activityMs(entry: SessionMessageEntry): number {
   if (!isStoredObject(message) || !("content" in message)) return Number.NaN;
   if (message.role !== "user" && message.role !== "assistant") return Number.NaN;
   const own: unknown = message.timestamp;
-  return typeof own === "number" ? own : storedTimeMs(entry.timestamp);
+  // One absurd time must not stand for ever as the latest.
+  return typeof own === "number" && isDate(own) ? own : storedTimeMs(entry.timestamp);
+}
+
+function isDate(timeMs: number): boolean {
+  return Math.abs(timeMs) <= dateMsMax;
 }
 
 function later(known: number | undefined, timeMs: number): number | undefined {

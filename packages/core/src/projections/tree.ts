@@ -3,9 +3,11 @@
  * No body is read. Orphans and one member of each cycle count as roots, so that every node can be
  * reached from a root. Everything is linear and ends on every input.
  */
+import { requireEntryId } from "../entries/entry-id.ts";
+import { findCycles } from "../index-table/cycles.ts";
+import { rootSlot } from "../index-table/id-table.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
-import { rootSlot } from "../index-table/index-table.ts";
-import { childrenOfSlot, parentFinder, rootRows } from "../index-table/tree-walk.ts";
+import { childrenOfSlot, rootRows } from "../index-table/tree-walk.ts";
 
 /** What the index knows of an entry. */
 export interface Envelope {
@@ -38,12 +40,6 @@ export interface TreeView {
   node(id: string): Envelope | undefined;
 }
 
-/** An entry whose parent the log does not hold. */
-export interface Orphan {
-  readonly id: string;
-  readonly missingParentId: string;
-}
-
 /** The envelope of a row. */
 export function envelopeOf(index: IndexTable, row: number): Envelope {
   const { type, role, customType } = index.kindOf(row);
@@ -63,7 +59,7 @@ export function treeView(index: IndexTable): TreeView {
   const limit = index.count;
   const roots = [...rootRows(index), ...cycleRows(index)].toSorted((a, b) => a - b);
   const rowOf = (id: string): number => {
-    const row = index.rowOfId(id);
+    const row = index.rowOfId(requireEntryId(id));
     return row < limit && row >= 0 && index.isNode(row) ? row : -1;
   };
   return {
@@ -89,43 +85,12 @@ export function childRows(index: IndexTable, id: string | null): readonly number
   return row < 0 || !index.isNode(row) ? [] : childrenOfSlot(index, index.rows.slot(row));
 }
 
-/** Entries whose parent the log does not hold, in file order. O(rows). */
-export function orphans(index: IndexTable): Orphan[] {
-  const found: Orphan[] = [];
-  for (let row = 0; row < index.count; row += 1) {
-    const parent = index.rows.parentSlot(row);
-    if (parent < 0 || !index.isNode(row) || index.rowOfSlot(parent) >= 0) continue;
-    found.push({ id: index.idOf(row), missingParentId: index.ids.idAt(parent) });
-  }
-  return found;
-}
-
 /**
- * The first row, in file order, of each cycle of parents (an entry that is its own parent is a
- * root, not a cycle). O(rows): each row is walked over once.
+ * The first row of each cycle of parents, in file order. An entry that is its own parent is a root
+ * here, not a cycle. O(rows).
  */
 export function cycleRows(index: IndexTable): number[] {
-  const unseen = 0;
-  const walkOf = new Int32Array(index.count);
-  const parentOf = parentFinder(index);
-  const found: number[] = [];
-  for (let start = 0; start < index.count; start += 1) {
-    if (walkOf[start] !== unseen || !index.isNode(start)) continue;
-    let at = start;
-    while (at >= 0 && walkOf[at] === unseen) {
-      walkOf[at] = start + 1;
-      at = parentOf(at);
-    }
-    // The walk met itself: what lies between is a cycle, entered here for the first time.
-    if (at >= 0 && walkOf[at] === start + 1) found.push(firstOfCycle(at, parentOf));
-  }
-  return found;
-}
-
-function firstOfCycle(member: number, parentOf: (row: number) => number): number {
-  let first = member;
-  for (let at = parentOf(member); at !== member; at = parentOf(at)) {
-    first = Math.min(first, at);
-  }
-  return first;
+  return findCycles(index)
+    .cycles.filter(({ size }) => size > 1)
+    .map(({ row }) => row);
 }

@@ -68,7 +68,8 @@ export class Engine {
 
   /**
    * Creates a log of a header and, optionally, whole lines behind it; then opens it.
-   * @throws BranchlogError `ERR_LOG_EXISTS`.
+   * @throws BranchlogError `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`; before anything is made,
+   * `ERR_INVALID_ARGUMENT` and `ERR_UNSERIALIZABLE` for a header that cannot be one.
    */
   static createSync(
     path: string,
@@ -77,7 +78,7 @@ export class Engine {
     lines: Iterable<Buffer> = [],
   ): Engine {
     const { ports } = engineSettings(options);
-    createLog(ports, path, headerAndLines(header, lines));
+    createLog(ports, path, headerAndLines(encodeHeader(header), lines));
     return Engine.openSync(path, options);
   }
 
@@ -180,7 +181,7 @@ export interface PathOptions {
   readonly bridgeGaps?: boolean;
 }
 
-function* headerAndLines(header: SessionHeader, lines: Iterable<Buffer>): Generator<Buffer> {
-  yield encodeHeader(header);
+function* headerAndLines(header: Buffer, lines: Iterable<Buffer>): Generator<Buffer> {
+  yield header;
   yield* lines;
 }

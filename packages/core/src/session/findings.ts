@@ -3,9 +3,11 @@
  * and bodies that a context could not use. The tree is looked over again only after it changed.
  */
 import type { Diagnostic } from "../index-table/diagnostics.ts";
+import { entryPlace } from "../index-table/entry-place.ts";
+import { orphanRows } from "../index-table/tree-walk.ts";
 import { diagnosticsMax } from "../limits.ts";
 import type { ContextProblem } from "../projections/context-messages.ts";
-import { cycleRows, orphans } from "../projections/tree.ts";
+import { cycleRows } from "../projections/tree.ts";
 import type { TrackedLog } from "./tracked-log.ts";
 
 /** See the file comment. */
@@ -34,32 +36,26 @@ export class Findings {
   /** Takes note of a body that a context was built without; once per entry. */
   addMalformed({ entryId, reason }: ContextProblem): void {
     if (this.#malformed.size >= diagnosticsMax) return;
-    this.#malformed.set(entryId, { kind: "malformed-body", reason, ...this.#place(entryId) });
+    const { index, indexer } = this.#log.state;
+    const row = index.rowOfId(entryId);
+    const place = row < 0 ? { id: entryId } : entryPlace(indexer, row);
+    this.#malformed.set(entryId, { kind: "malformed-body", reason, ...place });
   }
 
   #lookOverTree(): Diagnostic[] {
-    const { index } = this.#log.state;
-    const missing = orphans(index)
+    const { index, indexer } = this.#log.state;
+    const missing = orphanRows(index)
       .slice(0, diagnosticsMax)
-      .map(({ id, missingParentId }): Diagnostic => {
-        const reason = `no entry has the id of its parent, ${missingParentId}`;
-        return { kind: "missing-parent", reason, ...this.#place(id) };
+      .map((row): Diagnostic => {
+        const reason = `no entry has the id of its parent, ${index.parentIdOf(row)}`;
+        return { kind: "missing-parent", reason, ...entryPlace(indexer, row) };
       });
     const cyclic = cycleRows(index)
       .slice(0, diagnosticsMax)
       .map((row): Diagnostic => {
         const reason = "is its own ancestor; paths end where they would repeat";
-        return { kind: "cycle", reason, ...this.#place(index.idOf(row)) };
+        return { kind: "cycle", reason, ...entryPlace(indexer, row) };
       });
     return [...missing, ...cyclic];
-  }
-
-  #place(id: string): Pick<Diagnostic, "offset" | "length" | "line" | "id"> & { id: string } {
-    const { index, indexer } = this.#log.state;
-    const row = index.rowOfId(id);
-    if (row < 0) return { id };
-    const { rows } = index;
-    const line = indexer.lines.lineOfRow(row);
-    return { offset: rows.offset(row), length: rows.length(row), line, id };
   }
 }

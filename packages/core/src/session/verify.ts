@@ -3,124 +3,157 @@
  * that repeat, parents that are missing, cycles. It trusts no index and changes nothing. What
  * another process may still be writing at the end is `pending`, not damage.
  */
-import { decodeLine, LineFramer, readRange, readShallow, scan } from "@branchlog/streaming";
-import type { DecodedLine, LineRest, LineSink } from "@branchlog/streaming";
-import type { Diagnostic } from "../index-table/diagnostics.ts";
+import { decodeLine, LineFramer, scan } from "@branchlog/streaming";
+import type { LineRest } from "@branchlog/streaming";
+import { findCycles } from "../index-table/cycles.ts";
+import { entryPlace } from "../index-table/entry-place.ts";
+import type { LogIndexer } from "../index-table/log-indexer.ts";
+import { rowFlags } from "../index-table/row-table.ts";
+import { orphanRows } from "../index-table/tree-walk.ts";
 import { diagnosticsMax, yieldEveryMs } from "../limits.ts";
-import { cycleRows, orphans } from "../projections/tree.ts";
-import type { Orphan } from "../projections/tree.ts";
 import type { Engine } from "./engine.ts";
+import { LineCheck } from "./line-check.ts";
+import type {
+  BadLine,
+  BadLineKind,
+  DamagedEntry,
+  DuplicateId,
+  Orphan,
+  ParentCycle,
+  PendingEnd,
+} from "./verify-findings.ts";
 
-/** A line that is no record. */
-export interface BadLine {
-  /** 1-based. */
-  readonly line: number;
-  readonly offset: number;
-  readonly length: number;
-  /** `not-json`, `not-object`, `nul-bytes` or `too-long`. */
-  readonly reason: string;
-}
-
-/** The unterminated end of a log. */
-export interface PendingEnd {
-  readonly offset: number;
-  readonly length: number;
-  /** `record`: whole but for its newline. `fragment`: cut off, or still being written. */
-  readonly kind: "record" | "fragment";
-}
-
-/** What `verify` found. Lists are bounded; counts are exact. */
+/**
+ * What `verify` found. Every number is exact. Lists are in file order and hold the first 1,000
+ * items; of bad lines, the first 1,000 for each reason. A pending end counts nowhere else, and
+ * damaged entries are no nodes of the tree.
+ */
 export interface VerifyReport {
   readonly path: string;
-  /** True if no line is damaged and the tree is whole. A pending end is no damage. */
+  /** True if no line is bad, no entry damaged, and the tree is whole. */
   readonly ok: boolean;
+  /** Bytes that were read: the whole log, its pending end included. */
   readonly bytes: number;
+  /** Lines that end in a newline: blank ones, records and bad ones. */
   readonly lines: number;
   readonly blankLines: number;
+  /** Lines that are JSON objects. */
   readonly records: number;
+  /** Records that are entries, those that a later one with the same id hides included. */
   readonly entries: number;
   readonly badLineCount: number;
+  /** How many lines are bad for each reason. */
+  readonly badLineCounts: Readonly<Record<BadLineKind, number>>;
   readonly badLines: readonly BadLine[];
+  /** Damaged entries. Their lines are bad lines as well, unless their ids changed. */
+  readonly damagedEntryCount: number;
+  readonly damagedEntries: readonly DamagedEntry[];
+  /** Entries whose id an earlier entry has. */
   readonly duplicateIdCount: number;
-  readonly duplicateIds: readonly Diagnostic[];
+  readonly duplicateIds: readonly DuplicateId[];
+  readonly orphanCount: number;
   readonly orphans: readonly Orphan[];
-  /** An id of each cycle of parents. */
-  readonly cycles: readonly string[];
+  /** Distinct cycles of parents; an entry that is its own parent is one, of size 1. */
+  readonly cycleCount: number;
+  readonly cycles: readonly ParentCycle[];
+  /** Entries on a cycle or below one: the way up from them comes to no root. */
+  readonly cyclicEntryCount: number;
   readonly pending: PendingEnd | null;
 }
 
-/** Verifies the log of an engine as it is on disk now. */
+/**
+ * Verifies the log of an engine as it is on disk now. O(bytes of the log); memory for an index of
+ * its own, and for findings up to their limits.
+ * @throws BranchlogError `ERR_LOG_GONE`, `ERR_LOG_UNREADABLE`; the signal's reason.
+ */
 export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<VerifyReport> {
   engine.refreshSync();
   // The log may become another while it is read; the report is on the one of this moment.
-  const { index, path } = engine;
-  const { state } = engine.log;
-  const { file, end: bytes, revision } = state;
-  const count = new LineCount((offset, length) =>
-    readShallow(readRange(file, offset, length), { open: ["message"] }),
-  );
-  const framer = new LineFramer();
-  const range = { from: 0, to: bytes, yieldEveryMs };
-  await scan(file, framer, count, signal === undefined ? range : { ...range, signal });
-  const { diagnostics } = state.indexer;
-  const duplicateIds = diagnostics.entries.filter(({ kind }) => kind === "duplicate-id");
-  const duplicateIdCount = diagnostics.count("duplicate-id");
-  const [missing, cyclic] = [orphans(index), cycleRows(index)];
-  const troubles = count.bad + duplicateIdCount + missing.length + cyclic.length;
+  const { path } = engine;
+  const { file, end } = engine.log.state;
+  const check = new LineCheck(file);
+  const framer = new LineFramer({ lineBytesMax: engine.settings.lineBytesMax });
+  await scan(file, framer, check, { from: 0, to: end, yieldEveryMs, signal });
+  check.batchEnd();
+  const { index } = check.indexer;
+  const tree = treeFindings(check.indexer);
+  const damage = [
+    check.badLineCount,
+    index.damagedCount,
+    tree.duplicateIdCount,
+    tree.orphanCount,
+    tree.cycleCount,
+  ];
   return {
     path,
-    ok: troubles === 0,
-    bytes,
-    lines: count.lines,
-    blankLines: count.blank,
-    records: count.records,
-    entries: revision,
-    badLineCount: count.bad,
-    badLines: count.badLines,
-    duplicateIdCount,
-    duplicateIds,
-    orphans: missing.slice(0, diagnosticsMax),
-    cycles: cyclic.slice(0, diagnosticsMax).map((row) => index.idOf(row)),
-    pending: pendingEnd(framer.rest()),
+    ok: damage.every((count) => count === 0),
+    bytes: framer.offset,
+    lines: check.lines,
+    blankLines: check.blank,
+    records: check.records,
+    entries: index.count - index.damagedCount,
+    badLineCount: check.badLineCount,
+    badLineCounts: check.badLineCounts,
+    badLines: check.badLines,
+    damagedEntryCount: index.damagedCount,
+    damagedEntries: check.damagedEntries,
+    ...tree,
+    pending: pendingEnd(framer.rest(), check),
   };
 }
 
-/** Counts lines by what they are. */
-class LineCount implements LineSink {
-  lines = 0;
-  blank = 0;
-  records = 0;
-  bad = 0;
-  readonly badLines: BadLine[] = [];
-  readonly #readLong: (offset: number, length: number) => DecodedLine;
+type TreeFindings = Pick<
+  VerifyReport,
+  | "duplicateIdCount"
+  | "duplicateIds"
+  | "orphanCount"
+  | "orphans"
+  | "cycleCount"
+  | "cycles"
+  | "cyclicEntryCount"
+>;
 
-  constructor(readLong: (offset: number, length: number) => DecodedLine) {
-    this.#readLong = readLong;
-  }
-
-  line(bytes: Buffer, start: number, end: number, offset: number, line: number): void {
-    this.#count(decodeLine(bytes, start, end), { line, offset, length: end - start });
-  }
-
-  longLine({ offset, length }: { offset: number; length: number }, line: number): void {
-    this.#count(this.#readLong(offset, length), { line, offset, length });
-  }
-
-  #count(decoded: DecodedLine, place: Omit<BadLine, "reason">): void {
-    this.lines += 1;
-    if (decoded.ok) this.records += 1;
-    else if (decoded.reason === "blank") this.blank += 1;
-    else {
-      this.bad += 1;
-      if (this.badLines.length < diagnosticsMax) {
-        this.badLines.push({ ...place, reason: decoded.reason });
-      }
-    }
-  }
+function treeFindings(indexer: LogIndexer): TreeFindings {
+  const { index } = indexer;
+  const orphans = orphanRows(index);
+  const { cycles, caughtCount } = findCycles(index);
+  return {
+    duplicateIdCount: index.shadowedCount,
+    duplicateIds: duplicateIds(indexer),
+    orphanCount: orphans.length,
+    orphans: orphans.slice(0, diagnosticsMax).map((row) => ({
+      ...entryPlace(indexer, row),
+      missingParentId: index.parentIdOf(row) ?? "",
+    })),
+    cycleCount: cycles.length,
+    cycles: cycles
+      .slice(0, diagnosticsMax)
+      .map(({ row, size }) => ({ ...entryPlace(indexer, row), size })),
+    cyclicEntryCount: caughtCount,
+  };
 }
 
-function pendingEnd(rest: LineRest | null): PendingEnd | null {
+/** The first readable entries whose ids earlier readable entries have. O(rows). */
+function duplicateIds(indexer: LogIndexer): DuplicateId[] {
+  const { index } = indexer;
+  const { rows } = index;
+  const found: DuplicateId[] = [];
+  if (index.shadowedCount === 0) return found;
+  const lastRow = new Map<number, number>();
+  for (let row = 0; row < rows.count && found.length < diagnosticsMax; row += 1) {
+    if (rows.is(row, rowFlags.damaged)) continue;
+    const slot = rows.slot(row);
+    const earlier = lastRow.get(slot);
+    lastRow.set(slot, row);
+    if (earlier === undefined) continue;
+    found.push({ ...entryPlace(indexer, row), hiddenOffset: rows.offset(earlier) });
+  }
+  return found;
+}
+
+function pendingEnd(rest: LineRest | null, check: LineCheck): PendingEnd | null {
   if (rest === null) return null;
-  const whole = rest.bytes !== null && decodeLine(rest.bytes).ok;
-  return { offset: rest.offset, length: rest.length, kind: whole ? "record" : "fragment" };
+  const { offset, length, bytes } = rest;
+  const decoded = bytes === null ? check.readLong(offset, length) : decodeLine(bytes);
+  return { offset, length, kind: decoded.ok ? "record" : "fragment" };
 }

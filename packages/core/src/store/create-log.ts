@@ -5,6 +5,7 @@
  */
 import { dirname } from "node:path";
 import { BranchlogError } from "../errors.ts";
+import { creationFailed, errorCodeOf, logExists, nameNotDurable } from "./creation-errors.ts";
 import type { FileSystem, Ports } from "./ports.ts";
 
 /** Error codes with which file systems without hard links refuse them. */
@@ -13,19 +14,25 @@ const linkUnsupported: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNO
 /**
  * Creates a log with these bytes, and its directory if that is missing. The bytes and the name are
  * on the device when it returns.
- * @throws BranchlogError `ERR_LOG_EXISTS`; what the file system throws, with nothing left behind.
+ * @throws BranchlogError `ERR_LOG_EXISTS`; `ERR_CREATE_FAILED` with the cause; what the chunks
+ * throw, if it is a BranchlogError. No part of a log is left behind, though directories that were
+ * made stay. Only if the name cannot be made durable, the log is there, whole, and the message
+ * says so.
  */
 export function createLog(ports: Ports, path: string, chunks: Iterable<Buffer>): void {
   const { fs } = ports;
-  fs.makeDirectorySync(dirname(path));
-  const temporary = temporaryPath(ports, path);
-  writeNew(fs, temporary, chunks);
   try {
-    publish(fs, temporary, path);
-  } finally {
-    fs.unlinkSync(temporary);
+    fs.makeDirectorySync(dirname(path));
+    publishNew(ports, temporaryPath(ports, path), path, chunks);
+  } catch (error) {
+    throw error instanceof BranchlogError ? error : creationFailed(path, error);
   }
-  fs.syncDirectorySync(dirname(path));
+  try {
+    fs.syncDirectorySync(dirname(path));
+  } catch (error) {
+    // Others may have opened the log by now and appended to it: it is not taken back.
+    throw nameNotDurable(path, error);
+  }
 }
 
 /** A name beside the log that nobody else uses, and that no agent lists as a session. */
@@ -33,70 +40,97 @@ export function temporaryPath(ports: Ports, path: string): string {
   return `${path}.${ports.ids.sessionId()}.tmp`;
 }
 
-/** Writes a new file and syncs it; on failure the part that was written is removed. */
-function writeNew(fs: FileSystem, path: string, chunks: Iterable<Buffer>): void {
-  const fd = fs.openSync(path, "create");
+/**
+ * Writes all bytes, in as many calls as the system takes. Only for files nobody else sees.
+ * @throws What the file system throws; an error if it takes nothing, which would never end.
+ */
+export function writeFully(fs: FileSystem, fd: number, bytes: Buffer): void {
+  for (let done = 0; done < bytes.length;) {
+    const count = fs.writeSync(fd, bytes, done, bytes.length - done);
+    if (count === 0) throw new Error("the file system took none of the bytes, and named no error");
+    done += count;
+  }
+}
+
+function publishNew(ports: Ports, temporary: string, path: string, chunks: Iterable<Buffer>): void {
+  const { fs } = ports;
+  const fd = fs.openSync(temporary, "create");
+  try {
+    fillAndClose(fs, fd, chunks);
+    publish(ports, temporary, path);
+  } finally {
+    // After a rename there is nothing to remove. Where removing fails, what it is done for has
+    // failed too, and that is what gets reported; or the log is there, and a second name does not
+    // make its creation a failure.
+    removeQuietly(fs, temporary);
+  }
+}
+
+/** Writes a new file, syncs and closes it. */
+function fillAndClose(fs: FileSystem, fd: number, chunks: Iterable<Buffer>): void {
+  let isOpen = true;
   try {
     for (const chunk of chunks) writeFully(fs, fd, chunk);
     fs.fdatasyncSync(fd);
-  } catch (error) {
-    fs.unlinkSync(path);
-    throw error;
-  } finally {
+    isOpen = false;
     fs.closeSync(fd);
+  } finally {
+    if (isOpen) closeQuietly(fs, fd);
   }
 }
 
-/** Writes all bytes, in as many calls as the system takes. Only for files nobody else sees. */
-export function writeFully(fs: FileSystem, fd: number, bytes: Buffer): void {
-  for (let done = 0; done < bytes.length;) {
-    done += fs.writeSync(fd, bytes, done, bytes.length - done);
-  }
-}
-
-function publish(fs: FileSystem, temporary: string, path: string): void {
+function publish(ports: Ports, temporary: string, path: string): void {
   try {
-    fs.linkSync(temporary, path);
+    ports.fs.linkSync(temporary, path);
   } catch (error) {
-    const code = codeOf(error);
-    if (code === "EEXIST") throw existing(path, error);
+    const code = errorCodeOf(error);
+    if (code === "EEXIST") throw logExists(path, error);
     if (!linkUnsupported.has(code)) throw error;
-    copyExclusively(fs, temporary, path);
+    replaceReserved(ports, temporary, path);
   }
 }
 
-function copyExclusively(fs: FileSystem, from: string, to: string): void {
+/** Without hard links: takes the name with an empty file, which the log replaces in one step. */
+function replaceReserved({ fs, lock }: Ports, temporary: string, path: string): void {
+  // Whoever finds the empty file and wants to write to it needs the lock, and finds it replaced.
+  const held = lock.tryAcquireSync(path);
+  if (held === null) throw new Error("another process is about to write to a file of this name");
   try {
-    writeNew(fs, to, chunksOf(fs, from));
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") throw existing(to, error);
-    throw error;
-  }
-}
-
-function* chunksOf(fs: FileSystem, path: string): Generator<Buffer> {
-  const fd = fs.openSync(path, "read");
-  try {
-    for (let position = 0; ;) {
-      const chunk = Buffer.allocUnsafe(1024 * 1024);
-      const count = fs.readSync(fd, chunk, 0, chunk.length, position);
-      if (count === 0) return;
-      position += count;
-      yield chunk.subarray(0, count);
+    reserve(fs, path);
+    try {
+      fs.renameSync(temporary, path);
+    } catch (error) {
+      removeQuietly(fs, path);
+      throw error;
     }
   } finally {
-    fs.closeSync(fd);
+    held.releaseSync();
   }
 }
 
-function existing(path: string, cause: unknown): BranchlogError {
-  const message =
-    `There is a file at ${path} already; it was left as it is. ` +
-    "Open it, or choose another name.";
-  return new BranchlogError("ERR_LOG_EXISTS", message, { path, cause });
+function reserve(fs: FileSystem, path: string): void {
+  let fd: number;
+  try {
+    fd = fs.openSync(path, "create");
+  } catch (error) {
+    if (errorCodeOf(error) === "EEXIST") throw logExists(path, error);
+    throw error;
+  }
+  closeQuietly(fs, fd);
 }
 
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error) || !("code" in error)) return "";
-  return typeof error.code === "string" ? error.code : "";
+function closeQuietly(fs: FileSystem, fd: number): void {
+  try {
+    fs.closeSync(fd);
+  } catch {
+    // Nothing of worth was written to it: another failure is reported, or it is empty.
+  }
+}
+
+function removeQuietly(fs: FileSystem, path: string): void {
+  try {
+    fs.unlinkSync(path);
+  } catch {
+    // See where it is called.
+  }
 }

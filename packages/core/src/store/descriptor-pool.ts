@@ -1,10 +1,12 @@
 /**
  * Keeps files open between uses, so that a log needs no `close` and a read costs no `open`. One
  * pool serves the process; beyond its size the descriptors least recently used are closed, never
- * one in use. Files are told apart by path and inode, so a replaced file is opened anew.
+ * one in use. Files are told apart by path, inode and device, so a replaced file is opened anew.
  */
 import { BranchlogError } from "../errors.ts";
 import { descriptorsMax } from "../limits.ts";
+import { isSameFile } from "./file-identity.ts";
+import type { FileIdentity } from "./file-identity.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
 import type { FileSystem } from "./ports.ts";
 
@@ -14,7 +16,7 @@ export type PoolMode = "read" | "append";
 interface Descriptor {
   readonly path: string;
   readonly mode: PoolMode;
-  readonly ino: number;
+  readonly file: FileIdentity;
   readonly fd: number;
   users: number;
   lastUse: number;
@@ -39,18 +41,18 @@ export class DescriptorPool {
   }
 
   /**
-   * Runs `action` with a descriptor of the file at `path` and returns its result. `expectedIno`
-   * is the inode the caller means; without it, the path is looked at first. A file to append to
-   * is whatever has the name if no descriptor of that inode is open: check after writing.
-   * @throws What opening throws; `ERR_LOG_GONE` if the inode to read is not at the path any more.
+   * Runs `action` with a descriptor of the file at `path` and returns its result. `expected` is
+   * the file the caller means; without it, the path is looked at first. A file to append to is
+   * whatever has the name if no descriptor of the expected one is open: check after writing.
+   * @throws What opening throws; `ERR_LOG_GONE` if the file to read is not at the path any more.
    */
   useSync<T>(
     path: string,
     mode: PoolMode,
-    expectedIno: number | undefined,
+    expected: FileIdentity | undefined,
     action: (fd: number) => T,
   ): T {
-    const descriptor = this.#take(path, mode, expectedIno);
+    const descriptor = this.#take(path, mode, expected);
     try {
       return action(descriptor.fd);
     } finally {
@@ -62,10 +64,10 @@ export class DescriptorPool {
   async use<T>(
     path: string,
     mode: PoolMode,
-    expectedIno: number | undefined,
+    expected: FileIdentity | undefined,
     action: (fd: number) => Promise<T>,
   ): Promise<T> {
-    const descriptor = this.#take(path, mode, expectedIno);
+    const descriptor = this.#take(path, mode, expected);
     try {
       return await action(descriptor.fd);
     } finally {
@@ -83,9 +85,10 @@ export class DescriptorPool {
     this.#close(() => true);
   }
 
-  #take(path: string, mode: PoolMode, expectedIno: number | undefined): Descriptor {
-    const ino = expectedIno ?? this.#fs.statSync(path)?.ino;
-    const descriptor = this.#find(path, mode, ino) ?? this.#open(path, mode, expectedIno);
+  #take(path: string, mode: PoolMode, expected: FileIdentity | undefined): Descriptor {
+    const file = expected ?? this.#fs.statSync(path);
+    const known = file === null ? undefined : this.#find(path, mode, file);
+    const descriptor = known ?? this.#open(path, mode, expected);
     this.#uses += 1;
     descriptor.lastUse = this.#uses;
     descriptor.users += 1;
@@ -97,21 +100,21 @@ export class DescriptorPool {
     if (this.#descriptors.length > this.#max) this.#closeLeastRecent();
   }
 
-  #find(path: string, mode: PoolMode, ino: number | undefined): Descriptor | undefined {
+  #find(path: string, mode: PoolMode, file: FileIdentity): Descriptor | undefined {
     return this.#descriptors.find(
-      (one) => one.ino === ino && one.mode === mode && one.path === path,
+      (one) => one.mode === mode && one.path === path && isSameFile(one.file, file),
     );
   }
 
-  #open(path: string, mode: PoolMode, expectedIno: number | undefined): Descriptor {
+  #open(path: string, mode: PoolMode, expected: FileIdentity | undefined): Descriptor {
     if (this.#descriptors.length >= this.#max) this.#closeLeastRecent();
     const fd = this.#openFile(path, mode);
-    const ino = this.#inodeOf(fd);
-    if (mode === "read" && expectedIno !== undefined && ino !== expectedIno) {
+    const file = this.#fileOf(fd);
+    if (mode === "read" && expected !== undefined && !isSameFile(file, expected)) {
       this.#fs.closeSync(fd);
       throw replaced(path);
     }
-    const descriptor = { path, mode, ino, fd, users: 0, lastUse: 0 };
+    const descriptor = { path, mode, file, fd, users: 0, lastUse: 0 };
     this.#descriptors.push(descriptor);
     return descriptor;
   }
@@ -127,9 +130,10 @@ export class DescriptorPool {
     }
   }
 
-  #inodeOf(fd: number): number {
+  #fileOf(fd: number): FileIdentity {
     try {
-      return this.#fs.fstatSync(fd).ino;
+      const { dev, ino } = this.#fs.fstatSync(fd);
+      return { dev, ino };
     } catch (error) {
       this.#fs.closeSync(fd);
       throw error;
@@ -152,7 +156,7 @@ export class DescriptorPool {
 
 // Through the registry of symbols, so that two copies of this package in one process share the
 // limit. The number changes when the methods of the class do.
-const sharedKey: unique symbol = Symbol.for("branchlog.descriptor-pool.1");
+const sharedKey: unique symbol = Symbol.for("branchlog.descriptor-pool.2");
 const registry: Pick<typeof globalThis, "Symbol"> & { [sharedKey]?: DescriptorPool } = globalThis;
 const poolsByFileSystem = new WeakMap<FileSystem, DescriptorPool>();
 

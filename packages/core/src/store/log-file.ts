@@ -10,6 +10,7 @@ import { readCounter } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
 import { descriptorPoolOf } from "./descriptor-pool.ts";
+import type { FileIdentity } from "./file-identity.ts";
 import type { FileStat, FileSystem } from "./ports.ts";
 
 /** See the file comment. */
@@ -17,13 +18,13 @@ export class LogFile implements ByteSource {
   /** Canonical: symlinks resolved, so that two names of a log share a lock. */
   readonly path: string;
   readonly #fs: FileSystem;
-  #ino: number | undefined;
+  #adopted: FileIdentity | undefined;
 
   /** @param adopted The file that is read, if it is known; `path` is canonical then. */
   constructor(fs: FileSystem, path: string, adopted?: FileStat) {
     this.#fs = fs;
     this.path = adopted === undefined ? canonicalPath(fs, path) : path;
-    this.#ino = adopted?.ino;
+    if (adopted !== undefined) this.adopt(adopted);
   }
 
   /**
@@ -43,14 +44,14 @@ export class LogFile implements ByteSource {
     }
   }
 
-  /** Makes the file with that inode the one that is read from here on. */
-  adopt(stat: FileStat): void {
-    this.#ino = stat.ino;
+  /** Makes the file with that stat the one that is read from here on. */
+  adopt({ dev, ino }: FileStat): void {
+    this.#adopted = { dev, ino };
   }
 
   readSync(target: Buffer, offset: number, length: number, position: number): number {
     try {
-      const bytesRead = descriptorPoolOf(this.#fs).useSync(this.path, "read", this.#ino, (fd) =>
+      const bytesRead = descriptorPoolOf(this.#fs).useSync(this.path, "read", this.#adopted, (fd) =>
         this.#fs.readSync(fd, target, offset, length, position),
       );
       readCounter.bytes += bytesRead;
@@ -62,8 +63,11 @@ export class LogFile implements ByteSource {
 
   async read(target: Buffer, offset: number, length: number, position: number): Promise<number> {
     try {
-      const bytesRead = await descriptorPoolOf(this.#fs).use(this.path, "read", this.#ino, (fd) =>
-        this.#fs.read(fd, target, offset, length, position),
+      const bytesRead = await descriptorPoolOf(this.#fs).use(
+        this.path,
+        "read",
+        this.#adopted,
+        (fd) => this.#fs.read(fd, target, offset, length, position),
       );
       readCounter.bytes += bytesRead;
       return bytesRead;
@@ -74,7 +78,7 @@ export class LogFile implements ByteSource {
 
   /** Appends bytes with one write; returns how many the system took, maybe fewer. */
   appendSync(bytes: Buffer): number {
-    return descriptorPoolOf(this.#fs).useSync(this.path, "append", this.#ino, (fd) =>
+    return descriptorPoolOf(this.#fs).useSync(this.path, "append", this.#adopted, (fd) =>
       this.#fs.writeSync(fd, bytes, 0, bytes.length),
     );
   }

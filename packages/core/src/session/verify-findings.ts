@@ -1,0 +1,45 @@
+/** The kinds of damage that `verify` finds, each with its place in the log. */
+import type { EntryPlace } from "../index-table/entry-place.ts";
+
+/**
+ * Why a line is no record. `torn`: it was cut off in the midst of one, as a failed append leaves
+ * it. `not-json`: it is no JSON, nor the beginning of any. `not-object`: it is other JSON.
+ * `nul-bytes`: it holds NULs, as after a crash of the machine. `too-long`: V8 cannot hold it.
+ */
+export type BadLineKind = "torn" | "not-json" | "not-object" | "nul-bytes" | "too-long";
+
+/** A line that is no record. */
+export interface BadLine extends Omit<EntryPlace, "id"> {
+  readonly reason: BadLineKind;
+}
+
+/** An entry by the beginning of its line, which as a whole is not that entry. */
+export interface DamagedEntry extends EntryPlace {
+  /** Why its line is no record; `id-changed`: it is one, of another id. */
+  readonly reason: BadLineKind | "id-changed";
+}
+
+/** An entry whose id an earlier one has, which it hides. */
+export interface DuplicateId extends EntryPlace {
+  /** Byte offset of the line of the entry that it hides. */
+  readonly hiddenOffset: number;
+}
+
+/** An entry whose parent the log does not hold. */
+export interface Orphan extends EntryPlace {
+  readonly missingParentId: string;
+}
+
+/** Entries of which each is the parent of the next, and the last of the first. */
+export interface ParentCycle extends EntryPlace {
+  /** How many entries it consists of, of which the named one comes first in the file. */
+  readonly size: number;
+}
+
+/** The unterminated end of a log: something may still be writing it, so it is no damage. */
+export interface PendingEnd {
+  readonly offset: number;
+  readonly length: number;
+  /** `record`: whole but for its newline. `fragment`: cut off, or still being written. */
+  readonly kind: "record" | "fragment";
+}
