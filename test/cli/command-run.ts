@@ -11,15 +11,24 @@ export class MemoryOutput implements Output {
   readonly isTerminal: boolean = false;
   readonly columns: number;
   readonly style: Style;
-  text = "";
+  readonly #written: Buffer[] = [];
 
   constructor(columns = 110, style: Style = plainStyle) {
     this.columns = columns;
     this.style = style;
   }
 
-  async write(text: string): Promise<void> {
-    this.text += text;
+  /** What was written, whole. */
+  get bytes(): Buffer {
+    return Buffer.concat(this.#written);
+  }
+
+  get text(): string {
+    return this.bytes.toString();
+  }
+
+  async write(text: string | Buffer): Promise<void> {
+    this.#written.push(Buffer.from(text));
   }
 
   async flush(): Promise<void> {}

@@ -1,6 +1,7 @@
 /**
- * Where text goes. Writes are gathered into larger ones, and each is waited for, so that output of
- * any size is held in bounded memory; a reader that went away (`| head`) is an outcome of its own.
+ * Where text goes, as strings or as bytes. Writes are gathered into larger ones, and each is waited
+ * for, so that output of any size is held in bounded memory; a reader that went away (`| head`) is
+ * an outcome of its own.
  */
 import type { Writable } from "node:stream";
 import type { Style } from "./style.ts";
@@ -12,10 +13,10 @@ export interface Output {
   readonly columns: number;
   readonly style: Style;
   /**
-   * Takes the text; resolves when more is welcome.
+   * Takes text, or the bytes of text, which must stay as they are; resolves when more is welcome.
    * @throws ClosedOutput if nobody reads any more.
    */
-  write(text: string): Promise<void>;
+  write(text: string | Buffer): Promise<void>;
   /** Resolves when everything taken has been handed over. Throws as `write` does. */
   flush(): Promise<void>;
 }
@@ -25,8 +26,8 @@ export class ClosedOutput extends Error {
   override readonly name: string = "ClosedOutput";
 }
 
-/** Characters that are gathered before they are written. */
-const gatheredCharactersMax = 64 * 1024;
+/** Bytes that are gathered before they are written. */
+const gatheredBytesMax = 64 * 1024;
 
 /** What a {@link StreamOutput} says about itself. */
 export interface StreamOutputOptions {
@@ -41,8 +42,8 @@ export class StreamOutput implements Output {
   readonly columns: number;
   readonly style: Style;
   readonly #stream: Writable;
-  #gathered: string[] = [];
-  #characters = 0;
+  #gathered: Buffer[] = [];
+  #bytes = 0;
 
   constructor(stream: Writable, { isTerminal, columns, style }: StreamOutputOptions) {
     this.isTerminal = isTerminal;
@@ -53,19 +54,20 @@ export class StreamOutput implements Output {
     stream.on("error", () => undefined);
   }
 
-  async write(text: string): Promise<void> {
-    this.#gathered.push(text);
-    this.#characters += text.length;
-    if (this.#characters >= gatheredCharactersMax) await this.flush();
+  async write(text: string | Buffer): Promise<void> {
+    const bytes = typeof text === "string" ? Buffer.from(text) : text;
+    this.#gathered.push(bytes);
+    this.#bytes += bytes.length;
+    if (this.#bytes >= gatheredBytesMax) await this.flush();
   }
 
   flush(): Promise<void> {
-    if (this.#characters === 0) return Promise.resolve();
-    const text = this.#gathered.join("");
+    if (this.#bytes === 0) return Promise.resolve();
+    const bytes = Buffer.concat(this.#gathered, this.#bytes);
     this.#gathered = [];
-    this.#characters = 0;
+    this.#bytes = 0;
     return new Promise((resolve, reject) => {
-      this.#stream.write(text, (error) => {
+      this.#stream.write(bytes, (error) => {
         if (error === undefined || error === null) resolve();
         else reject(isClosed(error) ? new ClosedOutput() : error);
       });

@@ -2,14 +2,26 @@
 export { createSession, memorySession, openSession } from "./open.ts";
 export type { CreateOptions, OpenOptions } from "./open.ts";
 export type { Session } from "./session/session.ts";
+export type { SessionView } from "./session/session-view.ts";
 export type { ContextOptions } from "./session/context-load.ts";
 export type { AppendOptions } from "./session/append-options.ts";
 export type { EngineOptions } from "./session/engine-options.ts";
 export type { AppendResult, Position } from "./session/append-entries.ts";
 export type { OnDiverged } from "./session/append-plan.ts";
+export type { EntryLine } from "./session/entry-lines.ts";
 export type { EntryQuery } from "./session/entry-query.ts";
-export type { BadLine, PendingEnd, VerifyReport } from "./session/verify.ts";
-export type { Envelope, Orphan, TreeView } from "./projections/tree.ts";
+export type {
+  BadLine,
+  BadLineKind,
+  DamagedEntry,
+  DuplicateId,
+  Orphan,
+  ParentCycle,
+  PendingEnd,
+} from "./session/verify-findings.ts";
+export type { VerifyReport } from "./session/verify.ts";
+export type { EntryPlace } from "./index-table/entry-place.ts";
+export type { Envelope, TreeView } from "./projections/tree.ts";
 export type { PathContext, SessionContext } from "./projections/context.ts";
 export type { Label, Labels } from "./projections/labels.ts";
 export type { ModelReference, PathSettings } from "./projections/settings.ts";

@@ -291,7 +291,7 @@ describe("a log that is not the one that was read", () => {
     expect(session.tail).toBe("z");
     // Below the leaf, which is gone, the entry would have no parent.
     await expect(session.append(say("2"))).rejects.toMatchObject({ code: "ERR_DIVERGED" });
-    session.follow();
+    await session.follow();
     const { parentId, position } = await session.append(say("2"));
     expect(parentId).toBe("z");
     expect(position.generation).toBe(3);

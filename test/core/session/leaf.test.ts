@@ -39,7 +39,7 @@ describe("the leaf and other writers", () => {
     const looks = [
       () => session.refresh(),
       () => session.moveTo(id),
-      async () => session.follow(),
+      () => session.follow(),
     ] as const;
     for (const [number, look] of looks.entries()) {
       appendFileSync(session.path, line(`other ${number}`, id));
@@ -59,7 +59,7 @@ describe("the leaf and other writers", () => {
     expect(session.leaf).toBe(id);
     appendFileSync(session.path, line("another", id));
     await session.refresh();
-    session.follow();
+    await session.follow();
     const followed = await session.append(label);
     expect(followed).toMatchObject({ attachedTo: "leaf", parentId: "another" });
     expect(session.leaf).toBe(followed.id);
@@ -77,6 +77,36 @@ describe("the leaf and other writers", () => {
     await moved;
     expect((await third).parentId).toBe(second.id);
     expect((await fourth).parentId).toBe(first.id);
+  });
+
+  it("follows in its turn, so that each append goes where it was when it was asked for", async () => {
+    const session = await newSession();
+    const first = await session.append(say("1"));
+    await session.append(say("2"));
+    await session.moveTo(first.id);
+    mkdirSync(`${session.path}.branchlog-lock`);
+    const before = session.append(say("3"));
+    const followed = session.follow();
+    const behind = session.append(say("4"));
+    expect(session.leaf).toBe(first.id);
+    rmdirSync(`${session.path}.branchlog-lock`);
+    await followed;
+    const third = await before;
+    expect(third.parentId).toBe(first.id);
+    expect((await behind).parentId).toBe(third.id);
+  });
+
+  it("goes on following after an append that was asked for before", async () => {
+    const session = await newSession();
+    const { id } = await session.append(say("1"));
+    const appended = session.append(say("2"));
+    await session.follow();
+    expect(session.leaf).toBe((await appended).id);
+    appendFileSync(session.path, line("other", id));
+    await session.refresh();
+    expect(session.leaf).toBe("other");
+    await session.close();
+    await expect(session.follow()).rejects.toMatchObject({ code: "ERR_CLOSED" });
   });
 
   it("ends with the caller's own reason when the wait for the lock is given up", async () => {

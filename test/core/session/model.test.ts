@@ -192,7 +192,7 @@ class World {
 
   async #follow(actor: Actor): Promise<void> {
     await this.#refresh(actor);
-    actor.session.follow();
+    await actor.session.follow();
     Object.assign(actor, { isFollowing: true, leaf: this.log.tail });
   }
 

@@ -164,7 +164,7 @@ describe("the tree of a session", () => {
     const second = await writer.append(say("2"));
     await reader.refresh();
     expect(reader.leaf).toBeNull();
-    reader.follow();
+    await reader.follow();
     expect(reader.leaf).toBe(second.id);
   });
 });
@@ -212,7 +212,7 @@ describe("verifying a log", () => {
       duplicateIdCount: 1,
       duplicateIds: [{ id: "a", line: 5 }],
       orphans: [{ id: "orphan", missingParentId: "gone" }],
-      cycles: ["p"],
+      cycles: [{ id: "p", size: 2 }],
       pending: { kind: "fragment", length: 12, offset: bytes - 12 },
     });
   });

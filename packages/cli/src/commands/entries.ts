@@ -1,11 +1,11 @@
 /**
- * `branchlog entries`: the entries of a session, one line each, in bounded memory. Only the bodies
- * of what was asked for are read.
+ * `branchlog entries`: the entries of a session, one line each, in bounded memory; as JSON they are
+ * the bytes that are stored. Only the bodies of what was asked for are read.
  */
-import type { AnyEntry, EntryQuery } from "@branchlog/core";
-import { writeJsonLine } from "../command-io.ts";
+import type { AnyEntry, EntryLine, EntryQuery } from "@branchlog/core";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
+import type { Output } from "../output.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { gistOf, paintOf } from "../text/entry-gist.ts";
@@ -31,16 +31,37 @@ export async function entriesCommand(
   io: CommandIo,
 ): Promise<CommandResult> {
   const { session } = await openForReading(options.file, io);
-  let left = options.limit ?? Number.POSITIVE_INFINITY;
-  if (left === 0) return 0;
-  for await (const entry of session.entries(queryOf(options, io.signal))) {
-    if (options.json) await writeJsonLine(io.out, entry);
-    else await io.out.write(entryLine(entry, io.out));
-    left -= 1;
-    if (left === 0) break;
+  const query = queryOf(options, io.signal);
+  const limit = options.limit ?? Number.POSITIVE_INFINITY;
+  if (options.json) {
+    for await (const line of firstOf(session.lines(query), limit)) await writeLine(line, io.out);
+  } else {
+    for await (const entry of firstOf(session.entries(query), limit)) {
+      await io.out.write(entryLine(entry, io.out));
+    }
   }
   return 0;
 }
+
+/** The first so many; nothing is asked for beyond them. */
+async function* firstOf<T>(items: AsyncIterable<T>, limit: number): AsyncGenerator<T> {
+  let left = limit;
+  if (left === 0) return;
+  for await (const item of items) {
+    yield item;
+    left -= 1;
+    if (left === 0) return;
+  }
+}
+
+/** Writes a line of any length, with its newline. */
+async function writeLine(line: EntryLine, out: Output): Promise<void> {
+  if (line.bytes === null) for await (const chunk of line.chunks()) await out.write(chunk);
+  else await out.write(line.bytes);
+  await out.write(newline);
+}
+
+const newline = Buffer.from("\n");
 
 /** An entry as one line of text, with its newline. Pure. */
 function entryLine(

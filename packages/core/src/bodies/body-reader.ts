@@ -147,7 +147,7 @@ export class BodyReader {
     }
     const shallow = readShallow(readRange(bytes, rows.offset(row), rows.length(row)), {});
     if (shallow.ok) rows.mark(row, 0, rowFlags.provisional);
-    else this.#failed(row, shallow.reason);
+    else this.failed(row, shallow.reason);
   }
 
   *#bodies(read: PlannedRead, bytes: Buffer): Generator<RowBody> {
@@ -198,12 +198,12 @@ export class BodyReader {
 
   #decode(row: number, bytes: Buffer, start: number, end: number): SessionEntry | undefined {
     const { index } = this.#source.indexer;
-    let entry = this.#entryIn(row, bytes, start, end);
+    let entry = this.entryIn(row, bytes, start, end);
     if (typeof entry === "string") {
       // What was read may be from the midst of a rewrite; only what stays so is damage.
       const line = this.lineSync(row);
-      entry = this.#entryIn(row, line, 0, line.length);
-      if (typeof entry === "string") return this.#failed(row, entry);
+      entry = this.entryIn(row, line, 0, line.length);
+      if (typeof entry === "string") return this.failed(row, entry);
     }
     index.rows.mark(row, 0, rowFlags.provisional);
     if (this.#source.freeze) freezeDeep(entry);
@@ -212,7 +212,7 @@ export class BodyReader {
   }
 
   /** The entry in a line, in the current form, or why the line is not the entry of the row. */
-  #entryIn(row: number, bytes: Buffer, start: number, end: number): JsonObject | string {
+  entryIn(row: number, bytes: Buffer, start: number, end: number): JsonObject | string {
     const decoded = decodeLine(bytes, start, end);
     if (!decoded.ok) return decoded.reason;
     const entry = this.#upcast(row, decoded.value);
@@ -225,10 +225,11 @@ export class BodyReader {
     return isCurrent ? value : upcastEntry(value, this.upcastContext(row));
   }
 
-  #failed(row: number, reason: string): undefined {
+  /** Makes a row a damaged node and reports it; throws instead if the log was rewritten. */
+  failed(row: number, reason: string): undefined {
     const { index } = this.#source.indexer;
     if (index.rows.is(row, rowFlags.damaged)) return;
-    if (!this.#source.isUnchanged()) throw changed(this.#source.path);
+    if (!this.#source.isUnchanged()) throw rewritten(this.#source.path);
     index.markDamaged(row);
     this.#report("damaged-entry", row, reason);
   }
@@ -246,7 +247,8 @@ export class BodyReader {
   }
 }
 
-function changed(path: string): BranchlogError {
+/** What reading a log fails with that another program rewrote meanwhile. */
+export function rewritten(path: string): BranchlogError {
   const message = `${path} was rewritten by another program. Refresh the session, then read again.`;
   return new BranchlogError("ERR_LOG_GONE", message, { path });
 }
@@ -268,7 +270,7 @@ export function readFullySync(
 }
 
 /** As {@link readFullySync}, without blocking. */
-async function readFully(
+export async function readFully(
   source: ByteSource,
   target: Buffer,
   length: number,

@@ -3,12 +3,12 @@
  * blocking, so that the one context builder can then run on them synchronously.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
-import { BranchlogError } from "../errors.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
 import { canSpeak } from "../projections/context.ts";
 import type { PathContext } from "../projections/context.ts";
 import { selectContext } from "../projections/context-selection.ts";
 import type { Engine } from "./engine.ts";
+import { requireRow } from "./named-entry.ts";
 
 /** Which context is meant. */
 export interface ContextOptions {
@@ -20,7 +20,7 @@ export interface ContextOptions {
 
 /**
  * The context at an entry, without blocking.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
  */
 export async function contextAt(
   engine: Engine,
@@ -28,18 +28,12 @@ export async function contextAt(
   bridgeGaps: boolean,
 ): Promise<PathContext> {
   for (;;) {
-    if (at !== null) requireEntry(engine, at);
+    if (at !== null) requireRow(engine, at);
     const { index } = engine;
     const loaded = await loadContextBodies(engine, at, bridgeGaps);
     // Rows mean something in their own index only; the log may have become another meanwhile.
     if (index === engine.index) return engine.context(at, { loaded, bridgeGaps });
   }
-}
-
-/** Throws `ERR_ENTRY_NOT_FOUND` unless the log has an entry with that id. */
-export function requireEntry({ index, path }: Engine, id: string): void {
-  if (index.rowOfId(id) >= 0) return;
-  throw new BranchlogError("ERR_ENTRY_NOT_FOUND", `Entry ${id} not found`, { path, id });
 }
 
 /**

@@ -5,6 +5,7 @@ import { bodyStream, pick, readRangeAsync } from "@branchlog/streaming";
 import type { JsonToken, JsonValue } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
 import type { Engine } from "./engine.ts";
+import { requireRow } from "./named-entry.ts";
 
 /** The tokens of one entry, in order. */
 export type BodyPart = AsyncGenerator<JsonToken>;
@@ -40,11 +41,7 @@ export async function pickFromBody(
 }
 
 function lineChunks(engine: Engine, id: string): AsyncGenerator<Buffer> {
-  const row = engine.index.rowOfId(id);
-  if (row < 0) {
-    const { path } = engine;
-    throw new BranchlogError("ERR_ENTRY_NOT_FOUND", `Entry ${id} not found`, { path, id });
-  }
+  const row = requireRow(engine, id);
   const { rows } = engine.index;
   return readRangeAsync(engine.log.file, rows.offset(row), rows.length(row));
 }

@@ -1,9 +1,9 @@
 /**
- * The bytes of a log in the current form, piece by piece. Only the header and the lines of entries
- * change; all that lies between them (bad lines, blank lines, fragments) is copied as it is. A
- * byte-order mark is left out, since agents cannot read a log that starts with one.
+ * The bytes of a log in the current form, piece by piece. Only session records and the lines of
+ * entries change; all that lies between them (bad lines, blank lines, fragments) is copied as it
+ * is. A byte-order mark is left out, since agents cannot read a log that starts with one.
  */
-import { readRange } from "@branchlog/streaming";
+import { decodeLine, LineFramer, readRange, scanSync } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
 import { entryForm } from "../dialects/header.ts";
 import { migrateLine } from "../dialects/migrate-line.ts";
@@ -39,24 +39,66 @@ function* migratedPieces(
   from: number,
   to: number,
 ): Generator<Buffer> {
-  const { indexer } = state;
-  const { rows } = indexer.index;
+  const { rows } = state.index;
   let at = from === 0 && startsWithBom(file) ? bomBytes : from;
-  const { header } = indexer;
-  if (header !== undefined && header.offset >= at && header.offset < to) {
-    yield* readRange(file, at, header.offset - at);
-    yield migrateHeader(file, state, header.offset, header.length);
-    at = header.offset + header.length;
-  }
   for (let row = firstRowFrom(state, at); row < rows.count && rows.offset(row) < to; row += 1) {
-    yield* readRange(file, at, rows.offset(row) - at);
+    yield* betweenEntries(file, state, at, rows.offset(row));
     yield migrateRow(state, row);
     at = rows.offset(row) + rows.length(row);
+  }
+  yield* betweenEntries(file, state, at, to);
+}
+
+/** The bytes between two entries: as they are, but for session records. */
+function* betweenEntries(
+  file: LogFile,
+  state: LogState,
+  from: number,
+  to: number,
+): Generator<Buffer> {
+  let at = from;
+  for (const { offset, length } of sessionRecords(file, state, from, to)) {
+    yield* readRange(file, at, offset - at);
+    yield migrateSession(file, state, offset, length);
+    at = offset + length;
   }
   yield* readRange(file, at, to - at);
 }
 
-function migrateHeader(file: LogFile, state: LogState, offset: number, length: number): Buffer {
+/** Where a line is; `length` does not count its newline. */
+interface LinePlace {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** The session records in a range without entries: the header, and others, which do not count. */
+function sessionRecords(
+  file: LogFile,
+  state: LogState,
+  from: number,
+  to: number,
+): readonly LinePlace[] {
+  // One newline, with a carriage return before it at most: as a rule nothing is there.
+  if (to - from <= 2) return [];
+  const found: LinePlace[] = [];
+  const longLine = ({ offset, length }: LinePlace): void => {
+    if (offset === state.indexer.header?.offset) found.push({ offset, length });
+  };
+  const line = (bytes: Buffer, start: number, end: number, offset: number): void => {
+    const decoded = decodeLine(bytes, start, end);
+    if (!decoded.ok || decoded.value["type"] !== "session") return;
+    found.push({ offset, length: end - start });
+  };
+  const framer = new LineFramer({ offset: from });
+  scanSync(file, framer, { line, longLine }, { from, to });
+  const rest = framer.rest();
+  if (rest?.bytes) line(rest.bytes, 0, rest.length, rest.offset);
+  else if (rest) longLine(rest);
+  return found;
+}
+
+/** A session record in the current form: its version says so. */
+function migrateSession(file: LogFile, state: LogState, offset: number, length: number): Buffer {
   const line = Buffer.alloc(length);
   readFullySync(file, line, length, offset);
   const version = entryForm(state.indexer.header?.version ?? 3);

@@ -76,31 +76,38 @@ function* migrateInto(migration: Migration): Steps<boolean> {
     fs.fdatasyncSync(fd);
     yield portStep("check lock");
     if (!held.isOursSync()) return false;
-    yield* takePlace(migration);
-    return true;
+    return yield* takePlace(migration);
   } finally {
     held.releaseSync();
   }
 }
 
-/** Keeps the original under a second name, replaces it, and carries over what was late. */
-function* takePlace({ log, ports, temporary, fd }: Migration): Steps<void> {
+/**
+ * Keeps the original under a second name, replaces it, and carries over what was late. False if
+ * another log has the name by now: that one stays.
+ */
+function* takePlace({ log, ports, temporary, fd }: Migration): Steps<boolean> {
   const { fs } = ports;
   const { path } = log.file;
   const { state } = log;
   const { end, committedEnd } = state;
   yield portStep("link");
-  const backup = keepOriginal(fs, path, state.indexer.header?.version ?? 1);
+  const backup = keepOriginal(fs, log);
+  if (backup === null) {
+    yield* log.catchUp();
+    return false;
+  }
   yield portStep("rename");
   fs.renameSync(temporary, path);
   fs.syncDirectorySync(dirname(path));
   yield portStep("stat");
   const size = fs.statSync(backup)?.size ?? end;
-  if (size <= end) return;
+  if (size <= end) return true;
   // A writer without our lock still had the old file open: its lines must not stay behind there.
   state.readSync(size);
   for (const chunk of lateChunks(log, committedEnd)) writeFully(fs, fd, chunk);
   if (!state.isTerminated) writeFully(fs, fd, Buffer.from("\n"));
+  return true;
 }
 
 function lateChunks({ file, state }: TrackedLog, from: number): Generator<Buffer> {
@@ -109,15 +116,25 @@ function lateChunks({ file, state }: TrackedLog, from: number): Generator<Buffer
   return migratedChunks(file, state, from, state.end);
 }
 
-/** Links the original to a free name; the same file under that name already is fine. */
-function keepOriginal(fs: FileSystem, path: string, version: number): string {
+/**
+ * Links the original to a free name; the same file under that name already is fine. Null if it is
+ * not the original that has the path.
+ */
+function keepOriginal(fs: FileSystem, { file: { path }, state }: TrackedLog): string | null {
   const original = fs.statSync(path);
+  if (original === null || !state.isContinuedBy(original)) return null;
+  const version = entryForm(state.indexer.header?.version ?? 1);
   for (let number = 1; number <= backupNamesMax; number += 1) {
     const suffix = number === 1 ? "" : `-${number}`;
-    const name = `${path}.v${entryForm(version)}-original${suffix}`;
+    const name = `${path}.v${version}-original${suffix}`;
     const taken = fs.statSync(name);
+    if (taken !== null && taken.ino !== original.ino) continue;
     if (taken === null) fs.linkSync(path, name);
-    if (taken === null || taken.ino === original?.ino) return name;
+    // The path may have gone to another log since it was looked at, before the link or after.
+    const [kept, now] = [fs.statSync(name)?.ino, fs.statSync(path)?.ino];
+    if (kept === original.ino) return now === original.ino ? name : null;
+    if (kept === now) fs.unlinkSync(name);
+    return null;
   }
   throw migrationError(path, `there are ${backupNamesMax} kept originals beside it already`);
 }

@@ -1,0 +1,171 @@
+/**
+ * The lines of rows as bytes: what stands in the log, without line ending or white space around the
+ * record, each checked to hold the entry that the index says. Lines of older versions are brought
+ * to the current form by splicing; nothing is parsed and written anew. Damaged ones are left out,
+ * and reported as bodies are. Long lines are not held: whoever wants them reads them in chunks.
+ */
+import { bodyStream, lineEdgeBytes, readRangeAsync } from "@branchlog/streaming";
+import type { ByteSource } from "@branchlog/streaming";
+import { entryForm } from "../dialects/header.ts";
+import { migrateLine } from "../dialects/migrate-line.ts";
+import type { LogIndexer } from "../index-table/log-indexer.ts";
+import { rowFlags } from "../index-table/row-table.ts";
+import { readFully, rewritten } from "./body-reader.ts";
+import type { BodyReader } from "./body-reader.ts";
+import { planReads } from "./read-plan.ts";
+
+/** Where lines come from: one generation of a log. */
+export interface LineSource {
+  readonly path: string;
+  readonly bytes: ByteSource;
+  readonly indexer: LogIndexer;
+  readonly bodies: BodyReader;
+  /** Longest line that is held, in bytes as it is stored. */
+  readonly lineBytesMax: number;
+}
+
+/** A row and its line, from the first brace to the last. */
+export interface RowLine {
+  readonly row: number;
+  /** Null if the line is too long to be held: see {@link lineChunks}. */
+  readonly bytes: Buffer | null;
+}
+
+/**
+ * The lines of many rows in the given order, damaged ones left out. Reads are joined as those of
+ * bodies are, and `bytes` is a view into such a read. Ends with the signal's reason.
+ * @throws BranchlogError `ERR_LOG_GONE` if another program rewrote the log.
+ */
+export async function* rowLines(
+  source: LineSource,
+  rows: Iterable<number>,
+  signal?: AbortSignal,
+): AsyncGenerator<RowLine> {
+  const table = source.indexer.index.rows;
+  const isLong = (row: number): boolean =>
+    table.length(row) > source.lineBytesMax || !source.bodies.isBuildable(row);
+  for (const read of planReads(table, rows)) {
+    signal?.throwIfAborted();
+    const to = read.rows.every(isLong) ? read.offset : read.offset + read.length;
+    const bytes = await bytesAt(source.bytes, read.offset, to);
+    for (const row of read.rows) {
+      if (table.is(row, rowFlags.damaged)) continue;
+      if (isLong(row)) {
+        if (await isWhole(source, row, signal)) yield { row, bytes: null };
+        continue;
+      }
+      const start = table.offset(row) - read.offset;
+      const line = checkedLine(source, row, bytes.subarray(start, start + table.length(row)));
+      if (line !== undefined) yield { row, bytes: currentForm(source, row, recordIn(line)) };
+    }
+  }
+}
+
+/**
+ * The line of a row in chunks. Memory is bounded by the chunk, but for lines of older versions,
+ * which are spliced whole.
+ * @throws BranchlogError `ERR_LOG_GONE` if the log no longer holds the line; `ERR_ENTRY_TOO_LARGE`
+ * for a line of an older version that is too large to be held.
+ */
+export async function* lineChunks(
+  source: LineSource,
+  row: number,
+  signal?: AbortSignal,
+): AsyncGenerator<Buffer> {
+  if (!isCurrent(source)) {
+    yield currentForm(source, row, recordIn(source.bodies.lineSync(row)));
+    return;
+  }
+  const { rows } = source.indexer.index;
+  const [start, end] = [rows.offset(row), rows.offset(row) + rows.length(row)];
+  const from = await firstBrace(source.bytes, start, end);
+  const to = await behindLastBrace(source.bytes, from, end);
+  let at = from;
+  for await (const chunk of readRangeAsync(source.bytes, from, to - from)) {
+    signal?.throwIfAborted();
+    yield chunk;
+    at += chunk.length;
+  }
+  if (at === from || at < to) throw rewritten(source.path);
+}
+
+/** The bytes that hold the row's entry, or undefined if they do not and the row is damaged now. */
+function checkedLine(
+  { bodies, indexer }: LineSource,
+  row: number,
+  read: Buffer,
+): Buffer | undefined {
+  let line = read;
+  let entry = bodies.entryIn(row, line, 0, line.length);
+  if (typeof entry === "string") {
+    // What was read may be from the midst of a rewrite; only what stays so is damage.
+    line = bodies.lineSync(row);
+    entry = bodies.entryIn(row, line, 0, line.length);
+    if (typeof entry === "string") return bodies.failed(row, entry);
+  }
+  indexer.index.rows.mark(row, 0, rowFlags.provisional);
+  return line;
+}
+
+/** Whether a long line parses; one that was indexed from its two ends is read whole, once. */
+async function isWhole(source: LineSource, row: number, signal?: AbortSignal): Promise<boolean> {
+  const { rows } = source.indexer.index;
+  if (!rows.is(row, rowFlags.provisional)) return true;
+  const chunks = readRangeAsync(source.bytes, rows.offset(row), rows.length(row));
+  try {
+    for await (const _ of bodyStream(chunks, { signal })) continue;
+    rows.mark(row, 0, rowFlags.provisional);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // Read once more, as above; what stays so is marked and reported.
+    source.bodies.confirmSync(row);
+  }
+  return !rows.is(row, rowFlags.damaged);
+}
+
+function isCurrent({ indexer }: LineSource): boolean {
+  return entryForm(indexer.header?.version ?? 3) === 3;
+}
+
+function currentForm(source: LineSource, row: number, record: Buffer): Buffer {
+  if (isCurrent(source)) return record;
+  return migrateLine(record, { ...source.bodies.upcastContext(row), kind: "entry" });
+}
+
+const [openBrace, closeBrace] = [0x7b, 0x7d];
+
+/** A line that holds a record without what is around it: white space, a byte-order mark. */
+function recordIn(line: Buffer): Buffer {
+  return line.subarray(line.indexOf(openBrace), line.lastIndexOf(closeBrace) + 1);
+}
+
+/** Where the record in a long line starts; `end` if there is none. */
+async function firstBrace(bytes: ByteSource, start: number, end: number): Promise<number> {
+  for (let from = start; from < end; from += lineEdgeBytes) {
+    const edge = await bytesAt(bytes, from, Math.min(from + lineEdgeBytes, end));
+    const found = edge.indexOf(openBrace);
+    if (found >= 0) return from + found;
+  }
+  return end;
+}
+
+/** Where it ends; `start` if the line no longer ends in one. */
+async function behindLastBrace(bytes: ByteSource, start: number, end: number): Promise<number> {
+  for (let to = end; to > start; to -= lineEdgeBytes) {
+    const from = Math.max(start, to - lineEdgeBytes);
+    const edge = await bytesAt(bytes, from, to);
+    const last = edge.findLastIndex((byte) => !isSpace(byte));
+    if (last >= 0) return edge[last] === closeBrace ? from + last + 1 : start;
+  }
+  return start;
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0d;
+}
+
+async function bytesAt(source: ByteSource, from: number, to: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(to - from);
+  await readFully(source, bytes, bytes.length, from);
+  return bytes;
+}

@@ -1,0 +1,220 @@
+/**
+ * What an open session can be asked: its log, its tree, and what follows from them at its leaf.
+ * What the index answers is synchronous; what needs bodies is asynchronous and read when it is
+ * asked for. Nothing here changes the log or moves the leaf.
+ */
+import type { JsonValue } from "@branchlog/streaming";
+import { requireEntryId } from "../entries/entry-id.ts";
+import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
+import type { Diagnostic } from "../index-table/diagnostics.ts";
+import { commonAncestorRow, pathToRow, tipRows } from "../index-table/tree-walk.ts";
+import type { PathContext } from "../projections/context.ts";
+import type { Label, Labels } from "../projections/labels.ts";
+import { settingsOfPath } from "../projections/settings.ts";
+import type { PathSettings } from "../projections/settings.ts";
+import { summary } from "../projections/summary.ts";
+import type { SessionSummary } from "../projections/summary.ts";
+import { childRows, envelopeOf, treeView } from "../projections/tree.ts";
+import type { Envelope, TreeView } from "../projections/tree.ts";
+import { usage } from "../projections/usage.ts";
+import type { SessionUsage } from "../projections/usage.ts";
+import { BodyFold } from "./body-fold.ts";
+import { contextAt } from "./context-load.ts";
+import type { ContextOptions } from "./context-load.ts";
+import type { EngineAccess } from "./engine-access.ts";
+import { entryLines } from "./entry-lines.ts";
+import type { EntryLine } from "./entry-lines.ts";
+import { rowsOf } from "./entry-query.ts";
+import type { EntryQuery } from "./entry-query.ts";
+import { openBodyStream, pickFromBody } from "./large-body.ts";
+import type { BodyPart } from "./large-body.ts";
+import type { LeafCursor } from "./leaf-cursor.ts";
+import { rowOfEntry } from "./named-entry.ts";
+
+/**
+ * The part of a session that only reads. An id that is no string is `ERR_INVALID_ARGUMENT`
+ * everywhere; one that the log does not hold is no error unless a method says so.
+ */
+export class SessionView {
+  readonly #access: EngineAccess;
+  readonly #leaf: LeafCursor;
+  readonly #usage: BodyFold<SessionUsage>;
+  readonly #summary: BodyFold<SessionSummary>;
+
+  /** @internal Part of a session. */
+  constructor(access: EngineAccess, leaf: LeafCursor) {
+    this.#access = access;
+    this.#leaf = leaf;
+    this.#usage = new BodyFold(access.engine, usage);
+    this.#summary = new BodyFold(access.engine, summary);
+  }
+
+  /** Canonical path of the log. */
+  get path(): string {
+    return this.#access.engine.path;
+  }
+
+  /** The header as stored. */
+  get header(): SessionHeader {
+    return this.#access.engine.header;
+  }
+
+  /** Entries in this generation of the log. */
+  get revision(): number {
+    return this.#access.engine.log.state.revision;
+  }
+
+  /** Length of the log in bytes when it was last looked at. */
+  get sizeBytes(): number {
+    return this.#access.engine.log.size;
+  }
+
+  /** Where this session stands: the id of an entry, or null before the first. */
+  get leaf(): string | null {
+    return this.#leaf.id;
+  }
+
+  /** The id of the last entry of the log, or null. */
+  get tail(): string | null {
+    return this.#access.engine.tailId;
+  }
+
+  /** The name of the session, or undefined. */
+  get name(): string | undefined {
+    return this.#access.engine.log.state.folded.name;
+  }
+
+  /** Labels in force by the id of their target. */
+  get labels(): Labels {
+    return new Map(this.#access.engine.log.state.folded.labels);
+  }
+
+  /** Model and thinking level at the leaf. May read the body of one entry. */
+  get settings(): PathSettings {
+    return settingsOfPath(this.#access.engine.pathView(this.#leaf.id));
+  }
+
+  /** Token and cost totals of the whole log. One pass over its bodies on first demand. */
+  get usage(): Promise<SessionUsage> {
+    return this.#usage.value();
+  }
+
+  /** Message count, first message and last activity. One pass over bodies on first demand. */
+  get summary(): Promise<SessionSummary> {
+    return this.#summary.value();
+  }
+
+  /** What was found wrong with the log while reading it. */
+  get diagnostics(): readonly Diagnostic[] {
+    return this.#access.engine.diagnostics;
+  }
+
+  /** The entry with that id, or undefined. */
+  async entry(id: string): Promise<SessionEntry | undefined> {
+    const engine = this.#access.open();
+    const row = rowOfEntry(engine, id);
+    return row < 0 ? undefined : engine.bodies.entry(row);
+  }
+
+  /** Entries as the query says; bodies are read as the iteration goes on. */
+  async *entries(query: EntryQuery = {}): AsyncGenerator<SessionEntry> {
+    const engine = this.#access.open();
+    const rows = rowsOf(engine, query, this.#leaf.id);
+    for await (const { entry } of engine.bodies.entries(rows, query.signal)) yield entry;
+  }
+
+  /**
+   * The same entries as the bytes of their lines, which no parser has touched: number forms,
+   * escapes, repeated keys and invalid UTF-8 are as they are stored. Of an older log they are what
+   * its migration would write.
+   */
+  async *lines(query: EntryQuery = {}): AsyncGenerator<EntryLine> {
+    yield* entryLines(this.#access.open(), query, this.#leaf.id);
+  }
+
+  /** The entries from the root to an entry (default: the leaf). Empty for an unknown id. */
+  async branch(id: string | null = this.#leaf.id): Promise<SessionEntry[]> {
+    const engine = this.#access.open();
+    const row = id === null ? -1 : rowOfEntry(engine, id);
+    return this.#read(pathToRow(engine.index, row).rows);
+  }
+
+  /** Envelopes of the entries directly below an entry; of the roots for null. */
+  children(id: string | null): Envelope[] {
+    const { index } = this.#access.open();
+    const rows = childRows(index, id === null ? null : requireEntryId(id));
+    return rows.map((row) => envelopeOf(index, row));
+  }
+
+  /** Envelopes of the entries without children, in file order. */
+  tips(): Envelope[] {
+    const { index } = this.#access.open();
+    return tipRows(index).map((row) => envelopeOf(index, row));
+  }
+
+  /** The whole tree as it is now, as envelopes. */
+  tree(): TreeView {
+    return treeView(this.#access.open().index);
+  }
+
+  /** The label of an entry, or undefined. */
+  label(id: string): Label | undefined {
+    return this.#access.open().log.state.folded.labels.get(requireEntryId(id));
+  }
+
+  /**
+   * What the model gets at the leaf, or at another entry. If an entry's parent is missing, the
+   * context says so (`truncatedAt`); with `bridgeGaps` it goes on at the entry before, in file
+   * order.
+   * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
+   */
+  async context(options: ContextOptions = {}): Promise<PathContext> {
+    const engine = this.#access.open();
+    const { at = this.#leaf.id, bridgeGaps = false } = options;
+    return contextAt(engine, at, bridgeGaps);
+  }
+
+  /** The deepest entry on the paths of both, or null. */
+  commonAncestor(a: string, b: string): string | null {
+    const engine = this.#access.open();
+    const { index } = engine;
+    const row = commonAncestorRow(index, rowOfEntry(engine, a), rowOfEntry(engine, b));
+    return row < 0 ? null : index.idOf(row);
+  }
+
+  /** The entries that are left behind by going from one entry to another, oldest first. */
+  async abandonedPath(from: string, to: string): Promise<SessionEntry[]> {
+    const engine = this.#access.open();
+    const { index } = engine;
+    const [left, entered] = [rowOfEntry(engine, from), rowOfEntry(engine, to)];
+    const { rows } = pathToRow(index, left);
+    const ancestor = commonAncestorRow(index, left, entered);
+    return this.#read(rows.subarray(rows.indexOf(ancestor) + 1));
+  }
+
+  /**
+   * The tokens of an entry's JSON as it is stored, in bounded memory, whatever its size.
+   * @throws BranchlogError while it is read: `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`.
+   */
+  bodyStream(id: string, signal?: AbortSignal): BodyPart {
+    return openBodyStream(this.#access.open(), id, signal);
+  }
+
+  /**
+   * One value inside an entry as it is stored, without building the rest of it.
+   * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`, `ERR_ENTRY_TOO_LARGE`.
+   */
+  async pick(
+    id: string,
+    path: readonly (string | number)[],
+    signal?: AbortSignal,
+  ): Promise<JsonValue | undefined> {
+    return pickFromBody(this.#access.open(), id, path, signal);
+  }
+
+  async #read(rows: Int32Array): Promise<SessionEntry[]> {
+    const entries: SessionEntry[] = [];
+    for await (const { entry } of this.#access.open().bodies.entries(rows)) entries.push(entry);
+    return entries;
+  }
+}
