@@ -26,7 +26,7 @@ export const descriptorsMax: number = 64;
 /** Bytes before the cursor that are remembered to notice a log rewritten in place. */
 export const fingerprintBytes: number = 64;
 
-/** Diagnostics kept one by one; beyond it they are only counted, so damage cannot fill memory. */
+/** Diagnostics of a kind kept one by one; more are only counted, so damage cannot fill memory. */
 export const diagnosticsMax: number = 1_000;
 
 /** Longest record that is built as one object: V8's string limit, less a margin. */

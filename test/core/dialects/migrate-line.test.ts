@@ -8,7 +8,8 @@ import {
 } from "../../../packages/core/src/dialects/migrate-line.ts";
 import { upcastEntry, upcastHeader } from "../../../packages/core/src/dialects/upcast.ts";
 
-const ids = [undefined, "one", "two"];
+/** Of the header, two entries, and one that comes later. */
+const ids = [undefined, "one", "two", null];
 const context = (version: 1 | 2 | 3, kind: "header" | "entry" = "entry"): MigrationContext => ({
   version,
   kind,
@@ -50,6 +51,7 @@ describe("migrateLine of v1", () => {
     ['"type":"compaction","firstKeptEntryIndex":0', '"type":"compaction",', ""],
     ['"type":"compaction","firstKeptEntryIndex":9', '"type":"compaction",', ""],
     ['"type":"compaction","firstKeptEntryIndex":-1e0', '"type":"compaction",', ""],
+    ['"type":"compaction","firstKeptEntryIndex":3', '"type":"compaction",', ""],
     [
       '"type":"compaction","firstKeptEntryIndex":"1"',
       '"type":"compaction","firstKeptEntryIndex":"1",',
@@ -68,6 +70,26 @@ describe("migrateLine of v1", () => {
     const migrated: unknown = JSON.parse(migrate(`{${members}}`, 1));
     expect(migrated).not.toHaveProperty("firstKeptEntryIndex");
     expect(migrated).toMatchObject({ type: "compaction", firstKeptEntryId: "two" });
+  });
+
+  it.each([
+    ['"type":"compaction","firstKeptEntryId":"x","firstKeptEntryIndex":3', '"type":"compaction",'],
+    ['"firstKeptEntryIndex":3,"firstKeptEntryId":"x","type":"compaction"', '"type":"compaction",'],
+    [
+      '"firstKeptEntryId":"x" , "type":"compaction" , "firstKeptEntryIndex":3,"z" : 1.0',
+      '"type":"compaction","z" : 1.0,',
+    ],
+    [
+      '"type":"compaction","firstKeptEntryId":1,"a":2,"firstKeptEntryId":3,"firstKeptEntryIndex":3',
+      '"type":"compaction","a":2,',
+    ],
+  ])("takes the id out of {%s}, whose index names a later entry", (members, kept) => {
+    expect(migrate(`{${members}}`, 1)).toBe(`{${kept}${links}}`);
+  });
+
+  it.each([[0], [9]])("leaves an id beside the index %j, which names none, as it is", (index) => {
+    const line = `{"firstKeptEntryId":"x","firstKeptEntryIndex":${index},"type":"compaction"}`;
+    expect(migrate(line, 1)).toBe(`{"firstKeptEntryId":"x","type":"compaction",${links}}`);
   });
 
   it("escapes ids, and writes null for the first parent", () => {
@@ -117,7 +139,8 @@ describe("migrateLine of headers", () => {
 
 describe("migrateLine, by law", () => {
   const space = fc.constantFrom("", "", " ", "\t", " \r");
-  const number = fc.constantFrom("0", "1", "2", "-0", "1.0", "2E+0", "9007199254740993", "1e-7");
+  const numbers = ["0", "1", "2", "3", "-0", "1.0", "2E+0", "9007199254740993", "1e-7"] as const;
+  const number = fc.constantFrom(...numbers);
   const text = fc.string({ unit: "binary" }).map((value) => JSON.stringify(value));
   const role = fc.constantFrom('"hookMessage"', '"user"', '"\\u0068ookMessage"', "5", "{}");
   const message = fc

@@ -27,10 +27,11 @@ function linkRecords(file: JsonObject[], ids: readonly string[]): void {
     const index = record["firstKeptEntryIndex"];
     if (record["type"] !== "compaction" || typeof index !== "number") continue;
     const target = file[index];
-    // A target further on has no id yet; JSON.stringify then leaves the key out.
-    const kept = target?.["id"];
-    if (target !== undefined && target["type"] !== "session" && kept !== undefined) {
-      record["firstKeptEntryId"] = kept;
+    if (target !== undefined && target["type"] !== "session") {
+      // A target further on has no id yet; JSON.stringify then leaves the key out.
+      const kept = target["id"];
+      if (kept === undefined) delete record["firstKeptEntryId"];
+      else record["firstKeptEntryId"] = kept;
     }
     delete record["firstKeptEntryIndex"];
   }

@@ -9,7 +9,7 @@ import {
 } from "../../../packages/core/src/dialects/upcast.ts";
 import { migrateAsPi } from "./pi-migration.ts";
 
-const context = (version: 1 | 2 | 3, ids: readonly string[] = []): UpcastContext => ({
+const context = (version: 1 | 2 | 3, ids: readonly (string | null)[] = []): UpcastContext => ({
   version,
   id: "own",
   parentId: "before",
@@ -45,6 +45,18 @@ describe("upcastEntry of v1", () => {
   it.each([[0], [5], [-1], [1.5], [1e300]])("names none for the index %j", (index) => {
     const sparse = { ...context(1), idAtFileIndex: (i: number) => (i === 1 ? "one" : undefined) };
     expect(JSON.stringify(upcastEntry(compaction(index), sparse))).toBe(`${compacted}}`);
+  });
+
+  it("names none, not even its own, for an index that names a later entry, as pi does", () => {
+    const both = { firstKeptEntryId: "x", ...compaction(2) };
+    const ids = ["", "one", null];
+    expect(JSON.stringify(upcastEntry(both, context(1, ids)))).toBe(`${compacted}}`);
+    expect(JSON.stringify(upcastEntry(both, context(1)))).toBe(
+      `{"firstKeptEntryId":"x",${compacted.slice(1)}}`,
+    );
+    expect(upcastEntry({ ...both, firstKeptEntryIndex: 1 }, context(1, ids))).toMatchObject({
+      firstKeptEntryId: "one",
+    });
   });
 
   it("leaves an index alone that is no number, or not of a compaction", () => {
@@ -104,7 +116,14 @@ describe("upcasting, by law", () => {
     fc.record({ type: fc.constant("message"), message: fc.record({ role, content: json }) }),
     fc.record({ type: fc.constant("message"), message: json }),
     fc.record({ type: fc.constant("compaction"), firstKeptEntryIndex: fc.integer({ min: -2 }) }),
-    fc.record({ type: fc.constant("compaction"), firstKeptEntryIndex: fc.nat({ max: 12 }) }),
+    fc.record(
+      {
+        type: fc.constant("compaction"),
+        firstKeptEntryId: fc.constant("x"),
+        firstKeptEntryIndex: fc.nat({ max: 12 }),
+      },
+      { requiredKeys: ["type", "firstKeptEntryIndex"] },
+    ),
     fc.record({ type: fc.constant("custom"), data: json }),
   );
 
@@ -118,7 +137,7 @@ describe("upcasting, by law", () => {
             version,
             id: `id${at}`,
             parentId: at === 0 ? null : `id${at - 1}`,
-            idAtFileIndex: (i) => (i <= at + 1 ? ids[i - 1] : undefined),
+            idAtFileIndex: (i) => (i > at + 1 && i <= ids.length ? null : ids[i - 1]),
           }),
         );
         const all = [upcastHeader(header, version), ...upcast];

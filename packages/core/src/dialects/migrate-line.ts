@@ -41,6 +41,7 @@ export function migrateLine(line: Buffer, context: MigrationContext): Buffer {
 }
 
 const indexKey = "firstKeptEntryIndex";
+const boundaryKey = "firstKeptEntryId";
 
 function entryEdits(line: Buffer, object: ObjectMembers, context: UpcastContext): MemberEdit[] {
   const type = stringOf(line, findMember(object, "type"));
@@ -52,9 +53,9 @@ function entryEdits(line: Buffer, object: ObjectMembers, context: UpcastContext)
   ];
   const index = type === "compaction" ? numberOf(line, findMember(object, indexKey)) : undefined;
   if (index !== undefined) {
-    edits.push(...cutMembers(object, indexKey));
     const target = keptEntryId(index, context);
-    if (target !== undefined) links.push(["firstKeptEntryId", JSON.stringify(target)]);
+    edits.push(...cutMembers(object, target === null ? [indexKey, boundaryKey] : [indexKey]));
+    if (typeof target === "string") links.push([boundaryKey, JSON.stringify(target)]);
   }
   edits.push(...setMembers(object, links));
   return edits;
@@ -68,13 +69,13 @@ function roleEdits(line: Buffer, message: Member | undefined): MemberEdit[] {
   return [{ start: role.valueStart, end: role.valueEnd, text: '"custom"' }];
 }
 
-/** Cuts every member with this key, each with one comma. At least one other member must remain. */
-function cutMembers(object: ObjectMembers, key: string): MemberEdit[] {
+/** Cuts every member with one of these keys, each with one comma. Another must remain. */
+function cutMembers(object: ObjectMembers, keys: readonly string[]): MemberEdit[] {
   const edits: MemberEdit[] = [];
-  const first = object.members.findIndex((member) => member.key !== key);
+  const first = object.members.findIndex((member) => !keys.includes(member.key));
   for (const [at, member] of object.members.entries()) {
     const [before, behind] = [object.members[at - 1], object.members[at + 1]];
-    if (member.key !== key) continue;
+    if (!keys.includes(member.key)) continue;
     // Before the first one that stays there is no comma to take along, so the one behind goes.
     if (at > first && before !== undefined) {
       edits.push({ start: before.valueEnd, end: member.valueEnd, text: "" });

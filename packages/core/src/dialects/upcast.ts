@@ -14,10 +14,10 @@ export interface UpcastContext {
   /** v1: the id of the entry before it, null for the first. Else not looked at. */
   readonly parentId: string | null;
   /**
-   * The id of the i-th record of the file, the header being 0 and bad lines not counted; undefined
-   * for a header, for a record that comes after this entry, and for one that does not exist.
+   * The id of the i-th record of the file, the header being 0 and bad lines not counted; null for a
+   * record that comes after this entry; undefined for a header, and for one that does not exist.
    */
-  idAtFileIndex(i: number): string | undefined;
+  idAtFileIndex(i: number): string | null | undefined;
 }
 
 /**
@@ -25,7 +25,8 @@ export interface UpcastContext {
  * writes them. The same reference if there is nothing to change, always so in version 3.
  *
  * - v1: id and parentId are those of the context, also where the record has its own. A compaction
- *   names the entry at its `firstKeptEntryIndex`, if there is one, and loses the index.
+ *   names the entry at its `firstKeptEntryIndex`, if there is one, and loses the index. Where the
+ *   index names a later entry, which pi has given no id yet, it names none, not even its own.
  * - v1, v2: the role `hookMessage` becomes `custom`.
  */
 export function upcastEntry(value: JsonObject, context: UpcastContext): JsonObject {
@@ -41,8 +42,11 @@ export function upcastHeader(value: JsonObject, version: EntryForm): JsonObject 
 /** The role of `custom` messages before v3. */
 export const hookRole: string = "hookMessage";
 
-/** The id that a v1 compaction keeps from, if its index names an entry that stands before it. */
-export function keptEntryId(index: number, context: UpcastContext): string | undefined {
+/**
+ * The id that a v1 compaction keeps from by its index. Null: it keeps from none, whatever it names
+ * itself. Undefined: the index says nothing.
+ */
+export function keptEntryId(index: number, context: UpcastContext): string | null | undefined {
   return Number.isSafeInteger(index) && index >= 0 ? context.idAtFileIndex(index) : undefined;
 }
 
@@ -52,7 +56,10 @@ function linkEntry(value: JsonObject, context: UpcastContext): JsonObject {
   if (value["type"] !== "compaction" || typeof index !== "number") return linked;
   const { firstKeptEntryIndex: _, ...rest } = linked;
   const target = keptEntryId(index, context);
-  return target === undefined ? rest : { ...rest, firstKeptEntryId: target };
+  if (typeof target === "string") return { ...rest, firstKeptEntryId: target };
+  if (target === undefined) return rest;
+  const { firstKeptEntryId: _own, ...boundless } = rest;
+  return boundless;
 }
 
 function renameHookMessage(value: JsonObject): JsonObject {

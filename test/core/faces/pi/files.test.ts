@@ -16,6 +16,7 @@ import {
   SessionManager,
   loadEntriesFromFile,
 } from "../../../../packages/core/src/faces/pi/index.ts";
+import { fileError } from "../../../../packages/core/src/store/memory-errors.ts";
 import { fixtureNames } from "../../projections/fixture-session.ts";
 import { usageOf, user } from "../../projections/sample-entries.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
@@ -310,6 +311,22 @@ describe("opening", () => {
     manager.appendModelChange("p", "m");
     expect(readFileSync(path, "utf8").split("\n")).toHaveLength(3);
     expect(readdirSync(join(path, ".."))).toEqual(["s.jsonl"]);
+  });
+
+  it("an empty file that cannot be written stays empty, and is a session later", () => {
+    const { managers, fs } = inMemoryFiles();
+    const path = `${directory}/s.jsonl`;
+    fs.makeDirectorySync(directory);
+    fs.writeFileSync(path, Buffer.alloc(0));
+    fs.onCall = ({ name }) => {
+      if (name === "writeSync") throw fileError("ENOSPC", "write");
+    };
+    expect(() => managers.open(path)).toThrow(
+      /could not be made a session \(ENOSPC.*open it again/u,
+    );
+    expect(fs.readFileSync(path).toString()).toBe("");
+    fs.onCall = undefined;
+    expect(linesIn(fs, managers.open(path).getSessionFile())).toHaveLength(1);
   });
 
   it.each([

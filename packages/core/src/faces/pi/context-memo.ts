@@ -98,7 +98,7 @@ function prolongs(type: string): boolean {
   return type !== "compaction" && type !== "context_edit";
 }
 
-/** The kept context with what the rows add; null if one of them turns out damaged. */
+/** The kept context with what the rows add; null if one of them is damaged or too large. */
 function extended(engine: Engine, kept: KeptContext, rows: readonly number[]): FoundContext | null {
   const { index, bodies, findings } = engine;
   const entries: SessionEntry[] = [];
@@ -106,7 +106,7 @@ function extended(engine: Engine, kept: KeptContext, rows: readonly number[]): F
   for (const row of rows) {
     const { type } = index.kindOf(row);
     if (!canSpeak(type, 1) && !isSetting(type)) continue;
-    const entry = bodies.entrySync(row);
+    const entry = bodies.isBuildable(row) ? bodies.entrySync(row) : undefined;
     if (entry === undefined) return null;
     entries.push(entry);
     bytes += index.rows.length(row);

@@ -2,6 +2,7 @@
  * Makes an empty file a session: the one case in which opening writes, as pi does it. The header is
  * written under the lock of the log, and only if the file is still empty then.
  */
+import { BranchlogError } from "../../errors.ts";
 import { acquireLock } from "../../session/lock-wait.ts";
 import { engineSettings } from "../../session/engine-options.ts";
 import type { EngineOptions } from "../../session/engine-options.ts";
@@ -12,7 +13,7 @@ import type { Ports } from "../../store/ports.ts";
 
 /**
  * Writes the header line unless somebody else was faster.
- * @throws BranchlogError `ERR_LOCK_TIMEOUT`; what the file system throws.
+ * @throws BranchlogError `ERR_LOCK_TIMEOUT`, `ERR_CREATE_FAILED`; what looking at the file throws.
  */
 export function claimEmptyFile(path: string, header: Buffer, options: EngineOptions): void {
   const { ports, lockWaitMs } = engineSettings(options);
@@ -26,8 +27,26 @@ function* claim(file: LogFile, header: Buffer, ports: Ports, lockWaitMs: number)
     const stat = file.statSync();
     if (stat === null || stat.size > 0) return;
     file.adopt(stat);
-    for (let done = 0; done < header.length;) done += file.appendSync(header.subarray(done));
+    writeWhole(file, header);
   } finally {
     held.releaseSync();
+  }
+}
+
+function writeWhole(file: LogFile, header: Buffer): void {
+  try {
+    for (let done = 0; done < header.length;) {
+      const taken = file.appendSync(header.subarray(done));
+      if (taken === 0) throw new Error("the file system took none of the bytes");
+      done += taken;
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new BranchlogError(
+      "ERR_CREATE_FAILED",
+      `The empty file ${file.path} could not be made a session (${reason}). Mend the cause, ` +
+        "empty the file, and open it again.",
+      { path: file.path, cause },
+    );
   }
 }

@@ -54,7 +54,7 @@ export const newline: Buffer = Buffer.from("\n");
 
 const chunkBytes = 1024 * 1024;
 
-/** The same bytes in few large pieces: each costs a write. */
+/** The same bytes in few large pieces: each costs a write. Large ones are not copied for that. */
 export function* inLargeChunks(pieces: Iterable<Buffer>): Generator<Buffer> {
   let gathered: Buffer[] = [];
   let bytes = 0;
@@ -62,7 +62,8 @@ export function* inLargeChunks(pieces: Iterable<Buffer>): Generator<Buffer> {
     gathered.push(piece);
     bytes += piece.length;
     if (bytes < chunkBytes) continue;
-    yield Buffer.concat(gathered);
+    if (piece.length < chunkBytes) yield Buffer.concat(gathered);
+    else yield* gathered;
     gathered = [];
     bytes = 0;
   }

@@ -3,7 +3,7 @@ import { entryForm } from "../../dialects/header.ts";
 import { upcastHeader } from "../../dialects/upcast.ts";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionEntry, SessionHeader, UsageEntry } from "../../entries/entry-types.ts";
-import { rootSlot } from "../../index-table/index-table.ts";
+import { rootSlot } from "../../index-table/id-table.ts";
 import { childrenOfSlot, pathToRow } from "../../index-table/tree-walk.ts";
 import type { Engine } from "../../session/engine.ts";
 import { handOut, lazySource } from "./handed-out.ts";

@@ -213,7 +213,7 @@ export class SessionManager {
     return this.#append(draft, isRoot ? { kind: "root" } : { kind: "entry", id: branchFromId });
   }
 
-  /** Appends a message below the leaf, as all appends do; returns its id. */
+  /** Appends a message, as it is now, below the leaf, as all appends do; returns its id. */
   appendMessage(message: AgentMessage): string {
     return this.#append({ type: "message", message });
   }

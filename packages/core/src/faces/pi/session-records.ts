@@ -68,8 +68,11 @@ export function migrateSessionEntries(entries: readonly FileEntry[]): void {
       record["version"] = currentVersion;
       continue;
     }
-    const idAtFileIndex = (i: number): string | undefined =>
-      i <= at && records[i]?.["type"] !== "session" ? idOf(i) : undefined;
+    const idAtFileIndex = (i: number): string | null | undefined => {
+      const target = records[i];
+      if (target === undefined || target["type"] === "session") return undefined;
+      return i > at ? null : idOf(i);
+    };
     const context: UpcastContext = { version, id: idOf(at), parentId, idAtFileIndex };
     becomes(record, upcastEntry(record, context));
     parentId = context.id;

@@ -7,7 +7,7 @@ import { entriesOfRows } from "../../bodies/lazy-entry.ts";
 import type { LazySource } from "../../bodies/lazy-entry.ts";
 import type { SessionEntry } from "../../entries/entry-types.ts";
 import type { IndexTable } from "../../index-table/index-table.ts";
-import { parentOfRow } from "../../index-table/tree-walk.ts";
+import { parentFinder } from "../../index-table/tree-walk.ts";
 import type { Labels } from "../../projections/labels.ts";
 import { cycleRows } from "../../projections/tree.ts";
 
@@ -88,13 +88,14 @@ function nodeRows(index: IndexTable): Int32Array {
 /** The row of the node above each node, -1 for roots. */
 function parentRows(index: IndexTable, nodes: readonly (OpenNode | undefined)[]): Int32Array {
   const parents = new Int32Array(nodes.length).fill(-1);
+  const parentOf = parentFinder(index);
   const opening = new Set(cycleRows(index));
   for (let row = 0; row < nodes.length; row += 1) {
     if (nodes[row] === undefined || opening.has(row)) continue;
-    let parent = parentOfRow(index, row);
+    let parent = parentOf(row);
     // An entry too large to be one object has no node: what hangs from it moves up.
     while (parent >= 0 && nodes[parent] === undefined && !opening.has(parent)) {
-      parent = parentOfRow(index, parent);
+      parent = parentOf(parent);
     }
     parents[row] = nodes[parent] === undefined ? -1 : parent;
   }

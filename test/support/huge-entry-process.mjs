@@ -1,0 +1,20 @@
+// Goes over a session in every way that reads many entries, and tells what that took.
+// Usage: node huge-entry-process.mjs FILE [LINE_BYTES_MAX]
+import { openSession } from "../../packages/core/dist/index.js";
+import { SessionManager } from "../../packages/core/dist/faces/pi/index.js";
+
+const [path, lineBytesMax] = process.argv.slice(2);
+const options = lineBytesMax === undefined ? {} : { lineBytesMax: Number(lineBytesMax) };
+const session = await openSession(path, { access: "read", bodyCacheBytesMax: 0, ...options });
+const ids = [];
+for await (const { id } of session.entries()) ids.push(id);
+const facts = {
+  leaf: session.leaf,
+  ids,
+  messages: (await session.context()).messages.length,
+  count: (await session.summary).messageCount,
+  verified: await session.verify(),
+  reported: session.diagnostics.map(({ kind, id }) => `${kind} ${id}`),
+  pi: SessionManager.open(path).buildSessionContext().messages.length,
+};
+process.stdout.write(JSON.stringify({ ...facts, maxRssKb: process.resourceUsage().maxRSS }));
