@@ -90,7 +90,7 @@ describe("the time of a row", () => {
     ["nothing", undefined, Number.NaN],
     ["a text that is no time", "yesterday", Number.NaN],
   ])("may be stored as %s", (_what, timestamp, time) => {
-    const line = JSON.stringify({ type: "custom", id: "a", parentId: null, timestamp });
-    expect(indexed([`${header}\n${line}\n`])).toMatchObject({ rows: [{ time }] });
+    const record = JSON.stringify({ type: "custom", id: "a", parentId: null, timestamp });
+    expect(indexed([`${header}\n${record}\n`])).toMatchObject({ rows: [{ time }] });
   });
 });
