@@ -5,6 +5,7 @@
  */
 import { dirname } from "node:path";
 import { BranchlogError } from "../errors.ts";
+import { makeDurableDirectory } from "./durable-directory.ts";
 import type { FileSystem, Ports } from "./ports.ts";
 
 /** Error codes with which file systems without hard links refuse them. */
@@ -17,7 +18,7 @@ const linkUnsupported: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNO
  */
 export function createLog(ports: Ports, path: string, chunks: Iterable<Buffer>): void {
   const { fs } = ports;
-  fs.makeDirectorySync(dirname(path));
+  makeDurableDirectory(fs, dirname(path));
   const temporary = temporaryPath(ports, path);
   writeNew(fs, temporary, chunks);
   try {
