@@ -3,7 +3,7 @@ import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
 import type { EntryDraft } from "../../packages/core/src/entries/entry-draft.ts";
 import { tipRows } from "../../packages/core/src/index-table/tree-walk.ts";
 import { appendItem } from "../../packages/core/src/session/append-entries.ts";
-import type { AppendResult } from "../../packages/core/src/session/append-entries.ts";
+import type { AppendResult } from "../../packages/core/src/session/append-outcome.ts";
 import type { Engine } from "../../packages/core/src/session/engine.ts";
 import type { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
 import { runSync } from "../../packages/core/src/session/steps.ts";

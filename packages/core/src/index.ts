@@ -5,7 +5,7 @@ export type { Session } from "./session/session.ts";
 export type { ContextOptions } from "./session/context-load.ts";
 export type { AppendOptions } from "./session/append-options.ts";
 export type { EngineOptions } from "./session/engine-options.ts";
-export type { AppendResult, Position } from "./session/append-entries.ts";
+export type { AppendResult, Position } from "./session/append-outcome.ts";
 export type { OnDiverged } from "./session/append-plan.ts";
 export type { EntryQuery } from "./session/entry-query.ts";
 export type { BadLine, PendingEnd, VerifyReport } from "./session/verify.ts";

@@ -1,6 +1,11 @@
 /** How an engine reads, waits and writes, with the defaults for what is not said. */
 import { lineBytesMaxDefault } from "@branchlog/streaming";
-import { batchBytesMaxDefault, bodyCacheBytesMaxDefault, lockWaitMsDefault } from "../limits.ts";
+import {
+  batchBytesMaxDefault,
+  bodyCacheBytesMaxDefault,
+  lockWaitMsDefault,
+  queuedBytesMaxDefault,
+} from "../limits.ts";
 import { nodePorts } from "../store/node-ports.ts";
 import type { Ports } from "../store/ports.ts";
 
@@ -16,8 +21,10 @@ export interface EngineOptions {
   readonly bodyCacheBytesMax?: number;
   /** How long an append waits for the lock. Default 15,000. */
   readonly lockWaitMs?: number;
-  /** Longest batch that is written at once, in bytes. Default 8 MiB. */
+  /** Most that is written at once, in bytes, but for a single longer entry. Default 8 MiB. */
   readonly batchBytesMax?: number;
+  /** Most that waits to be written by one session, in bytes. Default 256 MiB. */
+  readonly queuedBytesMax?: number;
   /** Hands out immutable bodies, to find callers that mutate them. Default false. */
   readonly freezeBodies?: boolean;
   /** Appends to logs of a newer version all the same. Default false. */
@@ -38,6 +45,7 @@ export function engineSettings(options: EngineOptions): EngineSettings {
     bodyCacheBytesMax: options.bodyCacheBytesMax ?? bodyCacheBytesMaxDefault,
     lockWaitMs: options.lockWaitMs ?? lockWaitMsDefault,
     batchBytesMax: options.batchBytesMax ?? batchBytesMaxDefault,
+    queuedBytesMax: options.queuedBytesMax ?? queuedBytesMaxDefault,
     freezeBodies: options.freezeBodies ?? false,
     allowNewerVersion: options.allowNewerVersion ?? false,
   };

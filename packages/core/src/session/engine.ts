@@ -6,7 +6,6 @@
 import type { BodyReader } from "../bodies/body-reader.ts";
 import { encodeHeader } from "../entries/encode-header.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
-import { BranchlogError } from "../errors.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
@@ -15,8 +14,9 @@ import type { PathContext } from "../projections/context.ts";
 import type { PathView } from "../projections/projection.ts";
 import { createLog } from "../store/create-log.ts";
 import { LogFile } from "../store/log-file.ts";
-import { appendEntries } from "./append-entries.ts";
-import type { AppendRequest, AppendResult } from "./append-entries.ts";
+import { appendCalls, appendRequest } from "./append-entries.ts";
+import type { AppendCall, AppendRequest } from "./append-group.ts";
+import type { AppendOutcome, AppendResult } from "./append-outcome.ts";
 import { engineSettings } from "./engine-options.ts";
 import type { EngineOptions, EngineSettings } from "./engine-options.ts";
 import { Findings } from "./findings.ts";
@@ -142,14 +142,19 @@ export class Engine {
     runSync(this.log.catchUp(), this.settings.ports.clock);
   }
 
-  /** Appends entries as one write; see `appendEntries`. */
+  /** Appends entries as one write, blocking; see `appendRequest`. */
+  appendSync(request: AppendRequest, leaf: LeafCursor): readonly AppendResult[] {
+    return runSync(appendRequest(this, { request, leaf }, true), this.settings.ports.clock);
+  }
+
+  /** The steps of appending entries as one write; see `appendRequest`. */
   append(request: AppendRequest, leaf: LeafCursor): Steps<readonly AppendResult[]> {
-    if (this.settings.access === "read") {
-      const { path } = this;
-      const message = `${path} is open for reading. Open it with access "append" to write to it.`;
-      throw new BranchlogError("ERR_READ_ONLY", message, { path });
-    }
-    return appendEntries(this, request, leaf);
+    return appendRequest(this, { request, leaf }, false);
+  }
+
+  /** The steps of appending what several calls ask for as one write; see `appendCalls`. */
+  appendAll(take: () => readonly AppendCall[]): Steps<readonly AppendOutcome[]> {
+    return appendCalls(this, take, false);
   }
 
   /** The entry with that id, blocking while it is read; undefined if there is none. */

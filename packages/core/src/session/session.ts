@@ -22,7 +22,7 @@ import { usage } from "../projections/usage.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { appendItem } from "./append-entries.ts";
-import type { AppendResult } from "./append-entries.ts";
+import type { AppendResult } from "./append-outcome.ts";
 import { parentChoice } from "./append-options.ts";
 import type { AppendOptions } from "./append-options.ts";
 import { BodyFold } from "./body-fold.ts";

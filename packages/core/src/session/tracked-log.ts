@@ -39,6 +39,21 @@ export class TrackedLog {
     return this.#state;
   }
 
+  /** Canonical path. */
+  get path(): string {
+    return this.file.path;
+  }
+
+  /** Position after the last byte that was read. */
+  get end(): number {
+    return this.#state.end;
+  }
+
+  /** Whether a line can be appended as it is, without a newline before it. */
+  get isTerminated(): boolean {
+    return this.#state.isTerminated;
+  }
+
   /** Counts from 1; one more each time the log turned out to be another. */
   get generation(): number {
     return this.#generation;
@@ -90,6 +105,16 @@ export class TrackedLog {
     else this.#startOver();
   }
 
+  /** What the log's name leads to now; null if nothing. */
+  statSync(): FileStat | null {
+    return this.file.statSync();
+  }
+
+  /** One write at the end of the file; returns the bytes taken. */
+  writeSync(bytes: Buffer): number {
+    return this.file.appendSync(bytes);
+  }
+
   /** Takes in bytes that were just written at the end, as the rows that this process wrote. */
   adopt(bytes: Buffer, stat: FileStat): void {
     const firstOwn = this.#state.adopt(bytes);
@@ -115,6 +140,13 @@ export class TrackedLog {
     if (row < 0 || index.rows.length(row) !== line.length - 1) return "no";
     if (!bodies.lineSync(row).equals(line.subarray(0, -1))) return "no";
     return row === pendingRow ? "unterminated" : "yes";
+  }
+
+  /** Where the line of an entry starts; -1 if there is none. */
+  offsetOf(id: string): number {
+    const { index } = this.#state;
+    const row = index.rowOfId(id);
+    return row < 0 ? -1 : index.rows.offset(row);
   }
 
   #begin(): FileStat {

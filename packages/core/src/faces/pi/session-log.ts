@@ -8,13 +8,12 @@ import { encodeDraft } from "../../entries/encode-entry.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
 import { appendItem } from "../../session/append-entries.ts";
-import type { AppendResult } from "../../session/append-entries.ts";
+import type { AppendResult } from "../../session/append-outcome.ts";
 import type { AppendItem, ParentChoice } from "../../session/append-plan.ts";
 import { Engine } from "../../session/engine.ts";
 import type { EngineOptions } from "../../session/engine-options.ts";
 import { engineSettings } from "../../session/engine-options.ts";
 import { LeafCursor } from "../../session/leaf-cursor.ts";
-import { runSync } from "../../session/steps.ts";
 import { createLog } from "../../store/create-log.ts";
 import { createMemoryPorts } from "../../store/memory-ports.ts";
 import { noLock } from "../../store/memory-lock.ts";
@@ -108,7 +107,7 @@ function memoryEngine(path: string, chunks: Iterable<Buffer>, options: EngineOpt
 
 function appendNow({ engine, leaf }: SessionLog, item: AppendItem): AppendResult {
   const request = { items: [item], onDiverged: "branch", expectedTail: undefined } as const;
-  const [result] = runSync(engine.append(request, leaf), engine.settings.ports.clock);
+  const [result] = engine.appendSync(request, leaf);
   if (result === undefined) throw new Error("an append without a result");
   return result;
 }
