@@ -46,3 +46,6 @@ export const leasePauseMsMax: number = 1;
 
 /** Bytes that wait in the queue of one session: far more than a disk takes in a second. */
 export const queuedBytesMaxDefault: number = 256 * 1024 * 1024;
+
+/** Entries that may wait for the sync of an interval: then it comes early, and is waited for. */
+export const unsyncedEntriesMax: number = 65_536;

@@ -12,10 +12,12 @@ import { failedCall, landedCall, looseIds, notAppended } from "./append-outcome.
 import type { AppendOutcome, AppendResult } from "./append-outcome.ts";
 import type { AppendItem } from "./append-plan.ts";
 import { appendSection } from "./append-section.ts";
+import type { LinePlan } from "./append-section.ts";
 import type { Engine } from "./engine.ts";
-import type { PlannedLine } from "./landing.ts";
+import type { Landing, PlannedLine } from "./landing.ts";
 import { migrate, needsMigration } from "./migration.ts";
 import { requireKnownVersion } from "./open-outcome.ts";
+import { portStep } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
 /** Types whose entries describe the session and are attached so that they move nobody's leaf. */
@@ -51,82 +53,150 @@ export function bytesOf(items: readonly AppendItem[]): number {
  * over `batchBytesMax`.
  */
 export function checkRequest(engine: Engine, { items }: AppendRequest): void {
-  const { access, batchBytesMax } = engine.settings;
-  const { path } = engine;
-  if (access === "read") {
-    const message = `${path} is open for reading. Open it with access "append" to write to it.`;
-    throw new BranchlogError("ERR_READ_ONLY", message, { path });
-  }
-  requireVersion(engine);
+  requireWritable(engine);
+  const { batchBytesMax } = engine.settings;
   const bytes = items.length < 2 ? 0 : bytesOf(items);
   if (bytes <= batchBytesMax) return;
   throw new BranchlogError(
     "ERR_INVALID_ARGUMENT",
     `The batch of ${items.length} entries has ${bytes} bytes, more than batchBytesMax ` +
       `(${batchBytesMax}); nothing was written. Append it in parts.`,
-    { path },
+    { path: engine.path },
   );
 }
 
 /**
- * Appends the items of one request in order as one write.
- * @throws BranchlogError as {@link checkRequest}, `planAppend` and {@link appendCalls} say;
- * `ERR_APPEND_FAILED` and `ERR_APPEND_UNCERTAIN`, naming what landed; `ERR_CONFLICT` with `landed`
- * if the expected tail was overtaken between check and write.
+ * Refuses to write through an engine that must not.
+ * @throws BranchlogError `ERR_READ_ONLY`, `ERR_VERSION_NEWER`.
  */
-export function* appendRequest(
-  engine: Engine,
-  call: AppendCall,
-  mayKeepLock: boolean,
-): Steps<readonly AppendResult[]> {
-  checkRequest(engine, call.request);
-  if (call.request.items.length === 0) return [];
-  const [outcome] = yield* appendCalls(engine, () => [call], mayKeepLock);
-  if (outcome === undefined) throw new Error("an append without an outcome");
-  if (outcome.results === undefined) throw outcome.error;
-  return outcome.results;
+export function requireWritable(engine: Engine): void {
+  const { path, settings } = engine;
+  if (settings.access === "read") {
+    const message = `${path} is open for reading. Open it with access "append" to write to it.`;
+    throw new BranchlogError("ERR_READ_ONLY", message, { path });
+  }
+  requireVersion(engine);
 }
 
 /**
- * Appends what several calls ask for as one write, and answers each by itself, in their order.
+ * Appends the items of one request in order as one write, for a driver that blocks. The lock may be
+ * kept for the next of its kind.
+ * @throws BranchlogError as {@link checkRequest}, `planAppend` and {@link appendCalls} say;
+ * `ERR_APPEND_FAILED` and `ERR_APPEND_UNCERTAIN`, naming what landed; `ERR_CONFLICT` with `landed`
+ * if the expected tail was overtaken between check and write; `ERR_DURABILITY_UNKNOWN`.
+ */
+export function* appendRequest(engine: Engine, call: AppendCall): Steps<readonly AppendResult[]> {
+  checkRequest(engine, call.request);
+  if (call.request.items.length === 0) return [];
+  // A sync takes so long that nobody else should wait for its end.
+  const mayKeepLock = engine.durability.mode !== "disk";
+  const group = yield* appendCalls(engine, () => [call], mayKeepLock);
+  const [outcome] = group.outcomes;
+  if (outcome === undefined) throw new Error("an append without an outcome");
+  yield portStep("sync");
+  const failure = syncFailure(engine, group.landedIds);
+  if (outcome.results === undefined) throw outcome.error;
+  if (failure !== undefined) throw engine.durability.unknown(idsOf(outcome.results), failure.cause);
+  return outcome.results;
+}
+
+/** What blocking until the bytes are durable came to; undefined: they are. */
+function syncFailure(engine: Engine, ids: readonly string[]): { cause: unknown } | undefined {
+  try {
+    engine.durability.wroteSync(ids);
+    return undefined;
+  } catch (cause) {
+    return { cause };
+  }
+}
+
+/** What a group came to, for a driver that waits. */
+export interface QueuedGroup {
+  /** In the order of the calls. They hold as far as the system is concerned. */
+  readonly outcomes: readonly AppendOutcome[];
+  /** Resolves once they hold as was promised; undefined: they do. */
+  readonly durable: Promise<void> | undefined;
+}
+
+/**
+ * Appends what waits in a queue as one write; see {@link appendCalls}. Syncing is under way when
+ * the steps end, so that the lock is free meanwhile.
+ */
+export function* appendQueued(
+  engine: Engine,
+  take: () => readonly AppendCall[],
+): Steps<QueuedGroup> {
+  const { outcomes, landedIds } = yield* appendCalls(engine, take, false);
+  const durable = outcomes.length === 0 ? undefined : engine.durability.wrote(landedIds);
+  return { outcomes, durable };
+}
+
+/** What a group came to, as far as the system is concerned. */
+interface AppendedGroup {
+  /** In the order of the calls. */
+  readonly outcomes: readonly AppendOutcome[];
+  /** Ids of the lines that are in the log, also of calls that failed. */
+  readonly landedIds: readonly string[];
+}
+
+/**
+ * Appends what several calls ask for as one write, and answers each by itself.
  * @param take Called once the log is locked and caught up, for the calls to append.
  * @param mayKeepLock The steps are run synchronously, and may be followed by more of their kind.
  * @throws BranchlogError before anything is written: `ERR_LOCK_TIMEOUT`, `ERR_LOG_GONE`,
- * `ERR_MIGRATION`, `ERR_APPEND_FAILED`, and what a log that was replaced turns out to be.
+ * `ERR_MIGRATION`, `ERR_APPEND_FAILED`, `ERR_DURABILITY_UNKNOWN`, and what a log that was replaced
+ * turns out to be.
  */
-export function* appendCalls(
+function* appendCalls(
   engine: Engine,
   take: () => readonly AppendCall[],
   mayKeepLock: boolean,
-): Steps<readonly AppendOutcome[]> {
-  const { log, path } = engine;
+): Steps<AppendedGroup> {
+  const { durability, log, path } = engine;
   const { ports, lockWaitMs } = engine.settings;
   let calls: readonly AppendCall[] | undefined;
-  const plan = (): { planned: readonly PlannedCall[]; lines: readonly PlannedLine[] } => {
+  const plan = (): GroupPlan => {
     requireWritableForm(engine);
+    durability.requireKnown();
     calls ??= take();
     const planned = planGroup(engine, calls);
-    return { planned, lines: planned.flatMap(linesOf) };
+    return { planned, lines: planned.flatMap(linesOf), needsFence: durability.needsFence };
   };
   try {
     if (needsMigration(log)) yield* migrate(log, ports, lockWaitMs);
     const lock = { ports, lockWaitMs, mayKeepLock };
-    const {
-      plan: { planned },
-      landing,
-    } = yield* appendSection(log, lock, plan);
-    const loose = looseIds(
-      planned.map((one) => one.plan),
-      landing,
-    );
-    return planned.map((one) =>
-      one.plan === undefined
-        ? failedCall(notAppended(path, one.error))
-        : landedCall(engine, one.call, one.plan, landing, loose),
-    );
+    const section = yield* appendSection(log, lock, plan);
+    return settleGroup(engine, section.plan, section.landing);
   } catch (cause) {
     throw notAppended(path, cause);
   }
+}
+
+interface GroupPlan extends LinePlan {
+  readonly planned: readonly PlannedCall[];
+}
+
+function settleGroup(
+  engine: Engine,
+  { planned, lines }: GroupPlan,
+  landing: Landing,
+): AppendedGroup {
+  const loose = looseIds(
+    planned.map(({ plan }) => plan),
+    landing,
+  );
+  const outcomes = planned.map((one) =>
+    one.plan === undefined
+      ? failedCall(notAppended(engine.path, one.error))
+      : landedCall(engine, one.call, one.plan, landing, loose),
+  );
+  const landed = lines.filter(({ id }) => !landing.missing.has(id));
+  return { outcomes, landedIds: landed.map(({ id }) => id) };
+}
+
+/** The ids of results, in their order. */
+export function idsOf(results: readonly AppendResult[]): readonly string[] {
+  return results.map(({ id }) => id);
 }
 
 function linesOf({ plan }: PlannedCall): readonly PlannedLine[] {

@@ -7,8 +7,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
 import { sharingOf } from "../store/lock-sharing.ts";
-import { bytesOf, checkRequest } from "./append-entries.ts";
+import { bytesOf, checkRequest, idsOf } from "./append-entries.ts";
+import type { QueuedGroup } from "./append-entries.ts";
 import type { AppendCall, AppendRequest } from "./append-group.ts";
+import { failedCall } from "./append-outcome.ts";
 import type { AppendOutcome, AppendResult } from "./append-outcome.ts";
 import { deferred } from "./deferred.ts";
 import type { Deferred } from "./deferred.ts";
@@ -40,9 +42,11 @@ export class AppendQueue {
   readonly #engine: Engine;
   readonly #leaf: LeafCursor;
   #jobs: (QueuedAppend | QueuedWork)[] = [];
+  /** Bytes of what is not answered yet, be it written or not. */
   #queuedBytes = 0;
   #waitingAppends = 0;
   #drained: Promise<void> | undefined;
+  readonly #syncing = new Set<Promise<void>>();
   /** Ends the wait for the lock, once nobody waits for it any more. */
   #wait = new AbortController();
 
@@ -99,15 +103,16 @@ export class AppendQueue {
     return answer.promise;
   }
 
-  /** Resolves once nothing is under way. */
+  /** Resolves once nothing is under way, syncs included. */
   async idle(): Promise<void> {
     while (this.#drained !== undefined) await this.#drained;
+    await Promise.all(this.#syncing);
   }
 
   #enqueue(job: QueuedAppend | QueuedWork): void {
     const { path, settings } = this.#engine;
     const queuedBytes = this.#queuedBytes + job.bytes;
-    if (this.#jobs.length > 0 && queuedBytes > settings.queuedBytesMax) {
+    if (this.#queuedBytes > 0 && queuedBytes > settings.queuedBytesMax) {
       throw queueFull(path, settings.queuedBytesMax);
     }
     this.#queuedBytes = queuedBytes;
@@ -120,8 +125,9 @@ export class AppendQueue {
     await Promise.resolve();
     for (let first = this.#jobs[0]; first !== undefined; first = this.#jobs[0]) {
       if (first.kind === "work") {
-        this.#remove(1);
+        this.#jobs.shift();
         await first.run();
+        this.#queuedBytes -= first.bytes;
         continue;
       }
       const { turns } = sharingOf(this.#engine.settings.ports.lock);
@@ -142,13 +148,45 @@ export class AppendQueue {
       (group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
     this.#wait = new AbortController();
     try {
-      const steps = this.#engine.appendAll(take);
-      const outcomes = await runAsync(steps, settings.ports.clock, this.#wait.signal);
-      for (const [at, job] of (group ?? []).entries()) settle(job, outcomes[at]);
+      const steps = this.#engine.appendQueued(take);
+      const appended = await runAsync(steps, settings.ports.clock, this.#wait.signal);
+      this.#settle(group ?? [], appended);
     } catch (error) {
       // Who came later goes on waiting, for as long as he would have had to anyway.
-      for (const { answer } of group ?? this.#take(waiting)) answer.reject(error);
+      for (const job of group ?? this.#take(waiting)) this.#answer(job, failedCall(error));
     }
+  }
+
+  /** Answers the group: at once, or when what it wrote is durable. Later groups do not wait. */
+  #settle(group: readonly QueuedAppend[], { outcomes, durable }: QueuedGroup): void {
+    if (durable === undefined) {
+      for (const [at, job] of group.entries()) this.#answer(job, outcomes[at]);
+      return;
+    }
+    const settled = durable.then(
+      () => {
+        for (const [at, job] of group.entries()) this.#answer(job, outcomes[at]);
+      },
+      (cause: unknown) => {
+        for (const [at, job] of group.entries())
+          this.#answer(job, this.#doubted(outcomes[at], cause));
+      },
+    );
+    this.#syncing.add(settled);
+    void settled.then(() => this.#syncing.delete(settled));
+  }
+
+  /** The outcome after a failed sync: what is in the log may not be on the device. */
+  #doubted(outcome: AppendOutcome | undefined, cause: unknown): AppendOutcome | undefined {
+    if (outcome?.results === undefined) return outcome;
+    return failedCall(this.#engine.durability.unknown(idsOf(outcome.results), cause));
+  }
+
+  #answer({ bytes, answer }: QueuedAppend, outcome: AppendOutcome | undefined): void {
+    this.#queuedBytes -= bytes;
+    if (outcome === undefined) answer.reject(new Error("an append without an outcome"));
+    else if (outcome.results === undefined) answer.reject(outcome.error);
+    else answer.resolve(outcome.results);
   }
 
   /** How many appends stand at the front of the queue, with so many bytes at most, but for one. */
@@ -166,7 +204,7 @@ export class AppendQueue {
   /** Takes the first jobs out of the queue; those that still want something are returned. */
   #take(count: number): readonly QueuedAppend[] {
     const taken: QueuedAppend[] = [];
-    for (const job of this.#remove(count)) {
+    for (const job of this.#jobs.splice(0, count)) {
       if (job.kind !== "append" || job.state === "gone") continue;
       job.state = "taken";
       taken.push(job);
@@ -175,26 +213,14 @@ export class AppendQueue {
     return taken;
   }
 
-  #remove(count: number): readonly (QueuedAppend | QueuedWork)[] {
-    const removed = this.#jobs.splice(0, count);
-    for (const { bytes } of removed) this.#queuedBytes -= bytes;
-    return removed;
-  }
-
   /** The caller of an append gives up; if its turn has come already, it is too late. */
   #leave(job: QueuedAppend, reason: unknown): void {
     if (job.state !== "queued") return;
     job.state = "gone";
-    job.answer.reject(reason);
+    this.#answer(job, failedCall(reason));
     this.#waitingAppends -= 1;
     if (this.#waitingAppends === 0) this.#wait.abort(reason);
   }
-}
-
-function settle({ answer }: QueuedAppend, outcome: AppendOutcome | undefined): void {
-  if (outcome === undefined) answer.reject(new Error("an append without an outcome"));
-  else if (outcome.results === undefined) answer.reject(outcome.error);
-  else answer.resolve(outcome.results);
 }
 
 function queueFull(path: string, queuedBytesMax: number): BranchlogError {

@@ -29,6 +29,8 @@ export interface LockUse {
 /** Anything that says what to write. */
 export interface LinePlan {
   readonly lines: readonly PlannedLine[];
+  /** The write begins with a newline, whatever stands before it. */
+  readonly needsFence: boolean;
 }
 
 /** The plan that was carried out, and what became of it. */
@@ -58,7 +60,7 @@ export function* appendSection<Plan extends LinePlan>(
       yield portStep("check lock");
       // A holder that stalled for too long has lost its lock: it starts over instead of writing.
       if (!held.isOursSync()) continue;
-      const landing = yield* land(log, planned.lines);
+      const landing = yield* land(log, planned.lines, planned.needsFence);
       isDone = landing.isAsPlanned;
       return { plan: planned, landing };
     } finally {

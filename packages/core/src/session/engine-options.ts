@@ -1,5 +1,6 @@
 /** How an engine reads, waits and writes, with the defaults for what is not said. */
 import { lineBytesMaxDefault } from "@branchlog/streaming";
+import { BranchlogError } from "../errors.ts";
 import {
   batchBytesMaxDefault,
   bodyCacheBytesMaxDefault,
@@ -8,6 +9,13 @@ import {
 } from "../limits.ts";
 import { nodePorts } from "../store/node-ports.ts";
 import type { Ports } from "../store/ports.ts";
+
+/**
+ * When an append is acknowledged. `os`: the system has the bytes; they survive the death of this
+ * process. `disk`: the device has them; they survive a loss of power. An interval: as `os`, and the
+ * device has them at most so many milliseconds later, if the process lives that long.
+ */
+export type Durability = "os" | "disk" | { readonly intervalMs: number };
 
 /** Options of everything that opens or creates a log. */
 export interface EngineOptions {
@@ -21,6 +29,8 @@ export interface EngineOptions {
   readonly bodyCacheBytesMax?: number;
   /** How long an append waits for the lock. Default 15,000. */
   readonly lockWaitMs?: number;
+  /** What an acknowledgement means. Default `os`. */
+  readonly durability?: Durability;
   /** Most that is written at once, in bytes, but for a single longer entry. Default 8 MiB. */
   readonly batchBytesMax?: number;
   /** Most that waits to be written by one session, in bytes. Default 256 MiB. */
@@ -36,7 +46,10 @@ export interface EngineSettings extends Required<Omit<EngineOptions, "ports">> {
   readonly ports: Ports;
 }
 
-/** Fills in the defaults. */
+/**
+ * Fills in the defaults.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a durability that is none.
+ */
 export function engineSettings(options: EngineOptions): EngineSettings {
   return {
     access: options.access ?? "append",
@@ -44,9 +57,20 @@ export function engineSettings(options: EngineOptions): EngineSettings {
     lineBytesMax: options.lineBytesMax ?? lineBytesMaxDefault,
     bodyCacheBytesMax: options.bodyCacheBytesMax ?? bodyCacheBytesMaxDefault,
     lockWaitMs: options.lockWaitMs ?? lockWaitMsDefault,
+    durability: checkedDurability(options.durability ?? "os"),
     batchBytesMax: options.batchBytesMax ?? batchBytesMaxDefault,
     queuedBytesMax: options.queuedBytesMax ?? queuedBytesMaxDefault,
     freezeBodies: options.freezeBodies ?? false,
     allowNewerVersion: options.allowNewerVersion ?? false,
   };
+}
+
+/** A misspelt promise must not be a weaker one. */
+function checkedDurability(durability: Durability): Durability {
+  if (durability === "os" || durability === "disk") return durability;
+  if (typeof durability === "object" && durability.intervalMs > 0) return durability;
+  throw new BranchlogError(
+    "ERR_INVALID_ARGUMENT",
+    'durability must be "os", "disk" or { intervalMs } with a number above 0',
+  );
 }

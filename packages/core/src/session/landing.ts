@@ -70,13 +70,20 @@ const asPlanned: Landing = {
 };
 const newline = Buffer.from("\n");
 
-/** Writes the lines as one write. Never throws: what went wrong is part of the answer. */
-export function* land(log: LandingLog, lines: readonly PlannedLine[]): Steps<Landing> {
+/**
+ * Writes the lines as one write. Never throws: what went wrong is part of the answer.
+ * @param needsFence A newline comes first in any case.
+ */
+export function* land(
+  log: LandingLog,
+  lines: readonly PlannedLine[],
+  needsFence: boolean,
+): Steps<Landing> {
   if (lines.length === 0) return asPlanned;
-  const start = log.end + (log.isTerminated ? 0 : newline.length);
+  const start = log.end + (needsFence || !log.isTerminated ? newline.length : 0);
   let missing = lines;
   for (let attempt = 1; ; attempt += 1) {
-    const write = yield* writeAndLook(log, missing, attempt > 1);
+    const write = yield* writeAndLook(log, missing, attempt > 1, needsFence);
     if (write.kind === "as planned" && attempt === 1) return asPlanned;
     const failure = write.kind === "as planned" ? undefined : yield* findOut(log, write.error);
     if (failure?.kind === "unreadable") return settle(log, lines, start, missing, failure);
@@ -101,11 +108,13 @@ function* writeAndLook(
   log: LandingLog,
   missing: readonly PlannedLine[],
   isAgain: boolean,
+  needsFence: boolean,
 ): Steps<Write> {
   // A line that only lacks its newline gets it from the seal.
   const isNew = ({ id, line }: PlannedLine): boolean => log.holds(id, line) === "no";
   const fresh = (isAgain ? missing.filter(isNew) : missing).map(({ line }) => line);
-  const bytes = Buffer.concat(log.isTerminated ? fresh : [newline, ...fresh]);
+  const isApart = log.isTerminated && !needsFence;
+  const bytes = Buffer.concat(isApart ? fresh : [newline, ...fresh]);
   yield portStep("write");
   let taken: number;
   try {

@@ -4,7 +4,6 @@
  * an append resolves once its bytes are in the log. Nothing read from it can change the log.
  */
 import type { JsonValue } from "@branchlog/streaming";
-import { encodeDraft } from "../entries/encode-entry.ts";
 import type { EntryDraft } from "../entries/entry-draft.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
@@ -21,9 +20,8 @@ import type { Envelope, TreeView } from "../projections/tree.ts";
 import { usage } from "../projections/usage.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import { AppendQueue } from "./append-queue.ts";
-import { appendItem } from "./append-entries.ts";
 import type { AppendResult } from "./append-outcome.ts";
-import { parentChoice } from "./append-options.ts";
+import { requestOf } from "./append-options.ts";
 import type { AppendOptions } from "./append-options.ts";
 import { BodyFold } from "./body-fold.ts";
 import { contextAt, requireEntry } from "./context-load.ts";
@@ -34,6 +32,8 @@ import type { EntryQuery } from "./entry-query.ts";
 import { LeafCursor } from "./leaf-cursor.ts";
 import { openBodyStream, pickFromBody } from "./large-body.ts";
 import type { BodyPart } from "./large-body.ts";
+import { recoverLog } from "./recovery.ts";
+import type { Recovery } from "./recovery.ts";
 import { verifyLog } from "./verify.ts";
 import type { VerifyReport } from "./verify.ts";
 
@@ -120,7 +120,7 @@ export class Session {
    * @throws BranchlogError `ERR_UNSERIALIZABLE`, `ERR_INVALID_ARGUMENT`, `ERR_READ_ONLY`,
    * `ERR_CONFLICT`, `ERR_DIVERGED`, `ERR_DUPLICATE_ID`, `ERR_ENTRY_NOT_FOUND`, `ERR_LOCK_TIMEOUT`,
    * `ERR_LOG_GONE`, `ERR_APPEND_FAILED`, `ERR_APPEND_UNCERTAIN`, `ERR_MIGRATION`,
-   * `ERR_VERSION_NEWER`, `ERR_CLOSED`.
+   * `ERR_VERSION_NEWER`, `ERR_CLOSED`, `ERR_QUEUE_FULL`, `ERR_DURABILITY_UNKNOWN`.
    */
   async append(draft: EntryDraft, options: AppendOptions = {}): Promise<AppendResult> {
     const [result] = await this.#append([draft], options);
@@ -257,10 +257,17 @@ export class Session {
     return verifyLog(this.#open(), options.signal);
   }
 
-  /** Waits for appends under way, then refuses further use. */
+  /** Writes back a log that is gone, and what a failed sync left in doubt; see `recoverLog`. */
+  async recover(): Promise<Recovery> {
+    const engine = this.#open();
+    return this.#queue.run(() => recoverLog(engine));
+  }
+
+  /** Waits until appends under way are as durable as promised, then refuses further use. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#queue.idle();
+    await this.#engine.durability.flush();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -271,14 +278,9 @@ export class Session {
     drafts: readonly EntryDraft[],
     options: AppendOptions,
   ): Promise<readonly AppendResult[]> {
-    const engine = this.#open();
-    const timestamp = new Date(engine.settings.ports.clock.now()).toISOString();
-    const parent = parentChoice(options.parent ?? "leaf");
-    const items = drafts.map((draft, i) =>
-      appendItem(encodeDraft(draft, timestamp), i === 0 ? parent : { kind: "leaf" }, options.id),
-    );
-    const { onDiverged = "branch", expectedTail, signal } = options;
-    return this.#queue.append({ items, onDiverged, expectedTail }, signal);
+    const { ports } = this.#open().settings;
+    const request = requestOf(drafts, options, ports.clock.now());
+    return this.#queue.append(request, options.signal);
   }
 
   async #read(rows: Int32Array): Promise<SessionEntry[]> {

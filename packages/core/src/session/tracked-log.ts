@@ -59,6 +59,11 @@ export class TrackedLog {
     return this.#generation;
   }
 
+  /** What the system said of the log when it was last looked at. */
+  get stat(): FileStat | undefined {
+    return this.#stat;
+  }
+
   /** Length of the log in bytes when it was last looked at. */
   get size(): number {
     return this.#stat?.size ?? 0;
@@ -229,7 +234,7 @@ export class TrackedLog {
     const { path } = this.file;
     const message =
       `${path} is gone: it was deleted or moved while open. Nothing was written, and nothing is ` +
-      "created in its place. Put the file back, or open another session.";
+      "created in its place. Call recover() to have it written back, or open another session.";
     return new BranchlogError("ERR_LOG_GONE", message, { path });
   }
 }
