@@ -33,8 +33,6 @@ export const promises: Readonly<Record<string, string>> = {
 
 /** The promises without a test of their own, and why. */
 export const notYetProven: Readonly<Record<string, string>> = {
-  P5: "there is only `os`; `disk` and `interval` come with the durability options",
-  P6: "needs `disk`",
   P13: "needs checkpoints",
   P14: "needs live streams",
   P21: "needs checkpoints and the catalog",

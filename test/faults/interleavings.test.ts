@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
 import { isBranchlogError } from "../../packages/core/src/errors.ts";
 import { appendItem } from "../../packages/core/src/session/append-entries.ts";
-import type { AppendResult } from "../../packages/core/src/session/append-entries.ts";
+import type { AppendResult } from "../../packages/core/src/session/append-outcome.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
 import type { Step } from "../../packages/core/src/session/steps.ts";

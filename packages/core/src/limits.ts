@@ -34,3 +34,18 @@ export const bodyBytesMax: number = 512 * 1024 * 1024 - 64 * 1024;
 
 /** How long opening works before it gives the event loop a turn. */
 export const yieldEveryMs: number = 8;
+
+/** How long a lock may be kept between synchronous appends: others wait no longer than a pause. */
+export const leaseMsMax: number = 5;
+
+/** The synchronous append from which on the lock may be kept: one or two gain nothing by it. */
+export const leaseAfterAppends: number = 3;
+
+/** Longest time that a caller may spend between those appends, all pauses together. */
+export const leasePauseMsMax: number = 1;
+
+/** Bytes that wait in the queue of one session: far more than a disk takes in a second. */
+export const queuedBytesMaxDefault: number = 256 * 1024 * 1024;
+
+/** Entries that may wait for the sync of an interval: then it comes early, and is waited for. */
+export const unsyncedEntriesMax: number = 65_536;

@@ -1,47 +1,24 @@
 /**
- * One append from request to result: migrates an older log first, runs the critical section, moves
- * the leaf, and says where each entry landed. Index and leaf change only after the bytes are in the
- * log; a failed append leaves both as they were, but for what it names as landed.
+ * Appends from request to result: migrates an older log first, runs the critical section for all
+ * calls that wait, moves their leaves, and says where each entry landed. Index and leaves change
+ * only after the bytes are in the log; a failed append leaves both as they were, but for what it
+ * names as landed.
  */
 import type { EncodedDraft } from "../entries/encode-entry.ts";
 import { BranchlogError } from "../errors.ts";
-import { planAppend } from "./append-plan.ts";
-import type { AppendItem, AppendPlan, OnDiverged, PlannedEntry } from "./append-plan.ts";
+import { planGroup } from "./append-group.ts";
+import type { AppendCall, AppendRequest, PlannedCall } from "./append-group.ts";
+import { failedCall, landedCall, looseIds, notAppended } from "./append-outcome.ts";
+import type { AppendOutcome, AppendResult } from "./append-outcome.ts";
+import type { AppendItem } from "./append-plan.ts";
 import { appendSection } from "./append-section.ts";
-import type { AppendLog, AppendOutcome } from "./append-section.ts";
+import type { LinePlan } from "./append-section.ts";
 import type { Engine } from "./engine.ts";
-import type { LeafCursor } from "./leaf-cursor.ts";
+import type { Landing, PlannedLine } from "./landing.ts";
 import { migrate, needsMigration } from "./migration.ts";
 import { requireKnownVersion } from "./open-outcome.ts";
-import { sameContent } from "./same-content.ts";
+import { portStep } from "./steps.ts";
 import type { Steps } from "./steps.ts";
-
-/** What to append, and on what conditions. */
-export interface AppendRequest {
-  readonly items: readonly AppendItem[];
-  readonly onDiverged: OnDiverged;
-  /** Undefined: whatever the tail is. */
-  readonly expectedTail: string | null | undefined;
-}
-
-/** Where an entry is: its line starts at `offset` in that generation of the log. */
-export interface Position {
-  readonly generation: number;
-  readonly offset: number;
-}
-
-/** The acknowledgement of one appended entry. */
-export interface AppendResult {
-  readonly id: string;
-  readonly parentId: string | null;
-  /** 1-based ordinal of the entry in its generation. */
-  readonly revision: number;
-  readonly position: Position;
-  /** Others wrote at the same moment, so the entry stands elsewhere than planned. */
-  readonly displaced: boolean;
-  /** What the parent is: this session's leaf, the log's tail, or an entry that was named. */
-  readonly attachedTo: PlannedEntry["attachedTo"];
-}
 
 /** Types whose entries describe the session and are attached so that they move nobody's leaf. */
 const metadataTypes: ReadonlySet<string> = new Set(["label", "session_info"]);
@@ -63,102 +40,168 @@ export function appendItem(
   return { encoded, id, parent: parent ?? { kind: "leaf" }, isMetadata };
 }
 
-/**
- * Appends the items in order as one write.
- * @throws BranchlogError as `planAppend`, `appendSection` and `migrate` say; `ERR_VERSION_NEWER`;
- * `ERR_INVALID_ARGUMENT` for a batch over `batchBytesMax`; `ERR_CONFLICT` with `landed` if the
- * expected tail was overtaken between check and write.
- */
-export function* appendEntries(
-  engine: Engine,
-  request: AppendRequest,
-  leaf: LeafCursor,
-): Steps<readonly AppendResult[]> {
-  requireVersion(engine);
-  requireBatchSize(engine, request.items);
-  if (request.items.length === 0) return [];
-  const outcome = yield* write(engine, request, leaf);
-  leaf.pin(outcome.plan.leafId);
-  engine.markOwn();
-  const results = outcome.plan.entries.map((entry) =>
-    resultOf(engine, entry, outcome.displaced.has(entry.id)),
-  );
-  requireUndisturbed(engine, request, results);
-  return results;
+/** How many bytes the items have, but for ids and parents. */
+export function bytesOf(items: readonly AppendItem[]): number {
+  let bytes = 0;
+  for (const { encoded } of items) bytes += encoded.before.length + encoded.after.length;
+  return bytes;
 }
 
-/** Migration and critical section, with every failure as an error that says what landed. */
-function* write(engine: Engine, request: AppendRequest, leaf: LeafCursor): Steps<AppendOutcome> {
-  const { log, path, settings } = engine;
-  let plan: AppendPlan | undefined;
+/**
+ * Refuses what is not to be written whatever the log holds.
+ * @throws BranchlogError `ERR_READ_ONLY`; `ERR_VERSION_NEWER`; `ERR_INVALID_ARGUMENT` for a batch
+ * over `batchBytesMax`.
+ */
+export function checkRequest(engine: Engine, { items }: AppendRequest): void {
+  requireWritable(engine);
+  const { batchBytesMax } = engine.settings;
+  const bytes = items.length < 2 ? 0 : bytesOf(items);
+  if (bytes <= batchBytesMax) return;
+  throw new BranchlogError(
+    "ERR_INVALID_ARGUMENT",
+    `The batch of ${items.length} entries has ${bytes} bytes, more than batchBytesMax ` +
+      `(${batchBytesMax}); nothing was written. Append it in parts.`,
+    { path: engine.path },
+  );
+}
+
+/**
+ * Refuses to write through an engine that must not.
+ * @throws BranchlogError `ERR_READ_ONLY`, `ERR_VERSION_NEWER`.
+ */
+export function requireWritable(engine: Engine): void {
+  const { path, settings } = engine;
+  if (settings.access === "read") {
+    const message = `${path} is open for reading. Open it with access "append" to write to it.`;
+    throw new BranchlogError("ERR_READ_ONLY", message, { path });
+  }
+  requireVersion(engine);
+}
+
+/**
+ * Appends the items of one request in order as one write, for a driver that blocks. The lock may be
+ * kept for the next of its kind.
+ * @throws BranchlogError as {@link checkRequest}, `planAppend` and {@link appendCalls} say;
+ * `ERR_APPEND_FAILED` and `ERR_APPEND_UNCERTAIN`, naming what landed; `ERR_CONFLICT` with `landed`
+ * if the expected tail was overtaken between check and write; `ERR_DURABILITY_UNKNOWN`.
+ */
+export function* appendRequest(engine: Engine, call: AppendCall): Steps<readonly AppendResult[]> {
+  checkRequest(engine, call.request);
+  if (call.request.items.length === 0) return [];
+  // A sync takes so long that nobody else should wait for its end.
+  const mayKeepLock = engine.durability.mode !== "disk";
+  const group = yield* appendCalls(engine, () => [call], mayKeepLock);
+  const [outcome] = group.outcomes;
+  if (outcome === undefined) throw new Error("an append without an outcome");
+  yield portStep("sync");
+  const failure = syncFailure(engine, group.landedIds);
+  if (outcome.results === undefined) throw outcome.error;
+  if (failure !== undefined) throw engine.durability.unknown(idsOf(outcome.results), failure.cause);
+  return outcome.results;
+}
+
+/** What blocking until the bytes are durable came to; undefined: they are. */
+function syncFailure(engine: Engine, ids: readonly string[]): { cause: unknown } | undefined {
   try {
-    if (needsMigration(log)) yield* migrate(log, settings.ports, settings.lockWaitMs);
-    return yield* appendSection(appendLog(engine), settings.lockWaitMs, () => {
-      plan = planFor(engine, request, leaf);
-      return plan;
-    });
+    engine.durability.wroteSync(ids);
+    return undefined;
   } catch (cause) {
-    if (plan !== undefined) moveToLanded(leaf, plan, cause);
-    if (cause instanceof BranchlogError && cause.code !== "ERR_LOG_UNREADABLE") throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = `Nothing was appended to ${path} (${reason}). Append again once it works.`;
-    throw new BranchlogError("ERR_APPEND_FAILED", message, { path, cause });
+    return { cause };
   }
 }
 
-/** What landed of a failed append is where its session goes on. */
-function moveToLanded(leaf: LeafCursor, plan: AppendPlan, cause: unknown): void {
-  if (!(cause instanceof BranchlogError)) return;
-  const last = plan.entries.findLast(({ id }) => cause.landed.includes(id));
-  if (last !== undefined) leaf.pin(last.leafId);
+/** What a group came to, for a driver that waits. */
+export interface QueuedGroup {
+  /** In the order of the calls. They hold as far as the system is concerned. */
+  readonly outcomes: readonly AppendOutcome[];
+  /** Resolves once they hold as was promised; undefined: they do. */
+  readonly durable: Promise<void> | undefined;
 }
 
-function planFor(engine: Engine, request: AppendRequest, leaf: LeafCursor): AppendPlan {
-  const { index, bodies, settings, path } = engine;
-  requireWritableForm(engine);
-  const isLost = leaf.id !== null && index.rowOfId(leaf.id) < 0;
-  return planAppend(index, request.items, {
-    path,
-    leafId: leaf.following && isLost ? engine.tailId : leaf.id,
-    tailId: engine.tailId,
-    othersAppended: engine.othersAppended,
-    hasDiverged: engine.hasDiverged,
-    onDiverged: request.onDiverged,
-    expectedTail: request.expectedTail,
-    mintId: () => settings.ports.ids.entryId(),
-    sameContent: (row, item) => {
-      const entry = bodies.entrySync(row);
-      return entry !== undefined && sameContent(entry, item.encoded);
-    },
-  });
-}
-
-function resultOf(engine: Engine, entry: PlannedEntry, displaced: boolean): AppendResult {
-  const { index, log } = engine;
-  const row = index.rowOfId(entry.id);
-  return {
-    id: entry.id,
-    parentId: entry.parentId,
-    revision: row + 1,
-    position: { generation: log.generation, offset: index.rows.offset(row) },
-    displaced,
-    attachedTo: entry.attachedTo,
-  };
-}
-
-/** An expectation that was overtaken while the lock was lost is a conflict, though it landed. */
-function requireUndisturbed(
+/**
+ * Appends what waits in a queue as one write; see {@link appendCalls}. Syncing is under way when
+ * the steps end, so that the lock is free meanwhile.
+ */
+export function* appendQueued(
   engine: Engine,
-  request: AppendRequest,
-  results: readonly AppendResult[],
-): void {
-  if (request.expectedTail === undefined || !results.some(({ displaced }) => displaced)) return;
-  throw new BranchlogError(
-    "ERR_CONFLICT",
-    `Others wrote to ${engine.path} between the check of its tail and the write; the entries ` +
-      "landed all the same. Look at the log before going on.",
-    { path: engine.path, tail: engine.tailId, landed: results.map(({ id }) => id) },
+  take: () => readonly AppendCall[],
+): Steps<QueuedGroup> {
+  const { outcomes, landedIds } = yield* appendCalls(engine, take, false);
+  const durable = outcomes.length === 0 ? undefined : engine.durability.wrote(landedIds);
+  return { outcomes, durable };
+}
+
+/** What a group came to, as far as the system is concerned. */
+interface AppendedGroup {
+  /** In the order of the calls. */
+  readonly outcomes: readonly AppendOutcome[];
+  /** Ids of the lines that are in the log, also of calls that failed. */
+  readonly landedIds: readonly string[];
+}
+
+/**
+ * Appends what several calls ask for as one write, and answers each by itself.
+ * @param take Called once the log is locked and caught up, for the calls to append.
+ * @param mayKeepLock The steps are run synchronously, and may be followed by more of their kind.
+ * @throws BranchlogError before anything is written: `ERR_LOCK_TIMEOUT`, `ERR_LOG_GONE`,
+ * `ERR_MIGRATION`, `ERR_APPEND_FAILED`, `ERR_DURABILITY_UNKNOWN`, and what a log that was replaced
+ * turns out to be.
+ */
+function* appendCalls(
+  engine: Engine,
+  take: () => readonly AppendCall[],
+  mayKeepLock: boolean,
+): Steps<AppendedGroup> {
+  const { durability, log, path } = engine;
+  const { ports, lockWaitMs } = engine.settings;
+  let calls: readonly AppendCall[] | undefined;
+  const plan = (): GroupPlan => {
+    requireWritableForm(engine);
+    durability.requireKnown();
+    calls ??= take();
+    const planned = planGroup(engine, calls);
+    return { planned, lines: planned.flatMap(linesOf), needsFence: durability.needsFence };
+  };
+  try {
+    if (needsMigration(log)) yield* migrate(log, ports, lockWaitMs);
+    const lock = { ports, lockWaitMs, mayKeepLock };
+    const section = yield* appendSection(log, lock, plan);
+    return settleGroup(engine, section.plan, section.landing);
+  } catch (cause) {
+    throw notAppended(path, cause);
+  }
+}
+
+interface GroupPlan extends LinePlan {
+  readonly planned: readonly PlannedCall[];
+}
+
+function settleGroup(
+  engine: Engine,
+  { planned, lines }: GroupPlan,
+  landing: Landing,
+): AppendedGroup {
+  const loose = looseIds(
+    planned.map(({ plan }) => plan),
+    landing,
   );
+  const outcomes = planned.map((one) =>
+    one.plan === undefined
+      ? failedCall(notAppended(engine.path, one.error))
+      : landedCall(engine, one.call, one.plan, landing, loose),
+  );
+  const landed = lines.filter(({ id }) => !landing.missing.has(id));
+  return { outcomes, landedIds: landed.map(({ id }) => id) };
+}
+
+/** The ids of results, in their order. */
+export function idsOf(results: readonly AppendResult[]): readonly string[] {
+  return results.map(({ id }) => id);
+}
+
+function linesOf({ plan }: PlannedCall): readonly PlannedLine[] {
+  if (plan === undefined) return [];
+  return plan.entries.flatMap(({ id, line }) => (line === null ? [] : [{ id, line }]));
 }
 
 function requireVersion({ settings, log, path }: Engine): void {
@@ -173,37 +216,4 @@ function requireWritableForm(engine: Engine): void {
   const { path } = engine;
   const message = `${path} was replaced by an older log; nothing was written. Append again.`;
   throw new BranchlogError("ERR_APPEND_FAILED", message, { path });
-}
-
-function requireBatchSize(engine: Engine, items: readonly AppendItem[]): void {
-  const { batchBytesMax } = engine.settings;
-  if (items.length < 2) return;
-  let bytes = 0;
-  for (const { encoded } of items) bytes += encoded.before.length + encoded.after.length;
-  if (bytes <= batchBytesMax) return;
-  throw new BranchlogError(
-    "ERR_INVALID_ARGUMENT",
-    `The batch of ${items.length} entries has ${bytes} bytes, more than batchBytesMax ` +
-      `(${batchBytesMax}); nothing was written. Append it in parts.`,
-    { path: engine.path },
-  );
-}
-
-function appendLog({ log, path, settings }: Engine): AppendLog {
-  return {
-    path,
-    ports: settings.ports,
-    catchUp: () => log.catchUp(),
-    get end() {
-      return log.state.end;
-    },
-    get isTerminated() {
-      return log.state.isTerminated;
-    },
-    writeSync: (bytes) => log.file.appendSync(bytes),
-    statSync: () => log.file.statSync(),
-    grewBy: (stat, bytes) => log.grewBy(stat, bytes),
-    adopt: (bytes, stat) => log.adopt(bytes, stat),
-    holds: (id, line) => log.holds(id, line),
-  };
 }

@@ -1,4 +1,8 @@
-/** What a caller says about an append besides the entry itself. */
+/** What a caller says about an append, and the request that it makes. */
+import { encodeDraft } from "../entries/encode-entry.ts";
+import type { EntryDraft } from "../entries/entry-draft.ts";
+import { appendItem } from "./append-entries.ts";
+import type { AppendRequest } from "./append-group.ts";
 import type { OnDiverged, ParentChoice } from "./append-plan.ts";
 
 /** Where and on what conditions entries are appended. */
@@ -15,8 +19,27 @@ export interface AppendOptions {
   readonly signal?: AbortSignal;
 }
 
+/**
+ * The request to append drafts, each the parent of the next. Code of the caller runs here, and not
+ * later.
+ * @throws As `encodeDraft` and `appendItem`.
+ */
+export function requestOf(
+  drafts: readonly EntryDraft[],
+  options: AppendOptions,
+  timeMs: number,
+): AppendRequest {
+  const timestamp = new Date(timeMs).toISOString();
+  const { onDiverged = "branch", expectedTail, id } = options;
+  const parent = parentChoice(options.parent ?? "leaf");
+  const items = drafts.map((draft, i) =>
+    appendItem(encodeDraft(draft, timestamp), i === 0 ? parent : { kind: "leaf" }, id),
+  );
+  return { items, onDiverged, expectedTail };
+}
+
 /** The parent that a caller's word means. */
-export function parentChoice(parent: NonNullable<AppendOptions["parent"]>): ParentChoice {
+function parentChoice(parent: NonNullable<AppendOptions["parent"]>): ParentChoice {
   if (parent === "leaf" || parent === "tail") return { kind: parent };
   return parent.id === null ? { kind: "root" } : { kind: "entry", id: parent.id };
 }

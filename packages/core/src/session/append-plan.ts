@@ -1,12 +1,12 @@
 /**
  * Decides, with the log caught up and under its lock, what exactly an append writes: expectations,
- * parents, ids, retries of what is there already. Pure: it reads the index and returns lines; the
- * caller writes them. Nothing here depends on the size of a body.
+ * parents, ids, retries of what is there already. Pure: it reads the index and what is planned
+ * before it, and returns lines; the caller writes them. Nothing here depends on the size of a body.
  */
 import { spliceDraft } from "../entries/encode-entry.ts";
 import type { EncodedDraft } from "../entries/encode-entry.ts";
 import { BranchlogError } from "../errors.ts";
-import type { IndexTable } from "../index-table/index-table.ts";
+import type { PlannedLog } from "./planned-log.ts";
 
 /** Where an entry is attached: the leaf, the tail, under an entry, or as a root. */
 export type ParentChoice =
@@ -28,15 +28,12 @@ export interface AppendItem {
   readonly isMetadata: boolean;
 }
 
-/** What an append looks at besides the index. */
+/** What an append looks at besides the log. */
 export interface AppendSituation {
-  readonly path: string;
   /**
    * The leaf when the append's turn came, before catching up. The log may not hold it any more.
    */
   readonly leafId: string | null;
-  /** The last readable entry of the log, caught up. */
-  readonly tailId: string | null;
   /** Whether entries of others stand after this session's last own append, or its opening. */
   readonly othersAppended: boolean;
   /** Whether there are such entries that this session has not looked at yet. */
@@ -45,8 +42,8 @@ export interface AppendSituation {
   /** Undefined: any tail will do. */
   readonly expectedTail: string | null | undefined;
   readonly mintId: () => string;
-  /** The row of a retried entry holds the same content as this draft. */
-  readonly sameContent: (row: number, item: AppendItem) => boolean;
+  /** Whether the entry with that id, in the log or planned, says the same as this draft. */
+  readonly sameContent: (id: string, encoded: EncodedDraft) => boolean;
 }
 
 /** One planned entry. */
@@ -69,34 +66,30 @@ export interface AppendPlan {
 const mintAttemptsMax = 100;
 
 /**
- * Plans the append of `items` in order.
+ * Plans the append of `items` in order, behind what is planned already. A retry of entries that are
+ * all there asks for nothing, so that nothing is expected of the log either.
  * @throws BranchlogError `ERR_CONFLICT` (with the actual tail), `ERR_DIVERGED`,
- * `ERR_ENTRY_NOT_FOUND` (an explicit parent), `ERR_DUPLICATE_ID` (same id, other content). Nothing
- * was written then.
+ * `ERR_ENTRY_NOT_FOUND` (an explicit parent), `ERR_DUPLICATE_ID` (same id, other content). What was
+ * planned by then is to be rolled back.
  */
 export function planAppend(
-  index: IndexTable,
+  log: PlannedLog,
   items: readonly AppendItem[],
   situation: AppendSituation,
 ): AppendPlan {
-  checkExpectation(situation);
-  const state: PlanState = {
-    leafId: startingLeaf(situation),
-    tailId: situation.tailId,
-    newIds: new Set(),
-  };
-  const entries = items.map((item) => planEntry(index, item, situation, state));
-  return { entries, leafId: state.leafId };
+  const isRetry = items.every(({ id }) => id !== undefined && log.has(id));
+  if (!isRetry) checkExpectation(log, situation);
+  const leaf = { id: isRetry ? situation.leafId : startingLeaf(log, situation) };
+  const entries = items.map((item) => planEntry(log, item, situation, leaf));
+  return { entries, leafId: leaf.id };
 }
 
-interface PlanState {
-  leafId: string | null;
-  tailId: string | null;
-  readonly newIds: Set<string>;
+/** The leaf, as it moves from item to item. */
+interface PlannedLeaf {
+  id: string | null;
 }
 
-function checkExpectation(situation: AppendSituation): void {
-  const { expectedTail, tailId, path } = situation;
+function checkExpectation({ path, tailId }: PlannedLog, { expectedTail }: AppendSituation): void {
   if (expectedTail === undefined || expectedTail === tailId) return;
   throw new BranchlogError(
     "ERR_CONFLICT",
@@ -106,8 +99,8 @@ function checkExpectation(situation: AppendSituation): void {
   );
 }
 
-function startingLeaf(situation: AppendSituation): string | null {
-  const { onDiverged, hasDiverged, leafId, tailId, path } = situation;
+function startingLeaf({ path, tailId }: PlannedLog, situation: AppendSituation): string | null {
+  const { onDiverged, hasDiverged, leafId } = situation;
   if (!hasDiverged || onDiverged === "branch") return leafId;
   if (onDiverged === "follow") return tailId;
   throw new BranchlogError(
@@ -119,85 +112,76 @@ function startingLeaf(situation: AppendSituation): string | null {
 }
 
 function planEntry(
-  index: IndexTable,
+  log: PlannedLog,
   item: AppendItem,
   situation: AppendSituation,
-  state: PlanState,
+  leaf: PlannedLeaf,
 ): PlannedEntry {
-  const retried = item.id === undefined ? -1 : index.rowOfId(item.id);
-  if (item.id !== undefined && (retried >= 0 || state.newIds.has(item.id))) {
-    const entry = planRetry(index, item, item.id, retried, situation);
-    // What landed without its session's knowledge is where the leaf would be.
-    if (item.parent.kind === "leaf" && entry.parentId === state.leafId) state.leafId = entry.id;
-    return { ...entry, leafId: state.leafId };
+  const { encoded } = item;
+  if (item.id !== undefined && log.has(item.id)) {
+    return planRetry(log, item, item.id, situation, leaf);
   }
-  const isElsewhere = situation.othersAppended && state.leafId !== state.tailId;
+  const isElsewhere = situation.othersAppended && leaf.id !== log.tailId;
   const toTail = item.isMetadata && item.parent.kind === "leaf" && isElsewhere;
-  const parentId = parentOf(index, item.parent, toTail, situation, state);
-  const id = item.id ?? mintUnused(index, situation, state);
-  const line = spliceDraft(item.encoded, id, parentId);
-  state.newIds.add(id);
-  state.tailId = id;
+  const parentId = toTail ? log.tailId : parentOf(log, item.parent, leaf);
+  const id = item.id ?? mintUnused(log, situation);
+  const line = spliceDraft(encoded, id, parentId);
+  log.add({ id, parentId, encoded });
   // A metadata entry on a foreign tail leaves the leaf where the user stands.
-  if (!toTail) state.leafId = id;
+  if (!toTail) leaf.id = id;
   const attachedTo = toTail ? "tail" : attachment(item.parent);
-  return { id, parentId, line, attachedTo, leafId: state.leafId };
+  return { id, parentId, line, attachedTo, leafId: leaf.id };
 }
 
 function planRetry(
-  index: IndexTable,
+  log: PlannedLog,
   item: AppendItem,
   id: string,
-  row: number,
-  situation: AppendSituation,
-): Omit<PlannedEntry, "leafId"> {
-  if (row < 0 || !situation.sameContent(row, item)) {
+  { sameContent }: AppendSituation,
+  leaf: PlannedLeaf,
+): PlannedEntry {
+  if (!sameContent(id, item.encoded)) {
     throw new BranchlogError(
       "ERR_DUPLICATE_ID",
-      `${situation.path} already holds another entry with the id ${id}; nothing was written. ` +
+      `${log.path} already holds another entry with the id ${id}; nothing was written. ` +
         "Leave the id out to have one made.",
-      { path: situation.path, id },
+      { path: log.path, id },
     );
   }
-  return { id, parentId: index.parentIdOf(row), line: null, attachedTo: "entry" };
+  const { index } = log;
+  const planned = log.planned(id);
+  const parentId = planned === undefined ? index.parentIdOf(index.rowOfId(id)) : planned.parentId;
+  // What landed without its session's knowledge is where the leaf would be.
+  if (item.parent.kind === "leaf" && parentId === leaf.id) leaf.id = id;
+  return { id, parentId, line: null, attachedTo: "entry", leafId: leaf.id };
 }
 
-function parentOf(
-  index: IndexTable,
-  parent: ParentChoice,
-  toTail: boolean,
-  situation: AppendSituation,
-  state: PlanState,
-): string | null {
-  if (toTail) return state.tailId;
+function parentOf(log: PlannedLog, parent: ParentChoice, leaf: PlannedLeaf): string | null {
   switch (parent.kind) {
     case "leaf":
-      return requireLeaf(index, situation, state);
+      return requireLeaf(log, leaf);
     case "tail":
-      return state.tailId;
+      return log.tailId;
     case "root":
       return null;
     case "entry":
-      if (state.newIds.has(parent.id) || index.rowOfId(parent.id) >= 0) return parent.id;
+      if (log.has(parent.id)) return parent.id;
       throw new BranchlogError("ERR_ENTRY_NOT_FOUND", `Entry ${parent.id} not found`, {
-        path: situation.path,
+        path: log.path,
         id: parent.id,
       });
   }
 }
 
 /** A leaf that is gone from a log is no parent: whoever reads it would find nothing above. */
-function requireLeaf(
-  index: IndexTable,
-  { path, tailId }: AppendSituation,
-  { leafId, newIds }: PlanState,
-): string | null {
-  if (leafId === null || newIds.has(leafId) || index.rowOfId(leafId) >= 0) return leafId;
+function requireLeaf(log: PlannedLog, { id }: PlannedLeaf): string | null {
+  if (id === null || log.has(id)) return id;
+  const { path, tailId } = log;
   throw new BranchlogError(
     "ERR_DIVERGED",
-    `Entry ${leafId}, where this session stands, is gone from ${path}: another program rewrote ` +
+    `Entry ${id}, where this session stands, is gone from ${path}: another program rewrote ` +
       "it. Nothing was written. Move or follow, then append again.",
-    { path, id: leafId, tail: tailId },
+    { path, id, tail: tailId },
   );
 }
 
@@ -206,16 +190,16 @@ function attachment(parent: ParentChoice): PlannedEntry["attachedTo"] {
   return parent.kind === "leaf" ? "leaf" : "entry";
 }
 
-/** A new id that neither the log nor this batch holds, nor any entry names as its parent. */
-function mintUnused(index: IndexTable, situation: AppendSituation, state: PlanState): string {
+/** A new id that neither the log nor the plan holds, nor any entry names as its parent. */
+function mintUnused(log: PlannedLog, { mintId }: AppendSituation): string {
   for (let attempt = 0; attempt < mintAttemptsMax; attempt += 1) {
-    const id = situation.mintId();
-    if (index.ids.find(id) < 0 && !state.newIds.has(id)) return id;
+    const id = mintId();
+    if (log.isUnused(id)) return id;
   }
   throw new BranchlogError(
     "ERR_APPEND_FAILED",
-    `The id source gave ${mintAttemptsMax} ids that ${situation.path} already holds; ` +
+    `The id source gave ${mintAttemptsMax} ids that ${log.path} already holds; ` +
       "nothing was written. Check the id source.",
-    { path: situation.path },
+    { path: log.path },
   );
 }

@@ -1,45 +1,233 @@
 /**
- * The appends of one asynchronous session, one after the other in the order of their calls. A
- * failed one is its caller's business only; the next goes on.
+ * The appends of one asynchronous session, in the order of their calls. Those that wait together
+ * are written together: one lock, one look at what others wrote, one write. Sessions of one process
+ * that share a log take turns, each with all it has waiting, up to `batchBytesMax`. A failed append
+ * is its caller's business only; the next goes on.
  */
-import type { AppendRequest, AppendResult } from "./append-entries.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { BranchlogError } from "../errors.ts";
+import { sharingOf } from "../store/lock-sharing.ts";
+import { bytesOf, checkRequest, idsOf } from "./append-entries.ts";
+import type { QueuedGroup } from "./append-entries.ts";
+import type { AppendCall, AppendRequest } from "./append-group.ts";
+import { failedCall } from "./append-outcome.ts";
+import type { AppendOutcome, AppendResult } from "./append-outcome.ts";
+import { deferred } from "./deferred.ts";
+import type { Deferred } from "./deferred.ts";
 import type { Engine } from "./engine.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
 import { runAsync } from "./steps.ts";
+
+/** What a job takes in memory besides the bytes of its entries, roughly. */
+const jobBytes = 256;
+
+/** An append that waits for its turn. */
+interface QueuedAppend extends AppendCall {
+  readonly kind: "append";
+  readonly bytes: number;
+  readonly answer: Deferred<readonly AppendResult[]>;
+  /** `gone`: its caller gave up waiting; when its turn comes, nothing is done. */
+  state: "queued" | "taken" | "gone";
+}
+
+/** Anything else that has its place between appends. */
+interface QueuedWork {
+  readonly kind: "work";
+  readonly bytes: number;
+  readonly run: () => Promise<void>;
+}
 
 /** See the file comment. */
 export class AppendQueue {
   readonly #engine: Engine;
   readonly #leaf: LeafCursor;
-  #last: Promise<unknown> = Promise.resolve();
+  #jobs: (QueuedAppend | QueuedWork)[] = [];
+  /** Bytes of what is not answered yet, be it written or not. */
+  #queuedBytes = 0;
+  #waitingAppends = 0;
+  #drained: Promise<void> | undefined;
+  readonly #syncing = new Set<Promise<void>>();
+  /** Ends the wait for the lock, once nobody waits for it any more. */
+  #wait = new AbortController();
 
   constructor(engine: Engine, leaf: LeafCursor) {
     this.#engine = engine;
     this.#leaf = leaf;
   }
 
-  /** Appends once everything that was asked for earlier is done. */
-  append(request: AppendRequest, signal?: AbortSignal): Promise<readonly AppendResult[]> {
-    return this.run(() => {
-      signal?.throwIfAborted();
-      const steps = this.#engine.append(request, this.#leaf);
-      return runAsync(steps, this.#engine.settings.ports.clock, signal);
-    });
+  /**
+   * Appends once everything that was asked for earlier is done, or together with it. The signal
+   * ends the wait for that; nothing is written then.
+   * @throws BranchlogError as `appendRequest`; `ERR_QUEUE_FULL`.
+   */
+  async append(request: AppendRequest, signal?: AbortSignal): Promise<readonly AppendResult[]> {
+    signal?.throwIfAborted();
+    checkRequest(this.#engine, request);
+    if (request.items.length === 0) return [];
+    const bytes = jobBytes + bytesOf(request.items);
+    const answer = deferred<readonly AppendResult[]>();
+    const job: QueuedAppend = {
+      kind: "append",
+      request,
+      leaf: this.#leaf,
+      bytes,
+      answer,
+      state: "queued",
+    };
+    this.#enqueue(job);
+    this.#waitingAppends += 1;
+    if (signal === undefined) return answer.promise;
+    const leave = (): void => this.#leave(job, signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      return await answer.promise;
+    } finally {
+      signal.removeEventListener("abort", leave);
+    }
   }
 
-  /** Runs `work` once everything that was asked for earlier is done. */
-  run<T>(work: () => T | Promise<T>): Promise<T> {
-    const result = this.#last.then(work);
-    // The queue goes on after a failure, which is reported to the caller through `result`.
-    this.#last = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    return result;
+  /**
+   * Runs `work` once everything that was asked for earlier is done.
+   * @throws BranchlogError `ERR_QUEUE_FULL`.
+   */
+  async run<T>(work: () => T | Promise<T>): Promise<T> {
+    const answer = deferred<T>();
+    const run = async (): Promise<void> => {
+      try {
+        answer.resolve(await work());
+      } catch (error) {
+        answer.reject(error);
+      }
+    };
+    this.#enqueue({ kind: "work", bytes: jobBytes, run });
+    return answer.promise;
   }
 
-  /** Resolves once nothing is under way. */
+  /** Resolves once nothing is under way, syncs included. */
   async idle(): Promise<void> {
-    await this.#last;
+    while (this.#drained !== undefined) await this.#drained;
+    await Promise.all(this.#syncing);
   }
+
+  #enqueue(job: QueuedAppend | QueuedWork): void {
+    const { path, settings } = this.#engine;
+    const queuedBytes = this.#queuedBytes + job.bytes;
+    if (this.#queuedBytes > 0 && queuedBytes > settings.queuedBytesMax) {
+      throw queueFull(path, settings.queuedBytesMax);
+    }
+    this.#queuedBytes = queuedBytes;
+    this.#jobs.push(job);
+    this.#drained ??= this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    // What is asked for in the same turn of the event loop is written together.
+    await Promise.resolve();
+    for (let first = this.#jobs[0]; first !== undefined; first = this.#jobs[0]) {
+      if (first.kind === "work") {
+        this.#jobs.shift();
+        await first.run();
+        this.#queuedBytes -= first.bytes;
+        continue;
+      }
+      const { turns } = sharingOf(this.#engine.settings.ports.lock);
+      await turns.take(this.#engine.path, () => this.#commit());
+      // The event loop gets a turn, and whoever was answered the time to ask for more.
+      await nextTurn();
+    }
+    this.#drained = undefined;
+  }
+
+  /** Appends what waits in front as one write. Never rejects. */
+  async #commit(): Promise<void> {
+    const { settings } = this.#engine;
+    const waiting = this.#appendsInFront(Number.POSITIVE_INFINITY);
+    let group: readonly QueuedAppend[] | undefined;
+    // Chosen under the lock: who came while it was waited for is served as well.
+    const take = (): readonly QueuedAppend[] =>
+      (group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
+    this.#wait = new AbortController();
+    try {
+      const steps = this.#engine.appendQueued(take);
+      const appended = await runAsync(steps, settings.ports.clock, this.#wait.signal);
+      this.#settle(group ?? [], appended);
+    } catch (error) {
+      // Who came later goes on waiting, for as long as he would have had to anyway.
+      for (const job of group ?? this.#take(waiting)) this.#answer(job, failedCall(error));
+    }
+  }
+
+  /** Answers the group: at once, or when what it wrote is durable. Later groups do not wait. */
+  #settle(group: readonly QueuedAppend[], { outcomes, durable }: QueuedGroup): void {
+    if (durable === undefined) {
+      for (const [at, job] of group.entries()) this.#answer(job, outcomes[at]);
+      return;
+    }
+    const settled = durable.then(
+      () => {
+        for (const [at, job] of group.entries()) this.#answer(job, outcomes[at]);
+      },
+      (cause: unknown) => {
+        for (const [at, job] of group.entries())
+          this.#answer(job, this.#doubted(outcomes[at], cause));
+      },
+    );
+    this.#syncing.add(settled);
+    void settled.then(() => this.#syncing.delete(settled));
+  }
+
+  /** The outcome after a failed sync: what is in the log may not be on the device. */
+  #doubted(outcome: AppendOutcome | undefined, cause: unknown): AppendOutcome | undefined {
+    if (outcome?.results === undefined) return outcome;
+    return failedCall(this.#engine.durability.unknown(idsOf(outcome.results), cause));
+  }
+
+  #answer({ bytes, answer }: QueuedAppend, outcome: AppendOutcome | undefined): void {
+    this.#queuedBytes -= bytes;
+    if (outcome === undefined) answer.reject(new Error("an append without an outcome"));
+    else if (outcome.results === undefined) answer.reject(outcome.error);
+    else answer.resolve(outcome.results);
+  }
+
+  /** How many appends stand at the front of the queue, with so many bytes at most, but for one. */
+  #appendsInFront(bytesMax: number): number {
+    let bytes = 0;
+    let count = 0;
+    for (const job of this.#jobs) {
+      bytes += job.bytes;
+      if (job.kind === "work" || (count > 0 && bytes > bytesMax)) break;
+      count += 1;
+    }
+    return count;
+  }
+
+  /** Takes the first jobs out of the queue; those that still want something are returned. */
+  #take(count: number): readonly QueuedAppend[] {
+    const taken: QueuedAppend[] = [];
+    for (const job of this.#jobs.splice(0, count)) {
+      if (job.kind !== "append" || job.state === "gone") continue;
+      job.state = "taken";
+      taken.push(job);
+    }
+    this.#waitingAppends -= taken.length;
+    return taken;
+  }
+
+  /** The caller of an append gives up; if its turn has come already, it is too late. */
+  #leave(job: QueuedAppend, reason: unknown): void {
+    if (job.state !== "queued") return;
+    job.state = "gone";
+    this.#answer(job, failedCall(reason));
+    this.#waitingAppends -= 1;
+    if (this.#waitingAppends === 0) this.#wait.abort(reason);
+  }
+}
+
+function queueFull(path: string, queuedBytesMax: number): BranchlogError {
+  return new BranchlogError(
+    "ERR_QUEUE_FULL",
+    `More than ${queuedBytesMax} bytes would wait to be appended to ${path} (queuedBytesMax); ` +
+      "this was refused, and nothing of it was written. Wait for earlier appends to resolve.",
+    { path },
+  );
 }

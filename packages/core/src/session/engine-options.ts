@@ -1,8 +1,21 @@
 /** How an engine reads, waits and writes, with the defaults for what is not said. */
 import { lineBytesMaxDefault } from "@branchlog/streaming";
-import { batchBytesMaxDefault, bodyCacheBytesMaxDefault, lockWaitMsDefault } from "../limits.ts";
+import { BranchlogError } from "../errors.ts";
+import {
+  batchBytesMaxDefault,
+  bodyCacheBytesMaxDefault,
+  lockWaitMsDefault,
+  queuedBytesMaxDefault,
+} from "../limits.ts";
 import { nodePorts } from "../store/node-ports.ts";
 import type { Ports } from "../store/ports.ts";
+
+/**
+ * When an append is acknowledged. `os`: the system has the bytes; they survive the death of this
+ * process. `disk`: the device has them; they survive a loss of power. An interval: as `os`, and the
+ * device has them at most so many milliseconds later, if the process lives that long.
+ */
+export type Durability = "os" | "disk" | { readonly intervalMs: number };
 
 /** Options of everything that opens or creates a log. */
 export interface EngineOptions {
@@ -16,8 +29,12 @@ export interface EngineOptions {
   readonly bodyCacheBytesMax?: number;
   /** How long an append waits for the lock. Default 15,000. */
   readonly lockWaitMs?: number;
-  /** Longest batch that is written at once, in bytes. Default 8 MiB. */
+  /** What an acknowledgement means. Default `os`. */
+  readonly durability?: Durability;
+  /** Most that is written at once, in bytes, but for a single longer entry. Default 8 MiB. */
   readonly batchBytesMax?: number;
+  /** Most that waits to be written by one session, in bytes. Default 256 MiB. */
+  readonly queuedBytesMax?: number;
   /** Hands out immutable bodies, to find callers that mutate them. Default false. */
   readonly freezeBodies?: boolean;
   /** Appends to logs of a newer version all the same. Default false. */
@@ -29,7 +46,10 @@ export interface EngineSettings extends Required<Omit<EngineOptions, "ports">> {
   readonly ports: Ports;
 }
 
-/** Fills in the defaults. */
+/**
+ * Fills in the defaults.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a durability that is none.
+ */
 export function engineSettings(options: EngineOptions): EngineSettings {
   return {
     access: options.access ?? "append",
@@ -37,8 +57,20 @@ export function engineSettings(options: EngineOptions): EngineSettings {
     lineBytesMax: options.lineBytesMax ?? lineBytesMaxDefault,
     bodyCacheBytesMax: options.bodyCacheBytesMax ?? bodyCacheBytesMaxDefault,
     lockWaitMs: options.lockWaitMs ?? lockWaitMsDefault,
+    durability: checkedDurability(options.durability ?? "os"),
     batchBytesMax: options.batchBytesMax ?? batchBytesMaxDefault,
+    queuedBytesMax: options.queuedBytesMax ?? queuedBytesMaxDefault,
     freezeBodies: options.freezeBodies ?? false,
     allowNewerVersion: options.allowNewerVersion ?? false,
   };
+}
+
+/** A misspelt promise must not be a weaker one. */
+function checkedDurability(durability: Durability): Durability {
+  if (durability === "os" || durability === "disk") return durability;
+  if (typeof durability === "object" && durability.intervalMs > 0) return durability;
+  throw new BranchlogError(
+    "ERR_INVALID_ARGUMENT",
+    'durability must be "os", "disk" or { intervalMs } with a number above 0',
+  );
 }

@@ -6,7 +6,6 @@
 import type { BodyReader } from "../bodies/body-reader.ts";
 import { encodeHeader } from "../entries/encode-header.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
-import { BranchlogError } from "../errors.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
@@ -15,12 +14,15 @@ import type { PathContext } from "../projections/context.ts";
 import type { PathView } from "../projections/projection.ts";
 import { createLog } from "../store/create-log.ts";
 import { LogFile } from "../store/log-file.ts";
-import { appendEntries } from "./append-entries.ts";
-import type { AppendRequest, AppendResult } from "./append-entries.ts";
+import { appendQueued, appendRequest } from "./append-entries.ts";
+import type { QueuedGroup } from "./append-entries.ts";
+import type { AppendCall, AppendRequest } from "./append-group.ts";
+import type { AppendResult } from "./append-outcome.ts";
 import { engineSettings } from "./engine-options.ts";
 import type { EngineOptions, EngineSettings } from "./engine-options.ts";
 import { Findings } from "./findings.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
+import { LogDurability } from "./log-durability.ts";
 import { rowPathView } from "./row-path-view.ts";
 import { runSync } from "./steps.ts";
 import type { Steps } from "./steps.ts";
@@ -31,6 +33,7 @@ export class Engine {
   readonly settings: EngineSettings;
   readonly log: TrackedLog;
   readonly findings: Findings;
+  readonly durability: LogDurability;
   /** How far the log went at the owner's last own append, or at its opening. */
   #own = { generation: 1, rows: 0 };
   /** How far it went when the owner last looked at it. */
@@ -40,6 +43,7 @@ export class Engine {
     this.settings = settings;
     this.log = new TrackedLog(new LogFile(settings.ports.fs, path), settings);
     this.findings = new Findings(this.log);
+    this.durability = new LogDurability(settings.durability, this.log, settings.ports);
   }
 
   /**
@@ -143,14 +147,19 @@ export class Engine {
     runSync(this.log.catchUp(), this.settings.ports.clock);
   }
 
-  /** Appends entries as one write; see `appendEntries`. */
+  /** Appends entries as one write, blocking; see `appendRequest`. */
+  appendSync(request: AppendRequest, leaf: LeafCursor): readonly AppendResult[] {
+    return runSync(this.append(request, leaf), this.settings.ports.clock);
+  }
+
+  /** The steps of {@link Engine.appendSync}. */
   append(request: AppendRequest, leaf: LeafCursor): Steps<readonly AppendResult[]> {
-    if (this.settings.access === "read") {
-      const { path } = this;
-      const message = `${path} is open for reading. Open it with access "append" to write to it.`;
-      throw new BranchlogError("ERR_READ_ONLY", message, { path });
-    }
-    return appendEntries(this, request, leaf);
+    return appendRequest(this, { request, leaf });
+  }
+
+  /** The steps of appending what waits in a queue as one write; see `appendQueued`. */
+  appendQueued(take: () => readonly AppendCall[]): Steps<QueuedGroup> {
+    return appendQueued(this, take);
   }
 
   /** The entry with that id, blocking while it is read; undefined if there is none. */

@@ -4,6 +4,7 @@
  * other failure is the caller's at once.
  */
 import { BranchlogError } from "../errors.ts";
+import { sharingOf } from "../store/lock-sharing.ts";
 import type { HeldLock, Ports } from "../store/ports.ts";
 import { portStep } from "./steps.ts";
 import type { Steps } from "./steps.ts";
@@ -12,17 +13,22 @@ const pauseMsMin = 1;
 const pauseMsMax = 5;
 
 /**
- * Acquires the lock of `path`.
+ * Acquires the lock of `path`, or takes over the one that this process kept.
  * @throws BranchlogError `ERR_LOCK_TIMEOUT` after `lockWaitMs`.
  */
 export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): Steps<HeldLock> {
   const { clock, ids, lock } = ports;
-  const deadline = clock.monotonicMs() + lockWaitMs;
+  const { lease } = sharingOf(lock);
+  const startMs = clock.monotonicMs();
+  const kept = lease.take(path, startMs);
+  if (kept !== null) return kept;
   for (;;) {
     yield portStep("lock");
     const held = lock.tryAcquireSync(path);
     if (held !== null) return held;
-    const left = deadline - clock.monotonicMs();
+    // Whoever has what we wait for may be waiting for what we keep.
+    lease.release();
+    const left = startMs + lockWaitMs - clock.monotonicMs();
     if (left <= 0) throw lockTimeout(path, lockWaitMs);
     const pause = pauseMsMin + ids.jitter() * (pauseMsMax - pauseMsMin);
     yield { kind: "wait", ms: Math.min(pause, left) };

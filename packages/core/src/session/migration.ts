@@ -67,7 +67,7 @@ function* migrateInto(migration: Migration): Steps<boolean> {
   const held = yield* acquireLock(log.file.path, ports, migration.lockWaitMs);
   try {
     yield* log.catchUp();
-    if (log.generation !== generation) return false;
+    if (log.generation !== generation || log.state !== state) return false;
     yield portStep("write");
     for (const chunk of migratedChunks(log.file, state, converted, state.end)) {
       writeFully(fs, fd, chunk);

@@ -1,6 +1,6 @@
 /**
- * Whether a draft that is appended again says the same as the entry that the log holds: every field
- * but parent and timestamp, which the first append decided. Pure.
+ * Whether a draft that is appended again says the same as what was appended under its id: every
+ * field but parent and timestamp, which the first append decided. Pure. O(size of the entry).
  */
 import { isDeepStrictEqual } from "node:util";
 import { decodeLine } from "@branchlog/streaming";
@@ -8,11 +8,22 @@ import { spliceDraft } from "../entries/encode-entry.ts";
 import type { EncodedDraft } from "../entries/encode-entry.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 
-/** Compares by value, after a round trip through JSON. O(size of the entry). */
+/** Compares with an entry of the log, by value, after a round trip through JSON. */
 export function sameContent(entry: SessionEntry, encoded: EncodedDraft): boolean {
-  const decoded = decodeLine(spliceDraft(encoded, entry.id, entry.parentId));
-  if (!decoded.ok) return false;
-  const { timestamp: _first, parentId: _firstParent, ...stored } = { ...entry };
-  const { timestamp: _second, parentId: _secondParent, ...offered } = decoded.value;
-  return isDeepStrictEqual(stored, offered);
+  const offered = contentOf(encoded, entry.id);
+  const { timestamp: _, parentId: __, ...stored } = { ...entry };
+  return offered !== undefined && isDeepStrictEqual(stored, offered);
+}
+
+/** Compares two drafts that are to be written under the same id. */
+export function sameDraft(one: EncodedDraft, other: EncodedDraft, id: string): boolean {
+  const first = contentOf(one, id);
+  return first !== undefined && isDeepStrictEqual(first, contentOf(other, id));
+}
+
+function contentOf(encoded: EncodedDraft, id: string): Record<string, unknown> | undefined {
+  const decoded = decodeLine(spliceDraft(encoded, id, null));
+  if (!decoded.ok) return undefined;
+  const { timestamp: _, parentId: __, ...content } = decoded.value;
+  return content;
 }

@@ -3,17 +3,17 @@
  * moves. Appends and moves of one session happen in the order of their calls; the promise of an
  * append resolves once its bytes are in the log.
  */
-import { encodeDraft } from "../entries/encode-entry.ts";
 import type { EntryDraft } from "../entries/entry-draft.ts";
 import { AppendQueue } from "./append-queue.ts";
-import { appendItem } from "./append-entries.ts";
-import type { AppendResult } from "./append-entries.ts";
-import { parentChoice } from "./append-options.ts";
+import type { AppendResult } from "./append-outcome.ts";
+import { requestOf } from "./append-options.ts";
 import type { AppendOptions } from "./append-options.ts";
 import type { Engine } from "./engine.ts";
 import { EngineAccess } from "./engine-access.ts";
 import { LeafCursor } from "./leaf-cursor.ts";
 import { requireNode } from "./named-entry.ts";
+import { recoverLog } from "./recovery.ts";
+import type { Recovery } from "./recovery.ts";
 import { SessionView } from "./session-view.ts";
 import { verifyLog } from "./verify.ts";
 import type { VerifyReport } from "./verify.ts";
@@ -39,7 +39,7 @@ export class Session extends SessionView {
    * @throws BranchlogError `ERR_UNSERIALIZABLE`, `ERR_INVALID_ARGUMENT`, `ERR_READ_ONLY`,
    * `ERR_CONFLICT`, `ERR_DIVERGED`, `ERR_DUPLICATE_ID`, `ERR_ENTRY_NOT_FOUND`, `ERR_LOCK_TIMEOUT`,
    * `ERR_LOG_GONE`, `ERR_APPEND_FAILED`, `ERR_APPEND_UNCERTAIN`, `ERR_MIGRATION`,
-   * `ERR_VERSION_NEWER`, `ERR_CLOSED`.
+   * `ERR_VERSION_NEWER`, `ERR_CLOSED`, `ERR_QUEUE_FULL`, `ERR_DURABILITY_UNKNOWN`.
    */
   async append(draft: EntryDraft, options: AppendOptions = {}): Promise<AppendResult> {
     const [result] = await this.#append([draft], options);
@@ -100,10 +100,17 @@ export class Session extends SessionView {
     return verifyLog(this.#open(), options.signal);
   }
 
-  /** Waits for appends under way, then refuses further use. */
+  /** Writes back a log that is gone, and what a failed sync left in doubt; see `recoverLog`. */
+  async recover(): Promise<Recovery> {
+    const engine = this.#open();
+    return this.#queue.run(() => recoverLog(engine));
+  }
+
+  /** Waits until appends under way are as durable as promised, then refuses further use. */
   async close(): Promise<void> {
     this.#access.close();
     await this.#queue.idle();
+    await this.#access.engine.durability.flush();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -114,14 +121,9 @@ export class Session extends SessionView {
     drafts: readonly EntryDraft[],
     options: AppendOptions,
   ): Promise<readonly AppendResult[]> {
-    const engine = this.#open();
-    const timestamp = new Date(engine.settings.ports.clock.now()).toISOString();
-    const parent = parentChoice(options.parent ?? "leaf");
-    const items = drafts.map((draft, i) =>
-      appendItem(encodeDraft(draft, timestamp), i === 0 ? parent : { kind: "leaf" }, options.id),
-    );
-    const { onDiverged = "branch", expectedTail, signal } = options;
-    return this.#queue.append({ items, onDiverged, expectedTail }, signal);
+    const { ports } = this.#open().settings;
+    const request = requestOf(drafts, options, ports.clock.now());
+    return this.#queue.append(request, options.signal);
   }
 
   #open(): Engine {

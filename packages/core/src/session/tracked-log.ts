@@ -4,6 +4,7 @@
  * generation. It never writes. The engine appends through it; live streams will watch it.
  */
 import { BranchlogError } from "../errors.ts";
+import { isSameFile } from "../store/file-identity.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
 import { LogState } from "./log-state.ts";
@@ -39,9 +40,29 @@ export class TrackedLog {
     return this.#state;
   }
 
+  /** Canonical path. */
+  get path(): string {
+    return this.file.path;
+  }
+
+  /** Position after the last byte that was read. */
+  get end(): number {
+    return this.#state.end;
+  }
+
+  /** Whether a line can be appended as it is, without a newline before it. */
+  get isTerminated(): boolean {
+    return this.#state.isTerminated;
+  }
+
   /** Counts from 1; one more each time the log turned out to be another. */
   get generation(): number {
     return this.#generation;
+  }
+
+  /** What the system said of the log when it was last looked at. */
+  get stat(): FileStat | undefined {
+    return this.#stat;
   }
 
   /** Length of the log in bytes when it was last looked at. */
@@ -90,6 +111,16 @@ export class TrackedLog {
     else this.#startOver();
   }
 
+  /** What the log's name leads to now; null if nothing. */
+  statSync(): FileStat | null {
+    return this.file.statSync();
+  }
+
+  /** One write at the end of the file; returns the bytes taken. */
+  writeSync(bytes: Buffer): number {
+    return this.file.appendSync(bytes);
+  }
+
   /** Takes in bytes that were just written at the end, as the rows that this process wrote. */
   adopt(bytes: Buffer, stat: FileStat): void {
     const firstOwn = this.#state.adopt(bytes);
@@ -105,7 +136,8 @@ export class TrackedLog {
 
   /** Whether the file has the inode that was read and so many bytes more than were read. */
   grewBy(stat: FileStat, bytes: number): boolean {
-    return stat.ino === this.#stat?.ino && stat.size === this.#state.end + bytes;
+    const isSame = this.#stat !== undefined && isSameFile(stat, this.#stat);
+    return isSame && stat.size === this.#state.end + bytes;
   }
 
   /** Whether the log holds exactly this line as the entry of that id, with or without newline. */
@@ -115,6 +147,13 @@ export class TrackedLog {
     if (row < 0 || index.rows.length(row) !== line.length - 1) return "no";
     if (!bodies.lineSync(row).equals(line.subarray(0, -1))) return "no";
     return row === pendingRow ? "unterminated" : "yes";
+  }
+
+  /** Where the line of an entry starts; -1 if there is none. */
+  offsetOf(id: string): number {
+    const { index } = this.#state;
+    const row = index.rowOfId(id);
+    return row < 0 ? -1 : index.rows.offset(row);
   }
 
   #begin(): FileStat {
@@ -197,7 +236,7 @@ export class TrackedLog {
     const { path } = this.file;
     const message =
       `${path} is gone: it was deleted or moved while open. Nothing was written, and nothing is ` +
-      "created in its place. Put the file back, or open another session.";
+      "created in its place. Call recover() to have it written back, or open another session.";
     return new BranchlogError("ERR_LOG_GONE", message, { path });
   }
 }

@@ -6,6 +6,7 @@
 import { dirname } from "node:path";
 import { BranchlogError } from "../errors.ts";
 import { creationFailed, errorCodeOf, logExists, nameNotDurable } from "./creation-errors.ts";
+import { makeDurableDirectory } from "./durable-directory.ts";
 import type { FileSystem, Ports } from "./ports.ts";
 
 /** Error codes with which file systems without hard links refuse them. */
@@ -22,7 +23,7 @@ const linkUnsupported: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNO
 export function createLog(ports: Ports, path: string, chunks: Iterable<Buffer>): void {
   const { fs } = ports;
   try {
-    fs.makeDirectorySync(dirname(path));
+    makeDurableDirectory(fs, dirname(path));
     publishNew(ports, temporaryPath(ports, path), path, chunks);
   } catch (error) {
     throw error instanceof BranchlogError ? error : creationFailed(path, error);

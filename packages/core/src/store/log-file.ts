@@ -10,8 +10,11 @@ import { readCounter } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
 import { descriptorPoolOf } from "./descriptor-pool.ts";
+import { isSameFile } from "./file-identity.ts";
 import type { FileIdentity } from "./file-identity.ts";
 import type { FileStat, FileSystem } from "./ports.ts";
+
+const chunkBytes = 1024 * 1024;
 
 /** See the file comment. */
 export class LogFile implements ByteSource {
@@ -82,6 +85,63 @@ export class LogFile implements ByteSource {
       this.#fs.writeSync(fd, bytes, 0, bytes.length),
     );
   }
+
+  /**
+   * All bytes of the file that was adopted, piece by piece, also after it has lost its name.
+   * @throws BranchlogError `ERR_LOG_GONE` if it is not open any more.
+   */
+  *openBytes(): Generator<Buffer> {
+    const mode = (["read", "append"] as const).find((one) => this.#isOpen(one));
+    if (mode === undefined) throw closed(this.path);
+    for (let position = 0; ;) {
+      const chunk = Buffer.allocUnsafe(chunkBytes);
+      const from = position;
+      const count = descriptorPoolOf(this.#fs).useSync(this.path, mode, this.#adopted, (fd) =>
+        this.#fs.readSync(fd, chunk, 0, chunk.length, from),
+      );
+      if (count === 0) return;
+      position += count;
+      yield chunk.subarray(0, count);
+    }
+  }
+
+  /** Whether a descriptor of the adopted file is open, whatever has its name now. */
+  #isOpen(mode: "read" | "append"): boolean {
+    try {
+      const open = descriptorPoolOf(this.#fs).useSync(this.path, mode, this.#adopted, (fd) =>
+        this.#fs.fstatSync(fd),
+      );
+      return this.#adopted !== undefined && isSameFile(open, this.#adopted);
+    } catch {
+      return false;
+    }
+  }
+
+  /** Brings what was appended onto the device, blocking. */
+  syncSync(): void {
+    descriptorPoolOf(this.#fs).useSync(this.path, "append", this.#adopted, (fd) =>
+      this.#fs.fdatasyncSync(fd),
+    );
+  }
+
+  /** As {@link LogFile.syncSync}, without blocking. */
+  sync(): Promise<void> {
+    return descriptorPoolOf(this.#fs).use(this.path, "append", this.#adopted, (fd) =>
+      this.#fs.fdatasync(fd),
+    );
+  }
+
+  /** Keeps the descriptor that is appended to open until the work is done. */
+  keepOpen<T>(work: () => Promise<T>): Promise<T> {
+    return descriptorPoolOf(this.#fs).use(this.path, "append", this.#adopted, work);
+  }
+}
+
+function closed(path: string): BranchlogError {
+  const message =
+    `${path} is gone, and this process has no descriptor of it open any more: it cannot be ` +
+    "written back. Restore it from a copy, or open another session.";
+  return new BranchlogError("ERR_LOG_GONE", message, { path });
 }
 
 function unreadable(path: string, cause: unknown): unknown {

@@ -5,6 +5,7 @@
  */
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { makeDurableDirectory } from "../../store/durable-directory.ts";
 import { nodeFileSystem } from "../../store/node-file-system.ts";
 import { expandPath, isSamePath, resolvePath } from "./local-path.ts";
 
@@ -33,7 +34,7 @@ export function defaultSessionDirPath(cwd: string, agentDir: string = getAgentDi
  */
 export function getDefaultSessionDir(cwd: string, agentDir: string = getAgentDir()): string {
   const directory = defaultSessionDirPath(cwd, agentDir);
-  nodeFileSystem.makeDirectorySync(directory);
+  makeDurableDirectory(nodeFileSystem, directory);
   return directory;
 }
 

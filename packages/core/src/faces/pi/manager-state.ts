@@ -10,6 +10,7 @@ import { engineSettings } from "../../session/engine-options.ts";
 import type { EngineOptions } from "../../session/engine-options.ts";
 import { newHeader } from "../../session/new-header.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
+import { makeDurableDirectory } from "../../store/durable-directory.ts";
 import { resolveSessionDir } from "./agent-directory.ts";
 import { claimEmptyFile } from "./empty-file.ts";
 import { openExisting } from "./existing-file.ts";
@@ -51,7 +52,7 @@ export function filePlace(
     isPersisted: true,
     options,
   };
-  engineSettings(options).ports.fs.makeDirectorySync(place.sessionDir);
+  makeDurableDirectory(engineSettings(options).ports.fs, place.sessionDir);
   return place;
 }
 

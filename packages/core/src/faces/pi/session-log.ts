@@ -6,14 +6,14 @@
 import { readRange } from "@branchlog/streaming";
 import { encodeDraft } from "../../entries/encode-entry.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
+import { BranchlogError, isBranchlogError } from "../../errors.ts";
 import { appendItem } from "../../session/append-entries.ts";
-import type { AppendResult } from "../../session/append-entries.ts";
+import type { AppendResult } from "../../session/append-outcome.ts";
 import type { AppendItem, ParentChoice } from "../../session/append-plan.ts";
 import { Engine } from "../../session/engine.ts";
 import type { EngineOptions } from "../../session/engine-options.ts";
 import { engineSettings } from "../../session/engine-options.ts";
 import { LeafCursor } from "../../session/leaf-cursor.ts";
-import { runSync } from "../../session/steps.ts";
 import { createLog } from "../../store/create-log.ts";
 import { createMemoryPorts } from "../../store/memory-ports.ts";
 import { noLock } from "../../store/memory-lock.ts";
@@ -107,7 +107,7 @@ function memoryEngine(path: string, chunks: Iterable<Buffer>, options: EngineOpt
 
 function appendNow({ engine, leaf }: SessionLog, item: AppendItem): AppendResult {
   const request = { items: [item], onDiverged: "branch", expectedTail: undefined } as const;
-  const [result] = runSync(engine.append(request, leaf), engine.settings.ports.clock);
+  const [result] = engine.appendSync(request, leaf);
   if (result === undefined) throw new Error("an append without a result");
   return result;
 }
@@ -122,7 +122,7 @@ function publish(draft: SessionLog, path: string, item: AppendItem): Appended {
     createLog(engineSettings(options).ports, path, bytesOf(copy.engine));
     return { log: standingAt(fileLog(path, options), copy.leaf), result };
   } catch (error) {
-    const file = ownFile(draft, path);
+    const file = ownFile(draft, path, error);
     if (file === undefined) throw error;
     const isWhole = file.engine.tailId === result.id;
     if (isWhole) return { log: standingAt(file, copy.leaf), result };
@@ -139,16 +139,27 @@ function standingAt(log: SessionLog, { id }: LeafCursor): SessionLog {
 /**
  * The file at a path if it begins as the draft does: then it is what became of the draft when a
  * publication failed after the file had its name, now or at an earlier append.
+ * @throws BranchlogError `ERR_APPEND_UNCERTAIN` if that cannot be seen.
  */
-function ownFile(draft: SessionLog, path: string): SessionLog | undefined {
+function ownFile(draft: SessionLog, path: string, failure: unknown): SessionLog | undefined {
   try {
     const file = fileLog(path, draft.options);
     const wanted = Buffer.concat([...bytesOf(draft.engine)]);
     const found = Buffer.concat([...readRange(file.engine.log.file, 0, wanted.length)]);
     return found.equals(wanted) ? file : undefined;
-  } catch {
-    return undefined;
+  } catch (error) {
+    // A file that was there before is not ours to wonder about.
+    if (isBranchlogError(failure, "ERR_LOG_EXISTS")) return undefined;
+    if (!isBranchlogError(error, "ERR_LOG_UNREADABLE")) return undefined;
+    throw uncertain(path, failure);
   }
+}
+
+function uncertain(path: string, cause: unknown): BranchlogError {
+  const message =
+    `${path} could not be created or looked at (${String(cause)}), so it is not known whether ` +
+    "the session is in it. Mend the cause, look at the file, and append again what is missing.";
+  return new BranchlogError("ERR_APPEND_UNCERTAIN", message, { path, cause });
 }
 
 /** The whole log, as it was when it was last looked at. */

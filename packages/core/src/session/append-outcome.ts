@@ -1,0 +1,157 @@
+/**
+ * What one append came to, told from its plan and from where the lines landed: its results, or an
+ * error that names what is in the log all the same. Here leaves move, to what landed.
+ */
+import { BranchlogError } from "../errors.ts";
+import { rowFlags } from "../index-table/row-table.ts";
+import type { AppendCall } from "./append-group.ts";
+import type { AppendPlan, PlannedEntry } from "./append-plan.ts";
+import type { Engine } from "./engine.ts";
+import type { Landing, LandingFailure } from "./landing.ts";
+
+/** Where an entry is: its line starts at `offset` in that generation of the log. */
+export interface Position {
+  readonly generation: number;
+  readonly offset: number;
+}
+
+/** The acknowledgement of one appended entry. */
+export interface AppendResult {
+  readonly id: string;
+  readonly parentId: string | null;
+  /** 1-based ordinal of the entry in its generation. */
+  readonly revision: number;
+  readonly position: Position;
+  /** Others wrote at the same moment, so the entry stands elsewhere than planned. */
+  readonly displaced: boolean;
+  /** What the parent is: this session's leaf, the log's tail, or an entry that was named. */
+  readonly attachedTo: PlannedEntry["attachedTo"];
+}
+
+/** What a call came to: results in the order of its items, or an error. */
+export type AppendOutcome =
+  | { readonly results: readonly AppendResult[] }
+  | { readonly results: undefined; readonly error: unknown };
+
+/** A call of which nothing was written. */
+export function failedCall(error: unknown): AppendOutcome {
+  return { results: undefined, error };
+}
+
+/**
+ * The ids that are missing, and those that hang from them: in the log or not, nobody could follow
+ * them to a root.
+ */
+export function looseIds(
+  plans: readonly (AppendPlan | undefined)[],
+  { missing }: Landing,
+): ReadonlySet<string> {
+  if (missing.size === 0) return missing;
+  const loose = new Set(missing);
+  for (const { id, parentId } of plans.flatMap((plan) => plan?.entries ?? [])) {
+    if (parentId !== null && loose.has(parentId)) loose.add(id);
+  }
+  return loose;
+}
+
+/** What a call came to whose lines were written; moves its leaf. */
+export function landedCall(
+  engine: Engine,
+  { request, leaf }: AppendCall,
+  { entries, leafId }: AppendPlan,
+  landing: Landing,
+  loose: ReadonlySet<string>,
+): AppendOutcome {
+  if (landing.failure !== undefined && entries.some(({ id }) => loose.has(id))) {
+    const landed = entries.filter(({ id, line }) => line !== null && !landing.missing.has(id));
+    const last = landed.at(-1);
+    if (last !== undefined) leaf.pin(last.leafId);
+    const ids = landed.map(({ id }) => id);
+    return failedCall(landingError(engine.path, landing.failure, ids, entries.length));
+  }
+  leaf.pin(leafId);
+  engine.markOwn();
+  const results = entries.map((entry) => resultOf(engine, entry, landing.displaced.has(entry.id)));
+  const isOvertaken =
+    request.expectedTail !== undefined &&
+    wasOvertaken(engine, entries, landing, request.expectedTail);
+  return isOvertaken ? failedCall(overtaken(engine, results)) : { results };
+}
+
+/** Every failure before the first byte is an error with a code that says so. */
+export function notAppended(path: string, cause: unknown): BranchlogError {
+  if (cause instanceof BranchlogError && cause.code !== "ERR_LOG_UNREADABLE") return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `Nothing was appended to ${path} (${reason}). Append again once it works.`;
+  return new BranchlogError("ERR_APPEND_FAILED", message, { path, cause });
+}
+
+function resultOf(engine: Engine, entry: PlannedEntry, displaced: boolean): AppendResult {
+  const { index, log } = engine;
+  const row = index.rowOfId(entry.id);
+  return {
+    id: entry.id,
+    parentId: entry.parentId,
+    revision: row + 1,
+    position: { generation: log.generation, offset: index.rows.offset(row) },
+    displaced,
+    attachedTo: entry.attachedTo,
+  };
+}
+
+/** Whether something else than the expected tail stands before what was written. */
+function wasOvertaken(
+  { index }: Engine,
+  entries: readonly PlannedEntry[],
+  { isAsPlanned }: Landing,
+  expectedTail: string | null,
+): boolean {
+  const first = entries.find(({ line }) => line !== null);
+  if (isAsPlanned || first === undefined) return false;
+  let before = index.rowOfId(first.id) - 1;
+  while (before >= 0 && index.rows.is(before, rowFlags.damaged)) before -= 1;
+  return expectedTail !== (before < 0 ? null : index.idOf(before));
+}
+
+/** An expectation that was overtaken while the lock was lost is a conflict, though it landed. */
+function overtaken(engine: Engine, results: readonly AppendResult[]): BranchlogError {
+  return new BranchlogError(
+    "ERR_CONFLICT",
+    `Others wrote to ${engine.path} between the check of its tail and the write; the entries ` +
+      "landed all the same. Look at the log before going on.",
+    { path: engine.path, tail: engine.tailId, landed: results.map(({ id }) => id) },
+  );
+}
+
+function landingError(
+  path: string,
+  { kind, cause }: LandingFailure,
+  landed: readonly string[],
+  count: number,
+): BranchlogError {
+  const found = `${landed.length} of ${count} entries landed`;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  switch (kind) {
+    case "refused":
+      return new BranchlogError(
+        "ERR_APPEND_FAILED",
+        `Appending to ${path} failed (${reason}); ${found}. Append the others again once the ` +
+          "cause is mended.",
+        { path, landed, cause },
+      );
+    case "unreadable":
+      return new BranchlogError(
+        "ERR_APPEND_UNCERTAIN",
+        `${path} could not be read after writing to it (${reason}), so it is not known what ` +
+          "landed. Mend the cause, look at the log, and append again what is missing.",
+        { path, landed, cause },
+      );
+    case "torn":
+      return new BranchlogError(
+        "ERR_APPEND_UNCERTAIN",
+        `What was appended to ${path} was torn or cut short each time it was written; ${found}. ` +
+          "Append the others again.",
+        { path, landed },
+      );
+  }
+}

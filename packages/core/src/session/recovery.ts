@@ -1,0 +1,86 @@
+/**
+ * Makes a log hold again what a session knows it should: a log that was deleted is written back
+ * from the file that is still open here, whole, also what others appended; entries of which a
+ * failed sync left unknown whether the disk has them are appended again, with the same ids. What
+ * neither way brings back is said, not invented.
+ */
+import { decodeLine } from "@branchlog/streaming";
+import { BranchlogError, isBranchlogError } from "../errors.ts";
+import { createLog } from "../store/create-log.ts";
+import { requireWritable } from "./append-entries.ts";
+import { appendSection } from "./append-section.ts";
+import type { LinePlan } from "./append-section.ts";
+import type { Engine } from "./engine.ts";
+import { runAsync } from "./steps.ts";
+
+/** What recovering came to. */
+export interface Recovery {
+  /** The log was gone, and was written back. */
+  readonly isRestored: boolean;
+  /** Ids of entries that were appended again: each stands twice in the log now, and means one. */
+  readonly appendedAgain: readonly string[];
+}
+
+/**
+ * Recovers the log of an engine and reads it. Does nothing to a log that lacks nothing.
+ * @throws BranchlogError `ERR_LOG_GONE` if the file is not open here any more either, or entries
+ * cannot be read back; `ERR_DURABILITY_UNKNOWN` if the disk fails again; `ERR_READ_ONLY`,
+ * `ERR_VERSION_NEWER`, `ERR_LOCK_TIMEOUT`, `ERR_APPEND_UNCERTAIN`; what creating a file throws.
+ */
+export async function recoverLog(engine: Engine): Promise<Recovery> {
+  requireWritable(engine);
+  const isRestored = restore(engine);
+  engine.refreshSync();
+  const appendedAgain = engine.durability.isInDoubt ? await appendAgain(engine) : [];
+  return { isRestored, appendedAgain };
+}
+
+/** Gives the log its name and its bytes back; false if something has the name. */
+function restore({ log, path, settings }: Engine): boolean {
+  if (log.file.statSync() !== null) return false;
+  try {
+    createLog(settings.ports, path, log.file.openBytes());
+    return true;
+  } catch (error) {
+    // Another session was faster.
+    if (isBranchlogError(error, "ERR_LOG_EXISTS")) return false;
+    throw error;
+  }
+}
+
+async function appendAgain(engine: Engine): Promise<readonly string[]> {
+  const { log, durability, settings } = engine;
+  const { ports, lockWaitMs } = settings;
+  const ids = [...durability.unsyncedIds];
+  const plan = (): LinePlan => ({
+    lines: ids.map((id) => ({ id, line: lineOf(engine, id) })),
+    needsFence: true,
+  });
+  const lock = { ports, lockWaitMs, mayKeepLock: false };
+  const { landing } = await runAsync(appendSection(log, lock, plan), ports.clock);
+  if (!landing.isAsPlanned) throw disturbed(engine.path, landing.failure?.cause);
+  engine.markOwn();
+  try {
+    await durability.settleDoubt();
+  } catch (error) {
+    throw durability.unknown(ids, error);
+  }
+  return ids;
+}
+
+/** The line of an entry as it is stored, with its newline. */
+function lineOf({ bodies, index, path }: Engine, id: string): Buffer {
+  const row = index.rowOfId(id);
+  const bytes = row < 0 ? Buffer.alloc(0) : bodies.lineSync(row);
+  const decoded = decodeLine(bytes);
+  if (decoded.ok && decoded.value["id"] === id) return Buffer.concat([bytes, Buffer.from("\n")]);
+  const message = `Entry ${id} of ${path} cannot be read back; nothing was appended again.`;
+  throw new BranchlogError("ERR_LOG_GONE", message, { path, id });
+}
+
+function disturbed(path: string, cause: unknown): BranchlogError {
+  const message =
+    `Other programs wrote to ${path}, or the disk failed, while entries were appended again. ` +
+    "Call recover() again.";
+  return new BranchlogError("ERR_APPEND_UNCERTAIN", message, { path, cause });
+}

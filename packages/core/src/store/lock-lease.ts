@@ -1,0 +1,73 @@
+/**
+ * Keeps the lock of one log for a moment, when a process appends to it synchronously again and
+ * again: taking the lock costs more than the append. It is given back when the caller's code ends
+ * (in a microtask), after `leaseMsMax`, and before anybody in this process waits for a lock. Other
+ * processes wait a little longer for it; what is safe with a lock is as safe with a kept one.
+ */
+import { leaseAfterAppends, leaseMsMax, leasePauseMsMax } from "../limits.ts";
+import type { HeldLock } from "./ports.ts";
+
+/** See the file comment. At most one lock is kept. Times are those of a monotonic clock. */
+export class LockLease {
+  #kept: { readonly path: string; readonly held: HeldLock } | undefined;
+  /** When the lock that was taken last was asked for. */
+  #sinceMs = 0;
+  /** The appends that followed each other closely. */
+  #run = { path: "", appends: 0, pausedMs: 0, endMs: 0 };
+  #isReturning = false;
+
+  /** Whether a lock is kept. */
+  get isKept(): boolean {
+    return this.#kept !== undefined;
+  }
+
+  /** The kept lock of `path`; null: there is none, or it was kept for long enough. */
+  take(path: string, nowMs: number): HeldLock | null {
+    const kept = this.#kept;
+    if (kept?.path === path && nowMs - this.#sinceMs < leaseMsMax) {
+      this.#kept = undefined;
+      return kept.held;
+    }
+    this.release();
+    this.#sinceMs = nowMs;
+    return null;
+  }
+
+  /**
+   * Ends a synchronous append that began at `startMs`: keeps its lock if it was one of several
+   * with hardly a pause between them, else releases it. The time that appends take themselves is
+   * no pause, so that a slow machine gets the same.
+   */
+  giveBack(path: string, held: HeldLock, startMs: number, nowMs: number): void {
+    this.#count(path, startMs, nowMs);
+    const isDue = nowMs - this.#sinceMs >= leaseMsMax;
+    if (this.#run.appends < leaseAfterAppends || isDue) {
+      held.releaseSync();
+      return;
+    }
+    this.#kept = { path, held };
+    if (this.#isReturning) return;
+    this.#isReturning = true;
+    queueMicrotask(() => {
+      this.#isReturning = false;
+      this.release();
+    });
+  }
+
+  /** Gives a kept lock back. */
+  release(): void {
+    const kept = this.#kept;
+    this.#kept = undefined;
+    kept?.held.releaseSync();
+  }
+
+  #count(path: string, startMs: number, nowMs: number): void {
+    const run = this.#run;
+    const pausedMs = run.pausedMs + startMs - run.endMs;
+    const goesOn = path === run.path && pausedMs <= leasePauseMsMax;
+    run.appends = goesOn ? run.appends + 1 : 1;
+    run.pausedMs = goesOn && run.appends < leaseAfterAppends ? pausedMs : 0;
+    run.path = path;
+    run.endMs = nowMs;
+  }
+}

@@ -1,0 +1,454 @@
+/** Appends that wait together are written together, and mean what they would mean one by one. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createSession, openSession } from "../../../packages/core/src/open.ts";
+import type { EntryDraft } from "../../../packages/core/src/entries/entry-draft.ts";
+import { isBranchlogError } from "../../../packages/core/src/errors.ts";
+import type { AppendOptions } from "../../../packages/core/src/session/append-options.ts";
+import type { EngineOptions } from "../../../packages/core/src/session/engine-options.ts";
+import type { Session } from "../../../packages/core/src/session/session.ts";
+import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
+import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+import { MemoryLock } from "../../../packages/core/src/store/memory-lock.ts";
+import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import type { FileLock, HeldLock, Ports } from "../../../packages/core/src/store/ports.ts";
+import { createSeededIds } from "../../../packages/core/src/store/seeded-ids.ts";
+
+const path = "/s.jsonl";
+
+const say = (content: string): EntryDraft => ({
+  type: "message",
+  message: { role: "user", content, timestamp: 1 },
+});
+
+/** A lock that counts how often it is taken. */
+class CountingLock implements FileLock {
+  readonly inner = new MemoryLock();
+  count = 0;
+
+  tryAcquireSync(of: string): HeldLock | null {
+    const held = this.inner.tryAcquireSync(of);
+    if (held !== null) this.count += 1;
+    return held;
+  }
+}
+
+class World {
+  readonly fs = new MemoryFileSystem();
+  readonly lock = new CountingLock();
+  readonly clock = new ManualClock(Date.UTC(2026, 0, 1));
+
+  ports(seed = 1): Ports {
+    const { fs, lock, clock } = this;
+    return createMemoryPorts({ fs, lock, clock, ids: createSeededIds(seed, clock) });
+  }
+
+  create(options: EngineOptions = {}): Promise<Session> {
+    return createSession(path, { id: "s", cwd: "/w", ports: this.ports(), ...options });
+  }
+
+  open(seed: number, options: EngineOptions = {}): Promise<Session> {
+    return openSession(path, { ports: this.ports(seed), ...options });
+  }
+
+  get text(): string {
+    return this.fs.readFileSync(path).toString();
+  }
+
+  get lines(): readonly string[] {
+    return this.text.split("\n").slice(0, -1);
+  }
+
+  /** Calls since the last time this was asked. */
+  counts(): { readonly locks: number; readonly writes: number } {
+    const now = { locks: this.lock.count, writes: this.fs.callCount("writeSync") };
+    const counts = { locks: now.locks - this.#last.locks, writes: now.writes - this.#last.writes };
+    this.#last = now;
+    return counts;
+  }
+
+  #last = { locks: 0, writes: 0 };
+}
+
+describe("appends in flight", () => {
+  it("cost one lock and one write, and are one chain in the order of their calls", async () => {
+    const world = new World();
+    const session = await world.create();
+    world.counts();
+    const results = await Promise.all(
+      Array.from({ length: 64 }, (_, i) => session.append(say(`${i}`))),
+    );
+    expect(world.counts()).toEqual({ locks: 1, writes: 1 });
+    expect(results.map(({ revision }) => revision)).toEqual(results.map((_, i) => i + 1));
+    const parents = [null, ...results.slice(0, -1).map(({ id }) => id)];
+    expect(results.map(({ parentId }) => parentId)).toEqual(parents);
+    expect(world.lines).toHaveLength(65);
+    expect(session.leaf).toBe(results.at(-1)?.id);
+  });
+
+  it("that keep coming are written a group at a time", async () => {
+    const world = new World();
+    const session = await world.create();
+    world.counts();
+    let next = 0;
+    const appendSome = async (): Promise<void> => {
+      while (next < 640) await session.append(say(`${next++}`));
+    };
+    await Promise.all(Array.from({ length: 64 }, () => appendSome()));
+    const { locks, writes } = world.counts();
+    expect(locks).toBeLessThanOrEqual(12);
+    expect(writes).toBe(locks);
+    expect(world.lines).toHaveLength(641);
+  });
+
+  it("are divided so that no write is longer than batchBytesMax", async () => {
+    const world = new World();
+    const session = await world.create({ batchBytesMax: 5000 });
+    world.counts();
+    const lengths: number[] = [];
+    const { fs } = world;
+    fs.onCall = ({ name }) => {
+      if (name === "writeSync") lengths.push(fs.readFileSync(path).length);
+    };
+    await Promise.all([
+      session.append(say("x".repeat(9000))),
+      ...Array.from({ length: 30 }, () => session.append(say("y".repeat(1000)))),
+    ]);
+    lengths.push(fs.readFileSync(path).length);
+    const writes = lengths.slice(1).map((length, i) => length - (lengths[i] ?? 0));
+    expect(writes[0]).toBeGreaterThan(9000);
+    for (const length of writes.slice(1)) expect(length).toBeLessThanOrEqual(5000);
+    expect(writes.length).toBeLessThan(12);
+    expect(world.lines).toHaveLength(32);
+  });
+
+  it("are written before a move that was asked for later, which is done before those after it", async () => {
+    const world = new World();
+    const session = await world.create();
+    const first = await session.append(say("first"));
+    world.counts();
+    const [second, , third, fourth] = await Promise.all([
+      session.append(say("second")),
+      session.moveTo(first.id),
+      session.append(say("third")),
+      session.append(say("fourth")),
+    ]);
+    expect(world.counts()).toEqual({ locks: 2, writes: 2 });
+    expect([second.parentId, third.parentId]).toEqual([first.id, first.id]);
+    expect(fourth.parentId).toBe(third.id);
+  });
+
+  it("of several sessions of one log take turns, each with all that it has waiting", async () => {
+    const world = new World();
+    const one = await world.create();
+    const two = await world.open(2);
+    const three = await world.open(3);
+    world.counts();
+    const results = await Promise.all(
+      [one, two, three].flatMap((session, s) =>
+        Array.from({ length: 20 }, (_, i) => session.append(say(`${s}.${i}`))),
+      ),
+    );
+    expect(world.counts()).toEqual({ locks: 3, writes: 3 });
+    expect(results.filter(({ displaced }) => displaced)).toEqual([]);
+    await one.refresh();
+    expect(one.revision).toBe(60);
+    expect(one.tips()).toHaveLength(3);
+  });
+
+  it("are refused beyond queuedBytesMax, and taken again once there is room", async () => {
+    const world = new World();
+    const session = await world.create({ queuedBytesMax: 10_000 });
+    const settled = await Promise.allSettled(
+      Array.from({ length: 20 }, () => session.append(say("x".repeat(1000)))),
+    );
+    const refused = settled.filter(({ status }) => status === "rejected");
+    expect(refused.length).toBeGreaterThan(5);
+    for (const one of refused) {
+      expect(one).toMatchObject({ reason: { code: "ERR_QUEUE_FULL", landed: [] } });
+    }
+    expect(world.lines).toHaveLength(1 + settled.length - refused.length);
+    await session.append(say("x".repeat(20_000)));
+    await session.close();
+  });
+
+  it("let the event loop turn", async () => {
+    const world = new World();
+    const session = await world.create();
+    let turned = 0;
+    let isDone = false;
+    const turn = (): void => {
+      turned += 1;
+      if (!isDone) setImmediate(turn);
+    };
+    setImmediate(turn);
+    for (let i = 0; i < 50; i += 1) await session.append(say(`${i}`));
+    isDone = true;
+    expect(turned).toBeGreaterThan(25);
+  });
+});
+
+describe("one append of a group", () => {
+  it("that fails does not fail the others, which chain on the last success (Verifies: P2)", async () => {
+    const world = new World();
+    const session = await world.create();
+    world.counts();
+    const [first, second, third, fourth] = await Promise.allSettled([
+      session.append(say("1"), { id: "one", expectedTail: null }),
+      session.append(say("2"), { id: "two", expectedTail: null }),
+      session.append(say("3"), { id: "three", expectedTail: "one" }),
+      session.append(say("4"), { id: "four" }),
+    ]);
+    expect(world.counts()).toEqual({ locks: 1, writes: 1 });
+    expect(first).toMatchObject({ value: { parentId: null } });
+    expect(second).toMatchObject({ reason: { code: "ERR_CONFLICT", tail: "one", landed: [] } });
+    expect(third).toMatchObject({ value: { parentId: "one" } });
+    expect(fourth).toMatchObject({ value: { parentId: "three" } });
+    expect(world.text).not.toContain('"two"');
+  });
+
+  it("is a retry of another one in it, or an error if it says something else (Verifies: P4)", async () => {
+    const world = new World();
+    const session = await world.create();
+    const [first, again, other] = await Promise.allSettled([
+      session.append(say("1"), { id: "one" }),
+      session.append(say("1"), { id: "one" }),
+      session.append(say("2"), { id: "one" }),
+    ]);
+    expect(first).toMatchObject({ value: { id: "one", revision: 1 } });
+    expect(again).toMatchObject({ value: { id: "one", revision: 1 } });
+    expect(other).toMatchObject({ reason: { code: "ERR_DUPLICATE_ID", id: "one" } });
+    expect(world.lines).toHaveLength(2);
+    const late = await session.append(say("1"), { id: "one", expectedTail: null });
+    expect(late).toMatchObject({ id: "one", revision: 1 });
+    expect(world.lines).toHaveLength(2);
+  });
+
+  it("leaves when its caller gives up, and the others go on", async () => {
+    const world = new World();
+    const session = await world.create();
+    const held = world.lock.tryAcquireSync(path);
+    const [giveUp, giveUpToo] = [new AbortController(), new AbortController()];
+    const appends = Promise.allSettled([
+      session.append(say("1"), { signal: giveUp.signal }),
+      session.append(say("2")),
+      session.append(say("3"), { signal: giveUpToo.signal }),
+    ]);
+    await turns(5);
+    giveUp.abort(new Error("enough"));
+    held?.releaseSync();
+    world.clock.advance(10);
+    const settled = await appends;
+    expect(settled).toMatchObject([
+      { reason: { message: "enough" } },
+      { value: { parentId: null } },
+      { status: "fulfilled" },
+    ]);
+    giveUpToo.abort();
+    expect(world.lines).toHaveLength(3);
+  });
+
+  it("ends the wait for the lock when all callers gave up", async () => {
+    const world = new World();
+    const session = await world.create();
+    const held = world.lock.tryAcquireSync(path);
+    const giveUp = new AbortController();
+    const appends = [1, 2].map((n) => session.append(say(`${n}`), { signal: giveUp.signal }));
+    await turns(5);
+    giveUp.abort(new Error("enough"));
+    for (const append of appends) await expect(append).rejects.toThrow("enough");
+    // Without time passing: nobody waits any more.
+    await session.close();
+    held?.releaseSync();
+    expect(world.lines).toHaveLength(1);
+    const late = session.append(say("3"), { signal: giveUp.signal });
+    await expect(late).rejects.toMatchObject({ code: "ERR_CLOSED" });
+  });
+
+  it("fails after lockWaitMs, and not earlier because others waited before it", async () => {
+    const world = new World();
+    const session = await world.create({ lockWaitMs: 100 });
+    const held = world.lock.tryAcquireSync(path);
+    const early = Promise.allSettled([session.append(say("1")), session.append(say("2"))]);
+    await passTime(world, 60);
+    const late = session.append(say("3"));
+    await passTime(world, 60);
+    expect(await early).toMatchObject([
+      { reason: { code: "ERR_LOCK_TIMEOUT" } },
+      { reason: { code: "ERR_LOCK_TIMEOUT" } },
+    ]);
+    held?.releaseSync();
+    await passTime(world, 60);
+    expect(await late).toMatchObject({ parentId: null, revision: 1 });
+  });
+
+  it("gets an id that no other one has, whatever the id source gives (Verifies: P11)", async () => {
+    const world = new World();
+    await world.create();
+    const counting = (): Ports => {
+      let calls = 0;
+      // Each id three times, and the same in both sessions.
+      const entryId = (): string =>
+        Math.floor(calls++ / 3)
+          .toString(16)
+          .padStart(8, "0");
+      return { ...world.ports(), ids: { ...world.ports().ids, entryId } };
+    };
+    const sessions = await Promise.all([1, 2].map(() => openSession(path, { ports: counting() })));
+    const results = await Promise.all(
+      sessions.flatMap((session) => Array.from({ length: 20 }, () => session.append(say("x")))),
+    );
+    expect(new Set(results.map(({ id }) => id)).size).toBe(40);
+    expect(world.lines).toHaveLength(41);
+  });
+});
+
+describe("a group whose write fails", () => {
+  const failNth = (world: World, n: number, how: "short" | "ENOSPC"): void => {
+    let writes = 0;
+    world.fs.onCall = ({ name }) => {
+      if (name !== "writeSync" || (writes += 1) !== n) return undefined;
+      if (how === "short") return "short";
+      throw Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" });
+    };
+  };
+
+  it("says to each what landed, and the next append works (Verifies: P12)", async () => {
+    const world = new World();
+    const session = await world.create();
+    failNth(world, 1, "ENOSPC");
+    const settled = await Promise.allSettled([1, 2, 3].map((n) => session.append(say(`${n}`))));
+    for (const one of settled) {
+      expect(one).toMatchObject({ reason: { code: "ERR_APPEND_FAILED", landed: [] } });
+    }
+    expect([session.leaf, session.revision]).toEqual([null, 0]);
+    expect(await session.append(say("4"))).toMatchObject({ parentId: null, revision: 1 });
+  });
+
+  it("completes what was cut short, each entry once (Verifies: P11)", async () => {
+    const world = new World();
+    const session = await world.create();
+    failNth(world, 1, "short");
+    const results = await Promise.all([1, 2, 3, 4].map((n) => session.append(say(`${n}`))));
+    expect(results.map(({ displaced }) => displaced)).toEqual([false, false, true, true]);
+    const again = await world.open(9);
+    expect(again.revision).toBe(4);
+    expect((await again.branch()).map(({ id }) => id)).toEqual(results.map(({ id }) => id));
+  });
+
+  it("tells those who landed from those who did not", async () => {
+    const world = new World();
+    const session = await world.create();
+    let writes = 0;
+    world.fs.onCall = ({ name }) => {
+      if (name !== "writeSync") return undefined;
+      if ((writes += 1) === 1) return "short";
+      throw Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" });
+    };
+    const settled = await Promise.allSettled([
+      session.append(say("1"), { id: "one" }),
+      session.appendAll([say("2"), say("3")]),
+      session.append(say("4"), { id: "four" }),
+    ]);
+    world.fs.onCall = undefined;
+    const again = await world.open(9);
+    const entries: string[] = [];
+    for await (const { id } of again.entries()) entries.push(id);
+    const [first, batch, last] = settled;
+    expect(first).toMatchObject({ value: { id: "one" } });
+    expect(last).toMatchObject({ reason: { code: "ERR_APPEND_FAILED", landed: [] } });
+    if (batch?.status !== "rejected" || !isBranchlogError(batch.reason)) throw new Error("landed");
+    expect(entries).toEqual(["one", ...batch.reason.landed]);
+    expect(session.leaf).toBe(entries.at(-1));
+    expect(await session.append(say("5"))).toMatchObject({ parentId: entries.at(-1) ?? null });
+  });
+});
+
+/** Lets the event loop turn. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
+}
+
+async function passTime({ clock }: World, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 1) {
+    clock.advance(1);
+    await turns(2);
+  }
+}
+
+/** What a session is asked to do; ids are chosen from few, so that they meet. */
+type Request =
+  | { readonly kind: "append"; readonly drafts: number; readonly options: AppendOptions }
+  | { readonly kind: "label"; readonly target: string }
+  | { readonly kind: "move"; readonly to: string | null };
+
+const someId = fc.constantFrom("a", "b", "c", "d", "e");
+const someTail = fc.oneof(someId, fc.constant(null));
+const options: fc.Arbitrary<AppendOptions> = fc.record(
+  {
+    id: someId,
+    expectedTail: someTail,
+    onDiverged: fc.constantFrom("branch", "follow", "reject"),
+    parent: fc.oneof(
+      fc.constantFrom("leaf" as const, "tail" as const),
+      someTail.map((id) => ({ id })),
+    ),
+  },
+  { requiredKeys: [] },
+);
+const request: fc.Arbitrary<Request> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant("append"), drafts: fc.nat(2), options }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("label"), target: someId }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("move"), to: someTail }) },
+);
+
+async function carryOut(session: Session, one: Request): Promise<unknown> {
+  if (one.kind === "move") return session.moveTo(one.to);
+  if (one.kind === "label") {
+    return session.append({ type: "label", targetId: one.target, label: "l" });
+  }
+  if (one.drafts === 0) return session.append(say("same"), one.options);
+  const { id: _, ...rest } = one.options;
+  return session.appendAll(
+    Array.from({ length: one.drafts + 1 }, (_unused, i) => say(`${i}`)),
+    rest,
+  );
+}
+
+function outcome(settled: PromiseSettledResult<unknown>): unknown {
+  if (settled.status === "fulfilled") return settled.value;
+  if (!isBranchlogError(settled.reason)) return settled.reason;
+  const { code, tail, id, landed } = settled.reason;
+  return { code, tail, id, landed };
+}
+
+describe("appends asked for at once", () => {
+  it("come to the same as one after the other (Verifies: P1, P2, P4)", async () => {
+    const rounds = fc.array(
+      fc.record({ foreign: fc.nat(2), requests: fc.array(request, { maxLength: 8 }) }),
+      { maxLength: 4 },
+    );
+    await fc.assert(
+      fc.asyncProperty(rounds, async (history) => {
+        const [together, apart] = [new World(), new World()];
+        const sessions = await Promise.all([together.create(), apart.create()]);
+        const others = await Promise.all([together.open(7), apart.open(7)]);
+        for (const { foreign, requests } of history) {
+          for (let n = 0; n < foreign; n += 1) {
+            for (const other of others) await other.append(say(`foreign ${n}`));
+          }
+          const [session, patient] = sessions;
+          const atOnce = await Promise.allSettled(requests.map((one) => carryOut(session, one)));
+          const inTurn: PromiseSettledResult<unknown>[] = [];
+          for (const one of requests) {
+            inTurn.push(...(await Promise.allSettled([carryOut(patient, one)])));
+          }
+          expect(atOnce.map(outcome)).toEqual(inTurn.map(outcome));
+          expect(session.leaf).toBe(patient.leaf);
+          expect(together.text).toBe(apart.text);
+        }
+      }),
+      { numRuns: Number(process.env["BRANCHLOG_HISTORIES"] ?? 300) },
+    );
+  });
+});

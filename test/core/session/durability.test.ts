@@ -1,0 +1,385 @@
+/** What an acknowledgement means: when syncs happen, whom they serve, and what a failed one costs. */
+import { describe, expect, it } from "vitest";
+import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
+import type { EntryDraft } from "../../../packages/core/src/entries/entry-draft.ts";
+import { createSession, openSession } from "../../../packages/core/src/open.ts";
+import { appendItem } from "../../../packages/core/src/session/append-entries.ts";
+import { deferred } from "../../../packages/core/src/session/deferred.ts";
+import type { Deferred } from "../../../packages/core/src/session/deferred.ts";
+import type { Durability } from "../../../packages/core/src/session/engine-options.ts";
+import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
+import type { Session } from "../../../packages/core/src/session/session.ts";
+import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
+import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+import { MemoryLock } from "../../../packages/core/src/store/memory-lock.ts";
+import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import type { Ports } from "../../../packages/core/src/store/ports.ts";
+import { observedFileSystem } from "../../support/observed-file-system.ts";
+
+const path = "/s.jsonl";
+
+const say = (content: string): EntryDraft => ({
+  type: "message",
+  message: { role: "user", content, timestamp: 1 },
+});
+
+/** A machine whose disk syncs when it is told to, or fails to. */
+class World {
+  readonly memory = new MemoryFileSystem();
+  readonly clock = new ManualClock(Date.UTC(2026, 0, 1));
+  readonly lock = new MemoryLock();
+  /** Syncs that have begun and wait for the disk. */
+  readonly underWay: Deferred<void>[] = [];
+  isPatient = false;
+  failures = 0;
+  readonly ports: Ports;
+
+  constructor() {
+    const fs = observedFileSystem(this.memory, (call, effect) => {
+      if (!call.name.startsWith("fdatasync")) return effect();
+      if (this.failures > 0) {
+        this.failures -= 1;
+        throw Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" });
+      }
+      return effect();
+    });
+    const slow = {
+      ...fs,
+      fdatasync: async (fd: number) => {
+        if (this.isPatient) {
+          const disk = deferred<void>();
+          this.underWay.push(disk);
+          await disk.promise;
+        }
+        await fs.fdatasync(fd);
+      },
+    };
+    this.ports = createMemoryPorts({ fs: slow, clock: this.clock, lock: this.lock });
+  }
+
+  create(durability: Durability): Promise<Session> {
+    return createSession(path, { ports: this.ports, durability, cwd: "/w" });
+  }
+
+  open(durability: Durability): Promise<Session> {
+    return openSession(path, { ports: this.ports, durability });
+  }
+
+  engine(durability: Durability): { append: (text: string) => string; engine: Engine } {
+    const engine = Engine.openSync(path, { ports: this.ports, durability });
+    const leaf = new LeafCursor(true, engine.tailId);
+    const append = (text: string): string => {
+      const items = [appendItem(encodeDraft(say(text), "2026-01-01T00:00:00.000Z"))];
+      const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
+      return engine.appendSync(request, leaf)[0]?.id ?? "";
+    };
+    return { append, engine };
+  }
+
+  /** Syncs of data since this was asked last. */
+  syncs(): number {
+    const { memory } = this;
+    const now = memory.callCount("fdatasync") + memory.callCount("fdatasyncSync");
+    const count = now - this.#counted;
+    this.#counted = now;
+    return count;
+  }
+
+  get lines(): readonly string[] {
+    return this.memory.readFileSync(path).toString().split("\n").slice(0, -1);
+  }
+
+  #counted = 0;
+}
+
+async function turns(count = 5): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
+}
+
+/** Which of the promises have settled by now. */
+async function settledOf(promises: readonly Promise<unknown>[]): Promise<boolean[]> {
+  const settled = promises.map(() => false);
+  const note = (at: number) => (): void => {
+    settled[at] = true;
+  };
+  for (const [at, one] of promises.entries()) void one.then(note(at), note(at));
+  await turns();
+  return settled;
+}
+
+describe("os, the default", () => {
+  it("syncs nothing (Verifies: P5)", async () => {
+    const world = new World();
+    const session = await createSession(path, { ports: world.ports });
+    world.syncs();
+    await Promise.all([1, 2, 3].map((n) => session.append(say(`${n}`))));
+    world.engine("os").append("4");
+    await session.close();
+    expect(world.syncs()).toBe(0);
+  });
+});
+
+describe("disk", () => {
+  it("syncs once for all that was written together (Verifies: P5)", async () => {
+    const world = new World();
+    const session = await world.create("disk");
+    world.syncs();
+    await Promise.all(Array.from({ length: 64 }, (_, n) => session.append(say(`${n}`))));
+    expect(world.syncs()).toBe(1);
+  });
+
+  it("acknowledges when the disk has it, and goes on writing meanwhile (Verifies: P5)", async () => {
+    const world = new World();
+    const session = await world.create("disk");
+    world.isPatient = true;
+    const first = session.append(say("1"));
+    await turns();
+    expect(world.lines).toHaveLength(2);
+    const second = session.append(say("2"));
+    await turns();
+    const third = session.append(say("3"));
+    expect(await settledOf([first, second, third])).toEqual([false, false, false]);
+    expect(world.lines).toHaveLength(4);
+    expect(world.lock.tryAcquireSync(path)?.releaseSync()).toBeUndefined();
+
+    // The sync that began before they were written does not serve the others; the next serves both.
+    expect(world.underWay).toHaveLength(1);
+    world.underWay[0]?.resolve();
+    expect(await settledOf([first, second, third])).toEqual([true, false, false]);
+    expect(world.underWay).toHaveLength(2);
+    world.underWay[1]?.resolve();
+    expect(await settledOf([first, second, third])).toEqual([true, true, true]);
+    await session.close();
+    expect(world.underWay).toHaveLength(2);
+  });
+
+  it("of several sessions of one log share a sync", async () => {
+    const world = new World();
+    const sessions = [
+      await world.create("disk"),
+      await world.open("disk"),
+      await world.open("disk"),
+    ];
+    world.isPatient = true;
+    const first = sessions[0]?.append(say("1"));
+    await turns();
+    const others = sessions.map((session, n) => session.append(say(`${n}`)));
+    await turns();
+    expect(world.underWay).toHaveLength(1);
+    world.underWay[0]?.resolve();
+    await first;
+    await turns();
+    expect(world.underWay).toHaveLength(2);
+    world.underWay[1]?.resolve();
+    await Promise.all(others);
+  });
+
+  it("syncs before a blocking append returns, and again for a retry", () => {
+    const world = new World();
+    Engine.createSync(path, sessionHeader, { ports: world.ports });
+    world.syncs();
+    const { append } = world.engine("disk");
+    append("1");
+    expect(world.syncs()).toBe(1);
+    for (let n = 0; n < 10; n += 1) append(`${n}`);
+    expect(world.syncs()).toBe(10);
+  });
+
+  it("waits for what is under way when the session is closed", async () => {
+    const world = new World();
+    const session = await world.create("disk");
+    world.isPatient = true;
+    const append = session.append(say("1"));
+    const closed = session.close();
+    expect(await settledOf([append, closed])).toEqual([false, false]);
+    world.underWay[0]?.resolve();
+    expect(await settledOf([append, closed])).toEqual([true, true]);
+  });
+
+  it("refuses to take on more than queuedBytesMax that the disk does not have", async () => {
+    const world = new World();
+    const options = { ports: world.ports, durability: "disk", queuedBytesMax: 5000 } as const;
+    const session = await createSession(path, options);
+    world.isPatient = true;
+    const appends = [1, 2, 3].map(() => session.append(say("x".repeat(1000))));
+    await turns();
+    const refused = session.append(say("x".repeat(1000)));
+    await expect(refused).rejects.toMatchObject({ code: "ERR_QUEUE_FULL" });
+    world.underWay[0]?.resolve();
+    await Promise.all(appends);
+    world.isPatient = false;
+    await session.append(say("y"));
+  });
+});
+
+describe("an interval", () => {
+  it("syncs once after it, what was written within (Verifies: P5)", async () => {
+    const world = new World();
+    const session = await world.create({ intervalMs: 100 });
+    world.syncs();
+    for (let n = 0; n < 5; n += 1) await session.append(say(`${n}`));
+    world.clock.advance(99);
+    await turns();
+    expect(world.syncs()).toBe(0);
+    world.clock.advance(1);
+    await turns();
+    expect(world.syncs()).toBe(1);
+    world.clock.advance(1000);
+    await turns();
+    expect(world.syncs()).toBe(0);
+    await session.append(say("later"));
+    world.clock.advance(100);
+    await turns();
+    expect(world.syncs()).toBe(1);
+  });
+
+  it("is not waited out by close", async () => {
+    const world = new World();
+    const session = await world.create({ intervalMs: 100 });
+    world.syncs();
+    await session.append(say("1"));
+    await session.close();
+    expect(world.syncs()).toBe(1);
+  });
+
+  it("holds for a caller who blocks and never gives a timer the time", () => {
+    const world = new World();
+    Engine.createSync(path, sessionHeader, { ports: world.ports });
+    const { append } = world.engine({ intervalMs: 10 });
+    world.syncs();
+    for (let n = 0; n < 100; n += 1) {
+      append(`${n}`);
+      world.clock.advance(1);
+    }
+    expect(world.syncs()).toBeGreaterThanOrEqual(9);
+    expect(world.syncs()).toBeLessThanOrEqual(11);
+  });
+
+  it("tells of a failed sync at the next append", async () => {
+    const world = new World();
+    const session = await world.create({ intervalMs: 100 });
+    const { id } = await session.append(say("1"));
+    world.failures = 1;
+    world.clock.advance(100);
+    await turns();
+    const next = session.append(say("2"));
+    await expect(next).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", landed: [] });
+    expect(await session.recover()).toEqual({ isRestored: false, appendedAgain: [id] });
+    await session.append(say("2"));
+  });
+});
+
+describe("a sync that fails", () => {
+  it("fails all who wait for it, and those who write meanwhile", async () => {
+    const world = new World();
+    const session = await world.create("disk");
+    world.isPatient = true;
+    const first = [1, 2].map((n) => session.append(say(`${n}`)));
+    await turns();
+    const second = session.append(say("3"), { id: "third" });
+    await turns();
+    world.failures = 1;
+    world.isPatient = false;
+    world.underWay[0]?.resolve();
+    const settled = await Promise.allSettled([...first, second]);
+    for (const one of settled) {
+      expect(one).toMatchObject({ reason: { code: "ERR_DURABILITY_UNKNOWN" } });
+    }
+    expect(settled[2]).toMatchObject({ reason: { landed: ["third"] } });
+    // They are in the log as far as the system is concerned, and the session knows them.
+    expect(session.revision).toBe(3);
+    expect(session.leaf).toBe("third");
+  });
+
+  it("stops appends until what it left in doubt was written again (Verifies: P5)", async () => {
+    const world = new World();
+    const session = await world.create("disk");
+    const known = await session.append(say("known"));
+    world.failures = 1;
+    const doubted = Promise.allSettled([
+      session.append(say("1"), { id: "one" }),
+      session.append(say("2"), { id: "two" }),
+    ]);
+    expect(await doubted).toMatchObject([
+      { reason: { code: "ERR_DURABILITY_UNKNOWN", landed: ["one"] } },
+      { reason: { code: "ERR_DURABILITY_UNKNOWN", landed: ["two"] } },
+    ]);
+    // The system would say yes now, having forgotten what it could not write.
+    const before = world.lines;
+    const next = session.append(say("3"));
+    await expect(next).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", landed: [] });
+    const retry = session.append(say("1"), { id: "one" });
+    await expect(retry).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN" });
+    expect(world.lines).toEqual(before);
+
+    world.failures = 1;
+    const failing = session.recover();
+    await expect(failing).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN" });
+    world.syncs();
+    expect(await session.recover()).toEqual({ isRestored: false, appendedAgain: ["one", "two"] });
+    expect(world.syncs()).toBe(1);
+    expect(world.lines.slice(-2)).toEqual(before.slice(-2));
+    const last = await session.append(say("3"));
+    expect(last.parentId).toBe("two");
+    const again = await world.open("os");
+    const branch = (await again.branch()).map(({ id }) => id);
+    expect(branch).toEqual([known.id, "one", "two", last.id]);
+    expect(await session.recover()).toEqual({ isRestored: false, appendedAgain: [] });
+  });
+
+  it("does not stop a session that was opened later, nor one that had nothing to lose", async () => {
+    const world = new World();
+    const session = await world.create("disk");
+    const calm = await world.open("disk");
+    await calm.append(say("calm"));
+    world.failures = 1;
+    await expect(session.append(say("1"))).rejects.toMatchObject({
+      code: "ERR_DURABILITY_UNKNOWN",
+    });
+    await calm.append(say("calm again"));
+    const reopened = await world.open("disk");
+    await reopened.append(say("2"));
+    await expect(session.append(say("3"))).rejects.toMatchObject({
+      code: "ERR_DURABILITY_UNKNOWN",
+    });
+  });
+
+  it("fails the blocking append that made it, and those after it", () => {
+    const world = new World();
+    Engine.createSync(path, sessionHeader, { ports: world.ports });
+    const { append } = world.engine("disk");
+    append("1");
+    world.failures = 1;
+    expect(() => append("2")).toThrow(expect.objectContaining({ code: "ERR_DURABILITY_UNKNOWN" }));
+    expect(() => append("3")).toThrow(expect.objectContaining({ code: "ERR_DURABILITY_UNKNOWN" }));
+    expect(world.lines).toHaveLength(3);
+    world.engine("disk").append("4");
+  });
+
+  it("is told by close, if nobody heard of it", async () => {
+    const world = new World();
+    const session = await world.create({ intervalMs: 100 });
+    const { id } = await session.append(say("1"));
+    world.failures = 1;
+    const closed = session.close();
+    await expect(closed).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", landed: [id] });
+  });
+});
+
+it.each([{ intervalMs: 0 }, { intervalMs: Number.NaN }, {}, "disc"])(
+  "a durability of %j is refused",
+  async (durability) => {
+    const options = { durability } as { durability: Durability };
+    const created = createSession("/x.jsonl", { ...options, ports: new World().ports });
+    await expect(created).rejects.toMatchObject({ code: "ERR_INVALID_ARGUMENT" });
+  },
+);
+
+const sessionHeader = {
+  type: "session",
+  version: 3,
+  id: "s",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  cwd: "/w",
+} as const;

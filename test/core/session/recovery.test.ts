@@ -1,0 +1,109 @@
+/** Logs that are deleted under a session, on real files: what can be brought back, and what is told. */
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createSession, openSession } from "@branchlog/core";
+import type { EntryDraft, Session } from "@branchlog/core";
+import { descriptorPoolOf } from "../../../packages/core/src/store/descriptor-pool.ts";
+import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const say = (content: string): EntryDraft => ({
+  type: "message",
+  message: { role: "user", content, timestamp: 1 },
+});
+const nothing = { isRestored: false, appendedAgain: [] };
+
+async function newSession(): Promise<Session> {
+  const session = await createSession(join(temporaryDirectory(), "dir", "s.jsonl"), { cwd: "/w" });
+  await session.append(say("1"));
+  return session;
+}
+
+describe("a log that was deleted", () => {
+  it("is written back whole, also what others appended, and goes on", async () => {
+    const session = await newSession();
+    const other = await openSession(session.path);
+    const { id: foreign } = await other.append(say("of another"));
+    appendFileSync(session.path, '{"torn');
+    const before = readFileSync(session.path);
+    const { leaf } = session;
+    unlinkSync(session.path);
+    const late = session.append(say("2"));
+    await expect(late).rejects.toMatchObject({ code: "ERR_LOG_GONE", landed: [] });
+    expect(existsSync(session.path)).toBe(false);
+
+    expect(await session.recover()).toEqual({ isRestored: true, appendedAgain: [] });
+    expect(readFileSync(session.path)).toEqual(before);
+    expect(statSync(session.path).mode & 0o777).toBe(0o600);
+    const second = await session.append(say("2"));
+    expect(second.parentId).toBe(leaf);
+    expect((await session.entry(foreign))?.id).toBe(foreign);
+    expect(session.diagnostics.filter(({ kind }) => kind === "lost-entries")).toEqual([]);
+    expect((await openSession(session.path)).revision).toBe(3);
+  });
+
+  it("is written back together with its directory", async () => {
+    const session = await newSession();
+    rmSync(dirname(session.path), { recursive: true });
+    expect(await session.recover()).toMatchObject({ isRestored: true });
+    await session.append(say("2"));
+    expect((await openSession(session.path)).revision).toBe(2);
+  });
+
+  it("is written back once, by whichever session comes first", async () => {
+    const session = await newSession();
+    const other = await openSession(session.path);
+    unlinkSync(session.path);
+    expect(await session.recover()).toMatchObject({ isRestored: true });
+    await session.append(say("2"));
+    expect(await other.recover()).toEqual(nothing);
+    expect(other.revision).toBe(2);
+  });
+
+  it("is given up, and told so, if it is not open here any more", async () => {
+    const session = await newSession();
+    unlinkSync(session.path);
+    descriptorPoolOf(nodeFileSystem).closePath(session.path);
+    await expect(session.recover()).rejects.toMatchObject({ code: "ERR_LOG_GONE" });
+    expect(existsSync(session.path)).toBe(false);
+  });
+
+  it("does not take its name back from another file", async () => {
+    const session = await newSession();
+    const before = readFileSync(session.path);
+    unlinkSync(session.path);
+    // As an agent does that appends without looking.
+    writeFileSync(session.path, '{"type":"custom","id":"z","parentId":null}\n');
+    await expect(session.recover()).rejects.toMatchObject({ code: "ERR_HEADER_DAMAGED" });
+    renameSync(session.path, `${session.path}.other`);
+    expect(await session.recover()).toMatchObject({ isRestored: true });
+    expect(readFileSync(session.path)).toEqual(before);
+  });
+
+  it("is not written back by a session that only reads", async () => {
+    const session = await newSession();
+    const reader = await openSession(session.path, { access: "read" });
+    unlinkSync(session.path);
+    await expect(reader.recover()).rejects.toMatchObject({ code: "ERR_READ_ONLY" });
+    expect(existsSync(session.path)).toBe(false);
+  });
+});
+
+describe("a log that lacks nothing", () => {
+  it("is left as it is", async () => {
+    const session = await newSession();
+    const before = readFileSync(session.path);
+    expect(await session.recover()).toEqual(nothing);
+    expect(readFileSync(session.path)).toEqual(before);
+  });
+});

@@ -1,0 +1,104 @@
+/** The lease: when a lock is kept, for how long, and who gets it back. */
+import { describe, expect, it } from "vitest";
+import { leaseAfterAppends, leaseMsMax } from "../../../packages/core/src/limits.ts";
+import { LockLease } from "../../../packages/core/src/store/lock-lease.ts";
+import { MemoryLock } from "../../../packages/core/src/store/memory-lock.ts";
+
+/** Appends with a lease, at times of the caller's choice. */
+class Appender {
+  readonly lock = new MemoryLock();
+  readonly lease = new LockLease();
+  acquired = 0;
+
+  append(path: string, startMs: number, endMs: number = startMs): void {
+    const held = this.lease.take(path, startMs) ?? this.#acquire(path);
+    this.lease.giveBack(path, held, startMs, endMs);
+  }
+
+  isFree(path: string): boolean {
+    const held = this.lock.tryAcquireSync(path);
+    held?.releaseSync();
+    return held !== null;
+  }
+
+  #acquire(path: string): NonNullable<ReturnType<MemoryLock["tryAcquireSync"]>> {
+    this.acquired += 1;
+    const held = this.lock.tryAcquireSync(path);
+    if (held === null) throw new Error(`${path} is locked`);
+    return held;
+  }
+}
+
+describe("a lock", () => {
+  it("is kept from the third append on", () => {
+    const one = new Appender();
+    for (let n = 1; n < leaseAfterAppends; n += 1) {
+      one.append("a", 0);
+      expect(one.isFree("a")).toBe(true);
+    }
+    one.append("a", 0);
+    expect(one.isFree("a")).toBe(false);
+    for (let n = 0; n < 100; n += 1) one.append("a", 1);
+    expect(one.acquired).toBe(leaseAfterAppends);
+  });
+
+  it("is given back when the caller's code ends", async () => {
+    const one = new Appender();
+    for (let n = 0; n < 5; n += 1) one.append("a", 0);
+    expect(one.isFree("a")).toBe(false);
+    await Promise.resolve();
+    expect(one.isFree("a")).toBe(true);
+    for (let n = 0; n < 5; n += 1) one.append("a", 0.5);
+    expect(one.isFree("a")).toBe(false);
+    await Promise.resolve();
+    expect(one.isFree("a")).toBe(true);
+  });
+
+  it("is acquired anew when it was kept for long enough", () => {
+    const one = new Appender();
+    for (let ms = 0; ms <= 1000; ms += 0.5) one.append("a", ms, ms + 0.25);
+    expect(one.acquired).toBeGreaterThan(1000 / leaseMsMax - 5);
+    expect(one.acquired).toBeLessThan(1000 / leaseMsMax + 20);
+  });
+
+  it("is not kept by an append that took too long itself", () => {
+    const one = new Appender();
+    for (let ms = 0; ms < 100; ms += 10) {
+      one.append("a", ms, ms + 9.9);
+      expect(one.isFree("a")).toBe(true);
+    }
+  });
+
+  it("is not kept for appends that are far apart, however many there are", () => {
+    const one = new Appender();
+    for (let ms = 0; ms < 100; ms += 2) {
+      one.append("a", ms);
+      expect(one.isFree("a")).toBe(true);
+    }
+  });
+
+  it("is kept on a slow machine, too: what appends take themselves is no pause", () => {
+    const one = new Appender();
+    for (let ms = 0; ms < 12; ms += 4) one.append("a", ms, ms + 3.9);
+    expect(one.isFree("a")).toBe(false);
+  });
+
+  it("of one path is given back before that of another is kept", () => {
+    const one = new Appender();
+    for (let n = 0; n < 5; n += 1) one.append("a", 0);
+    one.append("b", 0);
+    expect(one.isFree("a")).toBe(true);
+    expect(one.isFree("b")).toBe(true);
+  });
+
+  it("that was released on demand is not given back twice", async () => {
+    const one = new Appender();
+    for (let n = 0; n < 5; n += 1) one.append("a", 0);
+    expect(one.lease.isKept).toBe(true);
+    one.lease.release();
+    const other = one.lock.tryAcquireSync("a");
+    await Promise.resolve();
+    expect(one.lease.isKept).toBe(false);
+    expect(other?.isOursSync()).toBe(true);
+  });
+});

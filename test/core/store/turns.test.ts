@@ -1,0 +1,57 @@
+/** Turns: in order, one at a time per path, and nothing left behind. */
+import { describe, expect, it } from "vitest";
+import { deferred } from "../../../packages/core/src/session/deferred.ts";
+import { Turns } from "../../../packages/core/src/store/turns.ts";
+
+describe("turns", () => {
+  it("are taken in the order in which they were asked for, one at a time", async () => {
+    const turns = new Turns();
+    const events: string[] = [];
+    const work = (name: string) => async (): Promise<string> => {
+      events.push(`${name} begins`);
+      await Promise.resolve();
+      events.push(`${name} ends`);
+      return name;
+    };
+    const names = ["one", "two", "three"];
+    expect(await Promise.all(names.map((name) => turns.take("a", work(name))))).toEqual(names);
+    expect(events).toEqual(names.flatMap((name) => [`${name} begins`, `${name} ends`]));
+  });
+
+  it("go round: who comes back queues behind those who wait", async () => {
+    const turns = new Turns();
+    const order: string[] = [];
+    const take = (name: string, times: number): Promise<void> =>
+      turns.take("a", async () => {
+        order.push(name);
+        if (times > 1) again.push(take(name, times - 1));
+      });
+    const again: Promise<void>[] = [];
+    const first = [take("one", 3), take("two", 3), take("three", 3)];
+    await Promise.all(first);
+    while (again.length > 0) await again.shift();
+    expect(order).toEqual(Array.from({ length: 3 }, () => ["one", "two", "three"]).flat());
+  });
+
+  it("go on after one that failed, and tell only its owner", async () => {
+    const turns = new Turns();
+    const failed = turns.take("a", async () => {
+      throw new Error("no");
+    });
+    const next = turns.take("a", async () => "yes");
+    await expect(failed).rejects.toThrow("no");
+    expect(await next).toBe("yes");
+  });
+
+  it("of different paths do not wait for each other, and leave nothing behind", async () => {
+    const turns = new Turns();
+    const held = deferred<void>();
+    const slow = turns.take("a", async () => held.promise);
+    expect(await turns.take("b", async () => 1)).toBe(1);
+    expect(turns.busyCount).toBe(1);
+    held.resolve();
+    await slow;
+    await Promise.resolve();
+    expect(turns.busyCount).toBe(0);
+  });
+});

@@ -1,0 +1,123 @@
+/**
+ * Writes that the system cuts off at every byte, with room for the rest or without: fragments are
+ * fenced off, whole lines count, and nothing is merged into what comes next.
+ */
+import { describe, expect, it } from "vitest";
+import { Engine } from "../../packages/core/src/session/engine.ts";
+import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { fileError } from "../../packages/core/src/store/memory-errors.ts";
+import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
+import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
+import { appendSync, meaning } from "../support/engine-appends.ts";
+import type { Offer } from "../support/engine-appends.ts";
+import { observedFileSystem } from "../support/observed-file-system.ts";
+import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
+import type { RawLog } from "../support/raw-log.ts";
+import { reproducible } from "../support/reproducible-ports.ts";
+import { thrownBy, typedError } from "../support/typed-errors.ts";
+
+const path = "/s.jsonl";
+const header =
+  '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}\n';
+const offers: readonly Offer[] = ["new-0", "new-1", "new-2"].map((id) => ({
+  draft: { type: "custom", customType: "x", data: id },
+  id,
+}));
+
+/** How much of each write is taken, in turn; -1: the disk is full. Beyond the list, everything. */
+type Cuts = readonly number[];
+
+interface Outcome {
+  readonly engine: Engine;
+  readonly leaf: LeafCursor;
+  readonly error: unknown;
+  readonly log: () => RawLog;
+  /** From now on writes are taken whole. */
+  readonly mend: () => void;
+}
+
+function appendWith(cuts: Cuts): Outcome {
+  const memory = new MemoryFileSystem();
+  memory.writeFileSync(path, Buffer.from(header));
+  const left = [...cuts];
+  const fs = observedFileSystem(memory, (call, effect) => {
+    const cut = call.name === "writeSync" ? left.shift() : undefined;
+    if (cut === -1) throw fileError("ENOSPC", "write", path);
+    return effect(cut);
+  });
+  const engine = Engine.openSync(path, { ports: createMemoryPorts({ fs, ...reproducible() }) });
+  const leaf = new LeafCursor(true, null);
+  const log = (): RawLog => rawLog(memory.readFileSync(path));
+  const mend = (): void => void left.splice(0);
+  const error = thrownBy(() => appendSync(engine, leaf, offers));
+  return { engine, leaf, log, mend, error };
+}
+
+/** Every whole line is an entry or a fragment of one, never a fragment with an entry behind it. */
+function expectFenced(log: RawLog): void {
+  expect([repeatedIds(log), orphanIds(log)]).toEqual([[], []]);
+  for (const line of log.debris) expect(line.lastIndexOf('{"type":"custom"')).toBeLessThan(1);
+}
+
+function expectGoesOn({ engine, leaf, log }: Outcome, ids: readonly string[]): void {
+  const [result] = appendSync(engine, leaf, [{ draft: { type: "custom", customType: "next" } }]);
+  expectFenced(log());
+  expect(log().entries.map(({ id }) => id)).toEqual([...ids, result?.id]);
+  const again = Engine.openSync(path, { ports: engine.settings.ports });
+  expect(meaning(engine, leaf.id)).toBe(meaning(again, leaf.id));
+}
+
+const ids = offers.map(({ id = "" }) => id);
+const whole = appendWith([]);
+const bytes = Buffer.byteLength(
+  whole.log().entries.reduce((text, entry) => `${text}${JSON.stringify(entry)}\n`, ""),
+);
+
+describe("a batch whose write is cut off at any byte", () => {
+  it("is written to its end, every line once (Verifies: P9, P12)", () => {
+    for (let cut = 0; cut < bytes; cut += 1) {
+      const outcome = appendWith([cut]);
+      expect(outcome.error).toBeUndefined();
+      expectFenced(outcome.log());
+      expectGoesOn(outcome, ids);
+    }
+  });
+
+  it("is cut off again without losing what landed (Verifies: P9, P12)", () => {
+    for (let cut = 0; cut < bytes; cut += 7) {
+      for (let second = 0; second < bytes - cut; second += 11) {
+        const outcome = appendWith([cut, second]);
+        expect(outcome.error).toBeUndefined();
+        expectGoesOn(outcome, ids);
+      }
+    }
+  });
+
+  it("names what landed if the disk is full then (Verifies: P9, P12)", () => {
+    for (let cut = 0; cut < bytes; cut += 1) {
+      const outcome = appendWith([cut, -1, -1, -1, -1]);
+      const { error, log, engine, leaf } = outcome;
+      const landed = log().entries.map(({ id }) => id);
+      expect(landed).toEqual(ids.slice(0, landed.length));
+      expect(typedError(error)).toMatchObject({ code: "ERR_APPEND_FAILED", landed });
+      expect(leaf.id).toBe(landed.at(-1) ?? null);
+      outcome.mend();
+      const retried = appendSync(engine, leaf, offers);
+      expect(retried.map(({ id }) => id)).toEqual(ids);
+      expectGoesOn(outcome, ids);
+    }
+  });
+
+  it("is given up, and told so, if every write is cut off (Verifies: P12)", () => {
+    for (let cut = 0; cut < bytes / 3; cut += 1) {
+      const outcome = appendWith([cut, cut, cut]);
+      const { error, log, engine, leaf } = outcome;
+      const landed = log().entries.map(({ id }) => id);
+      if (error !== undefined) {
+        expect(typedError(error)).toMatchObject({ code: "ERR_APPEND_UNCERTAIN", landed });
+      }
+      expect(appendSync(engine, leaf, offers)).toHaveLength(ids.length);
+      expectGoesOn(outcome, ids);
+    }
+  });
+});

@@ -1,0 +1,134 @@
+/**
+ * Appends of which the n-th file-system call fails, for all n and in every way to fail: nothing
+ * acknowledged is lost, a rejection tells what landed, the same ids complete the rest.
+ */
+import { describe, expect, it } from "vitest";
+import { Engine } from "../../packages/core/src/session/engine.ts";
+import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
+import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
+import type { Ports } from "../../packages/core/src/store/ports.ts";
+import { appendSync, appendTime, meaning } from "../support/engine-appends.ts";
+import type { Offer } from "../support/engine-appends.ts";
+import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
+import type { FailingFileSystem } from "../support/failing-calls.ts";
+import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
+import { reproducible } from "../support/reproducible-ports.ts";
+import { thrownBy, typedError } from "../support/typed-errors.ts";
+
+const path = "/s.jsonl";
+const lines = [
+  '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}',
+  '{"type":"message","id":"a","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"Hi","timestamp":1}}',
+  '{"type":"label","id":"b","parentId":"a","timestamp":"2026-01-01T00:00:00.000Z","targetId":"a","label":"start"}',
+];
+const whole = `${lines.join("\n")}\n`;
+const foreign = `{"type":"custom","customType":"peer","id":"f","parentId":"b","timestamp":"${appendTime}"}\n`;
+
+interface Start {
+  readonly bytes: string;
+  /** What another program appends after the session was opened. */
+  readonly later?: string;
+}
+
+const starts: Readonly<Record<string, Start>> = {
+  "a log that is whole": { bytes: whole },
+  "a log with a torn end": { bytes: `${whole}{"type":"custom","cus` },
+  "a log whose last newline is missing": { bytes: whole.slice(0, -1) },
+  "a log that others appended to": { bytes: whole, later: foreign },
+  "a log that others are appending to": { bytes: whole, later: foreign.slice(0, 30) },
+};
+
+const say = (content: string): Offer["draft"] => ({
+  type: "message",
+  message: { role: "user", content, timestamp: 2 },
+});
+const single: readonly Offer[] = [{ draft: say("one"), id: "new-0" }];
+const batch: readonly Offer[] = [
+  { draft: say("one"), id: "new-0" },
+  { draft: { type: "custom", customType: "x", data: "y".repeat(300) }, id: "new-1" },
+  { draft: { type: "session_info", name: "renamed" }, id: "new-2" },
+  { draft: { type: "label", targetId: "b", label: "here" }, id: "new-3" },
+];
+
+interface World {
+  readonly memory: MemoryFileSystem;
+  readonly failing: FailingFileSystem;
+  readonly ports: Ports;
+  readonly engine: Engine;
+  readonly leaf: LeafCursor;
+}
+
+function worldAt({ bytes, later = "" }: Start): World {
+  const memory = new MemoryFileSystem();
+  memory.writeFileSync(path, Buffer.from(bytes));
+  const failing = failingFileSystem(memory);
+  const ports = createMemoryPorts({ fs: failing.fs, ...reproducible() });
+  const engine = Engine.openSync(path, { ports });
+  const fd = memory.openSync(path, "append");
+  memory.writeSync(fd, Buffer.from(later), 0, Buffer.byteLength(later));
+  memory.closeSync(fd);
+  return { memory, failing, ports, engine, leaf: new LeafCursor(false, "b") };
+}
+
+const idsOf = (offers: readonly Offer[]): string[] => offers.map(({ id = "" }) => id);
+
+/** Ids of `offers` that stand in the file as whole lines. */
+function landedIn({ memory }: World, offers: readonly Offer[]): string[] {
+  const stored = rawLog(memory.readFileSync(path)).entries.map(({ id }) => id);
+  return idsOf(offers).filter((id) => stored.includes(id));
+}
+
+function expectWholeLog(world: World, start: Start): void {
+  const bytes = world.memory.readFileSync(path);
+  expect(bytes.toString().startsWith(start.bytes + (start.later ?? ""))).toBe(true);
+  const log = rawLog(bytes);
+  expect(repeatedIds(log)).toEqual([]);
+  expect(orphanIds(log)).toEqual([]);
+}
+
+/** The law, for one failing call; says whether there was such a call. */
+function attempt(start: Start, offers: readonly Offer[], n: number, failure: string): boolean {
+  const world = worldAt(start);
+  const { engine, leaf, failing, ports } = world;
+  // What is known before, or after reading what others appended: neither is a change of ours.
+  const caughtUp = Engine.openSync(path, { ports });
+  const before = [engine, caughtUp].map((known) => meaning(known, "b"));
+  const kind = failures[failure];
+  if (kind !== undefined) failing.arm(n, kind);
+  const error = thrownBy(() => appendSync(engine, leaf, offers));
+  const hasFailed = failing.disarm();
+  const landed = landedIn(world, offers);
+  expectWholeLog(world, start);
+
+  if (error === undefined) expect(landed).toEqual(idsOf(offers));
+  else if (typedError(error).code !== "ERR_APPEND_UNCERTAIN") {
+    expect(typedError(error)).toMatchObject({ code: "ERR_APPEND_FAILED", landed });
+    expect(engine.index.rowOfId("new-0") >= 0).toBe(landed.length > 0);
+    if (landed.length === 0) expect(before).toContain(meaning(engine, leaf.id));
+    else expect(leaf.id).not.toBe("b");
+  }
+
+  const retried = appendSync(engine, leaf, offers);
+  expect(retried.map(({ id }) => id)).toEqual(idsOf(offers));
+  const next = appendSync(engine, leaf, [{ draft: say("next") }]);
+  expect(landedIn(world, offers)).toEqual(idsOf(offers));
+  expectWholeLog(world, start);
+  const again = Engine.openSync(path, { ports });
+  expect(again.tailId).toBe(next[0]?.id);
+  expect(again.log.state.folded.name).toBe(offers.length > 1 ? "renamed" : undefined);
+  expect(meaning(engine, leaf.id)).toBe(meaning(again, leaf.id));
+  return hasFailed;
+}
+
+describe.each(Object.entries(starts))("appending to %s", (_, start) => {
+  it.each(Object.keys(failures))(
+    "names what landed and loses nothing: %s (Verifies: P12)",
+    async (failure) => {
+      for (const offers of [single, batch]) {
+        const calls = await failEveryCall((n) => attempt(start, offers, n, failure));
+        if (failure !== "a failed sync") expect(calls).toBeGreaterThan(0);
+      }
+    },
+  );
+});

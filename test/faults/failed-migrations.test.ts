@@ -1,0 +1,104 @@
+/**
+ * Migrations of old logs while the n-th file-system call fails: the log is the old one or the new
+ * one, whole, every entry keeps its id and meaning, and the append works when it is tried again.
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { Engine } from "../../packages/core/src/session/engine.ts";
+import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
+import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
+import type { Ports } from "../../packages/core/src/store/ports.ts";
+import { appendSync } from "../support/engine-appends.ts";
+import type { Offer } from "../support/engine-appends.ts";
+import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
+import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
+import { reproducible } from "../support/reproducible-ports.ts";
+import { thrownBy, typedError } from "../support/typed-errors.ts";
+
+const path = "/d/s.jsonl";
+const fixture = (name: string): Buffer =>
+  readFileSync(fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)));
+const offers: readonly Offer[] = ["new-0", "new-1"].map((id) => ({
+  draft: { type: "message", message: { role: "user", content: id, timestamp: 1 } },
+  id,
+}));
+
+/** Every entry of the log, in the current form, as text. */
+function entriesOf(engine: Engine): string[] {
+  const rows = Array.from({ length: engine.index.count }, (_, row) => row);
+  return [...engine.bodies.entriesSync(rows)].map(({ entry }) => JSON.stringify(entry));
+}
+
+function expectOldOrNew(
+  memory: MemoryFileSystem,
+  ports: Ports,
+  old: Buffer,
+  known: string[],
+): void {
+  const bytes = memory.readFileSync(path);
+  const isOld = bytes.equals(old);
+  const now = Engine.openSync(path, { ports });
+  expect(entriesOf(now).slice(0, known.length)).toEqual(known);
+  const others = memory.listSync("/d").filter((name) => name.includes("-original"));
+  for (const name of others) expect(memory.readFileSync(`/d/${name}`).equals(old)).toBe(true);
+  if (isOld) return;
+  expect(others).toHaveLength(1);
+  const log = rawLog(bytes);
+  // A write of ours that was cut off is no damage of the migration.
+  const damage = log.debris.filter((line) => !line.includes('"id":"new-0"'));
+  expect([damage, log.rest, repeatedIds(log)]).toEqual([[], "", []]);
+  expect(bytes.subarray(0, bytes.indexOf("\n")).toString()).toContain('"version":3');
+}
+
+function attempt(name: string, n: number, failure: string): boolean {
+  const old = fixture(name);
+  const memory = new MemoryFileSystem();
+  memory.makeDirectorySync("/d");
+  memory.writeFileSync(path, old);
+  const failing = failingFileSystem(memory);
+  const ports = createMemoryPorts({ fs: failing.fs, ...reproducible() });
+  const engine = Engine.openSync(path, { ports });
+  const leaf = new LeafCursor(true, engine.tailId);
+  const tail = engine.tailId;
+  const known = entriesOf(engine);
+  const kind = failures[failure];
+  if (kind !== undefined) failing.arm(n, kind);
+  const error = thrownBy(() => appendSync(engine, leaf, offers));
+  const hasFailed = failing.disarm();
+  expectOldOrNew(memory, ports, old, known);
+  if (error !== undefined) {
+    const { code, landed: named } = typedError(error);
+    const stored = rawLog(memory.readFileSync(path)).entries.map(({ id }) => id);
+    const landed = offers.flatMap(({ id = "" }) => (stored.includes(id) ? [id] : []));
+    if (code !== "ERR_APPEND_UNCERTAIN") {
+      expect(named).toEqual(landed);
+      if (landed.length === 0) expect(leaf.id).toBe(tail);
+    }
+    // A failure of the migration itself happens before anything is appended.
+    if (code === "ERR_MIGRATION") expect(landed).toEqual([]);
+    expect(entriesOf(engine).slice(0, known.length)).toEqual(known);
+  }
+
+  const retried = appendSync(engine, leaf, offers);
+  expect(retried.map(({ id, parentId }) => [id, parentId])).toEqual([
+    ["new-0", tail],
+    ["new-1", "new-0"],
+  ]);
+  const again = Engine.openSync(path, { ports });
+  expect(entriesOf(again).slice(0, -2)).toEqual(known);
+  expect(entriesOf(engine)).toEqual(entriesOf(again));
+  expect(again.tailId).toBe("new-1");
+  expect(orphanIds(rawLog(memory.readFileSync(path)))).toEqual([]);
+  return hasFailed;
+}
+
+describe.each(["pi-v1", "pi-v2"])("the first append to %s", (name) => {
+  it.each(Object.keys(failures))(
+    "leaves the old log or the new one, whole: %s (Verifies: P12, P19)",
+    async (failure) => {
+      expect(await failEveryCall((n) => attempt(name, n, failure))).toBeGreaterThan(0);
+    },
+  );
+});

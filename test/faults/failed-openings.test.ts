@@ -1,0 +1,113 @@
+/**
+ * Opening and creating logs while the n-th file-system call fails: opening says so by code and
+ * changes nothing; a log is created whole or not at all, and never over another one.
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { createSession, openSession } from "@branchlog/core";
+import { Engine } from "../../packages/core/src/session/engine.ts";
+import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
+import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
+import { meaning } from "../support/engine-appends.ts";
+import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
+import { reproducible } from "../support/reproducible-ports.ts";
+import { typedError } from "../support/typed-errors.ts";
+
+const path = "/d/s.jsonl";
+
+function worldWith(bytes?: Buffer): {
+  memory: MemoryFileSystem;
+  failing: ReturnType<typeof failingFileSystem>;
+  ports: ReturnType<typeof createMemoryPorts>;
+} {
+  const memory = new MemoryFileSystem();
+  if (bytes !== undefined) {
+    memory.makeDirectorySync("/d");
+    memory.writeFileSync(path, bytes);
+  }
+  const failing = failingFileSystem(memory);
+  return { memory, failing, ports: createMemoryPorts({ fs: failing.fs, ...reproducible() }) };
+}
+
+const fixture = (name: string): Buffer =>
+  readFileSync(fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)));
+
+/** Codes with which opening may fail when the file cannot be read. */
+const openingCodes = new Set(["ERR_LOG_UNREADABLE", "ERR_LOG_GONE"]);
+
+describe.each(["seed-pi", "pi-v1", "pi-cycles", "pi-bom"])("opening %s", (name) => {
+  const bytes = fixture(name);
+  const { ports } = worldWith(bytes);
+  const reference = Engine.openSync(path, { ports });
+  const meant = meaning(reference, reference.tailId);
+
+  it.each(Object.keys(failures))(
+    "fails by code or works, and changes no byte: %s (Verifies: P8, P12)",
+    async (failure) => {
+      const kind = failures[failure];
+      for (const isAsync of [false, true]) {
+        await failEveryCall(async (n) => {
+          const { memory, failing, ports: own } = worldWith(bytes);
+          if (kind !== undefined) failing.arm(n, kind);
+          const open = async (): Promise<unknown> =>
+            isAsync ? Engine.open(path, { ports: own }) : Engine.openSync(path, { ports: own });
+          const [outcome] = await Promise.allSettled([open()]);
+          const hasFailed = failing.disarm();
+          if (outcome.status === "rejected") {
+            expect(openingCodes).toContain(typedError(outcome.reason).code);
+          }
+          expect(memory.readFileSync(path).equals(bytes)).toBe(true);
+          expect(memory.listSync("/d")).toEqual(["s.jsonl"]);
+          const again = Engine.openSync(path, { ports: own });
+          expect(meaning(again, again.tailId)).toBe(meant);
+          return hasFailed;
+        });
+      }
+    },
+  );
+});
+
+describe("creating a session", () => {
+  const options = { cwd: "/w", id: "s" };
+
+  it.each(Object.keys(failures))(
+    "leaves a whole log or none, and trying again settles it: %s (Verifies: P12)",
+    async (failure) => {
+      const kind = failures[failure];
+      const calls = await failEveryCall(async (n) => {
+        const { memory, failing, ports } = worldWith();
+        if (kind !== undefined) failing.arm(n, kind);
+        const [outcome] = await Promise.allSettled([createSession(path, { ports, ...options })]);
+        const hasFailed = failing.disarm();
+        const stands = memory.statSync(path) !== null;
+        if (outcome.status === "fulfilled") expect(stands).toBe(true);
+        if (stands) expect((await openSession(path, { ports })).header.id).toBe("s");
+
+        const [again] = await Promise.allSettled([createSession(path, { ports, ...options })]);
+        // What stands after a failed attempt is a log like any other, which is never replaced.
+        if (stands) expect(again).toMatchObject({ reason: { code: "ERR_LOG_EXISTS" } });
+        else expect(again.status).toBe("fulfilled");
+        const session = await openSession(path, { ports });
+        const { id } = await session.append({ type: "custom", customType: "first" });
+        expect((await openSession(path, { ports })).leaf).toBe(id);
+        return hasFailed;
+      });
+      expect(calls).toBeGreaterThan(0);
+    },
+  );
+
+  it("leaves nothing beside the log if only its creation fails", async () => {
+    for (const failing of ["writeSync", "fdatasyncSync", "linkSync"]) {
+      const memory = new MemoryFileSystem({
+        onCall: ({ name }) => {
+          if (name === failing) throw Object.assign(new Error("full"), { code: "ENOSPC" });
+        },
+      });
+      const ports = createMemoryPorts({ fs: memory });
+      await expect(createSession(path, { ports })).rejects.toMatchObject({ code: "ENOSPC" });
+      memory.onCall = undefined;
+      expect(memory.listSync("/d")).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,286 @@
+/**
+ * Programs that append with `disk` or an interval while the power may go at every call: what they
+ * acknowledged is there afterwards, whatever the disk made of all that was not synced. Without the
+ * syncs it would not be, or this test could not fail.
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { createRandom } from "../../fixtures/generator/random.ts";
+import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
+import { createSession, openSession } from "../../packages/core/src/open.ts";
+import type { Durability } from "../../packages/core/src/session/engine-options.ts";
+import { Engine } from "../../packages/core/src/session/engine.ts";
+import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import type { Session } from "../../packages/core/src/session/session.ts";
+import { ManualClock } from "../../packages/core/src/store/manual-clock.ts";
+import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
+import type { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
+import type { Ports } from "../../packages/core/src/store/ports.ts";
+import { createSeededIds } from "../../packages/core/src/store/seeded-ids.ts";
+import { CrashFileSystem } from "../support/crash-file-system.ts";
+import { appendSync } from "../support/engine-appends.ts";
+import { runs, seed } from "../support/fault-seed.ts";
+
+const path = "/new/deep/s.jsonl";
+const header = {
+  type: "session",
+  version: 3,
+  id: "s",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  cwd: "/w",
+} as const;
+
+interface Machine {
+  readonly disk: CrashFileSystem;
+  readonly clock: ManualClock;
+  readonly ports: Ports;
+  readonly durability: Durability;
+  /** What the program was told is durable, as it is told. */
+  readonly acknowledged: Set<string>;
+}
+
+function newMachine(durability: Durability): Machine {
+  const disk = new CrashFileSystem();
+  const clock = new ManualClock(Date.UTC(2026, 0, 1));
+  const ports = createMemoryPorts({ fs: disk.fs, clock, ids: createSeededIds(1, clock) });
+  return { disk, clock, ports, durability, acknowledged: new Set() };
+}
+
+const draft = (id: string): { type: "custom"; customType: string; data: string } => ({
+  type: "custom",
+  customType: "x",
+  data: `content of ${id}`,
+});
+
+/** Ids of the entries that can be read after the power came back; throws if there is no log. */
+function readable(fs: MemoryFileSystem, file = path): Set<string> {
+  const engine = Engine.openSync(file, { ports: createMemoryPorts({ fs }) });
+  const rows = Array.from({ length: engine.index.count }, (_, row) => row);
+  return new Set(Array.from(engine.bodies.entriesSync(rows), ({ entry }) => entry.id));
+}
+
+/** Ways to append, blocking or not; each acknowledges what it was told. */
+const programs: Readonly<Record<string, (machine: Machine) => Promise<void>>> = {
+  "one append after the other, blocking": async ({ ports, durability, acknowledged }) => {
+    const engine = Engine.createSync(path, header, { ports, durability });
+    acknowledged.add("created");
+    const leaf = new LeafCursor(true, null);
+    for (const ids of [["a"], ["b", "c"], ["d"]]) {
+      appendSync(
+        engine,
+        leaf,
+        ids.map((id) => ({ id, draft: draft(id) })),
+      );
+      for (const id of ids) acknowledged.add(id);
+    }
+  },
+  "many in flight": async ({ ports, durability, acknowledged }) => {
+    const session = await createSession(path, { ports, durability, cwd: "/w" });
+    acknowledged.add("created");
+    const append = async (id: string): Promise<void> => {
+      await session.append(draft(id), { id });
+      acknowledged.add(id);
+    };
+    await Promise.allSettled(["a", "b", "c"].map(append));
+    const later = Promise.allSettled(["d", "e", "f"].map(append));
+    await new Promise(setImmediate);
+    await Promise.allSettled([later, append("g")]);
+  },
+  "two sessions of one log": async ({ ports, durability, acknowledged }) => {
+    const one = await createSession(path, { ports, durability, cwd: "/w" });
+    acknowledged.add("created");
+    const two = await openSession(path, { ports, durability });
+    const append = async (session: Session, id: string): Promise<void> => {
+      await session.append(draft(id), { id });
+      acknowledged.add(id);
+    };
+    await Promise.allSettled([append(one, "a"), append(two, "b"), append(one, "c")]);
+    await Promise.allSettled([append(two, "d"), append(one, "e")]);
+  },
+};
+
+/** Runs a program on machines that die at each of its calls; `check` sees what is left. */
+async function dieAtEveryCall(
+  program: (machine: Machine) => Promise<void>,
+  durability: Durability,
+  check: (machine: Machine, calls: number) => void,
+  existing?: Buffer,
+): Promise<void> {
+  for (let calls = 0; ; calls += 1) {
+    const machine = newMachine(durability);
+    if (existing !== undefined) machine.disk.addDurable(path, existing);
+    machine.disk.dieAfter(calls);
+    try {
+      await program(machine);
+    } catch {
+      // It died, or was told that something failed: nothing more is acknowledged.
+    }
+    check(machine, calls);
+    if (!machine.disk.isDead) return;
+  }
+}
+
+/** What was acknowledged and is not there; undefined if there was nothing to look for. */
+function lost({ disk, acknowledged }: Machine, choose: (of: number) => number): string[] {
+  if (acknowledged.size === 0) return [];
+  const found = readable(disk.afterPowerLoss(choose));
+  return [...acknowledged].filter((id) => id !== "created" && !found.has(id));
+}
+
+describe(`what "disk" acknowledged survives a loss of power at any call (seed ${seed})`, () => {
+  it.each(Object.entries(programs))("%s (Verifies: P5, P6)", async (_, program) => {
+    const random = createRandom(seed);
+    let acknowledged = 0;
+    await dieAtEveryCall(program, "disk", (machine, calls) => {
+      acknowledged = Math.max(acknowledged, machine.acknowledged.size);
+      for (let run = 0; run < runs(15, 2000); run += 1) {
+        const found = lost(machine, (of) => random.below(of));
+        expect([`after ${calls} calls, run ${run}`, found]).toEqual([expect.any(String), []]);
+      }
+    });
+    expect(acknowledged).toBeGreaterThan(4);
+  });
+
+  it.each(Object.entries(programs))("and would not with `os`: %s", async (_, program) => {
+    const random = createRandom(seed);
+    const losses = new Set<string>();
+    await dieAtEveryCall(program, "os", (machine) => {
+      for (const id of lost(machine, (of) => random.below(of))) losses.add(id);
+    });
+    expect(losses.size).toBeGreaterThan(0);
+  });
+});
+
+describe("an interval", () => {
+  it("keeps what was acknowledged that long ago (Verifies: P5)", async () => {
+    const machine = newMachine({ intervalMs: 100 });
+    const { ports, durability, clock, disk } = machine;
+    const session = await createSession(path, { ports, durability, cwd: "/w" });
+    const random = createRandom(seed);
+    const before: string[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      const ids = [0, 1, 2].map((n) => `${round}-${n}`);
+      await Promise.all(ids.map((id) => session.append(draft(id), { id })));
+      for (let run = 0; run < runs(20, 500); run += 1) {
+        const found = readable(disk.afterPowerLoss((of) => random.below(of)));
+        for (const id of before) expect([round, found.has(id)]).toEqual([round, true]);
+      }
+      before.push(...ids);
+      clock.advance(100);
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    }
+  });
+});
+
+describe("a disk whose syncs fail for a while", () => {
+  it("has what was recovered, and nothing was acknowledged meanwhile (Verifies: P5)", async () => {
+    const random = createRandom(seed);
+    const machine = newMachine("disk");
+    const { ports, disk, acknowledged } = machine;
+    const session = await createSession(path, { ports, durability: "disk", cwd: "/w" });
+    const append = async (id: string): Promise<void> => {
+      await session.append(draft(id), { id });
+      acknowledged.add(id);
+    };
+    await append("a");
+    disk.failSyncs(true);
+    expect(await failures(["b", "c"].map(append))).toHaveLength(2);
+    expect(await failures(["d"].map(append))).toHaveLength(1);
+    disk.failSyncs(false);
+    expect(await failures(["e"].map(append))).toHaveLength(1);
+    const { appendedAgain } = await session.recover();
+    expect(appendedAgain).toEqual(["b", "c"]);
+    for (const id of appendedAgain) acknowledged.add(id);
+    for (const id of ["d", "e"]) await append(id);
+    for (let run = 0; run < runs(100, 2000); run += 1) {
+      expect(lost(machine, (of) => random.below(of))).toEqual([]);
+    }
+  });
+});
+
+describe("a session that is opened anew while the disk forgets", () => {
+  it("keeps what it acknowledges, whatever became of the bytes before (Verifies: P5)", async () => {
+    const random = createRandom(seed);
+    for (let calls = 0; calls < runs(40, 200); calls += 1) {
+      const machine = newMachine("disk");
+      const { ports, disk, acknowledged } = machine;
+      const session = await createSession(path, { ports, durability: "disk", cwd: "/w" });
+      await session.append(draft("a"), { id: "a" });
+      disk.failSyncs(true);
+      await failures([session.append(draft("b"), { id: "b" })]);
+      disk.failSyncs(false);
+      const anew = await openSession(path, { ports, durability: "disk" });
+      for (const id of ["c", "d"]) {
+        await anew.append(draft(id), { id, parent: { id: "a" } });
+        acknowledged.add(id);
+      }
+      for (let run = 0; run < 10; run += 1) {
+        expect(lost(machine, (of) => random.below(of))).toEqual([]);
+      }
+    }
+  });
+});
+
+async function failures(appends: readonly Promise<unknown>[]): Promise<unknown[]> {
+  const settled = await Promise.allSettled(appends);
+  return settled.filter(({ status }) => status === "rejected");
+}
+
+describe("files that take a name under `disk`", () => {
+  const random = createRandom(seed);
+
+  it("are there with what was appended: a published draft (Verifies: P6)", async () => {
+    await dieAtEveryCall(
+      async ({ ports, acknowledged }) => {
+        const managers = managersWith({ ports, durability: "disk" });
+        const manager = managers.create("/work", "/agent/sessions");
+        manager.appendModelChange("p", "m");
+        for (const content of ["one", "two"]) {
+          const id = manager.appendMessage({ role: "user", content, timestamp: 1 });
+          acknowledged.add(`${manager.getSessionFile()} ${id}`);
+        }
+      },
+      "disk",
+      ({ disk, acknowledged }) => {
+        for (let run = 0; run < runs(15, 500); run += 1) {
+          const fs = disk.afterPowerLoss((of) => random.below(of));
+          for (const fact of acknowledged) {
+            const [file = "", id = ""] = fact.split(" ");
+            expect(readable(fs, file).has(id)).toBe(true);
+          }
+        }
+      },
+    );
+  });
+
+  it.each(["pi-v1-boundaries", "pi-v2"])(
+    "are there with what was appended: a migrated log, %s (Verifies: P6)",
+    async (name) => {
+      const url = new URL(`../../fixtures/${name}.jsonl`, import.meta.url);
+      const old = readFileSync(fileURLToPath(url));
+      const disk = new CrashFileSystem();
+      disk.addDurable(path, old);
+      const before = readable(disk.memory);
+      await dieAtEveryCall(
+        async ({ ports, durability, acknowledged }) => {
+          const session = await openSession(path, { ports, durability });
+          for (const id of ["a", "b"]) {
+            await session.append(draft(id), { id });
+            acknowledged.add(id);
+          }
+        },
+        "disk",
+        (machine) => {
+          for (let run = 0; run < runs(6, 500); run += 1) {
+            const found = readable(machine.disk.afterPowerLoss((of) => random.below(of)));
+            for (const id of [...before, ...machine.acknowledged]) {
+              expect([id, found.has(id)]).toEqual([id, true]);
+            }
+          }
+        },
+        old,
+      );
+    },
+  );
+});

@@ -1,0 +1,161 @@
+/**
+ * Files that take a name while the power may go at every call: a migrated log, a published draft, a
+ * fork. After it, an old log is there as it was or migrated, and what was reported as done is done.
+ */
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { createRandom } from "../../fixtures/generator/random.ts";
+import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
+import type { ManagerFactory } from "../../packages/core/src/faces/pi/manager-factory.ts";
+import type { SessionManager } from "../../packages/core/src/faces/pi/session-manager.ts";
+import { Engine } from "../../packages/core/src/session/engine.ts";
+import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import type { FileSystem } from "../../packages/core/src/store/ports.ts";
+import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
+import type { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
+import { CrashFileSystem } from "../support/crash-file-system.ts";
+import { appendSync } from "../support/engine-appends.ts";
+import { runs, seed } from "../support/fault-seed.ts";
+import { reproducible } from "../support/reproducible-ports.ts";
+
+const path = "/d/s.jsonl";
+const directory = "/agent/sessions";
+const fixture = (name: string): Buffer =>
+  readFileSync(fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)));
+
+/** The log as a program opens it; each one has ids of its own. */
+function openOn(fs: FileSystem, program = 2): Engine {
+  return Engine.openSync(path, { ports: createMemoryPorts({ fs, ...reproducible(program) }) });
+}
+
+function entriesOf(engine: Engine): string[] {
+  const rows = Array.from({ length: engine.index.count }, (_, row) => row);
+  return [...engine.bodies.entriesSync(rows)].map(({ entry }) => JSON.stringify(entry));
+}
+
+const say = (engine: Engine): string | undefined => {
+  const leaf = new LeafCursor(true, engine.tailId);
+  return appendSync(engine, leaf, [{ draft: { type: "custom", customType: "x" } }])[0]?.id;
+};
+
+/** Runs `work` on a new disk that dies at each of its calls; `check` sees what the disk may keep. */
+function atEveryCall<T>(
+  newDisk: () => CrashFileSystem,
+  work: (disk: CrashFileSystem) => T,
+  check: (fs: MemoryFileSystem, result: T | undefined, where: string) => void,
+): void {
+  const random = createRandom(seed);
+  for (let calls = 0; ; calls += 1) {
+    const disk = newDisk();
+    disk.dieAfter(calls);
+    let result: T | undefined;
+    try {
+      result = work(disk);
+    } catch {
+      // It died, and said nothing.
+    }
+    check(disk.memory, result, `after ${calls} calls, as the process left it`);
+    for (let run = 0; run < runs(4, 2000); run += 1) {
+      const where = `after ${calls} calls, run ${run}`;
+      check(
+        disk.afterPowerLoss((of) => random.below(of)),
+        result,
+        where,
+      );
+    }
+    if (!disk.isDead) return;
+  }
+}
+
+const olds: readonly (readonly [string, Buffer])[] = [
+  ["version 1", fixture("pi-v1")],
+  ["version 2", fixture("pi-v2")],
+  // Its last line is converted under the lock, behind what was synced before.
+  ["version 1 without a newline at its end", fixture("pi-v1").subarray(0, -1)],
+];
+
+describe.each(olds)(`the first append to %s, then no power (seed ${seed})`, (_, old) => {
+  const newDisk = (): CrashFileSystem => {
+    const disk = new CrashFileSystem();
+    disk.addDurable(path, old);
+    return disk;
+  };
+  const known = entriesOf(openOn(newDisk().memory));
+
+  it("leaves every entry, in the old form or the new one (Verifies: P9, P19)", () => {
+    let migrated = 0;
+    atEveryCall(
+      newDisk,
+      ({ fs }) => say(openOn(fs, 1)),
+      (fs, _id, where) => {
+        const engine = openOn(fs);
+        expect([where, ...entriesOf(engine).slice(0, known.length)]).toEqual([where, ...known]);
+        if (engine.header.version === 3) migrated += 1;
+        const next = say(engine);
+        const again = openOn(fs);
+        expect([where, again.tailId]).toEqual([where, next]);
+        expect(entriesOf(again).slice(0, known.length)).toEqual(known);
+      },
+    );
+    expect(migrated).toBeGreaterThan(0);
+  });
+});
+
+interface Done {
+  readonly file: string;
+  readonly entries: string;
+}
+
+function doneBy(manager: SessionManager): Done {
+  return { file: manager.getSessionFile() ?? "", entries: JSON.stringify(manager.getEntries()) };
+}
+
+function draftOf(managers: ManagerFactory<SessionManager>): SessionManager {
+  const manager = managers.create("/work", directory);
+  manager.appendModelChange("p", "m");
+  return manager;
+}
+
+const managersOn = (fs: FileSystem): ManagerFactory<SessionManager> =>
+  managersWith({ ports: createMemoryPorts({ fs, ...reproducible() }) });
+
+describe(`a session that gets its file, then no power (seed ${seed})`, () => {
+  const ways: Readonly<Record<string, (managers: ManagerFactory<SessionManager>) => Done>> = {
+    "by publishing a draft": (managers) => {
+      const manager = draftOf(managers);
+      manager.appendMessage({ role: "user", content: "Hi", timestamp: 1 });
+      return doneBy(manager);
+    },
+    "by forking": (managers) => doneBy(managers.forkFrom(path, "/elsewhere", directory)),
+    "by branching off": (managers) => {
+      const manager = managers.open(path, directory);
+      manager.createBranchedSession(manager.getBranch().at(-2)?.id ?? "");
+      return doneBy(manager);
+    },
+  };
+
+  it.each(Object.entries(ways))("keeps it and all of it: %s", (_, way) => {
+    const newDisk = (): CrashFileSystem => {
+      const disk = new CrashFileSystem();
+      disk.addDurable(path, fixture("pi-linear"));
+      return disk;
+    };
+    atEveryCall(
+      newDisk,
+      ({ fs }) => way(managersOn(fs)),
+      (fs, done, where) => {
+        const managers = managersOn(fs);
+        const names = fs.statSync(directory) === null ? [] : fs.listSync(directory);
+        const files = names.filter((name) => name.endsWith(".jsonl"));
+        if (done !== undefined) expect([where, files]).toEqual([where, [basename(done.file)]]);
+        for (const name of files) {
+          const manager = managers.open(`${directory}/${name}`);
+          expect(manager.getDiagnostics()).toEqual([]);
+          if (done !== undefined) expect(doneBy(manager)).toEqual(done);
+        }
+      },
+    );
+  });
+});

@@ -1,0 +1,90 @@
+/**
+ * Makes the n-th call of a file system fail, in every way in which one can: for tests that go
+ * through all n until nothing is left to fail.
+ */
+import { fileError } from "../../packages/core/src/store/memory-errors.ts";
+import type { FileErrorCode } from "../../packages/core/src/store/memory-errors.ts";
+import type { FileSystem } from "../../packages/core/src/store/ports.ts";
+import { observedFileSystem } from "./observed-file-system.ts";
+import type { ObservedCall } from "./observed-file-system.ts";
+
+/** A way to fail. */
+interface Failure {
+  /** Calls that can fail in this way; only they are counted. */
+  readonly concerns: (call: ObservedCall) => boolean;
+  /** The error it fails with; null: a write that takes half of its bytes. */
+  readonly code: FileErrorCode | null;
+  /** The call has its effect before it fails. */
+  readonly hasEffect?: boolean;
+  /** All later calls that it concerns fail, too. */
+  readonly lasts?: boolean;
+}
+
+const any = (): boolean => true;
+const isWrite = ({ name }: ObservedCall): boolean => name === "writeSync";
+const isSync = ({ name }: ObservedCall): boolean =>
+  name === "fdatasyncSync" || name === "fdatasync" || name === "syncDirectorySync";
+const takesSpace = ({ name }: ObservedCall): boolean =>
+  name === "writeSync" || name === "linkSync" || name === "makeDirectorySync";
+
+/** The ways to fail, by name. */
+export const failures: Readonly<Record<string, Failure>> = {
+  EIO: { concerns: any, code: "EIO" },
+  ENOSPC: { concerns: any, code: "ENOSPC" },
+  EAGAIN: { concerns: any, code: "EAGAIN" },
+  "a short write": { concerns: isWrite, code: null },
+  "a failed sync": { concerns: isSync, code: "EIO" },
+  "EIO after the effect": { concerns: any, code: "EIO", hasEffect: true },
+  "EIO from there on": { concerns: any, code: "EIO", lasts: true },
+  "a full disk from there on": { concerns: takesSpace, code: "ENOSPC", lasts: true },
+};
+
+/** A file system that fails once it is armed. */
+export interface FailingFileSystem {
+  readonly fs: FileSystem;
+  /** Lets the n-th call from here on fail (counted from 0). */
+  arm(n: number, failure: Failure): void;
+  /** From now on every call works; says whether one had failed. */
+  disarm(): boolean;
+}
+
+/** See {@link FailingFileSystem}. */
+export function failingFileSystem(inner: FileSystem): FailingFileSystem {
+  let armed: { failure: Failure; left: number } | undefined;
+  let hasFailed = false;
+  const failureOf = (call: ObservedCall): Failure | undefined => {
+    if (armed === undefined || !armed.failure.concerns(call)) return undefined;
+    armed.left -= 1;
+    const isHit = armed.left === -1 || (armed.left < 0 && armed.failure.lasts === true);
+    hasFailed ||= isHit;
+    return isHit ? armed.failure : undefined;
+  };
+  const fs = observedFileSystem(inner, (call, effect) => {
+    const failure = failureOf(call);
+    if (failure === undefined) return effect();
+    if (failure.code === null) return effect(Math.floor((call.bytes ?? 0) / 2));
+    if (failure.hasEffect === true) effect();
+    throw fileError(failure.code, call.name.replace(/Sync$/u, ""), call.path);
+  });
+  return {
+    fs,
+    arm: (n, failure) => {
+      armed = { failure, left: n };
+      hasFailed = false;
+    },
+    disarm: () => {
+      armed = undefined;
+      return hasFailed;
+    },
+  };
+}
+
+/**
+ * Runs `attempt` with a new world for n = 0, 1, 2, … until no call is left to fail. The attempt
+ * arms, runs and disarms; it returns what `disarm` said.
+ */
+export async function failEveryCall(
+  attempt: (n: number) => boolean | Promise<boolean>,
+): Promise<number> {
+  for (let n = 0; ; n += 1) if (!(await attempt(n))) return n;
+}

@@ -1,0 +1,12 @@
+/**
+ * The seed of a run, and how long it is: BRANCHLOG_SEED repeats one that failed, BRANCHLOG_SOAK
+ * makes it long. Tests that draw from the seed say it in their titles.
+ */
+
+/** The seed of this run. */
+export const seed: number = Number(process.env["BRANCHLOG_SEED"] ?? Date.now() % 1_000_000_000);
+
+/** So many in the continuous build, so many in a soak run. */
+export function runs(usual: number, soak: number): number {
+  return process.env["BRANCHLOG_SOAK"] === undefined ? usual : soak;
+}

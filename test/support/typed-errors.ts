@@ -1,0 +1,18 @@
+/** What a call threw, as the tests of faults want it: an error of ours, or a failure of the test. */
+import { BranchlogError } from "../../packages/core/src/errors.ts";
+
+/** What `attempt` threw; undefined if it went through. */
+export function thrownBy(attempt: () => unknown): unknown {
+  try {
+    attempt();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** The error, which must be one of ours: nothing else may come out of the engine. */
+export function typedError(error: unknown): BranchlogError {
+  if (error instanceof BranchlogError) return error;
+  throw new Error(`an error without a code: ${String(error)}`, { cause: error });
+}
