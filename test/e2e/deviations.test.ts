@@ -143,6 +143,19 @@ describe("Unlike pi, the drop-in", () => {
     expect(texts(facts)).toEqual(["One", "Two"]);
   });
 
+  it("keeps the prompt in a compaction though its message has no time", async () => {
+    const system = { role: "system", content: "be brief" };
+    const script = steps({ do: "message", message: system }, user("One"), {
+      do: "compact",
+      summary: "S",
+      kept: 1,
+      rest: [],
+    });
+    const [theirs, ours] = await factsOf({ steps: script });
+    expect(texts(theirs)).toEqual([undefined, "One"]);
+    expect(texts(ours)).toEqual(["be brief", undefined, "One"]);
+  });
+
   it("takes no line for an entry that is no object", async () => {
     const stored = `${lines(header, said("a", null, "One"))}5\n"text"\n[]\n`;
     const [theirs, ours] = await factsOf({ stored });

@@ -83,6 +83,16 @@ describe("an entry longer than a string can be", () => {
     expect(fs.longestRead).toBeLessThanOrEqual(mebibyte);
   });
 
+  it("is left out by pi's face, which hands out all others (Verifies: P10)", () => {
+    const { fs, ports } = worldOf([header, first, message, last]);
+    const manager = managersWith({ ports }).open(path);
+    const answers = [manager.getEntries(), manager.getBranch(), manager.buildContextEntries()];
+    for (const entries of answers) expect(entries).toMatchObject([first, last]);
+    expect(manager.getChildren("first")).toEqual([]);
+    expect(manager.getTree()).toMatchObject([{ entry: first, children: [{ entry: last }] }]);
+    expect(fs.longestRead).toBeLessThanOrEqual(mebibyte);
+  });
+
   it("that another program appends leaves pi's face a context (Verifies: P10, P16)", () => {
     const { fs, ports } = worldOf([header, first], 0);
     const manager = managersWith({ ports }).open(path);

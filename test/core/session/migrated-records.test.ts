@@ -67,7 +67,14 @@ describe("migrating any old file, by law", () => {
   const role = fc.constantFrom("user", "hookMessage", "assistant");
   const record: fc.Arbitrary<JsonObject> = fc.oneof(
     fc.record({ type: fc.constant("message"), message: fc.record({ role }) }),
-    fc.record({ type: fc.constant("compaction"), firstKeptEntryIndex: fc.nat(9) }),
+    fc.record(
+      {
+        type: fc.constant("compaction"),
+        firstKeptEntryId: fc.constant("own"),
+        firstKeptEntryIndex: fc.nat(9),
+      },
+      { requiredKeys: ["type", "firstKeptEntryIndex"] },
+    ),
     fc.record({ type: fc.constant("custom"), customType: fc.string(), data: fc.nat() }),
     fc.record({ type: fc.constant("session"), id: fc.string(), version: fc.nat(4) }),
     fc.record({ type: fc.constant("session"), cwd: fc.string() }),

@@ -197,8 +197,10 @@ describe("a log that cannot be created", () => {
 
   it("only for want of a synced directory is there, and the message says so", () => {
     const fs = new MemoryFileSystem();
+    let isNamed = false;
     fs.onCall = ({ name }) => {
-      if (name === "syncDirectorySync") throw fileError("EIO", "fsync", "/a/b");
+      isNamed ||= name === "linkSync";
+      if (name === "syncDirectorySync" && isNamed) throw fileError("EIO", "fsync", "/a/b");
     };
     const error = errorOf(fs);
     expect(error).toMatchObject({ code: "ERR_CREATE_FAILED", path });

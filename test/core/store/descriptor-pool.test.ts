@@ -48,13 +48,15 @@ describe("which file one gets", () => {
     expect([pool.openCount, fs.openCount]).toEqual([0, 0]);
   });
 
-  it("is whatever has the name for an append, if the expected one is not open", () => {
+  it("is never another one than expected for an append, which it would not fit", () => {
     const { fs, pool, path, fileOf } = pooledFiles();
     const old = fileOf("a");
     fs.renameSync(path("b"), path("a"));
     const append = (fd: number): number => fs.writeSync(fd, Buffer.from("!"), 0, 1);
-    pool.useSync(path("a"), "append", old, append);
-    expect(fs.readFileSync(path("a")).toString()).toBe("b!");
+    expect(() => pool.useSync(path("a"), "append", old, append)).toThrow(
+      expect.objectContaining({ code: "ERR_LOG_GONE" }),
+    );
+    expect(fs.readFileSync(path("a")).toString()).toBe("b");
   });
 
   it("is not the read-only one when it is to be appended to", () => {

@@ -126,7 +126,7 @@ export function storedSession(isNewest: boolean): fc.Arbitrary<StoredSession> {
       const version = parts.header.version ?? 1;
       const entries = parts.bodies.map(([fields, timestamp, link], i) => {
         const { firstKeptEntryId, firstKeptEntryIndex, ...rest } = fields;
-        if (version < 2) return { ...rest, firstKeptEntryIndex, timestamp };
+        if (version < 2) return { ...rest, firstKeptEntryId, firstKeptEntryIndex, timestamp };
         return {
           id: `entry-${i}`,
           parentId: parentOf(i, link),
@@ -137,8 +137,7 @@ export function storedSession(isNewest: boolean): fc.Arbitrary<StoredSession> {
       });
       const lines = entries.map((entry) => JSON.stringify(entry));
       if (parts.isShuffled && version >= 2) shuffle(lines, parts.order);
-      if (parts.hasSecondHeader && version === 3)
-        lines.push(JSON.stringify({ type: "session", id: "second" }));
+      if (parts.hasSecondHeader) lines.push(JSON.stringify({ type: "session", id: "second" }));
       for (const [at, text] of parts.noise) lines.splice(at, 0, text);
       const text = [JSON.stringify(parts.header), ...lines].join(parts.lineEnd);
       return { text: text + (parts.isTerminated ? parts.lineEnd : ""), isOld: version < 3 };

@@ -127,8 +127,9 @@ export class BodyReader {
       parentId: index.parentIdOf(row),
       idAtFileIndex: (record) => {
         const target = lines.rowOfRecord(record);
+        if (target < 0) return undefined;
         // pi assigns ids in file order: an index that points forward finds none yet.
-        return target < 0 || target > row ? undefined : index.idOf(target);
+        return target > row ? null : index.idOf(target);
       },
     };
   }

@@ -66,8 +66,7 @@ function isReadable(index: IndexTable, row: number): boolean {
 
 function lazyEntry(source: LazySource, row: number, links: LinkText): SessionEntry | undefined {
   const { index } = source;
-  const { rows } = index;
-  if (rows.is(row, rowFlags.damaged)) return undefined;
+  if (!isReadable(index, row)) return undefined;
   const { type, customType } = index.kindOf(row);
   if (type === "message" && isPiMessage(index, row)) {
     return lazyMessage(source, row, links);

@@ -41,7 +41,7 @@ export interface SectionOutcome<Plan> {
 
 /**
  * Runs one append under the lock of the log. `plan` is called with the log caught up, and again if
- * the lock was lost before anything was written.
+ * the lock was lost before anything was written, or another log took the name during the write.
  * @throws BranchlogError `ERR_LOCK_TIMEOUT`, whatever `plan` and catching up throw,
  * `ERR_APPEND_FAILED`: in each case nothing was written.
  */
@@ -61,6 +61,7 @@ export function* appendSection<Plan extends LinePlan>(
       // A holder that stalled for too long has lost its lock: it starts over instead of writing.
       if (!held.isOursSync()) continue;
       const landing = yield* land(log, planned.lines, planned.needsFence);
+      if (landing === null) continue;
       isDone = landing.isAsPlanned;
       return { plan: planned, landing };
     } finally {
@@ -69,8 +70,8 @@ export function* appendSection<Plan extends LinePlan>(
   }
   throw new BranchlogError(
     "ERR_APPEND_FAILED",
-    `The lock of ${log.path} was taken over ${appendAttemptsMax} times while this process ` +
-      "stalled; nothing was written. Append again.",
+    `The lock of ${log.path} was taken over, or the log replaced, ${appendAttemptsMax} times; ` +
+      "it holds nothing of what was appended. Append again.",
     { path: log.path },
   );
 }

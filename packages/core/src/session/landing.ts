@@ -9,8 +9,10 @@
  * | failed          | -                | what is missing, refused  | unreadable     |
  *
  * Lines that are written again keep their ids and go behind a newline, so that debris of the write
- * before stays apart. What is missing after `appendAttemptsMax` writes is torn.
+ * before stays apart. What is missing after `appendAttemptsMax` writes is torn. Nothing is written
+ * again to another log that took the name meanwhile.
  */
+import { isBranchlogError } from "../errors.ts";
 import { appendAttemptsMax } from "../limits.ts";
 import type { FileStat } from "../store/ports.ts";
 import { portStep } from "./steps.ts";
@@ -20,6 +22,8 @@ import type { Steps } from "./steps.ts";
 export interface LandingLog {
   /** Reads and indexes what is new. Throws if the log is gone. */
   catchUp(): Steps<void>;
+  /** Counts up whenever the log turns out to be another one. */
+  readonly generation: number;
   /** Position after the last byte that was read. */
   readonly end: number;
   /** Whether a line can be appended as it is, without a newline before it. */
@@ -71,15 +75,17 @@ const asPlanned: Landing = {
 const newline = Buffer.from("\n");
 
 /**
- * Writes the lines as one write. Never throws: what went wrong is part of the answer.
+ * Writes the lines as one write. Never throws: what went wrong is part of the answer. Null: another
+ * log has the name and holds none of the lines, which were not planned for it.
  * @param needsFence A newline comes first in any case.
  */
 export function* land(
   log: LandingLog,
   lines: readonly PlannedLine[],
   needsFence: boolean,
-): Steps<Landing> {
+): Steps<Landing | null> {
   if (lines.length === 0) return asPlanned;
+  const { generation } = log;
   const start = log.end + (needsFence || !log.isTerminated ? newline.length : 0);
   let missing = lines;
   for (let attempt = 1; ; attempt += 1) {
@@ -90,6 +96,7 @@ export function* land(
     missing = missing.filter(({ id, line }) => log.holds(id, line) !== "yes");
     if (missing.length === 0) return settle(log, lines, start, missing, undefined);
     if (failure !== undefined) return settle(log, lines, start, missing, failure);
+    if (log.generation !== generation && missing.length === lines.length) return null;
     if (attempt === appendAttemptsMax) {
       return settle(log, lines, start, missing, { kind: "torn", cause: undefined });
     }
@@ -120,7 +127,8 @@ function* writeAndLook(
   try {
     taken = log.writeSync(bytes);
   } catch (error) {
-    return { kind: "otherwise", error };
+    // Another log has the name: nothing was written to it, which is no failure of the system.
+    return isBranchlogError(error, "ERR_LOG_GONE") ? otherwise : { kind: "otherwise", error };
   }
   yield portStep("stat");
   const stat = lookAt(log);

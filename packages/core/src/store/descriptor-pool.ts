@@ -42,9 +42,9 @@ export class DescriptorPool {
 
   /**
    * Runs `action` with a descriptor of the file at `path` and returns its result. `expected` is
-   * the file the caller means; without it, the path is looked at first. A file to append to is
-   * whatever has the name if no descriptor of the expected one is open: check after writing.
-   * @throws What opening throws; `ERR_LOG_GONE` if the file to read is not at the path any more.
+   * the file the caller means; without it, the path is looked at first. One that is still open is
+   * used even if another file has the name by now: check after writing.
+   * @throws What opening throws; `ERR_LOG_GONE` if the expected file is not at the path any more.
    */
   useSync<T>(
     path: string,
@@ -110,7 +110,7 @@ export class DescriptorPool {
     if (this.#descriptors.length >= this.#max) this.#closeLeastRecent();
     const fd = this.#openFile(path, mode);
     const file = this.#fileOf(fd);
-    if (mode === "read" && expected !== undefined && !isSameFile(file, expected)) {
+    if (expected !== undefined && !isSameFile(file, expected)) {
       this.#fs.closeSync(fd);
       throw replaced(path);
     }
