@@ -1,43 +1,32 @@
 /**
- * Two appenders and an intruder on one memory file system, in every order of their steps: whatever
- * is acknowledged is in the log, once and whole. A variant without the look after the write must
- * fail, or this test could not.
+ * Appenders and an intruder on one memory file system, in every order of their steps: whatever is
+ * acknowledged is in the log, once and whole. A variant without the look after the write must fail,
+ * or this test could not.
  */
-import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import { isBranchlogError } from "../../packages/core/src/errors.ts";
-import { appendItem } from "../../packages/core/src/session/append-entries.ts";
-import type { AppendResult } from "../../packages/core/src/session/append-outcome.ts";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
-import type { Step } from "../../packages/core/src/session/steps.ts";
-import { ManualClock } from "../../packages/core/src/store/manual-clock.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { MemoryLock } from "../../packages/core/src/store/memory-lock.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
-import { createSeededIds } from "../../packages/core/src/store/seeded-ids.ts";
-import { Schedules } from "./schedules.ts";
+import { leaseMsMax } from "../../packages/core/src/limits.ts";
+import type { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
+import { runs, seed } from "../support/fault-seed.ts";
+import {
+  appendsGroup,
+  appendsInARow,
+  appendsOnce,
+  kill,
+  newWorld,
+  path,
+  play,
+  violation,
+} from "./interleaved-world.ts";
+import type { Cast, Intrusion } from "./interleaved-world.ts";
+import { RandomSchedules, Schedules } from "./schedules.ts";
+import type { Schedule } from "./schedules.ts";
 
 /** Orders tried per intrusion; all of them in a soak run. */
-const runsMax = Number(process.env["BRANCHLOG_SCHEDULES_MAX"] ?? 1500);
-
-const path = "/s.jsonl";
-const header = {
-  type: "session",
-  version: 3,
-  id: "s",
-  timestamp: "2026-01-01T00:00:00.000Z",
-  cwd: "/w",
-} as const;
-
-interface World {
-  readonly fs: MemoryFileSystem;
-  readonly lock: MemoryLock;
-}
+const runsMax = Number(process.env["BRANCHLOG_SCHEDULES_MAX"] ?? runs(1500, 1_000_000));
+const drawnRuns = runs(120, 20_000);
 
 /** What an intruder does once, between any two steps; each is something that happens in the field. */
-const intrusions: Record<string, (world: World) => void> = {
+const intrusions: Record<string, Intrusion> = {
   nothing: () => undefined,
   "a thief takes the lock": ({ lock }) => lock.breakLock(path),
   "a peer without lock appends a record": ({ fs }) => appendRaw(fs, `${foreign}\n`),
@@ -59,6 +48,22 @@ const intrusions: Record<string, (world: World) => void> = {
     world.lock.breakLock(path);
     intrusions["the next write is short"]?.(world);
   },
+  "a process is killed": (world) => {
+    const [victim] = world.processes;
+    if (victim !== undefined) kill(world, victim);
+  },
+  "a process is killed in the middle of its next write": (world) => {
+    let isFirst = true;
+    world.fs.onCall = ({ name }) => {
+      if (name !== "writeSync" || !isFirst) return undefined;
+      isFirst = false;
+      world.isFatal = true;
+      return "short";
+    };
+  },
+  "a lease runs out": ({ processes }) => {
+    for (const { clock } of processes) clock.advance(leaseMsMax);
+  },
 };
 
 const foreign =
@@ -71,126 +76,80 @@ function appendRaw(fs: MemoryFileSystem, text: string): void {
   fs.closeSync(fd);
 }
 
-interface Writer {
-  readonly name: string;
-  readonly steps: Generator<Step, readonly AppendResult[], void>;
-  state: "ready" | "waiting" | "done";
-  results: readonly AppendResult[];
-  error: unknown;
-}
-
-function writer(name: string, seed: number, world: World, isCanary: boolean): Writer {
-  const clock = new ManualClock(0);
-  const ports = createMemoryPorts({ ...world, clock, ids: createSeededIds(seed, clock) });
-  const engine = Engine.openSync(path, { ports });
-  if (isCanary) Object.defineProperty(engine.log, "grewBy", { value: () => true });
-  const draft = (n: number): ReturnType<typeof encodeDraft> =>
-    encodeDraft({ type: "custom", customType: name, data: n }, "2026-01-01T00:00:00.000Z");
-  const items = [appendItem(draft(1)), appendItem(draft(2))];
-  const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
-  const steps = engine.append(request, new LeafCursor(true, engine.tailId));
-  return { name, steps, state: "ready", results: [], error: undefined };
-}
-
-function advance(one: Writer): void {
-  try {
-    const next = one.steps.next();
-    if (next.done === true) {
-      one.state = "done";
-      one.results = next.value;
-    } else {
-      one.state = next.value.kind === "wait" ? "waiting" : "ready";
-    }
-  } catch (error) {
-    one.state = "done";
-    one.error = error;
-  }
-}
-
-/** One run: writers and intruder take turns as chosen, until both writers are done. */
-function play(
-  schedules: Schedules,
-  intrude: (world: World) => void,
-  isCanary: boolean,
-): { world: World; writers: readonly Writer[] } {
-  const world = { fs: new MemoryFileSystem(), lock: new MemoryLock() };
-  Engine.createSync(path, header, { ports: createMemoryPorts(world) });
-  const writers = [writer("one", 1, world, isCanary), writer("two", 2, world, isCanary)];
-  let hasIntruded = false;
-  for (;;) {
-    // Who waits for the lock goes on once another has moved; alone, it tries again.
-    const ready = writers.filter(({ state }) => state === "ready");
-    const able = ready.length > 0 ? ready : writers.filter(({ state }) => state === "waiting");
-    if (able.length === 0) return { world, writers };
-    const choice = schedules.choose(able.length + (hasIntruded ? 0 : 1));
-    const chosen = able[choice];
-    if (chosen === undefined) {
-      hasIntruded = true;
-      intrude(world);
-      continue;
-    }
-    advance(chosen);
-    const isReleased = chosen.state === "done";
-    for (const other of writers) {
-      if (other !== chosen && other.state === "waiting" && isReleased) other.state = "ready";
-    }
-  }
-}
-
-/** What is wrong with the end of a run; undefined if nothing. */
-function violation({ world, writers }: ReturnType<typeof play>): string | undefined {
-  const log = world.fs.readFileSync(path).toString().split("\n");
-  const reader = Engine.openSync(path, { ports: createMemoryPorts(world) });
-  for (const { name, results, error } of writers) {
-    if (error !== undefined && !isBranchlogError(error)) return `${name} threw ${inspect(error)}`;
-    const landed = isBranchlogError(error) ? error.landed : [];
-    for (const id of [...results.map((result) => result.id), ...landed]) {
-      const lines = log.filter((line) => line.includes(`"id":"${id}"`) && isJson(line));
-      if (lines.length !== 1) return `${name}: ${id} is on ${lines.length} lines`;
-      const row = reader.index.rowOfId(id);
-      if (row < 0 || reader.bodies.entrySync(row) === undefined) return `${name}: ${id} is lost`;
-    }
-    for (const { id, parentId, position } of results) {
-      const row = reader.index.rowOfId(id);
-      if (parentId !== null && reader.index.rowOfId(parentId) < 0) return `${id} has no parent`;
-      if (reader.index.rows.offset(row) !== position.offset) return `${id} is not where it says`;
-    }
+/** Plays runs until one goes wrong; what did, and in which. */
+function firstViolation(
+  cast: Cast,
+  intrude: Intrusion,
+  schedule: Schedule,
+  limits: { readonly runs: number; readonly isCanary?: boolean },
+): string | undefined {
+  while (schedule.runs < limits.runs && schedule.next()) {
+    const world = newWorld(cast, limits.isCanary === true);
+    play(schedule, world, intrude);
+    const found = violation(world);
+    if (found !== undefined) return `${found} (schedule ${schedule.trace})`;
   }
   return undefined;
 }
 
-function isJson(line: string): boolean {
-  try {
-    JSON.parse(line);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const two: Cast = [[appendsOnce], [appendsOnce]];
+
+/** Who appends: sessions by process. */
+const casts: Record<string, Cast> = {
+  "two groups": [[appendsGroup], [appendsGroup]],
+  "a group and a row of blocking appends": [[appendsInARow], [appendsGroup]],
+  "two rows of blocking appends": [[appendsInARow], [appendsInARow]],
+  "a row and a group in one process, an append in another": [
+    [appendsInARow, appendsGroup],
+    [appendsOnce],
+  ],
+  "two rows and a group in one process, a row in another": [
+    [appendsInARow, appendsInARow, appendsGroup],
+    [appendsInARow],
+  ],
+};
 
 describe("two appenders and an intruder, in every order", () => {
   it.each(Object.entries(intrusions))(
     "lose nothing that was acknowledged: %s (Verifies: P7, P11)",
     (_, intrude) => {
-      const schedules = new Schedules();
-      while (schedules.runs < runsMax && schedules.next()) {
-        const found = violation(play(schedules, intrude, false));
-        if (found !== undefined) throw new Error(`${found} (schedule ${schedules.trace})`);
-      }
-      expect(schedules.runs).toBeGreaterThan(10);
+      const schedule = new Schedules();
+      expect(firstViolation(two, intrude, schedule, { runs: runsMax })).toBeUndefined();
+      expect(schedule.runs).toBeGreaterThan(10);
     },
   );
+});
 
-  it("would lose entries without the look after the write", () => {
-    const losses: string[] = [];
-    for (const [name, intrude] of Object.entries(intrusions)) {
-      const schedules = new Schedules();
-      while (schedules.runs < runsMax && schedules.next() && losses.at(-1) !== name) {
-        if (violation(play(schedules, intrude, true)) !== undefined) losses.push(name);
-      }
-    }
-    expect(losses).toContain("a thief takes the lock");
-    expect(losses).toContain("a peer without lock is cut off");
-    expect(losses).toContain("the file is replaced by a copy");
+describe.each(Object.entries(casts))(`%s and an intruder (seed ${seed})`, (_, cast) => {
+  it.each(Object.entries(intrusions))(
+    "lose nothing that was acknowledged: %s (Verifies: P7, P11)",
+    (__, intrude) => {
+      const schedule = new RandomSchedules(seed);
+      expect(firstViolation(cast, intrude, schedule, { runs: drawnRuns })).toBeUndefined();
+    },
+  );
+});
+
+describe("without the look after the write", () => {
+  const losing = Object.entries(intrusions).filter(([name]) =>
+    [
+      "a thief takes the lock",
+      "a peer without lock is cut off",
+      "the file is replaced by a copy",
+    ].includes(name),
+  );
+
+  it.each(losing)("two appenders would lose entries: %s", (_, intrude) => {
+    const limits = { runs: runsMax, isCanary: true };
+    expect(firstViolation(two, intrude, new Schedules(), limits)).toBeDefined();
+  });
+
+  it.each(Object.entries(casts))("%s would lose entries", (_, cast) => {
+    const limits = { runs: 2000, isCanary: true };
+    const harmless = losing.filter(
+      ([, intrude]) =>
+        firstViolation(cast, intrude, new RandomSchedules(seed), limits) === undefined,
+    );
+    expect(harmless.map(([name]) => name)).toEqual([]);
   });
 });

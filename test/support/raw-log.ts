@@ -17,6 +17,8 @@ export interface RawLog {
   readonly entries: readonly RawEntry[];
   /** Whole lines that are no JSON object. */
   readonly debris: readonly string[];
+  /** Byte offset of the line of each entry; of the last one, if an id repeats. */
+  readonly offsets: ReadonlyMap<string, number>;
   /** What stands behind the last newline. */
   readonly rest: string;
 }
@@ -27,13 +29,20 @@ export function rawLog(bytes: Buffer): RawLog {
   const rest = lines.pop() ?? "";
   const entries: RawEntry[] = [];
   const debris: string[] = [];
+  const offsets = new Map<string, number>();
+  let offset = 0;
   for (const line of lines) {
     const value = objectOf(line);
-    if (value === undefined) debris.push(line);
     // Decoding boundary: tests look only at logs whose entries have these fields.
-    else if (value["type"] !== "session") entries.push(value as RawEntry);
+    const entry = value as RawEntry | undefined;
+    if (entry === undefined) debris.push(line);
+    else if (entry.type !== "session") {
+      entries.push(entry);
+      offsets.set(entry.id, offset);
+    }
+    offset += Buffer.byteLength(line) + 1;
   }
-  return { entries, debris, rest };
+  return { entries, debris, offsets, rest };
 }
 
 /** Ids that stand on more than one line. */

@@ -12,8 +12,12 @@ import type { LogState } from "./log-state.ts";
 
 const bomBytes = 3;
 const chunkBytes = 1024 * 1024;
+const newline = 0x0a;
 
-/** The converted bytes of the range [from, to), which starts and ends between lines. */
+/**
+ * The converted bytes of the range [from, to), which starts and ends between lines. So does every
+ * chunk: what is carried over last goes to a file that others append to.
+ */
 export function* migratedChunks(
   file: LogFile,
   state: LogState,
@@ -25,7 +29,7 @@ export function* migratedChunks(
   for (const piece of migratedPieces(file, state, from, to)) {
     gathered.push(piece);
     bytes += piece.length;
-    if (bytes < chunkBytes) continue;
+    if (bytes < chunkBytes || piece.at(-1) !== newline) continue;
     yield Buffer.concat(gathered);
     gathered = [];
     bytes = 0;

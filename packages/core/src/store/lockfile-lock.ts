@@ -94,12 +94,14 @@ function removeQuietly(directory: LockDirectory): void {
 }
 
 /**
- * Whether a failure to lock means that somebody holds it. On Windows `mkdir` says `EPERM` while a
- * directory of that name is being removed.
+ * Whether a failure to lock means that somebody holds it, or was about to: a directory that is gone
+ * before we looked at it, though we made it, was taken for a stale one. On Windows `mkdir` says
+ * `EPERM` while a directory of that name is being removed.
  */
 export function isHeldByAnother(error: unknown, platform: NodeJS.Platform): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;
   if (error.code === "ELOCKED") return true;
   const isMkdir = "syscall" in error && error.syscall === "mkdir";
+  if (error.code === "ENOENT") return !isMkdir;
   return platform === "win32" && error.code === "EPERM" && isMkdir;
 }

@@ -1,0 +1,106 @@
+/**
+ * A program without the lock that appends at every call of a migration, to the name or to the file
+ * that it has open: no line of it is torn, merged or gone from the disk, and ours are not hurt.
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { Engine } from "../../packages/core/src/session/engine.ts";
+import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
+import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
+import { appendSync, appendTime } from "../support/engine-appends.ts";
+import { observedFileSystem } from "../support/observed-file-system.ts";
+import { rawLog } from "../support/raw-log.ts";
+import { reproducible } from "../support/reproducible-ports.ts";
+
+const path = "/d/s.jsonl";
+const old = readFileSync(fileURLToPath(new URL("../../fixtures/pi-v1.jsonl", import.meta.url)));
+
+const lineOf = (content: string): string =>
+  `{"type":"message","timestamp":"${appendTime}","message":{"role":"user","content":"${content}","timestamp":1}}\n`;
+
+/** A peer: how it writes, and what it has written. */
+interface Peer {
+  readonly append: (memory: MemoryFileSystem, text: string) => void;
+  /** Bytes of its first line; the others are short. */
+  readonly bytes: number;
+  /** It goes on writing to the old file once that has lost its name. */
+  readonly writesToOld?: boolean;
+}
+
+function appendByName(memory: MemoryFileSystem, text: string): void {
+  const fd = memory.openSync(path, "append");
+  memory.writeSync(fd, Buffer.from(text), 0, Buffer.byteLength(text));
+  memory.closeSync(fd);
+}
+
+function withOpenFile(): Peer["append"] {
+  let fd: number | undefined;
+  return (memory, text) => {
+    fd ??= memory.openSync(path, "append");
+    memory.writeSync(fd, Buffer.from(text), 0, Buffer.byteLength(text));
+  };
+}
+
+const peers: Readonly<Record<string, () => Peer>> = {
+  "by name": () => ({ append: appendByName, bytes: 10 }),
+  "by name, more than is carried over at once": () => ({ append: appendByName, bytes: 300_000 }),
+  "to the file it has open": () => ({ append: withOpenFile(), bytes: 10, writesToOld: true }),
+};
+
+/** One run in which the peer appends before each call from the n-th on; false: there is none. */
+function run(n: number, { append, bytes, writesToOld = false }: Peer): boolean {
+  const memory = new MemoryFileSystem();
+  memory.makeDirectorySync("/d");
+  memory.writeFileSync(path, old);
+  const said: string[] = [];
+  let calls = -1;
+  const fs = observedFileSystem(memory, (_, effect) => {
+    if (calls >= 0) calls += 1;
+    if (calls <= n) return effect();
+    const content = `${said.length} ${said.length < 6 ? "x".repeat(bytes) : ""}`;
+    said.push(content);
+    append(memory, lineOf(content));
+    return effect();
+  });
+  // A file that a peer has open from the start.
+  append(memory, "");
+  const engine = Engine.openSync(path, { ports: createMemoryPorts({ fs, ...reproducible() }) });
+  const entriesBefore = engine.index.count;
+  calls = 0;
+  const draft = { type: "custom", customType: "ours" } as const;
+  const offers = ["new-0", "new-1"].map((id) => ({ draft, id }));
+  appendSync(engine, new LeafCursor(true, engine.tailId), offers);
+  const isOver = calls <= n;
+  calls = -1;
+
+  const log = rawLog(memory.readFileSync(path));
+  const again = Engine.openSync(path, { ports: engine.settings.ports });
+  expect(again.header.version).toBe(3);
+  for (const id of ["new-0", "new-1"]) {
+    expect(log.entries.filter((entry) => entry.id === id)).toHaveLength(1);
+    expect(again.entrySync(id)).toMatchObject({ id, customType: "ours" });
+  }
+  expect(log.debris.filter((line) => line !== "")).toEqual([]);
+  for (let row = 0; row < entriesBefore; row += 1) {
+    expect(again.entrySync(engine.index.idOf(row))).toBeDefined();
+  }
+  const names = writesToOld ? memory.listSync("/d") : ["s.jsonl"];
+  const texts = names.map((name) => memory.readFileSync(`/d/${name}`).toString());
+  for (const content of said) {
+    expect(texts.some((text) => text.includes(JSON.stringify(content)))).toBe(true);
+  }
+  return !isOver;
+}
+
+describe("a migration during which a program without the lock appends", () => {
+  it.each(Object.entries(peers))(
+    "tears nothing and loses nothing: %s (Verifies: P11)",
+    (_, newPeer) => {
+      let n = 0;
+      while (run(n, newPeer())) n += 1;
+      expect(n).toBeGreaterThan(20);
+    },
+  );
+});
