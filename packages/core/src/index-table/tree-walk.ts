@@ -22,20 +22,24 @@ export interface RowPath {
  * to be the entry before, in file order. O(length of the path).
  */
 export function pathToRow(index: IndexTable, row: number, bridgeGaps = false): RowPath {
-  const walked: number[] = [];
   const limit = index.count;
   const rowAbove = climber(index, bridgeGaps);
   let missingParentId: string | null = null;
+  let length = 0;
   let at = row;
   for (let steps = 0; at >= 0 && steps <= limit; steps += 1) {
-    if (!index.rows.is(at, rowFlags.damaged)) walked.push(at);
+    if (!index.rows.is(at, rowFlags.damaged)) length += 1;
     const parent = index.rows.parentSlot(at);
     if (parent >= 0 && index.rowOfSlot(parent) < 0) missingParentId = index.ids.idAt(parent);
     at = rowAbove(at);
   }
-  return at < 0
-    ? { rows: reversed(walked), missingParentId, cyclic: false }
-    : cyclicPath(index, row, rowAbove);
+  if (at >= 0) return cyclicPath(index, row, rowAbove);
+  // A second walk costs less than a list of a million rows that has to grow and be turned round.
+  const rows = new Int32Array(length);
+  for (at = row; at >= 0; at = rowAbove(at)) {
+    if (!index.rows.is(at, rowFlags.damaged)) rows[(length -= 1)] = at;
+  }
+  return { rows, missingParentId, cyclic: false };
 }
 
 /** Answers with the row of a parent; -1 at a root, and at a gap unless that is bridged. */

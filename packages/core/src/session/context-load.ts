@@ -3,12 +3,13 @@
  * blocking, so that the one context builder can then run on them synchronously.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
-import { pathToRow } from "../index-table/tree-walk.ts";
+import type { RowPath } from "../index-table/tree-walk.ts";
 import { canSpeak } from "../projections/context.ts";
 import type { PathContext } from "../projections/context.ts";
 import { selectContext } from "../projections/context-selection.ts";
 import type { Engine } from "./engine.ts";
 import { requireRow } from "./named-entry.ts";
+import { rowPathView } from "./row-path-view.ts";
 
 /** Which context is meant. */
 export interface ContextOptions {
@@ -30,22 +31,41 @@ export async function contextAt(
   for (;;) {
     if (at !== null) requireRow(engine, at);
     const { index } = engine;
-    const loaded = await loadContextBodies(engine, at, bridgeGaps);
+    const { damagedCount } = index;
+    const path = engine.rowPath(at, bridgeGaps);
+    const loaded = await loadContextBodies(engine, path);
     // Rows mean something in their own index only; the log may have become another meanwhile.
-    if (index === engine.index) return engine.context(at, { loaded, bridgeGaps });
+    if (index !== engine.index) continue;
+    const isSamePath = index.damagedCount === damagedCount;
+    return engine.context(at, { loaded, bridgeGaps, path: isSamePath ? path : undefined });
   }
 }
 
-/**
- * Bodies by row for the context at `at`; entry types that say nothing to the model are left out.
- */
+/** A context, and what it was built from. */
+export interface LoadedContext {
+  readonly context: PathContext;
+  readonly path: RowPath;
+  /** The bodies by row. */
+  readonly loaded: ReadonlyMap<number, SessionEntry>;
+}
+
+/** The context at an entry, blocking; empty for an id that the log does not hold. */
+export function loadedContextSync(engine: Engine, at: string | null): LoadedContext {
+  const { damagedCount } = engine.index;
+  const walked = engine.rowPath(at);
+  const loaded = loadContextBodiesSync(engine, walked);
+  const isSamePath = engine.index.damagedCount === damagedCount;
+  const path = isSamePath ? walked : engine.rowPath(at);
+  return { context: engine.context(at, { loaded, path }), path, loaded };
+}
+
+/** Bodies by row for the context on a path; types that say nothing to the model are left out. */
 async function loadContextBodies(
   engine: Engine,
-  at: string | null,
-  bridgeGaps = false,
+  path: RowPath,
 ): Promise<ReadonlyMap<number, SessionEntry>> {
   const loaded = new Map<number, SessionEntry>();
-  const wanted = contextRows(engine, at, { bridgeGaps });
+  const wanted = contextRows(engine, path);
   for await (const { row, entry } of engine.bodies.entries(wanted)) loaded.set(row, entry);
   return loaded;
 }
@@ -53,26 +73,21 @@ async function loadContextBodies(
 /** As {@link loadContextBodies}, blocking; `everyType` reads those that say nothing as well. */
 export function loadContextBodiesSync(
   engine: Engine,
-  at: string | null,
+  path: RowPath,
   everyType = false,
 ): ReadonlyMap<number, SessionEntry> {
   const loaded = new Map<number, SessionEntry>();
-  const wanted = contextRows(engine, at, { everyType });
+  const wanted = contextRows(engine, path, everyType);
   for (const { row, entry } of engine.bodies.entriesSync(wanted)) loaded.set(row, entry);
   return loaded;
 }
 
-/** The rows that a context is made of, in its order. */
-export function contextRows(
-  engine: Engine,
-  at: string | null,
-  { bridgeGaps = false, everyType = false }: { bridgeGaps?: boolean; everyType?: boolean } = {},
-): number[] {
-  const { index } = engine;
-  const { rows } = pathToRow(index, at === null ? -1 : index.rowOfId(at), bridgeGaps);
+/** The rows that the context on a path is made of, in its order. */
+export function contextRows(engine: Engine, path: RowPath, everyType = false): number[] {
+  const { index, bodies } = engine;
   const wanted: number[] = [];
-  for (const [position, i] of selectContext(engine.pathView(at, { bridgeGaps })).entries()) {
-    const row = rows[i];
+  for (const [position, i] of selectContext(rowPathView(index, bodies, path)).entries()) {
+    const row = path.rows[i];
     if (row === undefined) continue;
     if (everyType || canSpeak(index.kindOf(row).type, position)) wanted.push(row);
   }

@@ -9,6 +9,7 @@ import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
+import type { RowPath } from "../index-table/tree-walk.ts";
 import { buildContext } from "../projections/context.ts";
 import type { PathContext } from "../projections/context.ts";
 import type { PathView } from "../projections/projection.ts";
@@ -168,10 +169,14 @@ export class Engine {
     return row < 0 ? undefined : this.bodies.entrySync(row);
   }
 
+  /** The rows from the root to an entry, or to null, which are none. O(path). */
+  rowPath(id: string | null, bridgeGaps = false): RowPath {
+    return pathToRow(this.index, id === null ? -1 : this.index.rowOfId(id), bridgeGaps);
+  }
+
   /** The path from the root to an entry, or to null, which is empty, as projections see it. */
   pathView(id: string | null, options: PathOptions = {}): PathView {
-    const row = id === null ? -1 : this.index.rowOfId(id);
-    const path = pathToRow(this.index, row, options.bridgeGaps);
+    const path = options.path ?? this.rowPath(id, options.bridgeGaps);
     return rowPathView(this.index, this.bodies, path, options.loaded);
   }
 
@@ -188,6 +193,8 @@ export interface PathOptions {
   readonly loaded?: ReadonlyMap<number, SessionEntry>;
   /** Go on at the entry before, in file order, where a parent is missing. Default false. */
   readonly bridgeGaps?: boolean;
+  /** The path, if it was walked already, and no entry was found to be damaged since. */
+  readonly path?: RowPath | undefined;
 }
 
 function* headerAndLines(header: Buffer, lines: Iterable<Buffer>): Generator<Buffer> {

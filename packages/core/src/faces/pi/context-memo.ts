@@ -6,14 +6,14 @@
 import type { SessionEntry } from "../../entries/entry-types.ts";
 import type { AgentMessage } from "../../entries/message-types.ts";
 import type { IndexTable } from "../../index-table/index-table.ts";
-import { parentOfRow, pathToRow } from "../../index-table/tree-walk.ts";
+import { parentOfRow } from "../../index-table/tree-walk.ts";
 import { entryMessages } from "../../projections/context-messages.ts";
 import { canSpeak } from "../../projections/context.ts";
 import type { SessionContext } from "../../projections/context.ts";
 import { arrayPathView } from "../../projections/projection.ts";
 import { settingsOfPath } from "../../projections/settings.ts";
 import type { PathSettings } from "../../projections/settings.ts";
-import { loadContextBodiesSync } from "../../session/context-load.ts";
+import { loadedContextSync } from "../../session/context-load.ts";
 import type { Engine } from "../../session/engine.ts";
 import type { LogState } from "../../session/log-state.ts";
 
@@ -60,12 +60,12 @@ interface FoundContext extends KeptContext {
 }
 
 function rebuilt(engine: Engine, leafId: string | null, row: number): FoundContext {
-  const loaded = loadContextBodiesSync(engine, leafId);
-  const { messages, thinkingLevel, model } = engine.context(leafId, { loaded });
+  const { context, path, loaded } = loadedContextSync(engine, leafId);
+  const { messages, thinkingLevel, model } = context;
   const { index } = engine;
   let bytes = 0;
   for (const one of loaded.keys()) bytes += index.rows.length(one);
-  const { missingParentId, cyclic } = pathToRow(index, row);
+  const { missingParentId, cyclic } = path;
   return {
     state: engine.log.state,
     hidden: hiddenCount(index),

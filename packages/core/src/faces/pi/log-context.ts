@@ -13,7 +13,7 @@ export function contextOf({ engine, leaf, memo }: SessionLog): SessionContext {
 
 /** The same with its entries beside their messages. */
 export function projectionOf({ engine, leaf }: SessionLog): SessionProjection {
-  const loaded = loadContextBodiesSync(engine, leaf.id, true);
+  const loaded = loadContextBodiesSync(engine, engine.rowPath(leaf.id), true);
   const { findings } = engine;
   return projectContext(engine.pathView(leaf.id, { loaded }), (problem) =>
     findings.addMalformed(problem),
@@ -22,5 +22,5 @@ export function projectionOf({ engine, leaf }: SessionLog): SessionProjection {
 
 /** The entries that the context at the leaf is made of, in its order. */
 export function contextEntriesOf({ engine, leaf }: SessionLog): SessionEntry[] {
-  return handOut(engine, contextRows(engine, leaf.id, { everyType: true }));
+  return handOut(engine, contextRows(engine, engine.rowPath(leaf.id), true));
 }
