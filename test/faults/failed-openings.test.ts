@@ -105,7 +105,10 @@ describe("creating a session", () => {
         },
       });
       const ports = createMemoryPorts({ fs: memory });
-      await expect(createSession(path, { ports })).rejects.toMatchObject({ code: "ENOSPC" });
+      await expect(createSession(path, { ports })).rejects.toMatchObject({
+        code: "ERR_CREATE_FAILED",
+        cause: { code: "ENOSPC" },
+      });
       memory.onCall = undefined;
       expect(memory.listSync("/d")).toEqual([]);
     }
