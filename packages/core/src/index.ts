@@ -10,6 +10,27 @@ export type { AppendResult, Position } from "./session/append-outcome.ts";
 export type { OnDiverged } from "./session/append-plan.ts";
 export type { EntryQuery } from "./session/entry-query.ts";
 export type { BadLine, PendingEnd, VerifyReport } from "./session/verify.ts";
+export { applyRepair } from "./repair/apply-repair.ts";
+export type { ApplyOptions, RepairResult } from "./repair/apply-repair.ts";
+export { planRepair } from "./repair/plan-repair.ts";
+export type { PlanOptions } from "./repair/plan-repair.ts";
+export { isSound } from "./repair/repair-plan.ts";
+export type {
+  HeaderSource,
+  HeaderStep,
+  KeepStep,
+  RecoverStep,
+  RemainingDamage,
+  RepairChange,
+  RepairPlan,
+  RepairStep,
+  SetAsideReason,
+  SetAsideStep,
+  StandInStep,
+  TerminateStep,
+} from "./repair/repair-plan.ts";
+export { salvagedBytes } from "./repair/salvage-lines.ts";
+export type { SalvageLine } from "./repair/salvage-lines.ts";
 export type { Envelope, Orphan, TreeView } from "./projections/tree.ts";
 export type { PathContext, SessionContext } from "./projections/context.ts";
 export type { Label, Labels } from "./projections/labels.ts";

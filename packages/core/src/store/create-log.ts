@@ -55,7 +55,11 @@ export function writeFully(fs: FileSystem, fd: number, bytes: Buffer): void {
   }
 }
 
-function publish(fs: FileSystem, temporary: string, path: string): void {
+/**
+ * Gives the file at `temporary` the name `path`, too; copies it where that is not possible.
+ * @throws BranchlogError `ERR_LOG_EXISTS`; what the file system throws.
+ */
+export function publish(fs: FileSystem, temporary: string, path: string): void {
   try {
     fs.linkSync(temporary, path);
   } catch (error) {

@@ -1,0 +1,48 @@
+/**
+ * Files that a repair leaves beside a log: the original and what was set aside. None of them ever
+ * takes the place of another file: a name that is taken gets a number.
+ */
+import { isBranchlogError } from "../errors.ts";
+import { createLog, publish } from "../store/create-log.ts";
+import type { FileStat, FileSystem, Ports } from "../store/ports.ts";
+import { keptNamesMax } from "./limits.ts";
+
+/** The name of a kept original. */
+export interface KeptOriginal {
+  readonly path: string;
+  /** False if an interrupted repair had kept it already. */
+  readonly isNew: boolean;
+}
+
+/** Gives the file at `path` a second name that says that it is from before the repair. */
+export function keepOriginal(fs: FileSystem, path: string, original: FileStat): KeptOriginal {
+  return firstFree(`${path}.before-repair`, (name) => {
+    const taken = fs.statSync(name);
+    if (taken === null) publish(fs, path, name);
+    else if (taken.dev !== original.dev || taken.ino !== original.ino) return null;
+    return { path: name, isNew: taken === null };
+  });
+}
+
+/** Creates a file of these bytes beside the log; returns its path. */
+export function createSalvage(ports: Ports, path: string, chunks: () => Iterable<Buffer>): string {
+  return firstFree(`${path}.salvage`, (name) => {
+    if (ports.fs.statSync(name) !== null) return null;
+    createLog(ports, name, chunks());
+    return name;
+  });
+}
+
+/** The first result of `take` for `name`, `name-2`, `name-3`, …; null means: the name is taken. */
+function firstFree<T>(name: string, take: (name: string) => T | null): T {
+  for (let number = 1; number <= keptNamesMax; number += 1) {
+    try {
+      const taken = take(number === 1 ? name : `${name}-${number}`);
+      if (taken !== null) return taken;
+    } catch (error) {
+      // Somebody took the name since the look at it.
+      if (!isBranchlogError(error, "ERR_LOG_EXISTS")) throw error;
+    }
+  }
+  throw new Error(`there are ${keptNamesMax} files named ${name} already`);
+}
