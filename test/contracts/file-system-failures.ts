@@ -37,10 +37,13 @@ export function fileSystemFailures(setUp: () => FileSystemSetting): void {
     expect(thrownBy(() => fs.linkSync(from, to))).toMatchObject({ path: from, dest: to });
   });
 
-  it("says null of what does not exist, also in a directory that does not exist", () => {
-    const { fs, root } = setUp();
+  it("says null of what does not exist, also in a missing directory or below a file", () => {
+    const setting = setUp();
+    const { fs, root } = setting;
+    createFile(setting, join(root, "file"), "a");
     expect(fs.statSync(join(root, "missing"))).toBeNull();
     expect(fs.statSync(join(root, "missing", "too"))).toBeNull();
+    expect(fs.statSync(join(root, "file", "below"))).toBeNull();
   });
 
   it("refuses a descriptor that is closed", async () => {

@@ -10,6 +10,7 @@ import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-syst
 import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
 import { appendSync, meaning } from "../support/engine-appends.ts";
 import type { Offer } from "../support/engine-appends.ts";
+import { patience } from "../support/fault-seed.ts";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
 import type { RawLog } from "../support/raw-log.ts";
@@ -74,7 +75,7 @@ const bytes = Buffer.byteLength(
 );
 
 describe("a batch whose write is cut off at any byte", () => {
-  it("is written to its end, every line once (Verifies: P9, P12)", () => {
+  it("is written to its end, every line once (Verifies: P9, P12)", patience, () => {
     for (let cut = 0; cut < bytes; cut += 1) {
       const outcome = appendWith([cut]);
       expect(outcome.error).toBeUndefined();
@@ -83,9 +84,9 @@ describe("a batch whose write is cut off at any byte", () => {
     }
   });
 
-  it("is cut off again without losing what landed (Verifies: P9, P12)", () => {
-    for (let cut = 0; cut < bytes; cut += 7) {
-      for (let second = 0; second < bytes - cut; second += 11) {
+  it("is cut off again without losing what landed (Verifies: P9, P12)", patience, () => {
+    for (let cut = 0; cut < bytes; cut += 11) {
+      for (let second = 0; second < bytes - cut; second += 17) {
         const outcome = appendWith([cut, second]);
         expect(outcome.error).toBeUndefined();
         expectGoesOn(outcome, ids);
@@ -93,7 +94,7 @@ describe("a batch whose write is cut off at any byte", () => {
     }
   });
 
-  it("names what landed if the disk is full then (Verifies: P9, P12)", () => {
+  it("names what landed if the disk is full then (Verifies: P9, P12)", patience, () => {
     for (let cut = 0; cut < bytes; cut += 1) {
       const outcome = appendWith([cut, -1, -1, -1, -1]);
       const { error, log, engine, leaf } = outcome;

@@ -17,7 +17,7 @@ import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts
 import type { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { appendSync } from "../support/engine-appends.ts";
-import { runs, seed } from "../support/fault-seed.ts";
+import { patience, runs, seed } from "../support/fault-seed.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 
 const path = "/d/s.jsonl";
@@ -84,7 +84,7 @@ describe.each(olds)(`the first append to %s, then no power (seed ${seed})`, (_, 
   };
   const known = entriesOf(openOn(newDisk().memory));
 
-  it("leaves every entry, in the old form or the new one (Verifies: P9, P19)", () => {
+  it("leaves every entry, in the old form or the new one (Verifies: P9, P19)", patience, () => {
     let migrated = 0;
     atEveryCall(
       newDisk,
@@ -136,7 +136,7 @@ describe(`a session that gets its file, then no power (seed ${seed})`, () => {
     },
   };
 
-  it.each(Object.entries(ways))("keeps it and all of it: %s", (_, way) => {
+  it.each(Object.entries(ways))("keeps it and all of it: %s", patience, (_, way) => {
     const newDisk = (): CrashFileSystem => {
       const disk = new CrashFileSystem();
       disk.addDurable(path, fixture("pi-linear"));

@@ -13,7 +13,7 @@ import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import type { Choose } from "../support/crash-file-system.ts";
 import { appendSync } from "../support/engine-appends.ts";
-import { runs, seed } from "../support/fault-seed.ts";
+import { patience, runs, seed } from "../support/fault-seed.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 import { Schedules } from "./schedules.ts";
@@ -116,20 +116,24 @@ describe("a process that dies at any call", () => {
 });
 
 describe(`a machine that loses power at any call (seed ${seed})`, () => {
-  it("finds the created log, and can read and append to what is left (Verifies: P9)", () => {
-    const random = createRandom(seed);
-    diesAtEveryCall(batches, (disk, { isCreated }, calls) => {
-      for (let run = 0; run < runs(20, 2000); run += 1) {
-        const fs = disk.afterPowerLoss((of) => random.below(of));
-        const engine = found(fs);
-        const where = `after ${calls} calls, run ${run}`;
-        expect([where, engine !== null || !isCreated]).toEqual([where, true]);
-        if (engine === null) continue;
-        expect(engine.header).toEqual(header);
-        expectUsable(fs, engine);
-      }
-    });
-  });
+  it(
+    "finds the created log, and can read and append to what is left (Verifies: P9)",
+    patience,
+    () => {
+      const random = createRandom(seed);
+      diesAtEveryCall(batches, (disk, { isCreated }, calls) => {
+        for (let run = 0; run < runs(20, 2000); run += 1) {
+          const fs = disk.afterPowerLoss((of) => random.below(of));
+          const engine = found(fs);
+          const where = `after ${calls} calls, run ${run}`;
+          expect([where, engine !== null || !isCreated]).toEqual([where, true]);
+          if (engine === null) continue;
+          expect(engine.header).toEqual(header);
+          expectUsable(fs, engine);
+        }
+      });
+    },
+  );
 
   it("whatever the disk made of the last two writes (Verifies: P9)", () => {
     const disk = new CrashFileSystem();

@@ -22,6 +22,16 @@ function shallow(record: JsonObject, open: readonly string[], stringBytesMax: nu
   return Object.fromEntries(kept);
 }
 
+/**
+ * V8 13.6 (Node 24) takes the key "\n" for a key "\\" that it met at the same place before: then
+ * JSON.parse is no judge of keys with escapes.
+ */
+const parserMixesKeys = ((): boolean => {
+  JSON.parse('{"branchlog":1,"\\\\":1}');
+  const [, key] = Object.keys(JSON.parse('{"branchlog":1,"\\n":1}') as object);
+  return key !== "\n";
+})();
+
 describe("readShallow", () => {
   const line =
     '{"type":"message","id":"a","n":-1.5,"message":{"role":"user","content":["x",{"role":1}],' +
@@ -74,6 +84,7 @@ describe("readShallow", () => {
     const size = fc.integer({ min: 1, max: 60 });
     fc.assert(
       fc.property(objectJson, open, fc.nat(12), size, (text, opened, stringBytesMax, chunk) => {
+        fc.pre(!(parserMixesKeys && text.includes("\\")));
         const options = { open: opened, stringBytesMax };
         const whole = JSON.parse(text) as JsonObject;
         const expected = { ok: true, value: shallow(whole, opened, stringBytesMax) };

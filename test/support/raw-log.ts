@@ -15,7 +15,7 @@ export interface RawEntry {
 export interface RawLog {
   /** Entries of whole lines, in file order. */
   readonly entries: readonly RawEntry[];
-  /** Whole lines that are no JSON object. */
+  /** Whole lines that are no JSON object, but for blank ones. */
   readonly debris: readonly string[];
   /** Byte offset of the line of each entry; of the last one, if an id repeats. */
   readonly offsets: ReadonlyMap<string, number>;
@@ -35,7 +35,8 @@ export function rawLog(bytes: Buffer): RawLog {
     const value = objectOf(line);
     // Decoding boundary: tests look only at logs whose entries have these fields.
     const entry = value as RawEntry | undefined;
-    if (entry === undefined) debris.push(line);
+    // Whoever saw the end of a line that was being written puts its newline behind the whole one.
+    if (entry === undefined) debris.push(...(line === "" ? [] : [line]));
     else if (entry.type !== "session") {
       entries.push(entry);
       offsets.set(entry.id, offset);

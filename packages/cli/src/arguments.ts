@@ -60,7 +60,7 @@ type Choose = (command: Command) => void;
 function createParser(version: string, words: Words, choose: Choose): Argv {
   const parser = yargs([])
     .scriptName("branchlog")
-    .usage("branchlog <command> FILE\n\nLooks into sessions of coding agents, and appends to them.")
+    .usage("branchlog <command> FILE\n\nLooks into sessions of coding agents, mends them, appends.")
     .epilogue(
       "Exit codes: 0 fine; 1 the session has damage, or the command failed; 2 wrong usage.\n" +
         "Colours: NO_COLOR, FORCE_COLOR. Stack traces of failures: BRANCHLOG_DEBUG=1.",
@@ -117,6 +117,17 @@ function addReaders(parser: Argv, words: Words, choose: Choose): void {
 
 function addWriters(parser: Argv, words: Words, choose: Choose): void {
   parser
+    .command(
+      "repair <file>",
+      "Show how a session can be mended, or do it",
+      repairOptions,
+      (args) => {
+        noWordsLeft(args, words);
+        const { apply, output, cwd } = args;
+        if (apply && output !== undefined) throw new UsageError("Give --apply or --output.");
+        choose({ name: "repair", options: { ...args, output, cwd } });
+      },
+    )
     .command("append <file> [drafts]", "Append entries", appendOptions, (args) => {
       const [drafts] = positionals(args, words, [args.drafts]);
       const { file, json } = args;
@@ -201,6 +212,34 @@ function entriesOptions(command: Argv): Argv<
     })
     .option("reverse", { type: "boolean", default: false, describe: "Last first" })
     .option("limit", { type: "number", requiresArg: true, describe: "At most so many" });
+}
+
+type RepairArguments = { apply: boolean; output: string | undefined };
+
+function repairOptions(
+  command: Argv,
+): Argv<FileArguments & RepairArguments & { bridge: boolean; cwd: string | undefined }> {
+  return fileOptions(command)
+    .option("apply", {
+      type: "boolean",
+      default: false,
+      describe: "Mend the session; the original stays as FILE.before-repair",
+    })
+    .option("output", {
+      type: "string",
+      requiresArg: true,
+      describe: "Write the mended session there, and leave FILE alone",
+    })
+    .option("bridge", {
+      type: "boolean",
+      default: false,
+      describe: "Connect entries whose parent is lost to the entry before them",
+    })
+    .option("cwd", {
+      type: "string",
+      requiresArg: true,
+      describe: "The working directory for a header that has to be rebuilt",
+    });
 }
 
 type PlaceArguments = { parent: string; "expected-tail": string | undefined };

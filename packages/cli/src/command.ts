@@ -12,6 +12,8 @@ import { labelCommand } from "./commands/label.ts";
 import type { LabelOptions } from "./commands/label.ts";
 import { nameCommand } from "./commands/name.ts";
 import type { NameOptions } from "./commands/name.ts";
+import { repairCommand } from "./commands/repair.ts";
+import type { RepairOptions } from "./commands/repair.ts";
 import { treeCommand } from "./commands/tree.ts";
 import type { TreeOptions } from "./commands/tree.ts";
 import { verifyCommand } from "./commands/verify.ts";
@@ -24,6 +26,7 @@ export type Command =
   | { readonly name: "context"; readonly options: ContextOptions }
   | { readonly name: "entries"; readonly options: EntriesOptions }
   | { readonly name: "verify"; readonly options: VerifyOptions }
+  | { readonly name: "repair"; readonly options: RepairOptions }
   | { readonly name: "append"; readonly options: AppendOptions }
   | { readonly name: "name"; readonly options: NameOptions }
   | { readonly name: "label"; readonly options: LabelOptions };
@@ -35,6 +38,7 @@ export const commandNames: readonly Command["name"][] = [
   "context",
   "entries",
   "verify",
+  "repair",
   "append",
   "name",
   "label",
@@ -53,6 +57,8 @@ export function runCommand(command: Command, io: CommandIo): Promise<CommandResu
       return entriesCommand(command.options, io);
     case "verify":
       return verifyCommand(command.options, io);
+    case "repair":
+      return repairCommand(command.options, io);
     case "append":
       return appendCommand(command.options, io);
     case "name":

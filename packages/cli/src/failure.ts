@@ -42,8 +42,10 @@ export function describeFailure(error: unknown): Failure {
 
 /** What to try next, where the command knows more than the engine; else nothing. */
 export function failureHint({ code, path }: Failure): string | undefined {
-  if (code !== "ERR_ENTRY_NOT_FOUND" || path === undefined) return undefined;
-  return `branchlog entries ${quoted(path)} lists the ids.`;
+  if (path === undefined) return undefined;
+  if (code === "ERR_ENTRY_NOT_FOUND") return `branchlog entries ${quoted(path)} lists the ids.`;
+  if (code !== "ERR_HEADER_DAMAGED") return undefined;
+  return `branchlog repair ${quoted(path)} shows what can be mended.`;
 }
 
 function codeOf(error: unknown): string {
@@ -56,6 +58,6 @@ function messageOf(error: unknown): string {
 }
 
 /** The path as a shell takes it. */
-function quoted(path: string): string {
+export function quoted(path: string): string {
   return /^[\w./~+:@%-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -18,11 +18,11 @@ const columnsDefault = 120;
 const interrupt = new AbortController();
 let writing = false;
 let input: Readable | undefined;
-const writers: ReadonlySet<Command["name"]> = new Set(["append", "name", "label"]);
+const writers: ReadonlySet<Command["name"]> = new Set(["append", "name", "label", "repair"]);
 
 process.once("SIGINT", () => {
   interrupt.abort();
-  // Nothing to finish. What appends ends by itself, once it knows what became of its entries.
+  // Nothing to finish. What writes ends by itself, once it knows what became of it.
   if (!writing) process.exit(exitCodes.interrupted);
 });
 

@@ -20,6 +20,7 @@ export const errorCodes = [
   "ERR_INVALID_ARGUMENT",
   "ERR_INVALID_SESSION_ID",
   "ERR_LOCK_TIMEOUT",
+  "ERR_LOG_CHANGED",
   "ERR_LOG_EMPTY",
   "ERR_LOG_EXISTS",
   "ERR_LOG_GONE",
@@ -29,6 +30,7 @@ export const errorCodes = [
   "ERR_NOT_A_SESSION",
   "ERR_QUEUE_FULL",
   "ERR_READ_ONLY",
+  "ERR_REPAIR_FAILED",
   "ERR_UNSERIALIZABLE",
   "ERR_VERSION_NEWER",
 ] as const;

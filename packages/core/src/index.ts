@@ -23,6 +23,28 @@ export type {
 export type { VerifyReport } from "./session/verify.ts";
 export type { EntryPlace } from "./index-table/entry-place.ts";
 export type { Envelope, TreeView } from "./projections/tree.ts";
+export { applyRepair } from "./repair/apply-repair.ts";
+export type { ApplyOptions, RepairResult } from "./repair/apply-repair.ts";
+export { planRepair } from "./repair/plan-repair.ts";
+export type { PlanOptions } from "./repair/plan-repair.ts";
+export { isSound } from "./repair/repair-plan.ts";
+export type {
+  HeaderSource,
+  HeaderStep,
+  KeepStep,
+  OrphanedEntry,
+  RecoverStep,
+  RemainingDamage,
+  RepairChange,
+  RepairPlan,
+  RepairStep,
+  SetAsideReason,
+  SetAsideStep,
+  StandInStep,
+  TerminateStep,
+} from "./repair/repair-plan.ts";
+export { salvagedBytes } from "./repair/salvage-lines.ts";
+export type { SalvageLine } from "./repair/salvage-lines.ts";
 export type { PathContext, SessionContext } from "./projections/context.ts";
 export type { Label, Labels } from "./projections/labels.ts";
 export type { ModelReference, PathSettings } from "./projections/settings.ts";

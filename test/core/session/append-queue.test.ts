@@ -3,9 +3,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "../../../packages/core/src/open.ts";
 import type { EntryDraft } from "../../../packages/core/src/entries/entry-draft.ts";
+import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
 import { isBranchlogError } from "../../../packages/core/src/errors.ts";
+import { appendItem } from "../../../packages/core/src/session/append-entries.ts";
 import type { AppendOptions } from "../../../packages/core/src/session/append-options.ts";
 import type { EngineOptions } from "../../../packages/core/src/session/engine-options.ts";
+import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
 import type { Session } from "../../../packages/core/src/session/session.ts";
 import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
 import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
@@ -452,3 +456,65 @@ describe("appends asked for at once", () => {
     );
   });
 });
+
+describe("blocking appends in a row", () => {
+  it("cost one write and one look each, once the lock is kept (Verifies: P17)", () => {
+    const world = new World();
+    Engine.createSync(path, sessionHeader, { ports: world.ports() });
+    const engine = Engine.openSync(path, { ports: world.ports() });
+    const leaf = new LeafCursor(true, null);
+    const append = (): void => {
+      const items = [appendItem(encodeDraft(say("x"), "2026-01-01T00:00:00.000Z"))];
+      engine.appendSync({ items, onDiverged: "branch", expectedTail: undefined }, leaf);
+    };
+    for (let n = 0; n < 3; n += 1) append();
+    const { fs, lock } = world;
+    const counted = (): object => ({
+      locks: lock.count,
+      writes: fs.callCount("writeSync"),
+      looks: fs.callCount("statSync"),
+      reads: fs.callCount("readSync"),
+    });
+    const before = counted();
+    for (let n = 0; n < 100; n += 1) append();
+    const after = counted();
+    expect(difference(before, after)).toEqual({ locks: 0, writes: 100, looks: 100, reads: 0 });
+  });
+
+  it("look at the tail before they write if they expect one (Verifies: P2)", () => {
+    const world = new World();
+    Engine.createSync(path, sessionHeader, { ports: world.ports() });
+    const engine = Engine.openSync(path, { ports: world.ports() });
+    const leaf = new LeafCursor(true, null);
+    const append = (expectedTail: string | null | undefined): string => {
+      const items = [appendItem(encodeDraft(say("x"), "2026-01-01T00:00:00.000Z"))];
+      const asked = { items, onDiverged: "branch", expectedTail } as const;
+      return engine.appendSync(asked, leaf)[0]?.id ?? "";
+    };
+    let last = "";
+    for (let n = 0; n < 4; n += 1) last = append(undefined);
+    const peer = { type: "custom", customType: "peer", id: "peer", parentId: null };
+    const fd = world.fs.openSync(path, "append");
+    const bytes = Buffer.from(`${JSON.stringify(peer)}\n`);
+    world.fs.writeSync(fd, bytes, 0, bytes.length);
+    expect(() => append(last)).toThrow(
+      expect.objectContaining({ code: "ERR_CONFLICT", tail: "peer" }),
+    );
+    expect(world.lines).toHaveLength(6);
+  });
+});
+
+function difference(before: object, after: object): object {
+  const earlier: ReadonlyMap<string, unknown> = new Map(Object.entries(before));
+  return Object.fromEntries(
+    Object.entries(after).map(([key, count]) => [key, Number(count) - Number(earlier.get(key))]),
+  );
+}
+
+const sessionHeader = {
+  type: "session",
+  version: 3,
+  id: "s",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  cwd: "/w",
+} as const;

@@ -12,7 +12,7 @@ class Appender {
 
   append(path: string, startMs: number, endMs: number = startMs): void {
     const held = this.lease.take(path, startMs) ?? this.#acquire(path);
-    this.lease.giveBack(path, held, startMs, endMs);
+    this.lease.giveBack(path, held, { startMs, nowMs: endMs, keeper: this });
   }
 
   isFree(path: string): boolean {
@@ -101,4 +101,21 @@ describe("a lock", () => {
     expect(one.lease.isKept).toBe(false);
     expect(other?.isOursSync()).toBe(true);
   });
+});
+
+it("knows whose append was the last under a kept lock", async () => {
+  const lease = new LockLease();
+  const lock = new MemoryLock();
+  const [one, other] = [{}, {}];
+  const append = (keeper: object): boolean => {
+    const held = lease.take("a", 0) ?? lock.tryAcquireSync("a");
+    if (held === null) throw new Error("locked");
+    const isKnown = lease.wasKeptBy(keeper);
+    lease.giveBack("a", held, { startMs: 0, nowMs: 0, keeper });
+    return isKnown;
+  };
+  const known = [one, one, one, one, other, one, one].map(append);
+  expect(known).toEqual([false, false, false, true, false, false, true]);
+  await Promise.resolve();
+  expect(append(one)).toBe(false);
 });

@@ -14,11 +14,3 @@ it("resolves symbolic links, so that two names of a directory are one", () => {
   symlinkSync(join(root, "real"), join(root, "alias"), "junction");
   expect(nodeFileSystem.realpathSync(join(root, "alias"))).toBe(join(root, "real"));
 });
-
-it("throws what is not a missing name when asked for a file below a file", () => {
-  const root = temporaryDirectory();
-  nodeFileSystem.closeSync(nodeFileSystem.openSync(join(root, "file"), "create"));
-  const look = (): unknown => nodeFileSystem.statSync(join(root, "file", "below"));
-  if (process.platform === "win32") expect(look()).toBeNull();
-  else expect(look).toThrow(expect.objectContaining({ code: "ENOTDIR" }));
-});

@@ -12,7 +12,7 @@ import { failedCall, landedCall, looseIds, notAppended } from "./append-outcome.
 import type { AppendOutcome, AppendResult } from "./append-outcome.ts";
 import type { AppendItem } from "./append-plan.ts";
 import { appendSection } from "./append-section.ts";
-import type { LinePlan } from "./append-section.ts";
+import type { LinePlan, LockUse } from "./append-section.ts";
 import type { Engine } from "./engine.ts";
 import type { Landing, PlannedLine } from "./landing.ts";
 import { migrate, needsMigration } from "./migration.ts";
@@ -88,9 +88,12 @@ export function requireWritable(engine: Engine): void {
 export function* appendRequest(engine: Engine, call: AppendCall): Steps<readonly AppendResult[]> {
   checkRequest(engine, call.request);
   if (call.request.items.length === 0) return [];
-  // A sync takes so long that nobody else should wait for its end.
-  const mayKeepLock = engine.durability.mode !== "disk";
-  const group = yield* appendCalls(engine, () => [call], mayKeepLock);
+  const { expectedTail, onDiverged } = call.request;
+  const group = yield* appendCalls(engine, () => [call], {
+    // A sync takes so long that nobody else should wait for its end.
+    mayKeepLock: engine.durability.mode !== "disk",
+    mayTrustLastLook: expectedTail === undefined && onDiverged === "branch",
+  });
   const [outcome] = group.outcomes;
   if (outcome === undefined) throw new Error("an append without an outcome");
   yield portStep("sync");
@@ -126,7 +129,10 @@ export function* appendQueued(
   engine: Engine,
   take: () => readonly AppendCall[],
 ): Steps<QueuedGroup> {
-  const { outcomes, landedIds } = yield* appendCalls(engine, take, false);
+  const { outcomes, landedIds } = yield* appendCalls(engine, take, {
+    mayKeepLock: false,
+    mayTrustLastLook: false,
+  });
   const durable = outcomes.length === 0 ? undefined : engine.durability.wrote(landedIds);
   return { outcomes, durable };
 }
@@ -142,7 +148,6 @@ interface AppendedGroup {
 /**
  * Appends what several calls ask for as one write, and answers each by itself.
  * @param take Called once the log is locked and caught up, for the calls to append.
- * @param mayKeepLock The steps are run synchronously, and may be followed by more of their kind.
  * @throws BranchlogError before anything is written: `ERR_LOCK_TIMEOUT`, `ERR_LOG_GONE`,
  * `ERR_MIGRATION`, `ERR_APPEND_FAILED`, `ERR_DURABILITY_UNKNOWN`, and what a log that was replaced
  * turns out to be.
@@ -150,7 +155,7 @@ interface AppendedGroup {
 function* appendCalls(
   engine: Engine,
   take: () => readonly AppendCall[],
-  mayKeepLock: boolean,
+  use: Pick<LockUse, "mayKeepLock" | "mayTrustLastLook">,
 ): Steps<AppendedGroup> {
   const { durability, log, path } = engine;
   const { ports, lockWaitMs } = engine.settings;
@@ -160,12 +165,11 @@ function* appendCalls(
     durability.requireKnown();
     calls ??= take();
     const planned = planGroup(engine, calls);
-    return { planned, lines: planned.flatMap(linesOf), needsFence: durability.needsFence };
+    return { planned, lines: linesOf(planned), needsFence: durability.needsFence };
   };
   try {
     if (needsMigration(log)) yield* migrate(log, ports, lockWaitMs);
-    const lock = { ports, lockWaitMs, mayKeepLock };
-    const section = yield* appendSection(log, lock, plan);
+    const section = yield* appendSection(log, { ports, lockWaitMs, ...use }, plan);
     return settleGroup(engine, section.plan, section.landing);
   } catch (cause) {
     throw notAppended(path, cause);
@@ -199,9 +203,12 @@ export function idsOf(results: readonly AppendResult[]): readonly string[] {
   return results.map(({ id }) => id);
 }
 
-function linesOf({ plan }: PlannedCall): readonly PlannedLine[] {
-  if (plan === undefined) return [];
-  return plan.entries.flatMap(({ id, line }) => (line === null ? [] : [{ id, line }]));
+function linesOf(planned: readonly PlannedCall[]): readonly PlannedLine[] {
+  const lines: PlannedLine[] = [];
+  for (const { plan } of planned) {
+    for (const { id, line } of plan?.entries ?? []) if (line !== null) lines.push({ id, line });
+  }
+  return lines;
 }
 
 function requireVersion({ settings, log, path }: Engine): void {

@@ -29,13 +29,21 @@ export function requestOf(
   options: AppendOptions,
   timeMs: number,
 ): AppendRequest {
-  const timestamp = new Date(timeMs).toISOString();
+  const timestamp = isoText(timeMs);
   const { onDiverged = "branch", expectedTail, id } = options;
   const parent = parentChoice(options.parent ?? "leaf");
   const items = drafts.map((draft, i) =>
     appendItem(encodeDraft(draft, timestamp), i === 0 ? parent : { kind: "leaf" }, id),
   );
   return { items, onDiverged, expectedTail };
+}
+
+let latest = { timeMs: 0, text: new Date(0).toISOString() };
+
+/** ISO 8601 with milliseconds. Many appends share a millisecond, and the text costs as much as one. */
+function isoText(timeMs: number): string {
+  if (latest.timeMs !== timeMs) latest = { timeMs, text: new Date(timeMs).toISOString() };
+  return latest.text;
 }
 
 /** The parent that a caller's word means. */

@@ -57,33 +57,20 @@ export class AppendQueue {
 
   /**
    * Appends once everything that was asked for earlier is done, or together with it. The signal
-   * ends the wait for that; nothing is written then.
+   * ends the wait for that; nothing is written then. Throws at once what it can tell at once.
    * @throws BranchlogError as `appendRequest`; `ERR_QUEUE_FULL`.
    */
-  async append(request: AppendRequest, signal?: AbortSignal): Promise<readonly AppendResult[]> {
+  append(request: AppendRequest, signal?: AbortSignal): Promise<readonly AppendResult[]> {
     signal?.throwIfAborted();
     checkRequest(this.#engine, request);
-    if (request.items.length === 0) return [];
+    if (request.items.length === 0) return Promise.resolve([]);
     const bytes = jobBytes + bytesOf(request.items);
     const answer = deferred<readonly AppendResult[]>();
-    const job: QueuedAppend = {
-      kind: "append",
-      request,
-      leaf: this.#leaf,
-      bytes,
-      answer,
-      state: "queued",
-    };
+    const call = { request, leaf: this.#leaf };
+    const job: QueuedAppend = { kind: "append", ...call, bytes, answer, state: "queued" };
     this.#enqueue(job);
     this.#waitingAppends += 1;
-    if (signal === undefined) return answer.promise;
-    const leave = (): void => this.#leave(job, signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
-    try {
-      return await answer.promise;
-    } finally {
-      signal.removeEventListener("abort", leave);
-    }
+    return signal === undefined ? answer.promise : this.#abortable(job, signal);
   }
 
   /**
@@ -107,6 +94,16 @@ export class AppendQueue {
   async idle(): Promise<void> {
     while (this.#drained !== undefined) await this.#drained;
     await Promise.all(this.#syncing);
+  }
+
+  async #abortable(job: QueuedAppend, signal: AbortSignal): Promise<readonly AppendResult[]> {
+    const leave = (): void => this.#leave(job, signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      return await job.answer.promise;
+    } finally {
+      signal.removeEventListener("abort", leave);
+    }
   }
 
   #enqueue(job: QueuedAppend | QueuedWork): void {

@@ -7,7 +7,7 @@
 import { BranchlogError } from "../errors.ts";
 import { appendAttemptsMax } from "../limits.ts";
 import { sharingOf } from "../store/lock-sharing.ts";
-import type { HeldLock, Ports } from "../store/ports.ts";
+import type { Ports } from "../store/ports.ts";
 import { land } from "./landing.ts";
 import type { Landing, LandingLog, PlannedLine } from "./landing.ts";
 import { acquireLock } from "./lock-wait.ts";
@@ -24,6 +24,8 @@ export interface LockUse {
   readonly ports: Ports;
   readonly lockWaitMs: number;
   readonly mayKeepLock: boolean;
+  /** What others without the lock appended in the last milliseconds may show after the write. */
+  readonly mayTrustLastLook: boolean;
 }
 
 /** Anything that says what to write. */
@@ -50,12 +52,13 @@ export function* appendSection<Plan extends LinePlan>(
   lock: LockUse,
   plan: () => Plan,
 ): Steps<SectionOutcome<Plan>> {
+  const { lease } = sharingOf(lock.ports.lock);
   for (let attempt = 0; attempt < appendAttemptsMax; attempt += 1) {
     const startMs = lock.ports.clock.monotonicMs();
     const held = yield* acquireLock(log.path, lock.ports, lock.lockWaitMs);
     let isDone = false;
     try {
-      yield* log.catchUp();
+      if (!lock.mayTrustLastLook || !lease.wasKeptBy(log)) yield* log.catchUp();
       const planned = plan();
       yield portStep("check lock");
       // A holder that stalled for too long has lost its lock: it starts over instead of writing.
@@ -65,7 +68,12 @@ export function* appendSection<Plan extends LinePlan>(
       isDone = landing.isAsPlanned;
       return { plan: planned, landing };
     } finally {
-      release(log.path, lock, held, isDone ? startMs : undefined);
+      if (isDone && lock.mayKeepLock) {
+        const nowMs = lock.ports.clock.monotonicMs();
+        lease.giveBack(log.path, held, { startMs, nowMs, keeper: log });
+      } else {
+        held.releaseSync();
+      }
     }
   }
   throw new BranchlogError(
@@ -74,14 +82,4 @@ export function* appendSection<Plan extends LinePlan>(
       "it holds nothing of what was appended. Append again.",
     { path: log.path },
   );
-}
-
-/** @param startMs When the append began; undefined if it did not go as planned. */
-function release(path: string, lock: LockUse, held: HeldLock, startMs: number | undefined): void {
-  if (!lock.mayKeepLock || startMs === undefined) {
-    held.releaseSync();
-    return;
-  }
-  const { clock, lock: port } = lock.ports;
-  sharingOf(port).lease.giveBack(path, held, startMs, clock.monotonicMs());
 }

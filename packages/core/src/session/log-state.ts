@@ -164,13 +164,15 @@ export class LogState {
 
   /** The same after `bytes` were adopted, without reading where they suffice. */
   rememberAfter(bytes: Buffer, stat: FileStat): void {
-    const identity = this.#identity;
-    if (identity === undefined || bytes.length < fingerprintBytes) {
+    const last = this.#identity;
+    const isKnown = last !== undefined && last.beforeCursor.length === fingerprintBytes;
+    if (!isKnown || bytes.length < fingerprintBytes) {
       this.remember(stat);
       return;
     }
-    const beforeCursor = Buffer.from(bytes.subarray(bytes.length - fingerprintBytes));
-    this.#identity = { ...identity, cursor: this.end, beforeCursor };
+    const { dev, ino, start, beforeCursor } = last;
+    bytes.copy(beforeCursor, 0, bytes.length - fingerprintBytes);
+    this.#identity = { dev, ino, start, beforeCursor, cursor: this.end };
   }
 
   /** Whether the log that has `stat` now is this one, as it was read or longer. */

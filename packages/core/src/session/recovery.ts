@@ -56,7 +56,7 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
     lines: ids.map((id) => ({ id, line: lineOf(engine, id) })),
     needsFence: true,
   });
-  const lock = { ports, lockWaitMs, mayKeepLock: false };
+  const lock = { ports, lockWaitMs, mayKeepLock: false, mayTrustLastLook: false };
   const { landing } = await runAsync(appendSection(log, lock, plan), ports.clock);
   if (!landing.isAsPlanned) throw disturbed(engine.path, landing.failure?.cause);
   engine.markOwn();

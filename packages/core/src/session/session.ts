@@ -48,7 +48,7 @@ export class Session extends SessionView {
   }
 
   /** Appends entries as one write, each the parent of the next; see {@link Session.append}. */
-  appendAll(
+  async appendAll(
     drafts: readonly EntryDraft[],
     options: Omit<AppendOptions, "id"> = {},
   ): Promise<readonly AppendResult[]> {
@@ -117,10 +117,7 @@ export class Session extends SessionView {
     await this.close();
   }
 
-  async #append(
-    drafts: readonly EntryDraft[],
-    options: AppendOptions,
-  ): Promise<readonly AppendResult[]> {
+  #append(drafts: readonly EntryDraft[], options: AppendOptions): Promise<readonly AppendResult[]> {
     const { ports } = this.#open().settings;
     const request = requestOf(drafts, options, ports.clock.now());
     return this.#queue.append(request, options.signal);

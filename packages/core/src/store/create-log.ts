@@ -12,6 +12,11 @@ import type { FileSystem, Ports } from "./ports.ts";
 /** Error codes with which file systems without hard links refuse them. */
 const linkUnsupported: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
+/** Whether a link failed because the file system has none. */
+export function isLinkUnsupported(error: unknown): boolean {
+  return linkUnsupported.has(errorCodeOf(error));
+}
+
 /**
  * Creates a log with these bytes, and its directory if that is missing. The bytes and the name are
  * on the device when it returns.
@@ -80,13 +85,16 @@ function fillAndClose(fs: FileSystem, fd: number, chunks: Iterable<Buffer>): voi
   }
 }
 
-function publish(ports: Ports, temporary: string, path: string): void {
+/**
+ * Gives the file at `temporary` the name `path`, too; moves it there where that is not possible.
+ * @throws BranchlogError `ERR_LOG_EXISTS`; what the file system throws.
+ */
+export function publish(ports: Ports, temporary: string, path: string): void {
   try {
     ports.fs.linkSync(temporary, path);
   } catch (error) {
-    const code = errorCodeOf(error);
-    if (code === "EEXIST") throw logExists(path, error);
-    if (!linkUnsupported.has(code)) throw error;
+    if (errorCodeOf(error) === "EEXIST") throw logExists(path, error);
+    if (!isLinkUnsupported(error)) throw error;
     replaceReserved(ports, temporary, path);
   }
 }

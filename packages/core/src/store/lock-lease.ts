@@ -10,6 +10,8 @@ import type { HeldLock } from "./ports.ts";
 /** See the file comment. At most one lock is kept. Times are those of a monotonic clock. */
 export class LockLease {
   #kept: { readonly path: string; readonly held: HeldLock } | undefined;
+  /** Who kept the lock that was taken last, if it was kept. */
+  #keeper: object | undefined;
   /** When the lock that was taken last was asked for. */
   #sinceMs = 0;
   /** The appends that followed each other closely. */
@@ -29,16 +31,30 @@ export class LockLease {
       return kept.held;
     }
     this.release();
+    this.#keeper = undefined;
     this.#sinceMs = nowMs;
     return null;
+  }
+
+  /**
+   * Whether the lock that was taken last was kept by `keeper`: nobody with a lock has written to
+   * the log since its last append.
+   */
+  wasKeptBy(keeper: object): boolean {
+    return this.#keeper === keeper;
   }
 
   /**
    * Ends a synchronous append that began at `startMs`: keeps its lock if it was one of several
    * with hardly a pause between them, else releases it. The time that appends take themselves is
    * no pause, so that a slow machine gets the same.
+   * @param keeper Who appended.
    */
-  giveBack(path: string, held: HeldLock, startMs: number, nowMs: number): void {
+  giveBack(
+    path: string,
+    held: HeldLock,
+    { startMs, nowMs, keeper }: { startMs: number; nowMs: number; keeper: object },
+  ): void {
     this.#count(path, startMs, nowMs);
     const isDue = nowMs - this.#sinceMs >= leaseMsMax;
     if (this.#run.appends < leaseAfterAppends || isDue) {
@@ -46,6 +62,7 @@ export class LockLease {
       return;
     }
     this.#kept = { path, held };
+    this.#keeper = keeper;
     if (this.#isReturning) return;
     this.#isReturning = true;
     queueMicrotask(() => {

@@ -111,7 +111,7 @@ export class MemoryFileSystem implements FileSystem {
 
   statSync(path: string): FileStat | null {
     this.#enter("statSync", path);
-    const inode = this.#tree.lookUp(path, "stat");
+    const inode = this.#tree.lookUp(path, null);
     return inode === undefined ? null : inodeStat(inode);
   }
 

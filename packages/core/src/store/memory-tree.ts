@@ -49,11 +49,17 @@ export class MemoryTree {
     this.#changed(place, inode);
   }
 
-  /** What `path` refers to; undefined if its last part, or a directory before it, is missing. */
-  lookUp(path: string, syscall: string): Inode | undefined {
+  /**
+   * What `path` refers to; undefined if its last part, or a directory before it, is missing.
+   * @param syscall Named by the error where a file stands for a directory; null: nothing is there.
+   */
+  lookUp(path: string, syscall: string | null): Inode | undefined {
     let inode: Inode = this.#root;
     for (const name of segments(path)) {
-      if (inode.kind === "file") throw fileError("ENOTDIR", syscall, path);
+      if (inode.kind === "file") {
+        if (syscall === null) return undefined;
+        throw fileError("ENOTDIR", syscall, path);
+      }
       const next = inode.names.get(name);
       if (next === undefined) return undefined;
       inode = next;

@@ -5,7 +5,7 @@
 import fs from "node:fs";
 import type { FileStat, FileSystem, OpenMode } from "./ports.ts";
 
-const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR } = fs.constants;
+const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, S_IFDIR, S_IFMT, S_IFREG } = fs.constants;
 const openFlags: Readonly<Record<OpenMode, number>> = {
   read: O_RDONLY,
   append: O_RDWR | O_APPEND,
@@ -14,17 +14,10 @@ const openFlags: Readonly<Record<OpenMode, number>> = {
 const fileMode = 0o600;
 const directoryMode = 0o700;
 
-function fileStat(stats: fs.Stats): FileStat {
-  return {
-    dev: stats.dev,
-    ino: stats.ino,
-    size: stats.size,
-    mtimeMs: stats.mtimeMs,
-    ctimeMs: stats.ctimeMs,
-    isFile: stats.isFile(),
-    isDirectory: stats.isDirectory(),
-    mode: stats.mode,
-  };
+function fileStat({ dev, ino, size, mtimeMs, ctimeMs, mode }: fs.Stats): FileStat {
+  const type = mode & S_IFMT;
+  const [isFile, isDirectory] = [type === S_IFREG, type === S_IFDIR];
+  return { dev, ino, size, mtimeMs, ctimeMs, isFile, isDirectory, mode };
 }
 
 function read(
@@ -78,8 +71,14 @@ export const nodeFileSystem: FileSystem = {
   read,
   writeSync: (fd, bytes, offset, length) => fs.writeSync(fd, bytes, offset, length),
   statSync(path) {
-    const stats = fs.statSync(path, { throwIfNoEntry: false });
-    return stats === undefined ? null : fileStat(stats);
+    try {
+      const stats = fs.statSync(path, { throwIfNoEntry: false });
+      return stats === undefined ? null : fileStat(stats);
+    } catch (error) {
+      // Nothing is below a file: since Node 24, that is a missing entry, too.
+      if (error instanceof Error && "code" in error && error.code === "ENOTDIR") return null;
+      throw error;
+    }
   },
   fstatSync: (fd) => fileStat(fs.fstatSync(fd)),
   fdatasyncSync: (fd) => fs.fdatasyncSync(fd),

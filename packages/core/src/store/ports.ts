@@ -41,7 +41,7 @@ export interface FileSystem {
   ): Promise<number>;
   /** Appends bytes at the end the file has at this moment; returns how many, maybe fewer. */
   writeSync(fd: number, bytes: Buffer, offset: number, length: number): number;
-  /** Null: nothing exists at `path` (`ENOENT`); anything else is thrown. */
+  /** Null: nothing exists at `path`, nor can (`ENOENT`, `ENOTDIR`); anything else is thrown. */
   statSync(path: string): FileStat | null;
   fstatSync(fd: number): FileStat;
   /** Returns once the file's data and size are on the device. */

@@ -1,0 +1,83 @@
+/**
+ * `branchlog repair`: shows how a damaged session can be mended, and does so only if it is told to.
+ * The plan is printed before anything is written.
+ */
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { applyRepair, isSound, planRepair } from "@branchlog/core";
+import type { RepairPlan, RepairResult } from "@branchlog/core";
+import { writeJsonLine } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { withProgress } from "../progress.ts";
+import { planText, resultText } from "../text/repair-text.ts";
+
+/** What `branchlog repair` was asked. */
+export interface RepairOptions {
+  readonly file: string;
+  readonly json: boolean;
+  /** Mends the session in its place. */
+  readonly apply: boolean;
+  /** Writes the mended session there instead. */
+  readonly output: string | undefined;
+  /** Connects entries by the order of the file where nothing else says what is above them. */
+  readonly bridge: boolean;
+  /** The working directory for a header that has to be rebuilt. */
+  readonly cwd: string | undefined;
+}
+
+/** How often repairing reads the log: to copy it, to open the copy, to verify it. */
+const readings = 3;
+
+/** Runs the command; 1 if damage is left, which a plan alone leaves where it is. */
+export async function repairCommand(options: RepairOptions, io: CommandIo): Promise<CommandResult> {
+  const { json, apply, output } = options;
+  const plan = await planned(options, io);
+  if (!json) {
+    await io.out.write(planText(plan, options, io.out.style));
+    await io.out.flush();
+  }
+  const writes = output !== undefined || (apply && plan.changes.length > 0);
+  const result = writes ? await applied(plan, output, io) : null;
+  const ok = isSound(plan.remaining) && (result !== null || plan.changes.length === 0);
+  if (json) await writeJsonLine(io.out, { ...facts(plan), ok, result });
+  else if (result !== null) await io.out.write(resultText(plan, result, io.out.style));
+  return ok ? 0 : 1;
+}
+
+function planned({ file, bridge, cwd }: RepairOptions, io: CommandIo): Promise<RepairPlan> {
+  const { signal } = io;
+  const options = { bridge, signal, cwd: cwd === undefined ? undefined : resolve(cwd) };
+  const task = { what: "reading", bytes: sizeOf(file) };
+  return withProgress(io.err, task, () => planRepair(file, options));
+}
+
+function applied(
+  plan: RepairPlan,
+  output: string | undefined,
+  io: CommandIo,
+): Promise<RepairResult> {
+  const task = { what: "repairing", bytes: plan.bytes * readings };
+  return withProgress(io.err, task, () => applyRepair(plan, { output, signal: io.signal }));
+}
+
+/** The plan as `--json` has it: what changes, not what stays. */
+function facts({
+  path,
+  bytes,
+  version,
+  changes,
+  repaired,
+  remaining,
+}: RepairPlan): Omit<RepairPlan, "steps" | "source"> {
+  return { path, bytes, version, changes, repaired, remaining };
+}
+
+/** Size of a file, to show how far its reading has come; 0 if there is none. */
+function sizeOf(path: string): number {
+  try {
+    return statSync(path).size;
+  } catch {
+    // Planning will say what is wrong with it.
+    return 0;
+  }
+}

@@ -1,0 +1,143 @@
+/** How a session can be mended, and what mending it came to, as people read it. Pure. */
+import { isSound } from "@branchlog/core";
+import type {
+  HeaderStep,
+  RemainingDamage,
+  RepairChange,
+  RepairPlan,
+  RepairResult,
+  SetAsideReason,
+  StandInStep,
+} from "@branchlog/core";
+import { quoted } from "../failure.ts";
+import type { Style } from "../style.ts";
+import { oneLine } from "./clean-text.ts";
+import { countText, numberText } from "./quantities.ts";
+
+/** What the text depends on besides the plan. */
+export interface PlanTextOptions {
+  readonly file: string;
+  /** Whether the plan is about to be carried out. */
+  readonly apply: boolean;
+  readonly output: string | undefined;
+  readonly bridge: boolean;
+}
+
+const changesMax = 100;
+const idUnitsMax = 60;
+const listedIdsMax = 5;
+
+/** The plan: each change with its place, what it comes to, what to do next. */
+export function planText(plan: RepairPlan, options: PlanTextOptions, style: Style): string {
+  const { path, bytes, changes, repaired, remaining } = plan;
+  const title = `${style.heading(path)}\n${countText(bytes, "byte")}\n`;
+  const shown = changes.slice(0, changesMax).map((change) => changeText(change));
+  const more = changes.length - shown.length;
+  const rest = more > 0 ? `and ${numberText(more)} more; --json lists all\n` : "";
+  const after = `${countText(repaired.entries, "entry", "entries")}, ${asideText(changes)}`;
+  const summary = changes.length === 0 ? "" : `repaired: ${after}\n`;
+  const left = remainingText(remaining, options.bridge, style);
+  return `${title}${shown.join("")}${rest}${summary}${left}${nextText(plan, options, style)}`;
+}
+
+/** Where everything is now. */
+export function resultText(plan: RepairPlan, result: RepairResult, style: Style): string {
+  const { path, original, salvage, lateBytes } = result;
+  const late = `${countText(lateBytes, "byte")} that another program wrote meanwhile`;
+  const verdict = isSound(plan.remaining)
+    ? style.good("written and verified, no damage left")
+    : style.warning("written and verified, the damage named above is left");
+  return [
+    `${verdict}\n`,
+    `repaired   ${path}\n`,
+    original === null ? "" : `original   ${original}\n`,
+    salvage === null ? "" : `set aside  ${salvage}\n`,
+    lateBytes === 0 ? "" : `added      ${late}\n`,
+  ].join("");
+}
+
+function changeText(change: RepairChange): string {
+  switch (change.kind) {
+    case "set-aside": {
+      const { line, offset, length, reason, id } = change;
+      const what = `${reasonTexts[reason]}${id === null ? "" : ` (${idText(id)})`}`;
+      return `line ${line} at byte ${offset}: sets ${countText(length, "byte")} aside, ${what}\n`;
+    }
+    case "recover": {
+      const what = change.id === null ? "a whole record" : `${idText(change.id)}, which is whole,`;
+      return `line ${change.line} at byte ${change.offset}: gives ${what} a line of its own\n`;
+    }
+    case "terminate":
+      return `line ${change.line}: adds the newline that its whole record lacks\n`;
+    case "header":
+      return headerText(change);
+    case "stand-in":
+      return standInText(change);
+  }
+}
+
+const reasonTexts: Readonly<Record<SetAsideReason, string>> = {
+  torn: "a record that was cut off",
+  "nul-bytes": "with NUL bytes",
+  "not-json": "no JSON",
+  "not-object": "JSON, but no record",
+  "byte-order-mark": "a byte-order mark",
+  repeated: "a record that is there once more",
+};
+
+function headerText({ offset, header, sources }: HeaderStep): string {
+  const fields = Object.entries(sources).map(([key, source]) => {
+    const value = oneLine(String(Reflect.get(header, key)), idUnitsMax);
+    return `  ${key} ${value === "" ? '""' : value} (${source})\n`;
+  });
+  const why = "since there is none that can be read";
+  return `at byte ${offset}: adds a header, ${why}\n${fields.join("")}`;
+}
+
+function standInText({ offset, id, parentId, source }: StandInStep): string {
+  const place = parentId === null ? "as a root" : `below ${idText(parentId)}`;
+  const why = source === "damaged" ? "as its remains say" : "the entry before, a guess";
+  return `at byte ${offset}: adds a stand-in for the lost ${idText(id)} ${place}, ${why}\n`;
+}
+
+function asideText(changes: readonly RepairChange[]): string {
+  let bytes = 0;
+  for (const change of changes) if (change.kind === "set-aside") bytes += change.length;
+  return bytes === 0 ? "nothing set aside" : `${countText(bytes, "byte")} set aside`;
+}
+
+function remainingText(remaining: RemainingDamage, bridge: boolean, style: Style): string {
+  if (isSound(remaining)) return "";
+  const { duplicateIdCount, orphanCount, cycleCount } = remaining;
+  const orphans = remaining.orphans.map(({ id }) => id);
+  const hint = bridge ? "" : "  --bridge connects them to the entries before them\n";
+  const parts = [
+    leftText(duplicateIdCount, "repeated id", "repeated ids", remaining.duplicateIds),
+    leftText(orphanCount, "entry without its parent", "entries without their parents", orphans),
+    orphanCount === 0 ? "" : hint,
+    leftText(cycleCount, "cycle of parents", "cycles of parents", remaining.cycles),
+  ];
+  return `${style.warning("not mended:")}\n${parts.join("")}`;
+}
+
+function leftText(count: number, one: string, many: string, ids: readonly string[]): string {
+  if (count === 0) return "";
+  const listed = ids.slice(0, listedIdsMax).map((id) => idText(id));
+  const more = count > listed.length ? ", …" : "";
+  return `  ${countText(count, one, many)}: ${listed.join(", ")}${more}\n`;
+}
+
+function nextText(plan: RepairPlan, options: PlanTextOptions, style: Style): string {
+  const { file, apply, output, bridge } = options;
+  if (output !== undefined) return "";
+  if (plan.changes.length === 0) {
+    return isSound(plan.remaining) ? `${style.good("nothing to repair")}\n` : "";
+  }
+  if (apply) return "";
+  const command = `branchlog repair ${quoted(file)}${bridge ? " --bridge" : ""} --apply`;
+  return `nothing was changed. To repair it, and keep the original beside it:\n  ${command}\n`;
+}
+
+function idText(id: string): string {
+  return oneLine(id, idUnitsMax);
+}

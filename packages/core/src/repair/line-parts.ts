@@ -1,0 +1,170 @@
+/**
+ * Takes a damaged line apart into the records that are whole in it and the debris between them: a
+ * torn record run together with a whole one, two records without a newline between them, records
+ * among NUL bytes. Every byte of the line is in exactly one part. Pure; linear in the line, and a
+ * line of any length is held in pieces.
+ */
+import { decodeLine, readShallow } from "@branchlog/streaming";
+import type { DecodedLine, JsonObject } from "@branchlog/streaming";
+import { byteAt, isSpace, skipSpace } from "./line-bytes.ts";
+import type { LineBytes } from "./line-bytes.ts";
+import { ObjectScanner } from "./object-scanner.ts";
+import type { Span } from "./object-scanner.ts";
+
+/** A part of a line. White space belongs to the part that it follows, or to the first one. */
+export type LinePart =
+  | (Span & { readonly kind: "record"; readonly value: JsonObject })
+  | (Span & { readonly kind: "debris" });
+
+/** A JSON object in a damaged line that may be a record of its own. */
+export interface Candidate extends Span {
+  /** The record; of one over `recordBytesMax` only its top-level scalars. */
+  readonly value: JsonObject;
+  /** What stands before it and belongs to no record. */
+  readonly debris: Span;
+  /**
+   * `apart`: it begins and ends where records do. `touched`: debris stands before or behind it.
+   * `inside`: it stands where a value may stand, so it may be a part of the debris before it.
+   */
+  readonly stands: "apart" | "touched" | "inside";
+}
+
+/** How a line is taken apart. */
+export interface PartingRules {
+  /** Whether a candidate is a record. */
+  readonly accepts: (candidate: Candidate) => boolean;
+  /** Longest record that is built whole to look at it. */
+  readonly recordBytesMax: number;
+}
+
+/** The parts of a line, in order and without gaps; none if the line is empty. */
+export function partsOf(line: LineBytes, rules: PartingRules): readonly LinePart[] {
+  return new LineParting(line, rules).parts();
+}
+
+const [quote, openBrace] = [0x22, 0x7b];
+/** Bytes with which JSON goes on after a value: an object before them was a part of something. */
+const goesOn: ReadonlySet<number | undefined> = new Set(Buffer.from(',:"]}'));
+/** What stands behind a record that is no text: nothing, a record, or bytes never written. */
+const mayFollow: ReadonlySet<number | undefined> = new Set([undefined, openBrace, 0]);
+/** Bytes behind which a value may stand. */
+const opensValue: ReadonlySet<number | undefined> = new Set(Buffer.from("[,:"));
+/** How far the beginning of a record is looked for before the failure that it caused. */
+const restartBytes = 2;
+const spacesMax = 16;
+
+class LineParting {
+  readonly #line: LineBytes;
+  readonly #rules: PartingRules;
+  readonly #scanner = new ObjectScanner();
+  readonly #parts: LinePart[] = [];
+  /** Where the bytes begin that are in no part yet, and the first of them that is no space. */
+  #restStart = 0;
+  #contentStart: number;
+
+  constructor(line: LineBytes, rules: PartingRules) {
+    this.#line = line;
+    this.#rules = rules;
+    this.#contentStart = skipSpace(line, 0);
+  }
+
+  parts(): readonly LinePart[] {
+    let at = this.#contentStart;
+    for (;;) {
+      const start = this.#nextObject(at);
+      if (start < 0) break;
+      at = this.#tryObject(start);
+    }
+    this.#setAsideUpTo(this.#line.length);
+    return this.#parts;
+  }
+
+  /** Where the next object may begin: anything in braces at first, later only what has a key. */
+  #nextObject(from: number): number {
+    const line = this.#line;
+    if (from === this.#contentStart && byteAt(line, from) === openBrace) return from;
+    for (let at = from; at < line.length;) {
+      const { bytes, start } = line.piece(at);
+      const found = bytes.indexOf(openBrace, at - start);
+      if (found >= 0 && byteAt(line, start + found + 1) === quote) return start + found;
+      at = found < 0 ? start + bytes.length : start + found + 1;
+    }
+    return -1;
+  }
+
+  /**
+   * Scans the object at `start`, takes what is a record, and says where to look on. A failure lies
+   * at most so many bytes behind the beginning of a record that broke in: its brace is no JSON
+   * there, or its first quote ends a string that was torn, and its first letter is no JSON.
+   */
+  #tryObject(start: number): number {
+    const scanner = this.#scanner;
+    const stop = this.#scan(start);
+    if (scanner.status === "complete")
+      return this.#take({ start, end: stop }) ? this.#restStart : stop;
+    const inner = scanner.closedLast;
+    if (inner !== null && this.#take(inner)) return this.#restStart;
+    return scanner.status === "open" ? this.#line.length : Math.max(start + 1, stop - restartBytes);
+  }
+
+  #scan(start: number): number {
+    this.#scanner.begin();
+    let at = start;
+    while (at < this.#line.length && this.#scanner.status === "open") {
+      const { bytes, start: base } = this.#line.piece(at);
+      at = base + this.#scanner.push(bytes, at - base, bytes.length, at);
+    }
+    return at;
+  }
+
+  /** Makes a part of the object if it is a record, and one of the debris before it. */
+  #take({ start, end }: Span): boolean {
+    const line = this.#line;
+    const next = skipSpace(line, end);
+    const follows = byteAt(line, next);
+    if (goesOn.has(follows)) return false;
+    const isBehindDebris = start > this.#contentStart;
+    const decoded = this.#decode(start, end);
+    if (!decoded.ok) return false;
+    const { value } = decoded;
+    const debris = { start: this.#restStart, end: isBehindDebris ? start : this.#restStart };
+    const isInside = isBehindDebris && opensValue.has(this.#byteBefore(start));
+    const isTouched = isBehindDebris || !mayFollow.has(follows);
+    const stands = isInside ? "inside" : isTouched ? "touched" : "apart";
+    if (!this.#rules.accepts({ value, start, end, debris, stands })) return false;
+    if (isBehindDebris) this.#setAsideUpTo(start);
+    this.#parts.push({ kind: "record", start: this.#restStart, end: next, value });
+    this.#restStart = next;
+    this.#contentStart = next;
+    return true;
+  }
+
+  #setAsideUpTo(end: number): void {
+    if (end > this.#restStart) this.#parts.push({ kind: "debris", start: this.#restStart, end });
+    this.#restStart = end;
+  }
+
+  #decode(start: number, end: number): DecodedLine {
+    if (end - start <= this.#rules.recordBytesMax) return decodeLine(this.#line.slice(start, end));
+    return readShallow(bytesBetween(this.#line, start, end), { open: ["message"] });
+  }
+
+  /** The last byte before `position` that is no space; a comma if it is too far to look for. */
+  #byteBefore(position: number): number | undefined {
+    for (let at = position - 1; at >= position - spacesMax; at -= 1) {
+      const byte = byteAt(this.#line, at);
+      if (!isSpace(byte)) return byte;
+    }
+    return 0x2c;
+  }
+}
+
+/** The bytes of a part of a line, in pieces. */
+export function* bytesBetween(line: LineBytes, start: number, end: number): Generator<Buffer> {
+  for (let at = start; at < end;) {
+    const piece = line.piece(at);
+    const bytes = piece.bytes.subarray(at - piece.start, end - piece.start);
+    yield bytes;
+    at += bytes.length;
+  }
+}

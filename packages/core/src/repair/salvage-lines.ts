@@ -1,0 +1,103 @@
+/**
+ * The lines of a salvage file: what a repair took out of a log, one JSON object for every piece of
+ * it, with its place. Exact: the bytes of every piece can be had back. Text is there as text.
+ */
+import { isUtf8 } from "node:buffer";
+import { readRange } from "@branchlog/streaming";
+import type { ByteSource } from "@branchlog/streaming";
+import { salvagedBytesMax } from "./limits.ts";
+import type { RepairStep, SetAsideReason, SetAsideStep } from "./repair-plan.ts";
+
+/** Fewer NUL bytes than these belong to the text around them, which may be UTF-16. */
+const nulRun = Buffer.alloc(16);
+
+/** One line of a salvage file. Exactly one of `text`, `nuls` and `base64` is there. */
+export interface SalvageLine {
+  /** Position in the log before its repair. */
+  readonly offset: number;
+  readonly length: number;
+  /** 1-based line of the log before its repair. */
+  readonly line: number;
+  readonly reason: SetAsideReason;
+  /** The entry that it was, if that is known. */
+  readonly id?: string;
+  /** The bytes as UTF-8, if they are. */
+  readonly text?: string;
+  /** So many NUL bytes. */
+  readonly nuls?: number;
+  readonly base64?: string;
+}
+
+/** The lines for everything that the steps set aside, in order. Throws what reading throws. */
+export function* salvageLines(
+  steps: readonly RepairStep[],
+  source: ByteSource,
+): Generator<Buffer, void, undefined> {
+  for (const step of steps) {
+    if (step.kind !== "set-aside") continue;
+    let { offset } = step;
+    const pieces = wholeCharacters(readRange(source, offset, step.length, salvagedBytesMax));
+    for (const bytes of withoutNulRuns(pieces)) {
+      yield Buffer.from(`${JSON.stringify(salvageLine(step, bytes, offset))}\n`);
+      offset += bytes.length;
+    }
+  }
+}
+
+/** The bytes that a line of a salvage file stands for. */
+export function salvagedBytes({ text, nuls, base64 }: SalvageLine): Buffer {
+  if (text !== undefined) return Buffer.from(text);
+  return nuls === undefined ? Buffer.from(base64 ?? "", "base64") : Buffer.alloc(nuls);
+}
+
+function salvageLine(
+  { line, reason, id }: SetAsideStep,
+  bytes: Buffer,
+  offset: number,
+): SalvageLine {
+  const place = { offset, length: bytes.length, line, reason, ...(id === null ? {} : { id }) };
+  if (bytes.every((byte) => byte === 0)) return { ...place, nuls: bytes.length };
+  const isText = isUtf8(bytes) && !bytes.includes(0);
+  return isText
+    ? { ...place, text: bytes.toString() }
+    : { ...place, base64: bytes.toString("base64") };
+}
+
+/** The bytes in pieces that end between characters; a character that is cut off comes alone. */
+function* wholeCharacters(pieces: Iterable<Buffer>): Generator<Buffer> {
+  let carried: Buffer = Buffer.alloc(0);
+  for (const piece of pieces) {
+    const bytes = carried.length === 0 ? piece : Buffer.concat([carried, piece]);
+    const end = bytes.length - unfinishedBytes(bytes);
+    if (end > 0) yield bytes.subarray(0, end);
+    carried = bytes.subarray(end);
+  }
+  if (carried.length > 0) yield carried;
+}
+
+/** The pieces, long runs of NUL bytes by themselves, so that the text around them stays text. */
+function* withoutNulRuns(pieces: Iterable<Buffer>): Generator<Buffer> {
+  for (const bytes of pieces) {
+    let start = 0;
+    for (let at = bytes.indexOf(nulRun); at >= 0; at = bytes.indexOf(nulRun, start)) {
+      if (at > start) yield bytes.subarray(start, at);
+      let end = at + nulRun.length;
+      while (bytes[end] === 0) end += 1;
+      yield bytes.subarray(at, end);
+      start = end;
+    }
+    if (start < bytes.length) yield bytes.subarray(start);
+  }
+}
+
+/** How many bytes at the end are the beginning of a character of which bytes are missing. */
+function unfinishedBytes(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte < 0xc0) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return length > back ? back : 0;
+  }
+  return 0;
+}

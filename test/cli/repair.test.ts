@@ -1,0 +1,234 @@
+/** `branchlog repair`: what it says, what it writes, how it ends. */
+import { once } from "node:events";
+import { appendFileSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { writeSessionFile } from "../../fixtures/generator/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { branchlog, fixture, jsonLines } from "./command-run.ts";
+import { ended, runProcess, startCommand } from "./command-process.ts";
+
+const stamp = "2026-01-01T00:00:00.000Z";
+const header = `{"type":"session","version":3,"id":"s","timestamp":"${stamp}","cwd":"/w"}\n`;
+const entry = (id: string, parent: string | null): string =>
+  `{"type":"custom","customType":"x","id":"${id}","parentId":${JSON.stringify(parent)},"timestamp":"${stamp}"}\n`;
+const whole = `${header}${entry("a", null)}${entry("b", "a")}`;
+const damaged = `${header}${entry("a", null)}{"type":"mess${entry("b", "a")}`;
+
+function fileOf(text: string): string {
+  const path = join(temporaryDirectory(), "session.jsonl");
+  writeFileSync(path, text);
+  return path;
+}
+
+function filesBeside(path: string): string[] {
+  return readdirSync(dirname(path)).toSorted((one, other) => one.localeCompare(other));
+}
+
+describe("repair without --apply", () => {
+  it("shows what it would do and how, changes nothing, and ends with 1", async () => {
+    const file = fileOf(damaged);
+    const { code, out, err } = await branchlog(["repair", file]);
+    const at = header.length + entry("a", null).length;
+    expect([code, err]).toEqual([1, ""]);
+    expect(out).toBe(
+      `${file}\n` +
+        `${damaged.length} bytes\n` +
+        `line 3 at byte ${at}: sets 13 bytes aside, a record that was cut off\n` +
+        `line 3 at byte ${at + 13}: gives b, which is whole, a line of its own\n` +
+        "repaired: 2 entries, 13 bytes set aside\n" +
+        "nothing was changed. To repair it, and keep the original beside it:\n" +
+        `  branchlog repair ${file} --apply\n`,
+    );
+    expect(readFileSync(file, "utf8")).toBe(damaged);
+    expect(filesBeside(file)).toEqual(["session.jsonl"]);
+  });
+
+  it("ends with 0 if there is nothing to repair", async () => {
+    const { code, out } = await branchlog(["repair", fixture("realistic-session.jsonl")]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/\nnothing to repair\n$/);
+  });
+
+  it("ends with 1 if there is damage that it does not repair, and says what would", async () => {
+    const { code, out } = await branchlog(["repair", fixture("pi-duplicate-ids.jsonl")]);
+    expect(code).toBe(1);
+    expect(out).toMatch(/not mended:\n {2}\d repeated ids?: /);
+    const orphan = fileOf(`${header}${entry("b", "gone")}`);
+    expect((await branchlog(["repair", orphan])).out).toContain("--bridge connects them");
+    const bridged = await branchlog(["repair", orphan, "--bridge"]);
+    expect(bridged.out).toContain(
+      "a stand-in for the lost gone as a root, the entry before, a guess",
+    );
+    expect(bridged.out).toContain(`branchlog repair ${orphan} --bridge --apply`);
+  });
+
+  it("says of a header what is from where", async () => {
+    const torn = fileOf(`${header.slice(0, 60)}\n${entry("a", null)}`);
+    const { out } = await branchlog(["repair", torn, "--cwd", "/home/me"]);
+    expect(out).toContain("adds a header, since there is none that can be read\n");
+    expect(out).toContain("  id s (damaged header)\n");
+    expect(out).toContain(`  timestamp ${stamp} (first entry)\n`);
+    expect(out).toContain("  cwd /home/me (option)\n");
+  });
+
+  it("lists the first of many changes, and lets no byte steer the terminal", async () => {
+    const lines = Array.from({ length: 150 }, (_, i) => `{"type":"mess\u001B[2J${i}\n`);
+    const evil = `{"type":"x","id":"\\u001b[2J","parentId":null,\n`;
+    const { out } = await branchlog(["repair", fileOf(`${header}${evil}${lines.join("")}`)]);
+    expect(out.match(/^line /gm)).toHaveLength(100);
+    expect(out).toContain("and 51 more; --json lists all\n");
+    expect(out).not.toContain("\u001B");
+  });
+
+  it("gives the plan as one object with --json", async () => {
+    const file = fileOf(damaged);
+    const { code, out } = await branchlog(["repair", file, "--json"]);
+    expect(code).toBe(1);
+    expect(jsonLines(out)).toEqual([
+      {
+        path: file,
+        bytes: damaged.length,
+        version: 3,
+        changes: [
+          expect.objectContaining({ kind: "set-aside", reason: "torn", length: 13, id: null }),
+          expect.objectContaining({ kind: "recover", id: "b", addsNewline: false }),
+        ],
+        repaired: { bytes: whole.length, entries: 2 },
+        remaining: {
+          duplicateIdCount: 0,
+          duplicateIds: [],
+          orphanCount: 0,
+          orphans: [],
+          cycleCount: 0,
+          cycles: [],
+        },
+        ok: false,
+        result: null,
+      },
+    ]);
+  });
+});
+
+describe("repair --apply", () => {
+  it("shows the plan, repairs, says where everything is, and ends with 0", async () => {
+    const file = fileOf(damaged);
+    const { code, out } = await branchlog(["repair", file, "--apply"]);
+    expect(code).toBe(0);
+    expect(out).toContain("sets 13 bytes aside");
+    expect(out).toMatch(
+      new RegExp(
+        `written and verified, no damage left\nrepaired   ${file}\n` +
+          `original   ${file}.before-repair\nset aside  ${file}.salvage\n$`,
+      ),
+    );
+    expect(readFileSync(file, "utf8")).toBe(whole);
+    expect(readFileSync(`${file}.before-repair`, "utf8")).toBe(damaged);
+    expect((await branchlog(["verify", file])).code).toBe(0);
+    const again = await branchlog(["repair", file, "--apply"]);
+    expect([again.code, filesBeside(file).length]).toEqual([0, 3]);
+  });
+
+  it("ends with 1 if damage is left", async () => {
+    const file = fileOf(`${damaged}${entry("c", "gone")}`);
+    const { code, out } = await branchlog(["repair", file, "--apply"]);
+    expect(code).toBe(1);
+    expect(out).toContain("written and verified, the damage named above is left\n");
+  });
+
+  it("says with --json what it wrote", async () => {
+    const file = fileOf(damaged);
+    const { code, out } = await branchlog(["repair", file, "--apply", "--json"]);
+    expect(code).toBe(0);
+    expect(jsonLines(out)).toMatchObject([
+      {
+        ok: true,
+        result: { path: file, original: `${file}.before-repair`, salvage: `${file}.salvage` },
+      },
+    ]);
+  });
+
+  it("is no answer to where else to write", async () => {
+    const { code, err } = await branchlog(["repair", "f", "--apply", "--output", "g"]);
+    expect(code).toBe(2);
+    expect(err).toBe("Give --apply or --output.\nSee branchlog repair --help.\n");
+  });
+});
+
+describe("repair --output", () => {
+  it("writes the repaired session there and leaves the file alone", async () => {
+    const file = fileOf(damaged);
+    const output = join(temporaryDirectory(), "new.jsonl");
+    const { code, out } = await branchlog(["repair", file, "--output", output]);
+    expect(code).toBe(0);
+    expect(out).toContain(`repaired   ${output}\noriginal   ${file}\n`);
+    expect(readFileSync(output, "utf8")).toBe(whole);
+    expect(filesBeside(output)).toEqual(["new.jsonl", "new.jsonl.salvage"]);
+    expect(filesBeside(file)).toEqual(["session.jsonl"]);
+  });
+
+  it("replaces no file", async () => {
+    const [file, output] = [fileOf(damaged), fileOf("mine")];
+    const { code, err } = await branchlog(["repair", file, "--output", output]);
+    expect(code).toBe(1);
+    expect(err).toContain("ERR_LOG_EXISTS");
+    expect(readFileSync(output, "utf8")).toBe("mine");
+  });
+});
+
+describe("repair of what is no session", () => {
+  it.each([
+    ["a file that is not there", () => "/no/such/file.jsonl", "ERR_LOG_MISSING"],
+    ["an empty file", () => fileOf(""), "ERR_LOG_EMPTY"],
+    ["a foreign file", () => fileOf("hello\n"), "ERR_NOT_A_SESSION"],
+    ["a directory", () => temporaryDirectory(), "ERR_LOG_UNREADABLE"],
+  ])("fails for %s with the code", async (_, path, code) => {
+    const file = path();
+    const { code: exitCode, out, err } = await branchlog(["repair", file, "--apply", "--json"]);
+    expect([exitCode, out]).toEqual([1, ""]);
+    expect(jsonLines(err)).toMatchObject([{ error: { code, path: file } }]);
+  });
+});
+
+describe("a session without a readable header", () => {
+  it("can be repaired, as opening it says", async () => {
+    const file = fileOf(`{broken\n${entry("a", null)}`);
+    const { err } = await branchlog(["info", file]);
+    expect(err).toContain(`branchlog repair ${file} shows what can be mended.`);
+    expect((await branchlog(["repair", file, "--apply"])).code).toBe(0);
+    expect((await branchlog(["info", file])).code).toBe(0);
+  });
+});
+
+describe("the process of a repair", () => {
+  function largeDamagedSession(bytes: number): string {
+    const path = join(temporaryDirectory(), "large.jsonl");
+    writeSessionFile(path, { bytes });
+    appendFileSync(path, `{"type":"mess${"x".repeat(20_000_000)}`);
+    return path;
+  }
+
+  it("repairs a session and a line of any size in bounded memory (Verifies: P16)", async () => {
+    const path = largeDamagedSession(100_000_000);
+    const nodeArguments = ["--max-old-space-size=64"];
+    const { code, out, err } = await runProcess(["repair", path, "--apply"], { nodeArguments });
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain("sets 20,000,013 bytes aside, a record that was cut off\n");
+    expect((await runProcess(["repair", path], { nodeArguments })).out).toContain(
+      "nothing to repair",
+    );
+  });
+
+  it("ends with 130 when it is interrupted, and leaves the session as it was", async () => {
+    const path = largeDamagedSession(60_000_000);
+    const before = readFileSync(path);
+    const child = startCommand(["repair", path, "--apply"]);
+    // The plan is shown before anything is written.
+    if (child.stdout !== null) await once(child.stdout, "data");
+    child.kill("SIGINT");
+    child.stdout?.resume();
+    expect(await ended(child)).toEqual({ code: 130, signal: null });
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(filesBeside(path)).toEqual(["large.jsonl"]);
+  });
+});

@@ -1,0 +1,182 @@
+/**
+ * Repairs while the n-th file-system call fails, the process dies, or the power goes: the log is the
+ * damaged one or the repaired one, whole; the bytes of the original are always in some file; and
+ * repairing again settles it.
+ */
+import { readFileSync, readdirSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { once } from "node:events";
+import { describe, expect, it } from "vitest";
+import { createRandom } from "../../fixtures/generator/random.ts";
+import { writeSessionFile } from "../../fixtures/generator/index.ts";
+import { applyRepair } from "../../packages/core/src/repair/apply-repair.ts";
+import type { RepairResult } from "../../packages/core/src/repair/apply-repair.ts";
+import { planRepair } from "../../packages/core/src/repair/plan-repair.ts";
+import { descriptorPoolOf } from "../../packages/core/src/store/descriptor-pool.ts";
+import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
+import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
+import type { FileSystem, Ports } from "../../packages/core/src/store/ports.ts";
+import { startCommand } from "../cli/command-process.ts";
+import { CrashFileSystem } from "../support/crash-file-system.ts";
+import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
+import { runs, seed } from "../support/fault-seed.ts";
+import { reproducible } from "../support/reproducible-ports.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { typedError } from "../support/typed-errors.ts";
+
+const path = "/d/s.jsonl";
+const stamp = "2026-01-01T00:00:00.000Z";
+const header = `{"type":"session","version":3,"id":"s","timestamp":"${stamp}","cwd":"/w"}`;
+const entry = (id: string, parent: string | null): string =>
+  `{"type":"custom","customType":"x","id":"${id}","parentId":${JSON.stringify(parent)},"timestamp":"${stamp}"}`;
+
+const original = Buffer.from(
+  `${header}\n${entry("a", null)}\n{"type":"mess${entry("b", "a")}\n${"\0".repeat(99)}\n${entry("c", "b")}`,
+);
+const repaired = Buffer.from(
+  `${header}\n${entry("a", null)}\n${entry("b", "a")}\n${entry("c", "b")}\n`,
+);
+
+function portsOn(fs: FileSystem, program = 1): Ports {
+  return createMemoryPorts({ fs, ...reproducible(program) });
+}
+
+async function repair(ports: Ports, output?: string): Promise<RepairResult> {
+  const plan = await planRepair(path, { ports });
+  return applyRepair(plan, { ports, output });
+}
+
+/** The files of the directory by name. */
+function filesOf(fs: MemoryFileSystem): Map<string, Buffer> {
+  return new Map(fs.listSync("/d").map((name) => [name, fs.readFileSync(`/d/${name}`)]));
+}
+
+/** The log is the old one or the new one, and the bytes of the old one are there. */
+function expectNothingLost(fs: MemoryFileSystem, where: string): void {
+  const files = filesOf(fs);
+  const log = files.get("s.jsonl");
+  const stands = log?.equals(original) === true || log?.equals(repaired) === true;
+  expect([where, stands]).toEqual([where, true]);
+  const kept = [...files.values()].some((bytes) => bytes.equals(original));
+  expect([where, kept]).toEqual([where, true]);
+}
+
+async function expectSettled(fs: MemoryFileSystem, where: string): Promise<void> {
+  await repair(portsOn(fs, 2));
+  expect(fs.readFileSync(path).equals(repaired)).toBe(true);
+  expectNothingLost(fs, where);
+}
+
+describe("a repair of which a call fails", () => {
+  async function attempt(n: number, failure: string, output?: string): Promise<boolean> {
+    const memory = new MemoryFileSystem();
+    memory.makeDirectorySync("/d");
+    memory.writeFileSync(path, original);
+    const failing = failingFileSystem(memory);
+    const ports = portsOn(failing.fs);
+    const kind = failures[failure];
+    if (kind !== undefined) failing.arm(n, kind);
+    const [outcome] = await Promise.allSettled([repair(ports, output)]);
+    const hasFailed = failing.disarm();
+    const where = `${failure} at call ${n}`;
+    expectNothingLost(memory, where);
+    const log = memory.readFileSync(output ?? path);
+    if (outcome.status === "rejected") {
+      const error = typedError(outcome.reason);
+      if (error.message.includes("left as it was") || error.message.includes("left as it is")) {
+        expect([where, log.equals(original)]).toEqual([where, true]);
+      }
+    } else {
+      expect([where, log.equals(repaired)]).toEqual([where, true]);
+      const { salvage } = outcome.value;
+      expect(memory.readFileSync(salvage ?? "").toString()).toContain('"nuls":');
+    }
+    await expectSettled(memory, where);
+    return hasFailed;
+  }
+
+  it.each(Object.keys(failures))(
+    "leaves the old log or the new one, and the original: %s (Verifies: P9, P12)",
+    async (failure) => {
+      expect(await failEveryCall((n) => attempt(n, failure))).toBeGreaterThan(0);
+    },
+  );
+
+  it("closes what it opened, and leaves nothing behind when it fails", async () => {
+    for (const name of ["writeSync", "fdatasync", "linkSync", "renameSync"]) {
+      const memory = new MemoryFileSystem();
+      memory.makeDirectorySync("/d");
+      memory.writeFileSync(path, original);
+      memory.onCall = (call) => {
+        if (call.name === name) throw Object.assign(new Error("full"), { code: "ENOSPC" });
+      };
+      const failed = repair(portsOn(memory));
+      await expect(failed).rejects.toMatchObject({ code: "ERR_REPAIR_FAILED" });
+      memory.onCall = undefined;
+      expect([name, ...memory.listSync("/d")]).toEqual([name, "s.jsonl"]);
+      expect(memory.openCount).toBe(descriptorPoolOf(memory).openCount);
+    }
+  });
+});
+
+describe(`a repair that is interrupted (seed ${seed})`, () => {
+  it.each([undefined, "/d/o.jsonl"])(
+    "by the death of its process, or a loss of power, loses nothing: into %s (Verifies: P9)",
+    async (output) => {
+      const random = createRandom(seed);
+      for (let calls = 0; ; calls += 1) {
+        const disk = new CrashFileSystem();
+        disk.addDurable(path, original);
+        disk.dieAfter(calls);
+        const [outcome] = await Promise.allSettled([repair(portsOn(disk.fs), output)]);
+        const where = `after ${calls} calls`;
+        const found = Array.from({ length: runs(6, 2000) }, () =>
+          disk.afterPowerLoss((of) => random.below(of)),
+        );
+        for (const fs of [disk.memory, ...found]) {
+          expectNothingLost(fs, where);
+          if (outcome.status === "fulfilled") {
+            const { path: place, original: kept, salvage } = outcome.value;
+            expect(fs.readFileSync(place).equals(repaired)).toBe(true);
+            expect(fs.readFileSync(kept ?? "").equals(original)).toBe(true);
+            expect(fs.readFileSync(salvage ?? "").toString()).toContain('"nuls":99');
+          }
+          await expectSettled(fs, where);
+        }
+        if (!disk.isDead) return;
+      }
+    },
+  );
+});
+
+describe("a process that repairs", () => {
+  it("can be killed at any moment (Verifies: P9)", async () => {
+    const log = join(temporaryDirectory(), "s.jsonl");
+    writeSessionFile(log, { bytes: 3_000_000 });
+    const whole = readFileSync(log);
+    const torn = Buffer.concat([whole, Buffer.from('{"type":"mess')]);
+    // Each time a little later: when so much has happened in the directory.
+    for (let events = 1, isOver = false; !isOver; events += 3) {
+      const directory = temporaryDirectory();
+      const target = join(directory, "s.jsonl");
+      writeFileSync(target, torn);
+      const watcher = watch(directory);
+      const child = startCommand(["repair", target, "--apply"]);
+      let left = events;
+      watcher.on("change", () => {
+        left -= 1;
+        if (left === 0) child.kill("SIGKILL");
+      });
+      await once(child, "close");
+      watcher.close();
+      isOver = child.exitCode === 0;
+      const found = readFileSync(target);
+      expect(found.equals(isOver ? whole : torn) || found.equals(whole)).toBe(true);
+      // The lock is a directory.
+      const there = readdirSync(directory, { withFileTypes: true });
+      const names = there.filter((name) => name.isFile()).map(({ name }) => name);
+      const files = names.map((name) => readFileSync(join(directory, name)));
+      expect(files.some((bytes) => bytes.equals(torn))).toBe(true);
+    }
+  });
+});
