@@ -1,6 +1,7 @@
 /** Every case, in the order in which they run. */
 import type { BenchCase } from "./bench-case.ts";
 import { benchCase as appendInFlight } from "./cases/append-in-flight.ts";
+import { benchCase as appendProcesses } from "./cases/append-processes.ts";
 import { benchCase as appendSync } from "./cases/append-sync.ts";
 import { benchCase as firstContext } from "./cases/first-context.ts";
 import { benchCase as getTree } from "./cases/get-tree.ts";
@@ -24,6 +25,7 @@ export const cases: readonly BenchCase[] = [
   nextContext20k,
   appendSync,
   appendInFlight,
+  appendProcesses,
   getTree,
   latestCustom,
   streamBodies,

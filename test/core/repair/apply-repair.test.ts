@@ -85,6 +85,28 @@ describe("a repair in place", () => {
     expect(await session.verify()).toMatchObject({ ok: true, entries: 3 });
   });
 
+  it("gives agents the context back that ended at a lost entry", async () => {
+    const entries = ["a", "b", "c", "d", "e"].map((id, i, ids) => user(id, ids[i - 1] ?? null));
+    const lines = [header, ...entries.with(2, entries[2]?.slice(0, -9) ?? "")];
+    const path = damagedLog(`${lines.join("\n")}\n`);
+    await applyRepair(await planRepair(path));
+    // As agents read: every line by itself, from the last one upwards.
+    const records = readFileSync(path, "utf8").trimEnd().split("\n").slice(1);
+    const byId = new Map(
+      records.map((line) => {
+        const record = JSON.parse(line) as { id: string; parentId: string | null };
+        return [record.id, record] as const;
+      }),
+    );
+    const walked: string[] = [];
+    for (let at = byId.get("e"); at !== undefined; at = byId.get(at.parentId ?? "")) {
+      walked.push(at.id);
+    }
+    expect(walked).toEqual(["e", "d", "c", "b", "a"]);
+    const { messages, truncatedAt } = await (await openSession(path)).context();
+    expect([messages.length, truncatedAt]).toEqual([4, undefined]);
+  });
+
   it("takes the place of nothing that is there", async () => {
     const path = damagedLog();
     for (const name of [".before-repair", ".before-repair-2", ".salvage"]) {

@@ -262,6 +262,17 @@ describe("an entry whose parent is lost", () => {
     expect(await repairedLines(content, true)).toHaveLength(8);
   });
 
+  it("is looked for once, however many stand below the same lost ones (Verifies: P18)", async () => {
+    const lostChain = Array.from({ length: 20_000 }, (_, i) => torn(user(`n${i}`, `n${i - 1}`)));
+    const children = lostChain.map((_, i) => user(`c${i}`, `n${i}`));
+    const log = memoryLog(Buffer.from(`${start}${[...lostChain, ...children].join("\n")}\n`));
+    const planned = await plan(log);
+    expect(planned.remaining.orphanCount).toBe(20_000);
+    const bridged = await plan(log, { bridge: true });
+    expect(bridged.changes.filter(({ kind }) => kind === "stand-in")).toHaveLength(20_001);
+    expect(isSound(bridged.remaining)).toBe(true);
+  });
+
   it("becomes a root if nothing stands before it", async () => {
     const log = memoryLog(Buffer.from(`${header}\n${user("d", "gone")}\n`));
     const bridged = await plan(log, { bridge: true });

@@ -51,7 +51,8 @@ export interface RepairResult {
  * @throws BranchlogError `ERR_LOG_CHANGED`, `ERR_LOCK_TIMEOUT`, `ERR_VERSION_NEWER` (only in
  * place), `ERR_LOG_EXISTS`, `ERR_LOG_UNREADABLE`; `ERR_REPAIR_FAILED` with its cause. The log is
  * then as it was, unless the message of the last one says where the result is.
- * @example const { original, salvage } = await applyRepair(await planRepair("session.jsonl"));
+ * @example
+ * const { original, salvage } = await applyRepair(await planRepair("session.jsonl"));
  */
 export async function applyRepair(
   plan: RepairPlan,
@@ -118,7 +119,7 @@ async function writeCopy({ plan, file, settings, signal }: RepairJob, fd: number
   await fs.fdatasync(fd);
 }
 
-/** Opens the copy as any log and reads every byte of it. Nothing here shares code with planning. */
+/** Opens the copy and verifies every byte of it, as anybody would who knows nothing of the plan. */
 async function checkCopy({ plan, settings, signal }: RepairJob, path: string): Promise<void> {
   try {
     const engine = await Engine.open(path, { ...settings, access: "read" }, signal);

@@ -9,7 +9,8 @@ import { edgesOf, reasonOf } from "./debris.ts";
 import { bufferedLine, skipSpace, storedLine } from "./line-bytes.ts";
 import type { LineBytes } from "./line-bytes.ts";
 import { bytesBetween, partsOf } from "./line-parts.ts";
-import type { Candidate, LinePart } from "./line-parts.ts";
+import type { LinePart } from "./line-parts.ts";
+import type { Span } from "./object-scanner.ts";
 import { linksOf, lostEntry, lostHeader } from "./record-facts.ts";
 import type { HeaderFacts, LostEntry } from "./record-facts.ts";
 import { RepairedIndex } from "./repaired-index.ts";
@@ -32,6 +33,7 @@ interface Place {
   readonly line: number;
 }
 
+const noBytes = Buffer.alloc(0);
 const bom = [0xef, 0xbb, 0xbf] as const;
 
 /** See the file comment. */
@@ -98,8 +100,11 @@ export class PlanBuilder implements LineSink {
 
   /** A line that is damaged, or too long to say so yet. */
   #addParts(bytes: LineBytes, place: Place): void {
+    const debrisId = debrisReader(bytes);
+    const isLost = (id: string): boolean => this.lost.has(id);
     const parts = partsOf(bytes, {
-      accepts: (candidate) => this.#accepts(candidate, bytes),
+      accepts: (candidate) =>
+        this.repaired.accepts(candidate, isLost, () => debrisId(candidate.debris)),
       recordBytesMax: this.#lineBytesMax,
     });
     const [only] = parts;
@@ -109,15 +114,6 @@ export class PlanBuilder implements LineSink {
       return;
     }
     for (const part of parts) this.#addPart(part, bytes, place);
-  }
-
-  #accepts(candidate: Candidate, bytes: LineBytes): boolean {
-    const isLost = (id: string): boolean => this.lost.has(id);
-    const { debris } = candidate;
-    return this.repaired.accepts(candidate, isLost, () => {
-      const { head, tail } = edgesOf(bytes, debris);
-      return lostEntry(head, tail)?.id;
-    });
   }
 
   #addPart(part: LinePart, bytes: LineBytes, { offset, length, line }: Place): void {
@@ -182,6 +178,19 @@ export class PlanBuilder implements LineSink {
     if (length > 0) this.#steps.push({ kind: "keep", offset, length });
     this.#keptFrom = this.#end;
   }
+}
+
+/**
+ * Reads which entry debris was that is cut off where a value may stand: its ids can only be at its
+ * head, which is read once.
+ */
+function debrisReader(bytes: LineBytes): (debris: Span) => string | undefined {
+  let [readAt, id]: [number, string | undefined] = [-1, undefined];
+  return (debris) => {
+    if (debris.start !== readAt) id = lostEntry(edgesOf(bytes, debris).head, noBytes)?.id;
+    readAt = debris.start;
+    return id;
+  };
 }
 
 function movedBy({ offset, length, line }: Place, bytes: number): Place {

@@ -25,21 +25,25 @@ export function standIns(facts: StandInFacts): StandInStep[] {
   if (orphans.length === 0) return [];
   const before = groundedRowsBefore(index);
   const made = new Map<string, StandInStep>();
+  /** Lost entries of which it is known that nothing says what is above them. */
+  const adrift = new Set<string>();
   for (const row of orphans) {
     const missingParentId = index.parentIdOf(row) ?? "";
-    if (made.has(missingParentId)) continue;
-    const above = before[row] ?? -1;
-    const place = (parent: string): Place => {
+    if (made.has(missingParentId) || adrift.has(missingParentId)) continue;
+    const placeOf = (parent: string): Place => {
+      if (made.has(parent)) return "above";
       const parentRow = index.rowOfId(parent);
-      if (made.has(parent) || (parentRow >= 0 && isGrounded(before, parentRow, row)))
-        return "above";
-      return parentRow < 0 ? "lost" : "elsewhere";
+      if (parentRow >= 0) return isGrounded(before, parentRow, row) ? "above" : "elsewhere";
+      return adrift.has(parent) ? "elsewhere" : "lost";
     };
-    const chain = lostChain(missingParentId, facts.lost, place);
+    const chain = lostChain(missingParentId, facts.lost, placeOf);
     const last = chain.at(-1);
-    if (last === undefined) continue;
-    if (last.source === "order") {
-      if (!facts.bridge) continue;
+    if (last?.source === "order") {
+      if (!facts.bridge) {
+        for (const link of chain) adrift.add(link.id);
+        continue;
+      }
+      const above = before[row] ?? -1;
       chain[chain.length - 1] = { ...last, parentId: above < 0 ? null : index.idOf(above) };
     }
     const offset = index.rows.offset(row);
@@ -60,7 +64,7 @@ interface LostLink {
   readonly source: StandInStep["source"];
 }
 
-/** Where an entry is: `elsewhere` is there, but not surely above. */
+/** Where an entry is; `elsewhere`: not surely above, and of no help. */
 type Place = "above" | "elsewhere" | "lost";
 
 /** The lost entries from `id` upwards, up to one whose parent is above or unknown. */

@@ -40,7 +40,7 @@ export function requestOf(
 
 let latest = { timeMs: 0, text: new Date(0).toISOString() };
 
-/** ISO 8601 with milliseconds. Many appends share a millisecond, and the text costs as much as one. */
+/** ISO 8601 with milliseconds. Many appends share one, and its text costs as much as an append. */
 function isoText(timeMs: number): string {
   if (latest.timeMs !== timeMs) latest = { timeMs, text: new Date(timeMs).toISOString() };
   return latest.text;

@@ -1,0 +1,453 @@
+/**
+ * What a crash leaves at the end of a log, and what other programs do to a log that is open: reading
+ * loses no whole record, appending merges nothing and makes no file that is no session, and every
+ * failure has a code.
+ */
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
+import type { BranchlogError, EntryDraft, Ports, Session } from "@branchlog/core";
+import { SessionManager } from "../../packages/core/src/faces/pi/session-manager.ts";
+import { nodePorts } from "../../packages/core/src/store/node-ports.ts";
+import { userMessage } from "../core/projections/sample-entries.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { thrownBy, typedError } from "../support/typed-errors.ts";
+
+const stamp = "2026-01-01T00:00:00.000Z";
+const header = `{"type":"session","version":3,"id":"s","timestamp":"${stamp}","cwd":"/w"}\n`;
+
+function entry(id: string, parentId: string | null, content = "hi"): string {
+  const message = { role: "user", content, timestamp: 1 };
+  return JSON.stringify({ type: "message", id, parentId, timestamp: stamp, message });
+}
+
+const say = (content: string): EntryDraft => ({
+  type: "message",
+  message: { role: "user", content, timestamp: 1 },
+});
+
+const start = `${header}${entry("a", null)}\n`;
+const last = entry("b", "a", "5 €");
+
+function logOf(content: string | Buffer): string {
+  const path = join(temporaryDirectory(), "s.jsonl");
+  writeFileSync(path, content);
+  return path;
+}
+
+/** The line of `text` that is cut off behind `part`, so many bytes further. */
+function cutBehind(text: string, part: string, bytes: number): Buffer {
+  const line = Buffer.from(text);
+  return line.subarray(0, line.indexOf(part) + Buffer.byteLength(part) + bytes);
+}
+
+/** What stands behind whole lines, and where a session stands that opens it. */
+interface Tail {
+  readonly bytes: string | Buffer;
+  readonly leaf: string;
+  /** Whether it ends in a newline. */
+  readonly isTerminated?: boolean;
+  /** Findings once it is a line: of what kind, in which line. */
+  readonly findings?: readonly string[];
+}
+
+const bad = (reason: string): readonly string[] => [`bad-line ${reason}`];
+
+const tails: Readonly<Record<string, Tail>> = {
+  "one byte": { bytes: "{", leaf: "a", findings: bad("not-json") },
+  "a record cut off in a character": {
+    bytes: cutBehind(last, "5 ", 2),
+    leaf: "a",
+    findings: bad("not-json"),
+  },
+  "a record cut off in a string": {
+    bytes: cutBehind(last, "5", 0),
+    leaf: "a",
+    findings: bad("not-json"),
+  },
+  "a record cut off in an escape": {
+    bytes: `${last.slice(0, 60)}\\`,
+    leaf: "a",
+    findings: bad("not-json"),
+  },
+  "a record without its last brace": {
+    bytes: last.slice(0, -1),
+    leaf: "a",
+    findings: bad("not-json"),
+  },
+  "a whole record without its newline": { bytes: last, leaf: "b" },
+  "a whole record with half of a line end": { bytes: `${last}\r`, leaf: "b" },
+  "NUL bytes": { bytes: "\0".repeat(5000), leaf: "a", findings: bad("nul-bytes") },
+  "a cut off record and NUL bytes": {
+    bytes: `${last.slice(0, 50)}${"\0".repeat(500)}`,
+    leaf: "a",
+    findings: bad("nul-bytes"),
+  },
+  "a whole record and NUL bytes": {
+    bytes: `${last}\0\0`,
+    leaf: "a",
+    findings: bad("nul-bytes"),
+  },
+  spaces: { bytes: "   ", leaf: "a" },
+  "a cut off record with a whole one behind it": {
+    bytes: `${last.slice(0, 50)}${last}\n`,
+    leaf: "a",
+    isTerminated: true,
+    findings: bad("not-json"),
+  },
+  "two whole records on one line": {
+    bytes: `${last}${entry("c", "b")}\n`,
+    leaf: "a",
+    isTerminated: true,
+    findings: bad("not-json"),
+  },
+  "a cut off record with a whole one behind it, no newline": {
+    bytes: `${last.slice(0, 50)}${last}`,
+    leaf: "a",
+    findings: bad("not-json"),
+  },
+  "a damaged line and a whole record behind it": {
+    bytes: `${last.slice(0, 50)}\n${entry("c", "a")}\n`,
+    leaf: "c",
+    isTerminated: true,
+    findings: bad("not-json"),
+  },
+  "a damaged line and a cut off record": {
+    bytes: `oops\n${last.slice(0, 50)}`,
+    leaf: "a",
+    findings: [...bad("not-json"), ...bad("not-json")],
+  },
+  "a record over lineBytesMax, cut off": {
+    bytes: entry("b", "a", "x".repeat(3000)).slice(0, -9),
+    leaf: "a",
+    findings: bad("not-json"),
+  },
+};
+
+const lineBytesMax = 1000;
+
+/** Ways to append behind a tail; each gives the id of what it appended. */
+const ways: Readonly<Record<string, (path: string, tail: Tail) => Promise<string>>> = {
+  "by a session that opens it": async (path, { leaf, bytes }) => {
+    const session = await openSession(path, { lineBytesMax });
+    expect(session.leaf).toBe(leaf);
+    expect(readFileSync(path).subarray(start.length).equals(Buffer.from(bytes))).toBe(true);
+    return (await session.append(say("new"))).id;
+  },
+  "by a session that was open before": async (path, { bytes }) => {
+    writeFileSync(path, start);
+    const session = await openSession(path, { lineBytesMax });
+    session.follow();
+    appendFileSync(path, bytes);
+    return (await session.append(say("new"), { onDiverged: "follow" })).id;
+  },
+  "as the first of a batch": async (path) => {
+    const session = await openSession(path, { lineBytesMax });
+    const [first, second] = await session.appendAll([say("new"), say("second")]);
+    expect(second?.parentId).toBe(first?.id);
+    return first?.id ?? "";
+  },
+  "by a drop-in": (path) => {
+    const manager = SessionManager.open(path);
+    return Promise.resolve(manager.appendMessage(userMessage("new")));
+  },
+};
+
+describe.each(Object.entries(tails))("behind %s", (_, tail) => {
+  it.each(Object.entries(ways))(
+    "an entry is appended %s (Verifies: P9, P10)",
+    async (__, append) => {
+      const before = Buffer.concat([Buffer.from(start), Buffer.from(tail.bytes)]);
+      const path = logOf(before);
+      const id = await append(path, tail);
+      const after = readFileSync(path);
+      expect(after.subarray(0, before.length).equals(before)).toBe(true);
+      const added = after.subarray(before.length).toString();
+      const [line = ""] = (tail.isTerminated === true ? added : added.slice(1)).split("\n");
+      expect(tail.isTerminated === true || added.startsWith("\n")).toBe(true);
+      expect(JSON.parse(line)).toMatchObject({ id, parentId: tail.leaf, type: "message" });
+      expect(added.endsWith("\n")).toBe(true);
+
+      const session = await openSession(path);
+      const { findings = [] } = tail;
+      expect(session.diagnostics.map(({ kind, reason }) => `${kind} ${reason}`)).toEqual(findings);
+      const branch = (await session.branch(id)).map((one) => one.id);
+      expect(branch).toEqual(["a", ...(tail.leaf === "a" ? [] : [tail.leaf]), id]);
+      expect((await session.verify()).badLineCount).toBe(findings.length);
+    },
+  );
+});
+
+describe("a log of a header alone", () => {
+  it("is an empty session; its first entry is a root", async () => {
+    const path = logOf(header);
+    const session = await openSession(path);
+    expect([session.leaf, session.tail, session.revision]).toEqual([null, null, 0]);
+    expect((await session.context()).messages).toEqual([]);
+    expect((await session.append(say("1"))).parentId).toBeNull();
+  });
+
+  it("is completed if its newline is missing", async () => {
+    const path = logOf(header.slice(0, -1));
+    const session = await openSession(path);
+    const { id } = await session.append(say("1"));
+    expect(readFileSync(path, "utf8").startsWith(header)).toBe(true);
+    expect((await openSession(path)).tail).toBe(id);
+  });
+
+  it.each([1, 20, 60, header.length - 2])(
+    "is no session, and stays as it is, if it was cut off at byte %i",
+    async (cut) => {
+      const path = logOf(header.slice(0, cut));
+      await expect(openSession(path)).rejects.toMatchObject({ code: "ERR_NOT_A_SESSION" });
+      expect(readFileSync(path, "utf8")).toBe(header.slice(0, cut));
+    },
+  );
+});
+
+/** A session that wrote `own` behind what was there, and whose log something happens to then. */
+interface Open {
+  readonly session: Session;
+  readonly path: string;
+  readonly own: string;
+  /** The log as it was before it happened. */
+  readonly text: string;
+}
+
+async function openLog(): Promise<Open> {
+  const path = logOf(`${start}${last}\n`);
+  const session = await openSession(path);
+  const { id: own } = await session.append(say("own"));
+  return { session, path, own, text: readFileSync(path, "utf8") };
+}
+
+function replaceBy(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}
+
+/** What leaves no session at the path. */
+interface Ending {
+  readonly happen: (open: Open) => void;
+  readonly code: string;
+  /** Of appends, where the lock or the write fails before the log is looked at. */
+  readonly appendCode?: RegExp;
+  /** What the file holds; default: there is none. */
+  readonly leaves?: (open: Open) => string;
+}
+
+const endings: Readonly<Record<string, Ending>> = {
+  "is deleted": { happen: ({ path }) => unlinkSync(path), code: "ERR_LOG_GONE" },
+  "is moved away": {
+    happen: ({ path }) => renameSync(path, `${path}.away`),
+    code: "ERR_LOG_GONE",
+  },
+  "loses its directory": {
+    happen: ({ path }) => rmSync(dirname(path), { recursive: true }),
+    code: "ERR_LOG_GONE",
+    appendCode: /^ERR_(?:LOG_GONE|APPEND_FAILED)$/,
+  },
+  "is emptied": {
+    happen: ({ path }) => truncateSync(path),
+    code: "ERR_LOG_EMPTY",
+    leaves: () => "",
+  },
+  "is cut off in its header": {
+    happen: ({ path }) => truncateSync(path, 40),
+    code: "ERR_NOT_A_SESSION",
+    leaves: () => header.slice(0, 40),
+  },
+  "loses its header": {
+    happen: ({ path, text }) => writeFileSync(path, text.slice(header.length)),
+    code: "ERR_HEADER_DAMAGED",
+    leaves: ({ text }) => text.slice(header.length),
+  },
+  "is overwritten with something else": {
+    happen: ({ path }) => writeFileSync(path, "shopping list\n"),
+    code: "ERR_NOT_A_SESSION",
+    leaves: () => "shopping list\n",
+  },
+  "is replaced by a directory": {
+    happen: ({ path }) => {
+      unlinkSync(path);
+      mkdirSync(path);
+    },
+    code: "ERR_LOG_UNREADABLE",
+    appendCode: /^ERR_(?:LOG_UNREADABLE|APPEND_FAILED)$/,
+  },
+};
+
+async function failureOf(attempt: Promise<unknown>): Promise<BranchlogError> {
+  const error: unknown = await attempt.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return typedError(error);
+}
+
+describe.each(Object.entries(endings))("a log that %s while it is open", (_, ending) => {
+  it("fails by code, is not written to, and works again once it is back (Verifies: P12)", async () => {
+    const open = await openLog();
+    const { session, path, own, text } = open;
+    ending.happen(open);
+    const failure = { code: ending.code, path };
+    const codes = ending.appendCode ?? new RegExp(`^${ending.code}$`);
+    for (const draft of [say("lost"), { type: "session_info", name: "n" } as const]) {
+      const error = await failureOf(session.append(draft));
+      expect(error.code).toMatch(codes);
+      expect(error).toMatchObject({ path, landed: [] });
+    }
+    await expect(session.refresh()).rejects.toMatchObject(failure);
+    const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+    expect(isFile ? readFileSync(path, "utf8") : null).toBe(ending.leaves?.(open) ?? null);
+    expect([session.leaf, session.tail, session.revision]).toEqual([own, own, 3]);
+    expect(session.tips().map(({ id }) => id)).toEqual([own]);
+
+    rmSync(path, { recursive: true, force: true });
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    expect((await session.append(say("next"))).parentId).toBe(own);
+    expect((await session.context()).messages).toHaveLength(4);
+    expect((await session.verify()).ok).toBe(true);
+  });
+
+  it("is not written to by a drop-in either", async () => {
+    const open = await openLog();
+    const manager = SessionManager.open(open.path);
+    ending.happen(open);
+    const codes = ending.appendCode ?? new RegExp(`^${ending.code}$`);
+    const error = typedError(thrownBy(() => manager.appendMessage(userMessage("lost"))));
+    expect(error.code).toMatch(codes);
+    const isFile = statSync(open.path, { throwIfNoEntry: false })?.isFile() ?? false;
+    expect(isFile ? readFileSync(open.path, "utf8") : null).toBe(ending.leaves?.(open) ?? null);
+    expect([manager.getLeafId(), manager.getEntryCount()]).toEqual([open.own, 3]);
+  });
+});
+
+describe("a log of which entries are lost while it is open", () => {
+  const other = `${header.replace('"id":"s"', '"id":"other"')}${entry("z", null)}\n`;
+  const losses: Readonly<Record<string, { happen: (open: Open) => void; tail: string | null }>> = {
+    "since it was cut off behind its header": {
+      happen: ({ path }) => truncateSync(path, header.length),
+      tail: null,
+    },
+    "since it was cut off in the last entry": {
+      happen: ({ path, text }) => truncateSync(path, text.length - 10),
+      tail: "b",
+    },
+    "since an older copy was put back": {
+      happen: ({ path }) => replaceBy(path, `${start}${last}\n`),
+      tail: "b",
+    },
+    "since another session took its name": {
+      happen: ({ path }) => replaceBy(path, other),
+      tail: "z",
+    },
+    "since it was rewritten in place": {
+      happen: ({ path }) => writeFileSync(path, `${start}${entry("y", "a")}\n`),
+      tail: "y",
+    },
+    "since the name now leads elsewhere": {
+      happen: ({ path }) => {
+        writeFileSync(`${path}.other`, other);
+        unlinkSync(path);
+        symlinkSync(`${path}.other`, path);
+      },
+      tail: "z",
+    },
+  };
+
+  it.each(Object.entries(losses))("says so, %s", async (_, { happen, tail }) => {
+    const open = await openLog();
+    const { session, path, own } = open;
+    happen(open);
+    const before = readFileSync(path);
+    // At its leaf, which is gone, the entry would have no parent.
+    await expect(session.append(say("lost"))).rejects.toMatchObject({ code: "ERR_DIVERGED" });
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(session.diagnostics).toContainEqual(
+      expect.objectContaining({ kind: "lost-entries", id: own }),
+    );
+    expect(session.tail).toBe(tail);
+    session.follow();
+    const { id, parentId } = await session.append(say("next"));
+    expect(parentId).toBe(tail);
+    const again = await openSession(path);
+    expect(again.tail).toBe(id);
+    expect(readFileSync(path).subarray(0, before.length).equals(before)).toBe(true);
+  });
+});
+
+describe("a log that is the same after something happened to it", () => {
+  const sameness: Readonly<Record<string, (open: Open) => void>> = {
+    "it was moved away and back": ({ path }) => {
+      renameSync(path, `${path}.away`);
+      renameSync(`${path}.away`, path);
+    },
+    "a copy took its place": ({ path }) => {
+      copyFileSync(path, `${path}.copy`);
+      renameSync(`${path}.copy`, path);
+    },
+    "it was saved again in place": ({ path, text }) => writeFileSync(path, text),
+    "it became a link to where it is now": ({ path }) => {
+      renameSync(path, `${path}.moved`);
+      symlinkSync(`${path}.moved`, path);
+    },
+  };
+
+  it.each(Object.entries(sameness))("goes on as if nothing had: %s", async (_, happen) => {
+    const open = await openLog();
+    const { session, path, own, text } = open;
+    happen(open);
+    expect((await session.append(say("next"))).parentId).toBe(own);
+    expect(session.diagnostics).toEqual([]);
+    expect(readFileSync(path, "utf8").startsWith(text)).toBe(true);
+    expect((await session.context()).messages).toHaveLength(4);
+  });
+});
+
+describe("a log that vanishes while it is opened", () => {
+  /** Ports with which something happens to the log right after the first look at it. */
+  function after(happen: () => void): Partial<Ports> {
+    let isOver = false;
+    const look: Ports["fs"]["statSync"] = (path) => {
+      const stat = nodePorts.fs.statSync(path);
+      if (!isOver && stat?.isFile === true) {
+        isOver = true;
+        happen();
+      }
+      return stat;
+    };
+    return { fs: { ...nodePorts.fs, statSync: look } };
+  }
+
+  it("is an error with a code, and is not created", async () => {
+    const path = logOf(start);
+    const ports = after(() => unlinkSync(path));
+    const { code } = await failureOf(openSession(path, { ports }));
+    expect(code).toMatch(/^ERR_LOG_(?:GONE|MISSING|UNREADABLE)$/);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("is read as what took its place", async () => {
+    const path = logOf(start);
+    const ports = after(() => replaceBy(path, `${start}${last}\n`));
+    const session = await openSession(path, { ports });
+    expect(session.tail).toBe("b");
+    expect(await session.branch()).toHaveLength(2);
+  });
+});
