@@ -151,7 +151,7 @@ const ways: Readonly<Record<string, (path: string, tail: Tail) => Promise<string
   "by a session that was open before": async (path, { bytes }) => {
     writeFileSync(path, start);
     const session = await openSession(path, { lineBytesMax });
-    session.follow();
+    await session.follow();
     appendFileSync(path, bytes);
     return (await session.append(say("new"), { onDiverged: "follow" })).id;
   },
@@ -383,7 +383,7 @@ describe("a log of which entries are lost while it is open", () => {
       expect.objectContaining({ kind: "lost-entries", id: own }),
     );
     expect(session.tail).toBe(tail);
-    session.follow();
+    await session.follow();
     const { id, parentId } = await session.append(say("next"));
     expect(parentId).toBe(tail);
     const again = await openSession(path);
