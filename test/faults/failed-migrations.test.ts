@@ -47,8 +47,8 @@ function expectOldOrNew(
   expect(others).toHaveLength(1);
   const log = rawLog(bytes);
   // A write of ours that was cut off is no damage of the migration.
-  const damage = log.debris.filter((line) => !line.includes('"id":"new-0"'));
-  expect([damage, log.rest, repeatedIds(log)]).toEqual([[], "", []]);
+  const damage = [...log.debris, log.rest].filter((line) => !line.includes('"id":"new-0"'));
+  expect([damage.join(""), repeatedIds(log)]).toEqual(["", []]);
   expect(bytes.subarray(0, bytes.indexOf("\n")).toString()).toContain('"version":3');
 }
 

@@ -65,6 +65,13 @@ export class CrashFileSystem {
     return this.#callsLeft < 0;
   }
 
+  /** What is not on the disk now never will be, whatever is synced later: a sync has failed. */
+  forgetUnsynced(): void {
+    for (const { writes } of this.#files.values()) {
+      for (const write of writes) write.isForgotten ||= !write.isSynced;
+    }
+  }
+
   /** From now on syncing fails, and what was to be synced is forgotten by the system. */
   failSyncs(fail: boolean): void {
     this.#syncsFail = fail;

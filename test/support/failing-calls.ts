@@ -16,14 +16,12 @@ interface Failure {
   readonly code: FileErrorCode | null;
   /** The call has its effect before it fails. */
   readonly hasEffect?: boolean;
-  /** All later calls that it concerns fail, too. */
-  readonly lasts?: boolean;
+  /** All later calls that it concerns fail, too, with this error. */
+  readonly later?: FileErrorCode;
 }
 
 const any = (): boolean => true;
 const isWrite = ({ name }: ObservedCall): boolean => name === "writeSync";
-const isSync = ({ name }: ObservedCall): boolean =>
-  name === "fdatasyncSync" || name === "fdatasync" || name === "syncDirectorySync";
 const takesSpace = ({ name }: ObservedCall): boolean =>
   name === "writeSync" || name === "linkSync" || name === "makeDirectorySync";
 
@@ -35,8 +33,9 @@ export const failures: Readonly<Record<string, Failure>> = {
   "a short write": { concerns: isWrite, code: null },
   "a failed sync": { concerns: isSync, code: "EIO" },
   "EIO after the effect": { concerns: any, code: "EIO", hasEffect: true },
-  "EIO from there on": { concerns: any, code: "EIO", lasts: true },
-  "a full disk from there on": { concerns: takesSpace, code: "ENOSPC", lasts: true },
+  "EIO from there on": { concerns: any, code: "EIO", later: "EIO" },
+  "a full disk from there on": { concerns: takesSpace, code: "ENOSPC", later: "ENOSPC" },
+  "half a write, then a full disk": { concerns: isWrite, code: null, later: "ENOSPC" },
 };
 
 /** A file system that fails once it is armed. */
@@ -48,23 +47,35 @@ export interface FailingFileSystem {
   disarm(): boolean;
 }
 
-/** See {@link FailingFileSystem}. */
-export function failingFileSystem(inner: FileSystem): FailingFileSystem {
+/** Whether a failure of this call is one to sync. */
+export function isSync({ name }: ObservedCall): boolean {
+  return name === "fdatasyncSync" || name === "fdatasync" || name === "syncDirectorySync";
+}
+
+/** See {@link FailingFileSystem}. `onFailure` hears of each call that is about to fail. */
+export function failingFileSystem(
+  inner: FileSystem,
+  onFailure: (call: ObservedCall) => void = () => undefined,
+): FailingFileSystem {
   let armed: { failure: Failure; left: number } | undefined;
   let hasFailed = false;
-  const failureOf = (call: ObservedCall): Failure | undefined => {
+  /** The error of this call; null: it is cut in half; undefined: it works. */
+  const codeFor = (call: ObservedCall): FileErrorCode | null | undefined => {
     if (armed === undefined || !armed.failure.concerns(call)) return undefined;
     armed.left -= 1;
-    const isHit = armed.left === -1 || (armed.left < 0 && armed.failure.lasts === true);
-    hasFailed ||= isHit;
-    return isHit ? armed.failure : undefined;
+    if (armed.left >= 0) return undefined;
+    const { code, later } = armed.failure;
+    const found = armed.left === -1 ? code : later;
+    hasFailed ||= found !== undefined;
+    return found;
   };
   const fs = observedFileSystem(inner, (call, effect) => {
-    const failure = failureOf(call);
-    if (failure === undefined) return effect();
-    if (failure.code === null) return effect(Math.floor((call.bytes ?? 0) / 2));
-    if (failure.hasEffect === true) effect();
-    throw fileError(failure.code, call.name.replace(/Sync$/u, ""), call.path);
+    const code = codeFor(call);
+    if (code === undefined) return effect();
+    if (code === null) return effect(Math.floor((call.bytes ?? 0) / 2));
+    onFailure(call);
+    if (armed?.failure.hasEffect === true) effect();
+    throw fileError(code, call.name.replace(/Sync$/u, ""), call.path);
   });
   return {
     fs,
