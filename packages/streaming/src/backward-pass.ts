@@ -1,52 +1,47 @@
 /**
- * Finds the lines of a file from its end, without doing the reading: it asks for bytes and gets
- * them. A line that spans windows is asked for once more, as a whole, so the bytes asked for are at
- * most twice those of the file.
+ * Finds the lines of a file from its end. A line that spans windows is read once more, as a whole,
+ * so the bytes read are at most twice those of the file.
  */
+import { fill, type Pass, type Reads, reusedBuffers } from "./byte-pass.ts";
 import type { AnyFileLine } from "./file-line.ts";
 import { chunkBytesDefault, lineBytesMaxDefault } from "./limits.ts";
 import { LineFramer, type LineSink } from "./line-framer.ts";
 import type { ReadFileOptions } from "./read-file.ts";
 
-/** Wants bytes, which the next call brings, or has a line. A shorter answer ends the pass. */
-export type BackwardStep =
-  | { readonly position: number; readonly length: number }
-  | { readonly line: AnyFileLine };
-
-/** One pass; what the first call brings is not looked at. */
-export type BackwardPass = Generator<BackwardStep, void, Buffer>;
-
 /**
- * Walks from "\n" to "\n" through windows of a file of `size` bytes, from the last to the first.
+ * Walks from "\n" to "\n" through windows of a file of `size` bytes, from the last to the first. It
+ * ends where a read brings less than the file had.
  */
-export function* backwardPass(size: number, options: ReadFileOptions): BackwardPass {
-  const chunkBytes = options.chunkBytes ?? chunkBytesDefault;
-  const from = options.from ?? 0;
-  let end = Math.min(options.to ?? size, size);
+export function* backwardPass(size: number, options: ReadFileOptions): Pass<AnyFileLine> {
+  const { from = 0, to = size, chunkBytes = chunkBytesDefault } = options;
+  const windows = reusedBuffers(1);
+  let end = Math.min(to, size);
   let terminated = false;
-  let window: Buffer = Buffer.alloc(0);
+  let window: Buffer = windows(0);
   let windowStart = end;
-  for (;;) {
+  let found: AnyFileLine[] = [];
+  for (let isOver = false; !isOver;) {
     const newline = lastNewline(window, end - windowStart);
-    if (newline !== -1) {
-      const start = windowStart + newline + 1;
-      if (terminated || end > start) {
-        yield* lineOf({ start, end, terminated, window, windowStart }, options);
-      }
-      end = start - 1;
-      terminated = true;
-    } else if (windowStart > from) {
+    if (newline === -1 && windowStart > from) {
+      if (found.length > 0) yield { found };
+      found = [];
       const length = Math.min(chunkBytes, windowStart - from);
-      window = yield { position: windowStart - length, length };
-      if (window.length < length) return;
       windowStart -= length;
-    } else {
-      if (terminated || end > from) {
-        yield* lineOf({ start: from, end, terminated, window, windowStart }, options);
-      }
-      return;
+      window = yield* fill(windows(length), windowStart);
+      if (window.length < length) return;
+      continue;
     }
+    isOver = newline === -1;
+    const start = isOver ? from : windowStart + newline + 1;
+    if (terminated || end > start) {
+      const place = { start, end, terminated, window, windowStart };
+      const line = lineInWindow(place, options) ?? (yield* lineReadAnew(place, options));
+      if (line !== undefined) found.push(line);
+    }
+    end = start - 1;
+    terminated = true;
   }
+  if (found.length > 0) yield { found };
 }
 
 interface LinePlace {
@@ -57,34 +52,38 @@ interface LinePlace {
   readonly windowStart: number;
 }
 
-function* lineOf(place: LinePlace, options: ReadFileOptions): BackwardPass {
+/** A copy of an ordinary line; undefined for one that goes on elsewhere, or needs the framer. */
+function lineInWindow(place: LinePlace, options: ReadFileOptions): AnyFileLine | undefined {
   const { start, end, terminated, window, windowStart } = place;
-  const lineBytesMax = options.lineBytesMax ?? lineBytesMaxDefault;
-  const isInWindow = end <= windowStart + window.length;
-  if (isInWindow && start > 0 && end - start <= lineBytesMax) {
-    const bytes = Buffer.from(window.subarray(start - windowStart, end - windowStart));
-    yield { line: { bytes, long: null, offset: start, length: end - start, terminated } };
-    return;
-  }
+  const { lineBytesMax = lineBytesMaxDefault } = options;
+  const length = end - start;
+  const isWhole = end <= windowStart + window.length;
+  if (!isWhole || start === 0 || length > lineBytesMax) return undefined;
+  const bytes = Buffer.from(window.subarray(start - windowStart, end - windowStart));
+  return { bytes, long: null, offset: start, length, terminated };
+}
+
+/** Any line, read from its start to its end; undefined if the file does not have it any more. */
+function* lineReadAnew(
+  { start, end, terminated }: LinePlace,
+  { lineBytesMax = lineBytesMaxDefault, chunkBytes = chunkBytesDefault }: ReadFileOptions,
+): Reads<AnyFileLine | undefined> {
   const framer = new LineFramer({ offset: start, lineBytesMax });
-  if (isInWindow) framer.push(window.subarray(start - windowStart, end - windowStart), noLines);
-  const chunkBytes = options.chunkBytes ?? chunkBytesDefault;
+  const chunks = reusedBuffers(1);
   while (framer.offset < end) {
     const length = Math.min(chunkBytes, end - framer.offset);
-    const chunk = yield { position: framer.offset, length };
-    if (chunk.length < length) return;
+    const chunk = yield* fill(chunks(length), framer.offset);
+    if (chunk.length < length) return undefined;
     framer.push(chunk, noLines);
   }
   const rest = framer.rest();
   if (rest) {
-    const long = rest.long && { ...rest.long, terminated };
-    yield {
-      line: { bytes: rest.bytes, long, offset: rest.offset, length: rest.length, terminated },
-    };
-  } else if (terminated) {
-    // An empty line; if there was a byte-order mark alone, the framer took it off.
-    yield { line: { bytes: Buffer.alloc(0), long: null, offset: end, length: 0, terminated } };
+    const { bytes, offset, length } = rest;
+    return { bytes, long: rest.long && { ...rest.long, terminated }, offset, length, terminated };
   }
+  // An empty line; if there was a byte-order mark alone, the framer took it off.
+  const empty = { bytes: Buffer.alloc(0), long: null, offset: end, length: 0, terminated };
+  return terminated ? empty : undefined;
 }
 
 /** There is no "\n" in what is pushed, unless somebody rewrites the file at this moment. */

@@ -1,5 +1,10 @@
 /** The line and the record that the file readers hand out, and how the one becomes the other. */
-import { type BadLineReason, decodeLine, type JsonObject } from "./decode-line.ts";
+import {
+  type BadLineReason,
+  type DecodedLine,
+  decodeLine,
+  type JsonObject,
+} from "./decode-line.ts";
 import type { LineRest } from "./line-framer.ts";
 import type { LongLine } from "./long-line.ts";
 
@@ -30,9 +35,20 @@ export type FileRecord =
 
 /** Decodes a line. Blank and over-long lines come back with their reason, as any bad line. */
 export function toRecord(line: FileLine): FileRecord {
-  if (line.bytes) return { ...line, ...decodeLine(line.bytes) };
-  const message = `the line has ${line.length} bytes, more than lineBytesMax; read inside it`;
-  return { ...line, ok: false, reason: "too-long", message };
+  // Written out, and not spread: that would take half as long as parsing.
+  const { bytes, long, offset, length, lineNumber, terminated } = line;
+  const decoded = bytes ? decodeLine(bytes) : tooLong(length);
+  if (decoded.ok) {
+    const { value } = decoded;
+    return { bytes, long, offset, length, lineNumber, terminated, ok: true, value };
+  }
+  const { reason, message } = decoded;
+  return { bytes, long, offset, length, lineNumber, terminated, ok: false, reason, message };
+}
+
+function tooLong(length: number): DecodedLine {
+  const message = `the line has ${length} bytes, more than lineBytesMax; read inside it`;
+  return { ok: false, reason: "too-long", message };
 }
 
 /** The unterminated rest of a file as its last line. */

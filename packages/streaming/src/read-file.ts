@@ -3,9 +3,10 @@
  * memory, the file closed however the loop ends. The size at the start is the end, so a file that
  * grows meanwhile does not keep the reader going.
  */
-import { openByteSource } from "./byte-source.ts";
+import { chunkPass, mapPass, type Pass, reusedBuffers } from "./byte-pass.ts";
 import { type FileLine, type FileRecord, lastLine, toRecord } from "./file-line.ts";
-import { chunkBytesDefault } from "./limits.ts";
+import { filePass, filePassSync } from "./file-pass.ts";
+import { chunkBytesDefault, lineBytesMaxDefault } from "./limits.ts";
 import { LineFramer, type LineSink } from "./line-framer.ts";
 import type { LongLine } from "./long-line.ts";
 
@@ -24,121 +25,87 @@ export interface ReadFileOptions {
 }
 
 /**
- * The lines of a file, in order; an unterminated last one too, marked so.
+ * The lines of a file, in order; an unterminated last one too, marked so. While the lines of one
+ * chunk are taken, the next one is read.
  *
  * @throws What `fs` throws if the file cannot be opened or read.
  * @example
  * for await (const line of lines("session.jsonl")) console.log(line.offset, line.length);
  */
-export async function* lines(
+export function lines(
   path: string,
   options: ReadFileOptions = {},
 ): AsyncGenerator<FileLine, void, undefined> {
-  options.signal?.throwIfAborted();
-  const file = openByteSource(path);
-  try {
-    const pass = new LinePass(file.sizeSync(), options);
-    while (!pass.isOver) {
-      options.signal?.throwIfAborted();
-      const { chunk, wanted, position } = pass;
-      for (const line of pass.accept(await file.read(chunk, 0, wanted, position))) {
-        options.signal?.throwIfAborted();
-        yield line;
-      }
-    }
-  } finally {
-    file.closeSync();
-  }
+  const { signal } = options;
+  return filePass(path, (size) => linePass(size, options), { signal, readsAhead: true });
 }
 
-/** The same, synchronously. */
-export function* linesSync(
+/** The same, synchronously; nothing is read ahead. */
+export function linesSync(
   path: string,
   options: ReadFileOptions = {},
 ): Generator<FileLine, void, undefined> {
-  options.signal?.throwIfAborted();
-  const file = openByteSource(path);
-  try {
-    const pass = new LinePass(file.sizeSync(), options);
-    while (!pass.isOver) {
-      options.signal?.throwIfAborted();
-      const { chunk, wanted, position } = pass;
-      for (const line of pass.accept(file.readSync(chunk, 0, wanted, position))) {
-        options.signal?.throwIfAborted();
-        yield line;
-      }
-    }
-  } finally {
-    file.closeSync();
-  }
+  return filePassSync(path, (size) => linePass(size, options), options.signal);
 }
 
 /** The records of a file: every line decoded, or the reason why it is no record. */
-export async function* records(
+export function records(
   path: string,
   options: ReadFileOptions = {},
 ): AsyncGenerator<FileRecord, void, undefined> {
-  for await (const line of lines(path, options)) yield toRecord(line);
+  const { signal } = options;
+  return filePass(path, (size) => recordPass(size, options), { signal, readsAhead: true });
 }
 
-/** The same, synchronously. */
-export function* recordsSync(
+/** The same, synchronously; nothing is read ahead. */
+export function recordsSync(
   path: string,
   options: ReadFileOptions = {},
 ): Generator<FileRecord, void, undefined> {
-  for (const line of linesSync(path, options)) yield toRecord(line);
+  return filePassSync(path, (size) => recordPass(size, options), options.signal);
 }
 
-/** The pure part: says what to read next and turns it into lines. */
-class LinePass implements LineSink {
-  readonly chunk: Buffer;
-  readonly #framer: LineFramer;
-  readonly #to: number;
-  #batch: FileLine[] = [];
-  #isOver = false;
+/** Finds the lines of a file of `size` bytes. */
+function* linePass(size: number, options: ReadFileOptions): Pass<FileLine> {
+  const { from = 0, to = size, chunkBytes = chunkBytesDefault } = options;
+  const { lineBytesMax = lineBytesMaxDefault } = options;
+  const framer = new LineFramer({ offset: from, lineBytesMax });
+  // One target is enough: what is found in a chunk is copied out of it at once.
+  const chunks = chunkPass({ from, to: Math.min(to, size), chunkBytes }, reusedBuffers(1));
+  yield* mapPass(chunks, (found) => linesIn(found, framer));
+  const rest = framer.rest();
+  if (rest) yield { found: [lastLine(rest)] };
+}
 
-  constructor(size: number, options: ReadFileOptions) {
-    const from = options.from ?? 0;
-    this.#to = Math.min(options.to ?? size, size);
-    this.#framer = new LineFramer({
-      offset: from,
-      ...(options.lineBytesMax === undefined ? {} : { lineBytesMax: options.lineBytesMax }),
-    });
-    const chunkBytes = Math.min(options.chunkBytes ?? chunkBytesDefault, this.#to - from);
-    this.chunk = Buffer.allocUnsafe(Math.max(chunkBytes, 1));
-  }
+function linesIn(chunks: Iterable<Buffer>, framer: LineFramer): FileLine[] {
+  const copies = new LineCopies();
+  for (const chunk of chunks) framer.push(chunk, copies);
+  return copies.lines;
+}
 
-  get isOver(): boolean {
-    return this.#isOver;
-  }
+/** Finds the records of a file of `size` bytes. */
+function recordPass(size: number, options: ReadFileOptions): Pass<FileRecord> {
+  return mapPass(linePass(size, options), recordsIn);
+}
 
-  get position(): number {
-    return this.#framer.offset;
-  }
+/** Decodes lines one by one as they are taken, so that few records are alive at a time. */
+function* recordsIn(found: Iterable<FileLine>): Generator<FileRecord> {
+  for (const line of found) yield toRecord(line);
+}
 
-  get wanted(): number {
-    return Math.max(0, Math.min(this.chunk.length, this.#to - this.position));
-  }
-
-  /** Takes `bytesRead` bytes that were read into `chunk` and returns the lines they complete. */
-  accept(bytesRead: number): readonly FileLine[] {
-    this.#batch = [];
-    this.#framer.push(this.chunk.subarray(0, bytesRead), this);
-    this.#isOver = bytesRead === 0 || this.position >= this.#to;
-    const rest = this.#isOver ? this.#framer.rest() : null;
-    if (rest) this.#batch.push(lastLine(rest));
-    return this.#batch;
-  }
+/** Keeps lines, each as a copy of its own. */
+class LineCopies implements LineSink {
+  readonly lines: FileLine[] = [];
 
   line(source: Buffer, start: number, end: number, offset: number, lineNumber: number): void {
     const length = end - start;
     const bytes = Buffer.allocUnsafe(length);
     source.copy(bytes, 0, start, end);
-    this.#batch.push({ bytes, long: null, offset, length, lineNumber, terminated: true });
+    this.lines.push({ bytes, long: null, offset, length, lineNumber, terminated: true });
   }
 
   longLine(long: LongLine, lineNumber: number): void {
     const { offset, length } = long;
-    this.#batch.push({ bytes: null, long, offset, length, lineNumber, terminated: true });
+    this.lines.push({ bytes: null, long, offset, length, lineNumber, terminated: true });
   }
 }

@@ -1,40 +1,33 @@
 /** The bytes of a range as chunks: what the readers of huge values are fed with. */
+import { chunkPass, type Pass } from "./byte-pass.ts";
 import type { ByteSource } from "./byte-source.ts";
 import { chunkBytesDefault } from "./limits.ts";
+import { runPass, runPassSync } from "./pass-driver.ts";
 
 /**
  * Reads `length` bytes at `offset`, one chunk per pull. Every chunk is a buffer of its own. Fewer
  * bytes come if the source ends early.
  */
-export function* readRange(
+export function readRange(
   source: ByteSource,
   offset: number,
   length: number,
   chunkBytes: number = chunkBytesDefault,
 ): Generator<Buffer, void, undefined> {
-  const end = offset + length;
-  for (let position = offset; position < end;) {
-    const chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, end - position));
-    const bytesRead = source.readSync(chunk, 0, chunk.length, position);
-    if (bytesRead === 0) return;
-    position += bytesRead;
-    yield chunk.subarray(0, bytesRead);
-  }
+  return runPassSync(source, ownChunks(offset, length, chunkBytes));
 }
 
 /** The same, asynchronously; nothing is read ahead. */
-export async function* readRangeAsync(
+export function readRangeAsync(
   source: ByteSource,
   offset: number,
   length: number,
   chunkBytes: number = chunkBytesDefault,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const end = offset + length;
-  for (let position = offset; position < end;) {
-    const chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, end - position));
-    const bytesRead = await source.read(chunk, 0, chunk.length, position);
-    if (bytesRead === 0) return;
-    position += bytesRead;
-    yield chunk.subarray(0, bytesRead);
-  }
+  return runPass(source, ownChunks(offset, length, chunkBytes));
+}
+
+function ownChunks(offset: number, length: number, chunkBytes: number): Pass<Buffer> {
+  const range = { from: offset, to: offset + length, chunkBytes };
+  return chunkPass(range, (bytes) => Buffer.allocUnsafeSlow(bytes));
 }

@@ -1,10 +1,12 @@
 /**
- * Drives a framer over a range of a source: the two thin shells, synchronous and asynchronous, over
- * the same pure code. They read each byte once and hold one chunk (two while reading ahead).
+ * Drives a framer over a range of a source, synchronously or asynchronously. Each byte is read
+ * once; one chunk is in memory, or two while reading ahead.
  */
+import { chunkPass, type Pass, reusedBuffers } from "./byte-pass.ts";
 import type { ByteSource } from "./byte-source.ts";
 import { chunkBytesDefault, yieldEveryMsDefault } from "./limits.ts";
 import type { LineFramer, LineSink } from "./line-framer.ts";
+import { runPass, runPassSync } from "./pass-driver.ts";
 
 /** The bytes `[from, to)` of a source. */
 export interface ScanRange {
@@ -30,16 +32,12 @@ export function scanSync(
   sink: LineSink,
   range: ScanRange,
 ): number {
-  const target = chunkFor(range);
-  let position = range.from;
-  while (position < range.to) {
-    const wanted = Math.min(target.length, range.to - position);
-    const bytesRead = source.readSync(target, 0, wanted, position);
-    if (bytesRead === 0) break;
-    framer.push(target.subarray(0, bytesRead), sink);
-    position += bytesRead;
+  let bytesRead = 0;
+  for (const chunk of runPassSync(source, scanPass(range, 1))) {
+    framer.push(chunk, sink);
+    bytesRead += chunk.length;
   }
-  return position - range.from;
+  return bytesRead;
 }
 
 /** The same, reading one chunk ahead while the current one is framed. */
@@ -49,44 +47,23 @@ export async function scan(
   sink: LineSink,
   range: AsyncScanRange,
 ): Promise<number> {
-  range.signal?.throwIfAborted();
-  const yieldEveryMs = range.yieldEveryMs ?? yieldEveryMsDefault;
-  let current = chunkFor(range);
-  let next = chunkFor(range);
-  let position = range.from;
-  let pending = readAt(source, current, position, range.to);
+  const { signal, yieldEveryMs = yieldEveryMsDefault } = range;
+  let bytesRead = 0;
   let turnStart = performance.now();
-  try {
-    for (;;) {
-      const bytesRead = await pending;
-      range.signal?.throwIfAborted();
-      if (bytesRead === 0) return position - range.from;
-      position += bytesRead;
-      pending = readAt(source, next, position, range.to);
-      framer.push(current.subarray(0, bytesRead), sink);
-      [current, next] = [next, current];
-      if (performance.now() - turnStart >= yieldEveryMs) {
-        await eventLoopTurn();
-        turnStart = performance.now();
-      }
-    }
-  } finally {
-    // Whoever closes the source next must not pull it from under a read.
-    await pending.catch(() => 0);
+  for await (const chunk of runPass(source, scanPass(range, 2), { signal, readsAhead: true })) {
+    framer.push(chunk, sink);
+    bytesRead += chunk.length;
+    if (performance.now() - turnStart < yieldEveryMs) continue;
+    await eventLoopTurn();
+    turnStart = performance.now();
   }
-}
-
-function readAt(source: ByteSource, target: Buffer, position: number, to: number): Promise<number> {
-  const wanted = Math.min(target.length, to - position);
-  const bytesRead = wanted <= 0 ? Promise.resolve(0) : source.read(target, 0, wanted, position);
-  // A read ahead may fail before anyone awaits it; whoever awaits it still gets the error.
-  bytesRead.catch(() => 0);
   return bytesRead;
 }
 
-function chunkFor(range: ScanRange): Buffer {
-  const bytes = Math.min(range.chunkBytes ?? chunkBytesDefault, range.to - range.from);
-  return Buffer.allocUnsafe(Math.max(bytes, 1));
+/** The chunks of the range, read into so many reusedBuffers by turns. */
+function scanPass(range: ScanRange, targetCount: number): Pass<Buffer> {
+  const { from, to, chunkBytes = chunkBytesDefault } = range;
+  return chunkPass({ from, to, chunkBytes }, reusedBuffers(targetCount));
 }
 
 function eventLoopTurn(): Promise<void> {

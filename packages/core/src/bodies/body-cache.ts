@@ -12,6 +12,8 @@ const heapPerEntry = 400;
 /** What a cache of bodies can do; keys are row numbers of one generation. */
 export interface BodyCache {
   get(row: number): SessionEntry | undefined;
+  /** As `get`, without counting as a use: for passes over many bodies. */
+  peek(row: number): SessionEntry | undefined;
   /** Keeps the body; one that is larger than the whole cache is not kept. */
   set(row: number, entry: SessionEntry, lineBytes: number): void;
   clear(): void;
@@ -25,6 +27,7 @@ export function createBodyCache(bytesMax: number): BodyCache {
   const cache = new LRUCache<number, SessionEntry>({ maxSize: bytesMax });
   return {
     get: (row) => cache.get(row),
+    peek: (row) => cache.peek(row),
     set: (row, entry, lineBytes) => {
       cache.set(row, entry, { size: Math.ceil(lineBytes * heapPerLineByte) + heapPerEntry });
     },
@@ -37,6 +40,7 @@ export function createBodyCache(bytesMax: number): BodyCache {
 
 const noCache: BodyCache = {
   get: () => undefined,
+  peek: () => undefined,
   set: () => undefined,
   clear: () => undefined,
   bytes: 0,

@@ -14,7 +14,7 @@ export interface PlannedRead {
 
 /** Bytes of a joined read, first and at most; a longer line is read alone. */
 const readBytesMin = 64 * 1024;
-const readBytesMax = 1024 * 1024;
+export const readBytesMax: number = 512 * 1024;
 /** Bytes between two rows that are cheaper to read over than to skip. */
 const gapBytesMax = 16 * 1024;
 

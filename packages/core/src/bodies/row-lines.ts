@@ -10,9 +10,10 @@ import { entryForm } from "../dialects/header.ts";
 import { migrateLine } from "../dialects/migrate-line.ts";
 import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
-import { readFully, rewritten } from "./body-reader.ts";
+import { rewritten } from "./body-damage.ts";
 import type { BodyReader } from "./body-reader.ts";
 import { planReads } from "./read-plan.ts";
+import { readFully } from "./whole-read.ts";
 
 /** Where lines come from: one generation of a log. */
 export interface LineSource {
@@ -55,7 +56,8 @@ export async function* rowLines(
         continue;
       }
       const start = table.offset(row) - read.offset;
-      const line = checkedLine(source, row, bytes.subarray(start, start + table.length(row)));
+      const stored = bytes.subarray(start, start + table.length(row));
+      const line = source.bodies.checkedLine(row, stored);
       if (line !== undefined) yield { row, bytes: currentForm(source, row, recordIn(line)) };
     }
   }
@@ -89,24 +91,6 @@ export async function* lineChunks(
   if (at === from || at < to) throw rewritten(source.path);
 }
 
-/** The bytes that hold the row's entry, or undefined if they do not and the row is damaged now. */
-function checkedLine(
-  { bodies, indexer }: LineSource,
-  row: number,
-  read: Buffer,
-): Buffer | undefined {
-  let line = read;
-  let entry = bodies.entryIn(row, line, 0, line.length);
-  if (typeof entry === "string") {
-    // What was read may be from the midst of a rewrite; only what stays so is damage.
-    line = bodies.lineSync(row);
-    entry = bodies.entryIn(row, line, 0, line.length);
-    if (typeof entry === "string") return bodies.failed(row, entry);
-  }
-  indexer.index.rows.mark(row, 0, rowFlags.provisional);
-  return line;
-}
-
 /** Whether a long line parses; one that was indexed from its two ends is read whole, once. */
 async function isWhole(source: LineSource, row: number, signal?: AbortSignal): Promise<boolean> {
   const { rows } = source.indexer.index;
@@ -117,7 +101,7 @@ async function isWhole(source: LineSource, row: number, signal?: AbortSignal): P
     rows.mark(row, 0, rowFlags.provisional);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // Read once more, as above; what stays so is marked and reported.
+    // Read once more, as short ones are; what stays so is marked and reported.
     source.bodies.confirmSync(row);
   }
   return !rows.is(row, rowFlags.damaged);

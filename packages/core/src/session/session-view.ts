@@ -3,7 +3,9 @@
  * What the index answers is synchronous; what needs bodies is asynchronous and read when it is
  * asked for. Nothing here changes the log or moves the leaf.
  */
+import { itemsOf } from "@branchlog/streaming";
 import type { JsonValue } from "@branchlog/streaming";
+import type { RowBody } from "../bodies/body-reader.ts";
 import { requireEntryId } from "../entries/entry-id.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
@@ -117,10 +119,8 @@ export class SessionView {
   }
 
   /** Entries as the query says; bodies are read as the iteration goes on. */
-  async *entries(query: EntryQuery = {}): AsyncGenerator<SessionEntry> {
-    const engine = this.#access.open();
-    const rows = rowsOf(engine, query, this.#leaf.id);
-    for await (const { entry } of engine.bodies.entries(rows, query.signal)) yield entry;
+  entries(query: EntryQuery = {}): AsyncGenerator<SessionEntry> {
+    return itemsOf(this.#entryBatches(query), query.signal);
   }
 
   /**
@@ -212,9 +212,19 @@ export class SessionView {
     return pickFromBody(this.#access.open(), id, path, signal);
   }
 
+  async *#entryBatches(query: EntryQuery): AsyncGenerator<Iterable<SessionEntry>, void, undefined> {
+    const engine = this.#access.open();
+    const rows = rowsOf(engine, query, this.#leaf.id);
+    for await (const batch of engine.bodies.batches(rows, query.signal)) yield entriesIn(batch);
+  }
+
   async #read(rows: Int32Array): Promise<SessionEntry[]> {
     const entries: SessionEntry[] = [];
     for await (const { entry } of this.#access.open().bodies.entries(rows)) entries.push(entry);
     return entries;
   }
+}
+
+function* entriesIn(bodies: Iterable<RowBody>): Generator<SessionEntry> {
+  for (const { entry } of bodies) yield entry;
 }

@@ -1,0 +1,236 @@
+/** Bodies of many rows: the same as one by one, in few reads, with nothing kept or parsed twice. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeCounter, LineFramer, scanSync } from "@branchlog/streaming";
+import { createBodyCache } from "../../../packages/core/src/bodies/body-cache.ts";
+import { BodyReader } from "../../../packages/core/src/bodies/body-reader.ts";
+import type { RowBody } from "../../../packages/core/src/bodies/body-reader.ts";
+import { LogIndexer } from "../../../packages/core/src/index-table/log-indexer.ts";
+import { rootSlot } from "../../../packages/core/src/index-table/id-table.ts";
+import { bodyBytesMax } from "../../../packages/core/src/limits.ts";
+import { MemorySource } from "../../streaming/support/memory-source.ts";
+import type { MemorySourceOptions } from "../../streaming/support/memory-source.ts";
+
+const header =
+  '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}';
+
+function idOf(row: number): string {
+  return row.toString(16).padStart(8, "0");
+}
+
+/** An entry whose line has about so many bytes. */
+function lineOf(row: number, bytes: number): string {
+  const message = { role: "user", content: `${row} `.padEnd(bytes, "漢"), timestamp: row };
+  const timestamp = "2026-01-01T00:00:00.000Z";
+  const parentId = row === 0 ? null : idOf(row - 1);
+  return JSON.stringify({ type: "message", id: idOf(row), parentId, timestamp, message });
+}
+
+interface Log {
+  readonly source: MemorySource;
+  readonly indexer: LogIndexer;
+  readonly bodies: BodyReader;
+  /** The bytes of the log, for changing them. */
+  readonly bytes: Buffer;
+}
+
+interface LogOptions extends MemorySourceOptions {
+  readonly cacheBytesMax?: number;
+  readonly isUnchanged?: () => boolean;
+}
+
+/** A log of these lines, indexed. Reads are counted from here on. */
+function logOf(lines: readonly string[], options: LogOptions = {}): Log {
+  const bytes = Buffer.from(`${[header, ...lines].join("\n")}\n`);
+  const indexer = new LogIndexer({
+    readLong: () => ({ ok: false, reason: "too-long", message: "" }),
+    onFolded: () => undefined,
+  });
+  scanSync(new MemorySource(bytes), new LineFramer(), indexer, { from: 0, to: bytes.length });
+  const source = new MemorySource(bytes, options);
+  const bodies = new BodyReader({
+    path: "log",
+    bytes: source,
+    indexer,
+    cache: createBodyCache(options.cacheBytesMax ?? 0),
+    lineBytesMax: 1024 * 1024,
+    freeze: false,
+    isUnchanged: options.isUnchanged ?? (() => true),
+  });
+  return { source, indexer, bodies, bytes };
+}
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, row) => row);
+}
+
+async function collect(bodies: AsyncIterable<RowBody>): Promise<RowBody[]> {
+  const found: RowBody[] = [];
+  for await (const body of bodies) found.push(body);
+  return found;
+}
+
+function contents(bodies: readonly RowBody[]): string[] {
+  return bodies.map(({ entry }) => JSON.stringify(entry));
+}
+
+describe("the bodies of many rows", () => {
+  it("come in the order asked for, forwards or backwards, in few reads", async () => {
+    const lines = upTo(3000).map((row) => lineOf(row, 300));
+    const { bodies, source, bytes } = logOf(lines);
+    expect(contents([...bodies.entriesSync(upTo(3000))])).toEqual(lines);
+    const [{ reads }, { length }] = [source, bytes];
+    expect(reads).toBeLessThan(4 + length / (512 * 1024 - 1024));
+    expect(source.bytesRead).toBeLessThan(length);
+    expect(contents(await collect(bodies.entries(upTo(3000).reverse())))).toEqual(
+      lines.toReversed(),
+    );
+    expect(source.reads).toBe(2 * reads);
+    expect(source.inFlightMax).toBe(1);
+  });
+
+  it("stay what they are while the reading goes on, and are not kept by the reader", async () => {
+    const lines = upTo(400).map((row) => lineOf(row, 2000));
+    const { bodies } = logOf(lines, { cacheBytesMax: 1024 * 1024 });
+    const before = decodeCounter.parses;
+    const [once, twice] = [await collect(bodies.entries(upTo(400))), bodies.entriesSync(upTo(400))];
+    expect(contents([...twice])).toEqual(lines);
+    expect(contents(once)).toEqual(lines);
+    expect(decodeCounter.parses - before).toBe(800);
+  });
+
+  it("are those of the cache where it has them", () => {
+    const { bodies } = logOf(
+      upTo(3).map((row) => lineOf(row, 10)),
+      { cacheBytesMax: 1024 * 1024 },
+    );
+    const cached = bodies.entrySync(1);
+    const found = [...bodies.entriesSync(upTo(3))].map(({ entry }) => entry);
+    expect(found[1]).toBe(cached);
+    expect(found[0]).not.toBe(bodies.entrySync(0));
+  });
+
+  it("that nobody takes are not parsed, and read ahead once at most", async () => {
+    const { bodies, source } = logOf(upTo(2000).map((row) => lineOf(row, 300)));
+    const before = decodeCounter.parses;
+    for await (const { row } of bodies.entries(upTo(2000))) if (row === 2) break;
+    for (const { row } of bodies.entriesSync(upTo(2000))) if (row === 2) break;
+    expect(decodeCounter.parses - before).toBe(6);
+    expect(source.reads).toBe(2 + 1);
+    expect(source.isIdle).toBe(true);
+  });
+
+  it("are left out where they are damaged, which is reported once", async () => {
+    const lines = upTo(5).map((row) => lineOf(row, 10));
+    lines[1] = lines[1]?.replace('"role"', '"role') ?? "";
+    lines[3] = lines[3]?.replace('"role":"user"', '"role":"user","\\q":1') ?? "";
+    const { bodies, indexer } = logOf(lines);
+    const rows = upTo(indexer.index.count);
+    const good = contents([...bodies.entriesSync(rows)]);
+    expect(good).toEqual(lines.filter((_, row) => row !== 1 && row !== 3));
+    expect(contents(await collect(bodies.entries(rows)))).toEqual(good);
+    expect(indexer.diagnostics.entries.map(({ line }) => line)).toEqual([3, 5]);
+  });
+
+  it("are left out where they are too large for one object, which is reported once", async () => {
+    const lines = upTo(2).map((row) => lineOf(row, 10));
+    const { bodies, indexer, source } = logOf(lines);
+    const { index } = indexer;
+    const facts = { offset: 0, parentSlot: rootSlot, kind: 0, time: 0, flags: 0 };
+    const huge = index.add({ ...facts, length: bodyBytesMax + 1, slot: index.ids.add("huge") });
+    expect(contents([...bodies.entriesSync([0, huge, 1])])).toEqual(lines);
+    expect(contents(await collect(bodies.entries([huge, 0, huge, 1])))).toEqual(lines);
+    expect(indexer.diagnostics.entries).toMatchObject([{ kind: "malformed-body", id: "huge" }]);
+    const { reads } = source;
+    expect(() => bodies.entrySync(huge)).toThrow("bodyStream");
+    await expect(bodies.entry(huge)).rejects.toMatchObject({ code: "ERR_ENTRY_TOO_LARGE" });
+    expect(source.reads).toBe(reads);
+  });
+});
+
+describe("law: bodies read together are the bodies read one by one", () => {
+  it("for any sizes, any rows in any order, and any short reads", async () => {
+    const sizes = fc.array(fc.oneof(fc.nat(200), fc.nat(200_000)), { minLength: 1, maxLength: 12 });
+    const picks = fc.array(fc.nat(), { maxLength: 20 });
+    const readBytesMax = fc.integer({ min: 50_000, max: 1_000_000 });
+    await fc.assert(
+      fc.asyncProperty(sizes, picks, readBytesMax, async (bytes, picked, most) => {
+        const lines = bytes.map((size, row) => lineOf(row, size));
+        const rows = picked.map((pick) => pick % lines.length);
+        const { bodies } = logOf(lines, { readBytesMax: most });
+        const expected = rows.map((row) => ({ row, entry: bodies.entrySync(row) }));
+        expect([...bodies.entriesSync(rows)]).toEqual(expected);
+        expect(await collect(bodies.entries(rows))).toEqual(expected);
+        const one = await Promise.all(rows.map((row) => bodies.entry(row)));
+        expect(one).toEqual(expected.map(({ entry }) => entry));
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe("when reading fails", () => {
+  const lines = upTo(2000).map((row) => lineOf(row, 300));
+
+  it("the bodies before it have come, and the error is the source's", async () => {
+    const error = new Error("EIO");
+    const onRead = (read: number): void => {
+      if (read === 3) throw error;
+    };
+    const seen: number[][] = [[], []];
+    const { bodies } = logOf(lines, { onRead });
+    const reading = async (): Promise<void> => {
+      for await (const { row } of bodies.entries(upTo(2000))) seen[0]?.push(row);
+    };
+    await expect(reading()).rejects.toBe(error);
+    const again = logOf(lines, { onRead });
+    expect(() => {
+      for (const { row } of again.bodies.entriesSync(upTo(2000))) seen[1]?.push(row);
+    }).toThrow(error);
+    expect(seen[0]?.length).toBeGreaterThan(100);
+    expect(seen[0]).toEqual(seen[1]);
+  });
+
+  it("a log that was rewritten meanwhile is no damage", async () => {
+    const { bodies, bytes, indexer } = logOf(lines, { isUnchanged: () => false });
+    let seen = 0;
+    const reading = async (): Promise<void> => {
+      for await (const { row } of bodies.entries(upTo(2000))) {
+        seen = row + 1;
+        if (seen === 10) bytes.fill(0);
+      }
+    };
+    await expect(reading()).rejects.toMatchObject({ code: "ERR_LOG_GONE" });
+    expect(seen).toBeGreaterThanOrEqual(10);
+    expect(indexer.diagnostics.entries).toEqual([]);
+  });
+
+  it("bytes from the midst of a rewrite are read once more", () => {
+    const [first = "", second = ""] = lines;
+    const { bodies, bytes, indexer } = logOf([first, second], {
+      onRead: (read) => {
+        // The first read finds zeros where the second finds the line again.
+        if (read === 1) bytes.fill(0, header.length + 1);
+        else bytes.write(`${first}\n${second}\n`, header.length + 1);
+      },
+    });
+    expect(contents([...bodies.entriesSync([0, 1])])).toEqual([first, second]);
+    expect(indexer.diagnostics.entries).toEqual([]);
+  });
+
+  it("a signal ends it with its reason, between two bodies, with no read under way", async () => {
+    const { bodies, source } = logOf(lines);
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    let seen = 0;
+    const reading = async (): Promise<void> => {
+      for await (const _ of bodies.entries(upTo(2000), controller.signal)) {
+        seen += 1;
+        if (seen === 5) controller.abort(reason);
+      }
+    };
+    await expect(reading()).rejects.toBe(reason);
+    expect(seen).toBe(5);
+    expect(source.isIdle).toBe(true);
+  });
+});
