@@ -102,11 +102,13 @@ async function violations(engine: Engine, at: number): Promise<string[]> {
     ({ kind, offset = -1, length = 0 }) =>
       damage.has(kind) && offset <= at && at <= offset + length,
   );
+  const { badLineCount, duplicateIdCount, orphanCount, cycleCount } = report;
+  const reasons = badLineCount + duplicateIdCount + orphanCount + cycleCount + diagnostics.length;
   return [
     ...harm,
     ...secretOrphans(engine, safe),
     ...(report.badLineCount > 0 && !isReported ? ["the bad line is not reported"] : []),
-    ...(report.ok || report.badLineCount > 0 || diagnostics.length > 0 ? [] : ["no reason given"]),
+    ...(report.ok || reasons > 0 ? [] : ["no reason given"]),
   ];
 }
 

@@ -73,11 +73,16 @@ describe("a repaired log", () => {
   });
 
   it("holds nothing else, but for lines that the plan adds", async () => {
-    await law(({ planned, repaired }, { whole }) => {
+    await law(({ planned, repaired }, { bytes, whole }) => {
       const known = new Set(whole.map((record) => trimmed(record.toString("latin1"))));
+      const original = bytes.toString("latin1");
+      // Of a lost entry, a copy may be found that an extension had stored in one that is damaged.
+      const isCopy = (line: string): boolean =>
+        original.includes(`[${line}`) || original.includes(`,${line}`);
       const others = linesOf(repaired).filter((line) => line !== "" && !known.has(line));
       const added = planned.changes.filter(({ kind }) => kind === "header" || kind === "stand-in");
-      expect(others).toHaveLength(added.length);
+      expect(others.length).toBeGreaterThanOrEqual(added.length);
+      expect(others.filter((line) => !isCopy(line)).length).toBeLessThanOrEqual(added.length);
     });
   });
 

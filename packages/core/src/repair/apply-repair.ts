@@ -74,7 +74,8 @@ export async function applyRepair(
     signal?.throwIfAborted();
     return await repairThrough(temporary, job);
   } catch (error) {
-    if (error instanceof BranchlogError || signal?.aborted === true) throw error;
+    const isOurs = error instanceof BranchlogError && error.code !== "ERR_CREATE_FAILED";
+    if (isOurs || signal?.aborted === true) throw error;
     throw repairFailed(path, "and it was left as it is", error);
   } finally {
     removeQuietly(ports.fs, temporary);
