@@ -15,7 +15,8 @@ function copyOf(name: string): string {
 const custom = (customType: string): string => JSON.stringify({ type: "custom", customType });
 
 async function customTypes(file: string): Promise<string[]> {
-  const { out } = await branchlog(["entries", file, "--type", "custom", "--json"]);
+  const { code, out, err } = await branchlog(["entries", file, "--type", "custom", "--json"]);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
   return jsonLines(out).map((entry) => (entry as { customType: string }).customType);
 }
 
