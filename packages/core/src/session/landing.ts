@@ -114,7 +114,7 @@ function* writeAndLook(
   const isNew = ({ id, line }: PlannedLine): boolean => log.holds(id, line) === "no";
   const fresh = (isAgain ? missing.filter(isNew) : missing).map(({ line }) => line);
   const isApart = log.isTerminated && !needsFence;
-  const bytes = Buffer.concat(isApart ? fresh : [newline, ...fresh]);
+  const bytes = joined(isApart ? fresh : [newline, ...fresh]);
   yield portStep("write");
   let taken: number;
   try {
@@ -127,6 +127,11 @@ function* writeAndLook(
   if (stat === null || taken < bytes.length || !log.grewBy(stat, taken)) return otherwise;
   log.adopt(bytes, stat);
   return { kind: "as planned" };
+}
+
+function joined(pieces: readonly Buffer[]): Buffer {
+  const [first] = pieces;
+  return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
 }
 
 /** A look that fails shows nothing: the log is read on then. */
