@@ -20,7 +20,7 @@ export function objectText(fields: Readonly<Record<string, unknown>>, what: stri
 
 const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
-/** `JSON.stringify(text)`, faster for short texts in which nothing is to be escaped, such as ids. */
+/** `JSON.stringify(text)`, faster for short texts with nothing to escape, such as ids. */
 export function stringText(text: string): string {
   return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
 }
