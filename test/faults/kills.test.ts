@@ -24,7 +24,7 @@ const kinds: readonly Omit<VictimOptions, "path" | "name">[] = [
   { way: "blocking" },
   { way: "together", batch: 8 },
   // Long lines: a write of several pages is not atomic when its process dies.
-  { way: "batches", batch: 8, bytesMax: 40_000 },
+  { way: "batches", batch: 8, bytesMax: 15_000 },
 ];
 
 interface Life {
@@ -38,7 +38,7 @@ async function live({ log, path, random }: Life, life: number): Promise<Acknowle
   const kind = kinds[random.below(kinds.length)] ?? { way: "blocking" };
   const victim = new Victim({ path, name: `log-${log}-life-${life}`, ...kind });
   await victim.said("ready");
-  await victim.said("acknowledged", random.below(30));
+  await victim.said("acknowledged", random.below(12));
   // Not waiting for anything: the moment of the death is what is being tried.
   await moment(random.below(killMsMax));
   await victim.kill();

@@ -17,7 +17,7 @@ import { Victim } from "../support/victims.ts";
 import type { PausePoint } from "../support/victims.ts";
 
 /** Long enough to be caught in the middle. */
-const longBytes = 400_000;
+const longBytes = 150_000;
 
 interface OldLog {
   readonly path: string;
@@ -83,12 +83,12 @@ describe("a process that is killed while it migrates", () => {
   });
 
   it(`at any moment loses nothing (seed ${seed}) (Verifies: P7, P9, P11)`, patience, async () => {
-    await inLanes(runs(24, 1000), async (at) => {
+    await inLanes(runs(20, 1000), async (at) => {
       const log = await newOldLog(longBytes);
       const victim = new Victim({ path: log.path, ...migrating });
       await victim.said("ready");
       // The moment of the death is what is being tried: a migration takes as long.
-      await moment(createRandom(seed, at).below(40));
+      await moment(createRandom(seed, at).below(25));
       await victim.kill();
       const { broken } = await judge(log, victim);
       if (broken.length > 0) throw new Error(`seed ${seed}, kill ${at}: ${broken.join("; ")}`);

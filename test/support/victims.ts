@@ -78,7 +78,8 @@ export class Victim {
   readonly ended: Promise<number | null>;
   readonly #child: ChildProcess;
   readonly #options: Required<Pick<VictimOptions, "batch" | "bytesMax" | "way">>;
-  #output = "";
+  readonly #lines: Line[] = [];
+  #rest = "";
 
   constructor(options: VictimOptions) {
     const { batch = 1, bytesMax = 400, count = 1_000_000, way, node = process.execPath } = options;
@@ -87,7 +88,7 @@ export class Victim {
     const all = JSON.stringify({ staleMs, ...options, batch, bytesMax, count });
     this.#child = spawn(node, [script, all], { stdio: "pipe" });
     let complaints = "";
-    this.#child.stdout?.on("data", (chunk: Buffer) => (this.#output += chunk.toString()));
+    this.#child.stdout?.on("data", (chunk: Buffer) => this.#hear(chunk.toString()));
     this.#child.stderr?.on("data", (chunk: Buffer) => (complaints += chunk.toString()));
     this.ended = once(this.#child, "close").then(([code]) => {
       if (complaints !== "") throw new Error(`${options.name}: ${complaints}`);
@@ -98,17 +99,18 @@ export class Victim {
     onTestFinished(() => void this.#child.kill("SIGKILL"));
   }
 
-  /** What it said; a line without its end may be cut off by a kill and does not count. */
-  #lines(): Line[] {
+  /** Takes in what it said; a line without its end may be cut off by a kill and does not count. */
+  #hear(text: string): void {
+    const lines = `${this.#rest}${text}`.split("\n");
+    this.#rest = lines.pop() ?? "";
     // Decoding boundary: what our own script has just printed.
-    const said = this.#output.split("\n").slice(0, -1);
-    return said.map((line) => JSON.parse(line) as Line);
+    for (const line of lines) this.#lines.push(JSON.parse(line) as Line);
   }
 
   /** Every entry that it said is acknowledged. */
   get acknowledged(): Acknowledged[] {
     const { bytesMax, way } = this.#options;
-    return this.#lines().flatMap(([word, facts]) => {
+    return this.#lines.flatMap(([word, facts]) => {
       if (word !== "acknowledged" || facts === null || typeof facts === "string") return [];
       return facts.ids.map((id, n) => {
         const at = way === "batches" ? n : 0;
@@ -121,7 +123,7 @@ export class Victim {
 
   /** Every append that it said has failed. */
   get rejected(): Rejected[] {
-    return this.#lines().flatMap(([word, facts]) => {
+    return this.#lines.flatMap(([word, facts]) => {
       if (word !== "rejected" || facts === null || typeof facts === "string") return [];
       return { name: this.name, i: facts.i, landed: facts.ids };
     });
@@ -129,7 +131,7 @@ export class Victim {
 
   /** Resolves once it said so many of a word, or has ended. */
   async said(word: "ready" | "paused" | "acknowledged", times = 1): Promise<void> {
-    const isMissing = (): boolean => this.#lines().filter(([one]) => one === word).length < times;
+    const isMissing = (): boolean => this.#lines.filter(([one]) => one === word).length < times;
     while (isMissing() && this.isAlive) {
       await Promise.race([once(this.#child.stdout ?? this.#child, "data"), this.ended]);
     }

@@ -7,10 +7,12 @@ import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts"
 import { isBranchlogError } from "../../../packages/core/src/errors.ts";
 import { appendItem } from "../../../packages/core/src/session/append-entries.ts";
 import type { AppendOptions } from "../../../packages/core/src/session/append-options.ts";
+import type { AppendItem, ParentChoice } from "../../../packages/core/src/session/append-plan.ts";
 import type { EngineOptions } from "../../../packages/core/src/session/engine-options.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
 import type { Session } from "../../../packages/core/src/session/session.ts";
+import { runSync } from "../../../packages/core/src/session/steps.ts";
 import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
 import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
 import { MemoryLock } from "../../../packages/core/src/store/memory-lock.ts";
@@ -454,6 +456,34 @@ describe("appends asked for at once", () => {
       }),
       { numRuns: Number(process.env["BRANCHLOG_HISTORIES"] ?? 300) },
     );
+  });
+});
+
+describe("a call of a group that is refused halfway", () => {
+  it("leaves nothing for the others to stand on", () => {
+    const world = new World();
+    Engine.createSync(path, sessionHeader, { ports: world.ports() });
+    const engine = Engine.openSync(path, { ports: world.ports() });
+    const leaf = new LeafCursor(true, null);
+    const item = (id: string, parent: ParentChoice): AppendItem =>
+      appendItem(encodeDraft(say(id), "2026-01-01T00:00:00.000Z"), parent, id);
+    const asked = [
+      [item("a", { kind: "root" }), item("b", { kind: "entry", id: "nobody" })],
+      [item("c", { kind: "entry", id: "a" })],
+      [item("a", { kind: "tail" })],
+    ].map((items) => {
+      return { request: { items, onDiverged: "branch", expectedTail: undefined } as const, leaf };
+    });
+    const { outcomes } = runSync(
+      engine.appendQueued(() => asked),
+      world.clock,
+    );
+    expect(outcomes).toMatchObject([
+      { error: { code: "ERR_ENTRY_NOT_FOUND", id: "nobody" } },
+      { error: { code: "ERR_ENTRY_NOT_FOUND", id: "a" } },
+      { results: [{ id: "a", parentId: null, revision: 1 }] },
+    ]);
+    expect(world.lines).toHaveLength(2);
   });
 });
 

@@ -12,6 +12,7 @@ import {
   smallMessage,
 } from "../append-check.ts";
 import { type BenchCase, type CaseInput, defineCase } from "../bench-case.ts";
+import { type PiPeer, piPeers } from "../pi-peer.ts";
 
 /** See the file comment. */
 export const benchCase: BenchCase = defineCase<AppendedLog>({
@@ -24,6 +25,11 @@ export const benchCase: BenchCase = defineCase<AppendedLog>({
     { name: "SessionManager.appendMessage() (locked)", role: "ours", prepare: prepareManager },
     { name: "await session.append() (locked)", role: "ours", prepare: prepareSession },
     { name: "appendFileSync loop (no lock)", role: "baseline", prepare: preparePlain },
+    ...piPeers.map((peer) => ({
+      name: `pi ${peer.version} SessionManager.appendMessage() (no lock)`,
+      role: "peer" as const,
+      prepare: (input: CaseInput) => preparePi(peer, input),
+    })),
   ],
   check: checkAppended,
   figures: appendFigures,
@@ -35,6 +41,17 @@ function prepareManager({ scale, scratch }: CaseInput): () => AppendedLog {
   return () => {
     for (let i = 0; i < appended; i++) manager.appendMessage(smallMessage(i));
     return { path: manager.getSessionFile() ?? "", appended };
+  };
+}
+
+async function preparePi(peer: PiPeer, { scale, scratch }: CaseInput): Promise<() => AppendedLog> {
+  const manager = await peer.create(scratch);
+  // Before the first answer pi writes nothing.
+  manager.appendMessage({ role: "assistant", content: [], timestamp: 0 });
+  const appended = appendCounts[scale];
+  return () => {
+    for (let i = 0; i < appended; i++) manager.appendMessage(smallMessage(i));
+    return { path: manager.getSessionFile() ?? "", appended: appended + 1 };
   };
 }
 

@@ -7,7 +7,7 @@ import type { JsonObject } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
 import type { EntryDraft } from "./entry-draft.ts";
 import { isKnownEntryType, type SessionEntry } from "./entry-types.ts";
-import { guardEncoding, objectText } from "./json-text.ts";
+import { guardEncoding, objectText, stringText } from "./json-text.ts";
 import { orderedFields } from "./ordered-fields.ts";
 
 /** A draft as bytes that wait for an id and a parent. */
@@ -64,11 +64,11 @@ export function encodeDraft(draft: EntryDraft, timestamp: string): EncodedDraft 
   const right = membersText(payload);
   const role = type === "message" ? roleOf(right) : undefined;
   return guardEncoding(`The ${type} entry`, () => {
-    const opening = `{"type":${JSON.stringify(type)},`;
-    const stamp = `,"timestamp":${JSON.stringify(timestamp)}`;
+    const stamp = `,"timestamp":${stringText(timestamp)}`;
     const behind = right === "" ? "" : `,${right}`;
     const payloadFirst = type === "custom" || type === "custom_message";
-    const before = Buffer.from(payloadFirst && right !== "" ? `${opening}${right},` : opening);
+    const before =
+      payloadFirst && right !== "" ? Buffer.from(`${opening(type)}${right},`) : openingBytes(type);
     const after = Buffer.from(payloadFirst ? `${stamp}}` : `${stamp}${left}${behind}}`);
     const ownIdAt = ownId ? Buffer.byteLength(`${stamp}${left}`) : -1;
     return { type, role, before, after, ownIdAt, timestamp };
@@ -84,8 +84,8 @@ export function spliceDraft(encoded: EncodedDraft, id: string, parentId: string 
   if (typeof id !== "string" || (parentId !== null && typeof parentId !== "string")) {
     throw invalid("An id must be a string, a parent id a string or null");
   }
-  const ownId = JSON.stringify(id);
-  const links = `"id":${ownId},"parentId":${JSON.stringify(parentId)}`;
+  const ownId = stringText(id);
+  const links = `"id":${ownId},"parentId":${parentId === null ? "null" : stringText(parentId)}`;
   const { before, after, ownIdAt } = encoded;
   const again = ownIdAt < 0 ? 0 : Buffer.byteLength(ownId);
   const length = before.length + Buffer.byteLength(links) + after.length + again + 1;
@@ -134,6 +134,19 @@ function readDraft(draft: EntryDraft): DraftParts {
     if (payload[key] !== undefined) throw invalid(`A draft has no ${key}; the log gives it one`);
   }
   return { type, payload };
+}
+
+function opening(type: string): string {
+  return `{"type":${stringText(type)},`;
+}
+
+/** The openings of known types: every line of a type begins with the same bytes. */
+const openings: ReadonlyMap<string, Buffer> = new Map(
+  Object.keys(payloadKeys).map((type) => [type, Buffer.from(opening(type))]),
+);
+
+function openingBytes(type: string): Buffer {
+  return openings.get(type) ?? Buffer.from(opening(type));
 }
 
 /** `"a":1,"b":2`, without braces; empty if there is nothing to write. */

@@ -12,7 +12,7 @@ import { failedCall, landedCall, looseIds, notAppended } from "./append-outcome.
 import type { AppendOutcome, AppendResult } from "./append-outcome.ts";
 import type { AppendItem } from "./append-plan.ts";
 import { appendSection } from "./append-section.ts";
-import type { LinePlan, LockUse } from "./append-section.ts";
+import type { LinePlan, LockUse, SectionOutcome } from "./append-section.ts";
 import type { Engine } from "./engine.ts";
 import type { Landing, PlannedLine } from "./landing.ts";
 import { migrate, needsMigration } from "./migration.ts";
@@ -167,13 +167,14 @@ function* appendCalls(
     const planned = planGroup(engine, calls);
     return { planned, lines: linesOf(planned), needsFence: durability.needsFence };
   };
+  let section: SectionOutcome<GroupPlan>;
   try {
     if (needsMigration(log)) yield* migrate(log, ports, lockWaitMs);
-    const section = yield* appendSection(log, { ports, lockWaitMs, ...use }, plan);
-    return settleGroup(engine, section.plan, section.landing);
+    section = yield* appendSection(log, { ports, lockWaitMs, ...use }, plan);
   } catch (cause) {
     throw notAppended(path, cause);
   }
+  return settleGroup(engine, section.plan, section.landing);
 }
 
 interface GroupPlan extends LinePlan {

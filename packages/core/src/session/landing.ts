@@ -35,8 +35,11 @@ export interface LandingLog {
   grewBy(stat: FileStat, bytes: number): boolean;
   /** Indexes bytes that were written at `end` without reading them. */
   adopt(bytes: Buffer, stat: FileStat): void;
-  /** Whether the log holds exactly this line as the entry of that id, or all but its newline. */
-  holds(id: string, line: Buffer): "no" | "unterminated" | "yes";
+  /**
+   * Whether the log holds exactly this line as the entry of that id, or all but its newline;
+   * unknown where it cannot be read.
+   */
+  holds(id: string, line: Buffer): "no" | "unknown" | "unterminated" | "yes";
   /** Where the line of an entry starts; -1 if there is none. */
   offsetOf(id: string): number;
 }
@@ -121,7 +124,7 @@ function* writeAndLook(
   const isNew = ({ id, line }: PlannedLine): boolean => log.holds(id, line) === "no";
   const fresh = (isAgain ? missing.filter(isNew) : missing).map(({ line }) => line);
   const isApart = log.isTerminated && !needsFence;
-  const bytes = Buffer.concat(isApart ? fresh : [newline, ...fresh]);
+  const bytes = joined(isApart ? fresh : [newline, ...fresh]);
   yield portStep("write");
   let taken: number;
   try {
@@ -133,8 +136,22 @@ function* writeAndLook(
   yield portStep("stat");
   const stat = lookAt(log);
   if (stat === null || taken < bytes.length || !log.grewBy(stat, taken)) return otherwise;
-  log.adopt(bytes, stat);
-  return { kind: "as planned" };
+  return takeIn(log, bytes, stat);
+}
+
+/** What cannot be taken in from memory is read like the bytes of others. */
+function takeIn(log: LandingLog, bytes: Buffer, stat: FileStat): Write {
+  try {
+    log.adopt(bytes, stat);
+    return { kind: "as planned" };
+  } catch {
+    return otherwise;
+  }
+}
+
+function joined(pieces: readonly Buffer[]): Buffer {
+  const [first] = pieces;
+  return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
 }
 
 /** A look that fails shows nothing: the log is read on then. */

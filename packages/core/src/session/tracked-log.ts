@@ -140,12 +140,19 @@ export class TrackedLog {
     return isSame && stat.size === this.#state.end + bytes;
   }
 
-  /** Whether the log holds exactly this line as the entry of that id, with or without newline. */
-  holds(id: string, line: Buffer): "no" | "unterminated" | "yes" {
+  /**
+   * Whether the log holds exactly this line as the entry of that id, with or without newline;
+   * unknown where it cannot be read.
+   */
+  holds(id: string, line: Buffer): "no" | "unknown" | "unterminated" | "yes" {
     const { index, bodies, pendingRow } = this.#state;
     const row = index.rowOfId(id);
     if (row < 0 || index.rows.length(row) !== line.length - 1) return "no";
-    if (!bodies.lineSync(row).equals(line.subarray(0, -1))) return "no";
+    try {
+      if (!bodies.lineSync(row).equals(line.subarray(0, -1))) return "no";
+    } catch {
+      return "unknown";
+    }
     return row === pendingRow ? "unterminated" : "yes";
   }
 

@@ -6,11 +6,14 @@
  */
 import fs from "node:fs";
 
-/** Tells one lock directory from another at the same path; an inode number alone is reused. */
+/**
+ * Tells one lock directory from another at the same path; an inode number alone is reused. As
+ * numbers: their times are finer than the clocks of file systems, and big ones cost a multiple.
+ */
 interface Identity {
-  readonly ino: bigint;
-  readonly mtimeNs: bigint;
-  readonly ctimeNs: bigint;
+  readonly ino: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
 }
 
 /** What proper-lockfile asks of a file system. */
@@ -37,7 +40,7 @@ export class LockDirectory {
   /** The face for proper-lockfile. Own properties: it copies the object and calls the copy. */
   readonly fs: LockFileSystem = {
     mkdirSync: () => this.#make(),
-    statSync: () => ({ mtime: new Date(mtimeMs(this.#look())) }),
+    statSync: () => ({ mtime: new Date(wholeMtimeMs(this.#look())) }),
     utimesSync: (_path, atime, mtime) => this.#refresh(atime, mtime),
     rmdirSync: () => (this.#made ? this.removeIfOurs() : this.#removeIfStale()),
   };
@@ -77,7 +80,7 @@ export class LockDirectory {
 
   #withOwnClock(found: Identity): Identity {
     const now = Date.now();
-    if (Math.abs(mtimeMs(found) - now) <= clockSkewMsMax) return found;
+    if (Math.abs(wholeMtimeMs(found) - now) <= clockSkewMsMax) return found;
     fs.utimesSync(this.#path, new Date(now), new Date(now));
     return identify(this.#path);
   }
@@ -90,7 +93,7 @@ export class LockDirectory {
     if (!this.#isUnchanged()) throw takenOver(this.#path);
     fs.utimesSync(this.#path, atime, mtime);
     const found = identify(this.#path);
-    const isTouched = found.ino === this.#ours.ino && mtimeMs(found) === mtime.getTime();
+    const isTouched = found.ino === this.#ours.ino && wholeMtimeMs(found) === mtime.getTime();
     if (!isTouched) throw takenOver(this.#path);
     this.#ours = found;
   }
@@ -102,7 +105,7 @@ export class LockDirectory {
   #removeIfStale(): void {
     const found = identify(this.#path);
     const isSeen = this.#inTheWay !== null && isSame(found, this.#inTheWay);
-    if (isSeen && mtimeMs(found) < Date.now() - this.#staleMs) fs.rmdirSync(this.#path);
+    if (isSeen && wholeMtimeMs(found) < Date.now() - this.#staleMs) fs.rmdirSync(this.#path);
   }
 
   #isUnchanged(): boolean {
@@ -116,16 +119,16 @@ export class LockDirectory {
 }
 
 function identify(path: string): Identity {
-  return fs.statSync(path, { bigint: true });
+  return fs.statSync(path);
 }
 
 function isSame(one: Identity, other: Identity): boolean {
-  return one.ino === other.ino && one.mtimeNs === other.mtimeNs && one.ctimeNs === other.ctimeNs;
+  return one.ino === other.ino && one.mtimeMs === other.mtimeMs && one.ctimeMs === other.ctimeMs;
 }
 
 /** Rounded: what was set in milliseconds may be stored some nanoseconds below. */
-function mtimeMs({ mtimeNs }: Identity): number {
-  return Math.round(Number(mtimeNs) / 1e6);
+function wholeMtimeMs({ mtimeMs }: Identity): number {
+  return Math.round(mtimeMs);
 }
 
 function takenOver(path: string): NodeJS.ErrnoException {

@@ -1,0 +1,104 @@
+/**
+ * Writes that do not land as planned, on a file system that cannot be read at one moment while it
+ * is found out what became of them: whatever is said to have landed did, whatever is said not to
+ * have landed did not, and nothing is said to be missing that is there.
+ */
+import { describe, expect, it } from "vitest";
+import { isBranchlogError } from "../../packages/core/src/errors.ts";
+import { Engine } from "../../packages/core/src/session/engine.ts";
+import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { fileError } from "../../packages/core/src/store/memory-errors.ts";
+import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
+import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
+import { appendSync } from "../support/engine-appends.ts";
+import type { Offer } from "../support/engine-appends.ts";
+import { rawLog, repeatedIds } from "../support/raw-log.ts";
+import { reproducible } from "../support/reproducible-ports.ts";
+import { thrownBy, typedError } from "../support/typed-errors.ts";
+
+const path = "/s.jsonl";
+const header = {
+  type: "session",
+  version: 3,
+  id: "s",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  cwd: "/w",
+} as const;
+
+const offers: readonly Offer[] = ["a", "b", "c", "d"].map((id) => ({
+  id,
+  draft: { type: "custom", customType: "x", data: `${id} ${"y".repeat(100)}` },
+}));
+
+/** What happens just before the first write of an append, or to it. */
+const disturbances: Readonly<Record<string, (fs: MemoryFileSystem) => void | "short">> = {
+  "it is cut short": () => "short",
+  "a peer appends before it": (fs) =>
+    appendRaw(fs, '{"type":"custom","id":"peer","parentId":null}\n'),
+  "a peer's fragment stands before it": (fs) => appendRaw(fs, '{"type":"cus'),
+  "the file is replaced by a copy": (fs) => {
+    fs.writeFileSync("/copy", fs.readFileSync(path));
+    fs.renameSync("/copy", path);
+  },
+};
+
+function appendRaw(fs: MemoryFileSystem, text: string): void {
+  const { onCall } = fs;
+  fs.onCall = undefined;
+  const fd = fs.openSync(path, "append");
+  fs.writeSync(fd, Buffer.from(text), 0, Buffer.byteLength(text));
+  fs.closeSync(fd);
+  fs.onCall = onCall;
+}
+
+/** Whether a call reads: the look after the write, or what follows from it. */
+const reads = new Set(["statSync", "fstatSync", "readSync", "openSync"]);
+
+/** One append of which the n-th read after its first write fails; false if there was none. */
+function attempt(disturb: (fs: MemoryFileSystem) => void | "short", n: number): boolean {
+  const fs = new MemoryFileSystem();
+  const ports = createMemoryPorts({ fs, ...reproducible() });
+  Engine.createSync(path, header, { ports });
+  const engine = Engine.openSync(path, { ports });
+  let left = -1;
+  let hasWritten = false;
+  fs.onCall = ({ name }) => {
+    if (name === "writeSync" && !hasWritten) {
+      hasWritten = true;
+      left = n;
+      return disturb(fs);
+    }
+    if (!hasWritten || !reads.has(name)) return undefined;
+    left -= 1;
+    if (left === -1) throw fileError("EIO", name, path);
+    return undefined;
+  };
+  const leaf = new LeafCursor(true, null);
+  const error = thrownBy(() => appendSync(engine, leaf, offers));
+  fs.onCall = undefined;
+
+  const log = rawLog(fs.readFileSync(path));
+  const stored = new Set(log.entries.map(({ id }) => id));
+  const offered = offers.map(({ id = "" }) => id);
+  expect(repeatedIds(log)).toEqual([]);
+  if (error === undefined) expect(offered.filter((id) => !stored.has(id))).toEqual([]);
+  else if (isBranchlogError(error, "ERR_APPEND_FAILED")) {
+    expect(error.landed).toEqual(offered.filter((id) => stored.has(id)));
+  } else {
+    expect(error).toMatchObject({ code: "ERR_APPEND_UNCERTAIN" });
+    for (const id of typedError(error).landed) expect(stored.has(id)).toBe(true);
+  }
+  expect(appendSync(engine, leaf, offers).map(({ id }) => id)).toEqual(offered);
+  const after = rawLog(fs.readFileSync(path));
+  expect(repeatedIds(after)).toEqual([]);
+  expect(offered.filter((id) => !after.entries.some((entry) => entry.id === id))).toEqual([]);
+  return left < 0;
+}
+
+describe("an append that cannot be looked at when", () => {
+  it.each(Object.entries(disturbances))("%s tells no lies (Verifies: P12)", (_, disturb) => {
+    let n = 0;
+    while (attempt(disturb, n)) n += 1;
+    expect(n).toBeGreaterThan(2);
+  });
+});
