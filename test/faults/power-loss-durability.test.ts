@@ -211,6 +211,8 @@ describe("a session that is opened anew while the disk forgets", () => {
       await failures([session.append(draft("b"), { id: "b" })]);
       disk.failSyncs(false);
       const anew = await openSession(path, { ports, durability: "disk" });
+      await anew.recover();
+      acknowledged.add("b");
       for (const id of ["c", "d"]) {
         await anew.append(draft(id), { id, parent: { id: "a" } });
         acknowledged.add(id);

@@ -328,21 +328,37 @@ describe("a sync that fails", () => {
     expect(await session.recover()).toEqual({ isRestored: false, appendedAgain: [] });
   });
 
-  it("does not stop a session that was opened later, nor one that had nothing to lose", async () => {
+  it("stops all who have the log open, until one of them wrote again what is in doubt", async () => {
     const world = new World();
     const session = await world.create("disk");
-    const calm = await world.open("disk");
-    await calm.append(say("calm"));
+    const other = await world.open({ intervalMs: 100 });
+    await other.append(say("calm"));
     world.failures = 1;
-    await expect(session.append(say("1"))).rejects.toMatchObject({
-      code: "ERR_DURABILITY_UNKNOWN",
-    });
-    await calm.append(say("calm again"));
+    const code = "ERR_DURABILITY_UNKNOWN";
+    await expect(session.append(say("1"), { id: "one" })).rejects.toMatchObject({ code });
     const reopened = await world.open("disk");
-    await reopened.append(say("2"));
-    await expect(session.append(say("3"))).rejects.toMatchObject({
-      code: "ERR_DURABILITY_UNKNOWN",
-    });
+    for (const stopped of [session, other, reopened]) {
+      await expect(stopped.append(say("2"))).rejects.toMatchObject({ code, landed: [] });
+    }
+    const { appendedAgain } = await other.recover();
+    expect(appendedAgain).toHaveLength(2);
+    expect(appendedAgain).toContain("one");
+    for (const free of [session, other, reopened]) await free.append(say("3"));
+  });
+
+  it("under way leaves in doubt what a blocking sync was told is on the disk", async () => {
+    const world = new World();
+    const session = await world.create("disk");
+    world.isPatient = true;
+    const first = session.append(say("1"), { id: "one" });
+    await turns();
+    const { append } = world.engine("disk");
+    const second = append("2");
+    world.failures = 1;
+    world.underWay[0]?.resolve();
+    await expect(first).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN" });
+    world.isPatient = false;
+    expect((await session.recover()).appendedAgain).toEqual(["one", second]);
   });
 
   it("fails the blocking append that made it, and those after it", () => {
@@ -354,7 +370,7 @@ describe("a sync that fails", () => {
     expect(() => append("2")).toThrow(expect.objectContaining({ code: "ERR_DURABILITY_UNKNOWN" }));
     expect(() => append("3")).toThrow(expect.objectContaining({ code: "ERR_DURABILITY_UNKNOWN" }));
     expect(world.lines).toHaveLength(3);
-    world.engine("disk").append("4");
+    world.engine("os").append("4");
   });
 
   it("is told by close, if nobody heard of it", async () => {

@@ -97,16 +97,19 @@ export function* appendRequest(engine: Engine, call: AppendCall): Steps<readonly
   const [outcome] = group.outcomes;
   if (outcome === undefined) throw new Error("an append without an outcome");
   yield portStep("sync");
-  const failure = syncFailure(engine, group.landedIds);
+  const failure = syncFailure(engine, group);
   if (outcome.results === undefined) throw outcome.error;
   if (failure !== undefined) throw engine.durability.unknown(idsOf(outcome.results), failure.cause);
   return outcome.results;
 }
 
 /** What blocking until the bytes are durable came to; undefined: they are. */
-function syncFailure(engine: Engine, ids: readonly string[]): { cause: unknown } | undefined {
+function syncFailure(
+  engine: Engine,
+  { ids, hasWritten }: AppendedGroup,
+): { cause: unknown } | undefined {
   try {
-    engine.durability.wroteSync(ids);
+    engine.durability.wroteSync(ids, hasWritten);
     return undefined;
   } catch (cause) {
     return { cause };
@@ -129,11 +132,11 @@ export function* appendQueued(
   engine: Engine,
   take: () => readonly AppendCall[],
 ): Steps<QueuedGroup> {
-  const { outcomes, landedIds } = yield* appendCalls(engine, take, {
+  const { outcomes, ids, hasWritten } = yield* appendCalls(engine, take, {
     mayKeepLock: false,
     mayTrustLastLook: false,
   });
-  const durable = outcomes.length === 0 ? undefined : engine.durability.wrote(landedIds);
+  const durable = outcomes.length === 0 ? undefined : engine.durability.wrote(ids, hasWritten);
   return { outcomes, durable };
 }
 
@@ -141,8 +144,10 @@ export function* appendQueued(
 interface AppendedGroup {
   /** In the order of the calls. */
   readonly outcomes: readonly AppendOutcome[];
-  /** Ids of the lines that are in the log, also of calls that failed. */
-  readonly landedIds: readonly string[];
+  /** Ids of what is in the log, or may be: also of calls that failed, and of what was retried. */
+  readonly ids: readonly string[];
+  /** Whether a line has landed. */
+  readonly hasWritten: boolean;
 }
 
 /**
@@ -195,8 +200,8 @@ function settleGroup(
       ? failedCall(notAppended(engine.path, one.error))
       : landedCall(engine, one.call, one.plan, landing, loose),
   );
-  const landed = lines.filter(({ id }) => !landing.missing.has(id));
-  return { outcomes, landedIds: landed.map(({ id }) => id) };
+  const ids = planned.flatMap(({ plan }) => plan?.entries ?? []).map(({ id }) => id);
+  return { outcomes, ids, hasWritten: lines.some(({ id }) => !landing.missing.has(id)) };
 }
 
 /** The ids of results, in their order. */

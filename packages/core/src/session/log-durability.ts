@@ -1,8 +1,8 @@
 /**
  * Keeps the promise of one session about what its acknowledgements mean: nothing more to do (`os`),
  * a sync before each (`disk`), or one within some time. After a failed sync nobody knows what the
- * device has: the session writes nothing more until what it wrote was written again, or it was
- * opened anew. Which entries are meant, it remembers.
+ * device has: no session of this process that promises more than `os` writes to the log until what
+ * is in doubt was written again.
  */
 import { BranchlogError } from "../errors.ts";
 import { unsyncedEntriesMax } from "../limits.ts";
@@ -19,16 +19,9 @@ export class LogDurability {
   readonly #log: TrackedLog;
   readonly #fs: FileSystem;
   readonly #clock: Clock;
+  readonly #nowMs: () => number;
   #file: LogFile | undefined;
   #sync: DiskSync | undefined;
-  /** Failed syncs that are not held against this session. */
-  #failuresBefore = 0;
-  /** What was written and is not known to be on the device, in order. */
-  #unsynced: string[] = [];
-  #writtenCount = 0;
-  #syncedCount = 0;
-  /** When the oldest of these was written. */
-  #sinceMs = 0;
   #isScheduled = false;
 
   constructor(mode: Durability, log: TrackedLog, { fs, clock }: Pick<Ports, "fs" | "clock">) {
@@ -36,17 +29,17 @@ export class LogDurability {
     this.#log = log;
     this.#fs = fs;
     this.#clock = clock;
+    this.#nowMs = () => clock.monotonicMs();
   }
 
-  /** Ids that were appended and are not known to be on the device, in order. Empty for `os`. */
+  /** Ids of which it is not known that they are on the device, in order. Empty for `os`. */
   get unsyncedIds(): readonly string[] {
-    return this.#unsynced;
+    return this.mode === "os" ? [] : this.#diskSync().unsyncedIds;
   }
 
   /** Whether a sync failed that was to bring these onto the device. */
   get isInDoubt(): boolean {
-    if (this.#unsynced.length === 0) return false;
-    return this.#diskSync().failures > this.#failuresBefore;
+    return this.mode !== "os" && this.#diskSync().isInDoubt;
   }
 
   /** Whether the next write must begin with a newline, as the disk may not have the last one. */
@@ -61,7 +54,7 @@ export class LogDurability {
     throw new BranchlogError(
       "ERR_DURABILITY_UNKNOWN",
       `Earlier appends to ${path} could not be brought onto the disk; nothing was written. ` +
-        "Call recover(), or open the session anew.",
+        "Call recover(), which appends them again.",
       { path },
     );
   }
@@ -74,102 +67,78 @@ export class LogDurability {
       "ERR_DURABILITY_UNKNOWN",
       `What was appended to ${path} is in the log, but could not be brought onto the disk ` +
         `(${reason}): a loss of power may lose it. Mend the cause and call recover().`,
-      { path, landed, cause },
+      { path, landed: [...landed], cause },
     );
   }
 
   /**
-   * Takes note of what was written. The promise tells when it is as durable as was promised;
-   * undefined: it is. Must be called before anybody else can use the file's descriptor.
+   * Takes note of entries that are in the log: written just now, found there by a retry, or perhaps
+   * there, as nobody could look. The promise tells when they are as durable as was promised;
+   * undefined: they are. Must be called before anybody else can use the file's descriptor.
+   * @param hasWritten The loose end of a failed sync, if there was one, is behind a newline now.
    */
-  wrote(ids: readonly string[]): Promise<void> | undefined {
+  wrote(ids: readonly string[], hasWritten: boolean): Promise<void> | undefined {
     if (this.mode === "os") return undefined;
-    this.#note(ids);
-    if (this.mode === "disk") return this.#synced();
-    if (this.#unsynced.length >= unsyncedEntriesMax) return this.#synced();
+    const sync = this.#note(ids, hasWritten);
+    if (this.mode === "disk" || sync.unsyncedIds.length >= unsyncedEntriesMax) {
+      return sync.sync(this.#nowMs);
+    }
     this.#schedule(this.mode.intervalMs);
     return undefined;
   }
 
   /** As {@link LogDurability.wrote}, blocking. Throws what the file system throws. */
-  wroteSync(ids: readonly string[]): void {
+  wroteSync(ids: readonly string[], hasWritten: boolean): void {
     if (this.mode === "os") return;
-    this.#note(ids);
-    if (this.mode === "disk" || this.#isOverdue(this.mode.intervalMs)) this.#syncNow();
-    else this.#schedule(this.mode.intervalMs);
+    const sync = this.#note(ids, hasWritten);
+    if (this.mode === "disk" || this.#isOverdue(sync, this.mode.intervalMs)) {
+      sync.syncSync(this.#nowMs());
+    } else {
+      this.#schedule(this.mode.intervalMs);
+    }
   }
 
   /** Brings onto the device what is not on it yet. Throws `ERR_DURABILITY_UNKNOWN`. */
   async flush(): Promise<void> {
-    if (this.#unsynced.length === 0) return;
+    const ids = this.unsyncedIds;
+    if (ids.length === 0) return;
     try {
-      await this.#synced();
+      await this.#diskSync().sync(this.#nowMs);
     } catch (error) {
-      throw this.unknown(this.#unsynced, error);
+      throw this.unknown(ids, error);
     }
-    if (this.isInDoubt) throw this.unknown(this.#unsynced, "an earlier sync failed");
   }
 
   /** Syncs what was left in doubt and has been written again; the doubt ends if that works. */
   async settleDoubt(): Promise<void> {
     const sync = this.#diskSync();
     sync.fenceOff();
-    const upTo = this.#writtenCount;
-    await sync.sync();
-    this.#failuresBefore = sync.failures;
-    this.#confirm(upTo);
+    await sync.settle(this.#nowMs);
   }
 
-  #note(ids: readonly string[]): void {
+  #note(ids: readonly string[], hasWritten: boolean): DiskSync {
     const sync = this.#diskSync();
-    if (ids.length > 0) sync.fenceOff();
-    if (this.#unsynced.length === 0) {
-      this.#sinceMs = this.#clock.monotonicMs();
-      this.#failuresBefore = sync.failures;
-    }
-    for (const id of ids) this.#unsynced.push(id);
-    this.#writtenCount += ids.length;
+    if (hasWritten) sync.fenceOff();
+    sync.note(ids, this.#nowMs());
+    return sync;
   }
 
   /** A timer cannot help a caller who blocks. */
-  #isOverdue(intervalMs: number): boolean {
-    const ageMs = this.#clock.monotonicMs() - this.#sinceMs;
-    return ageMs >= intervalMs || this.#unsynced.length >= unsyncedEntriesMax;
+  #isOverdue({ sinceMs, unsyncedIds }: DiskSync, intervalMs: number): boolean {
+    return this.#nowMs() - sinceMs >= intervalMs || unsyncedIds.length >= unsyncedEntriesMax;
   }
 
-  async #synced(): Promise<void> {
-    const upTo = this.#writtenCount;
-    const sync = this.#diskSync();
-    await sync.sync();
-    if (sync === this.#sync) this.#confirm(upTo);
-  }
-
-  #syncNow(): void {
-    const upTo = this.#writtenCount;
-    this.#diskSync().syncSync();
-    this.#confirm(upTo);
-  }
-
-  /** A sync that succeeds after one that failed says nothing of what the failed one was to do. */
-  #confirm(upTo: number): void {
-    if (this.isInDoubt || upTo <= this.#syncedCount) return;
-    this.#unsynced.splice(0, upTo - this.#syncedCount);
-    this.#syncedCount = upTo;
-    this.#sinceMs = this.#clock.monotonicMs();
-  }
-
-  /** A failure is counted where it happens; the next append tells of it. */
+  /** A failure is remembered where it happens; the next append tells of it. */
   #schedule(intervalMs: number): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
+    const sync = this.#diskSync();
     const work = async (): Promise<void> => {
       await this.#clock.sleep(intervalMs);
       this.#isScheduled = false;
-      if (this.#unsynced.length > 0) await this.#synced();
+      if (sync.unsyncedIds.length > 0) await sync.sync(this.#nowMs);
     };
-    this.#diskSync()
-      .keepOpen(work)
-      .catch(() => (this.#isScheduled = false));
+    sync.keepOpen(work).catch(() => (this.#isScheduled = false));
   }
 
   /** That of the file as it is now: a log that was replaced has nothing of ours to sync. */
@@ -177,12 +146,8 @@ export class LogDurability {
     const { file, stat } = this.#log;
     if (this.#sync !== undefined && file === this.#file) return this.#sync;
     if (stat === undefined) throw new Error(`${file.path} was not opened`);
-    const sync = diskSyncOf(this.#fs, file, stat);
     this.#file = file;
-    this.#sync = sync;
-    this.#failuresBefore = sync.failures;
-    this.#unsynced = [];
-    this.#syncedCount = this.#writtenCount;
-    return sync;
+    this.#sync = diskSyncOf(this.#fs, file, stat);
+    return this.#sync;
   }
 }

@@ -11,6 +11,7 @@ import { requireWritable } from "./append-entries.ts";
 import { appendSection } from "./append-section.ts";
 import type { LinePlan } from "./append-section.ts";
 import type { Engine } from "./engine.ts";
+import type { PlannedLine } from "./landing.ts";
 import { runAsync } from "./steps.ts";
 
 /** What recovering came to. */
@@ -51,13 +52,11 @@ function restore({ log, path, settings }: Engine): boolean {
 async function appendAgain(engine: Engine): Promise<readonly string[]> {
   const { log, durability, settings } = engine;
   const { ports, lockWaitMs } = settings;
-  const ids = [...durability.unsyncedIds];
-  const plan = (): LinePlan => ({
-    lines: ids.map((id) => ({ id, line: lineOf(engine, id) })),
-    needsFence: true,
-  });
+  const plan = (): LinePlan => ({ lines: linesInDoubt(engine), needsFence: true });
   const lock = { ports, lockWaitMs, mayKeepLock: false, mayTrustLastLook: false };
-  const { landing } = await runAsync(appendSection(log, lock, plan), ports.clock);
+  const section = appendSection(log, lock, plan);
+  const { landing, plan: done } = await runAsync(section, ports.clock);
+  const ids = done.lines.map(({ id }) => id);
   if (!landing.isAsPlanned) throw disturbed(engine.path, landing.failure?.cause);
   engine.markOwn();
   try {
@@ -68,10 +67,16 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
   return ids;
 }
 
+/** What nobody finds in the log, though it may have landed, is not there to be written again. */
+function linesInDoubt(engine: Engine): readonly PlannedLine[] {
+  const ids = [...new Set(engine.durability.unsyncedIds)];
+  const found = ids.filter((id) => engine.index.rowOfId(id) >= 0);
+  return found.map((id) => ({ id, line: lineOf(engine, id) }));
+}
+
 /** The line of an entry as it is stored, with its newline. */
 function lineOf({ bodies, index, path }: Engine, id: string): Buffer {
-  const row = index.rowOfId(id);
-  const bytes = row < 0 ? Buffer.alloc(0) : bodies.lineSync(row);
+  const bytes = bodies.lineSync(index.rowOfId(id));
   const decoded = decodeLine(bytes);
   if (decoded.ok && decoded.value["id"] === id) return Buffer.concat([bytes, Buffer.from("\n")]);
   const message = `Entry ${id} of ${path} cannot be read back; nothing was appended again.`;

@@ -1,9 +1,9 @@
 /**
  * Brings what was appended to one file onto its device. One sync serves everybody who asked before
  * it began; while it runs, writing goes on, and those who ask meanwhile share the next one. The
- * system tells of a failed sync once and forgets what it could not write, so failures are counted
- * here, for all who share the file's descriptor: whoever asks later must not take silence for yes,
- * nor write on the line that may be missing its end on the disk.
+ * system tells of a failed sync once and forgets what it could not write. So the failure is kept
+ * here, with the ids it concerns, for all sessions of this process: until these entries were written
+ * again, silence of the system is not taken for yes, by whoever asks.
  */
 import type { LogFile } from "./log-file.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
@@ -16,15 +16,31 @@ export class DiskSync {
   #next: Promise<void> | undefined;
   #failures = 0;
   #hasLooseEnd = false;
+  #isInDoubt = false;
+  #unsynced: string[] = [];
+  /** How many ids were ever taken note of, and how many of them are on the device. */
+  #notedCount = 0;
+  #syncedCount = 0;
+  #sinceMs = 0;
 
   /** @param file Appends to it must go through the same pool of descriptors. */
   constructor(file: LogFile) {
     this.#file = file;
   }
 
-  /** How many syncs have failed so far. */
-  get failures(): number {
-    return this.#failures;
+  /** Ids somebody counts on that are not known to be on the device, in the order of their notes. */
+  get unsyncedIds(): readonly string[] {
+    return this.#unsynced;
+  }
+
+  /** When the oldest of these was taken note of, or the others were synced, in monotonic time. */
+  get sinceMs(): number {
+    return this.#sinceMs;
+  }
+
+  /** Whether a sync failed that was to bring these onto the device. */
+  get isInDoubt(): boolean {
+    return this.#isInDoubt;
   }
 
   /** Whether what stands before the next write may be gone from the disk, its newline included. */
@@ -38,27 +54,57 @@ export class DiskSync {
   }
 
   /**
-   * Resolves once everything that was written before this call is on the device.
-   * @throws What the file system throws, to everybody who waits by then.
+   * Takes note of entries that are in the file, or perhaps are, and are to be on the device. To be
+   * called before anybody else can use the file's descriptor.
    */
-  sync(): Promise<void> {
-    this.#next ??= this.#begin();
-    return this.#next;
+  note(ids: readonly string[], nowMs: number): void {
+    if (this.#unsynced.length === 0) this.#sinceMs = nowMs;
+    for (const id of ids) this.#unsynced.push(id);
+    this.#notedCount += ids.length;
+  }
+
+  /**
+   * Resolves once everything that was noted before this call is on the device.
+   * @throws What the file system throws, to everybody who waits by then; or that this is in doubt.
+   */
+  async sync(nowMs: () => number): Promise<void> {
+    const upTo = this.#notedCount;
+    await this.#shared();
+    this.#requireNoDoubt();
+    this.#confirm(upTo, nowMs());
   }
 
   /** As {@link DiskSync.sync}, blocking. */
-  syncSync(): void {
+  syncSync(nowMs: number): void {
+    const upTo = this.#notedCount;
     try {
       this.#file.syncSync();
     } catch (error) {
       this.#fail();
       throw error;
     }
+    this.#requireNoDoubt();
+    // The sync under way may have been told of a failure that concerns these as well.
+    if (this.#running === undefined) this.#confirm(upTo, nowMs);
+  }
+
+  /** Syncs what was in doubt and has been written again. The doubt ends if that works. */
+  async settle(nowMs: () => number): Promise<void> {
+    const upTo = this.#notedCount;
+    await this.#shared();
+    this.#isInDoubt = false;
+    doubted.delete(this);
+    this.#confirm(upTo, nowMs());
   }
 
   /** Keeps the file open meanwhile: one that is opened anew knows nothing of earlier failures. */
   keepOpen<T>(work: () => Promise<T>): Promise<T> {
     return this.#file.keepOpen(work);
+  }
+
+  #shared(): Promise<void> {
+    this.#next ??= this.#begin();
+    return this.#next;
   }
 
   /** A sync that begins once the one under way has ended. */
@@ -67,7 +113,7 @@ export class DiskSync {
     const failures = this.#failures;
     let hasStarted = false;
     const start = (): void => {
-      if (!hasStarted) [this.#running, this.#next] = [this.#next, undefined];
+      [this.#running, this.#next] = [this.#next, undefined];
       hasStarted = true;
     };
     try {
@@ -78,25 +124,44 @@ export class DiskSync {
         await this.#file.sync();
       });
     } catch (error) {
-      start();
       this.#fail();
       throw error;
+    } finally {
+      if (hasStarted) this.#running = undefined;
+      else this.#next = undefined;
     }
     // Another sync was told of a failure, which may have been that of our bytes.
     if (this.#failures !== failures) throw new Error("an earlier sync of the file failed");
   }
 
+  #requireNoDoubt(): void {
+    if (this.#isInDoubt) throw new Error("an earlier sync of the file failed");
+  }
+
+  #confirm(upTo: number, nowMs: number): void {
+    if (upTo <= this.#syncedCount) return;
+    this.#unsynced.splice(0, upTo - this.#syncedCount);
+    this.#syncedCount = upTo;
+    this.#sinceMs = nowMs;
+  }
+
   #fail(): void {
     this.#failures += 1;
     this.#hasLooseEnd = true;
+    if (this.#unsynced.length === 0) return;
+    this.#isInDoubt = true;
+    doubted.add(this);
   }
 }
+
+/** What is in doubt stays so though its sessions are gone. */
+const doubted = new Set<DiskSync>();
 
 type Syncs = Map<string, WeakRef<DiskSync>>;
 
 // Through the registry of symbols, as two copies of this package in one process share descriptors.
 // The number changes when the methods of the class do.
-const sharedKey: unique symbol = Symbol.for("branchlog.disk-syncs.1");
+const sharedKey: unique symbol = Symbol.for("branchlog.disk-syncs.2");
 const registry: Pick<typeof globalThis, "Symbol"> & { [sharedKey]?: Syncs } = globalThis;
 const syncsByFileSystem = new WeakMap<FileSystem, Syncs>();
 const forgotten = new FinalizationRegistry<() => void>((forget) => forget());

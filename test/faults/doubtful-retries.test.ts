@@ -1,0 +1,132 @@
+/**
+ * Entries that a failed sync left in doubt are asked for again: by the session that wrote them, by
+ * one that was opened since, by one that blocks. Nobody is told that the disk has them before they
+ * were written again, though the system says yes by then.
+ */
+import { describe, expect, it } from "vitest";
+import { createSession, openSession } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
+import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
+import { appendItem } from "../../packages/core/src/session/append-entries.ts";
+import { Engine } from "../../packages/core/src/session/engine.ts";
+import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
+import type { Ports } from "../../packages/core/src/store/ports.ts";
+import { CrashFileSystem } from "../support/crash-file-system.ts";
+import { failingFileSystem, failures, isSync } from "../support/failing-calls.ts";
+import type { FailingFileSystem } from "../support/failing-calls.ts";
+import { rawLog } from "../support/raw-log.ts";
+import { reproducible } from "../support/reproducible-ports.ts";
+
+const path = "/s.jsonl";
+const draft = { type: "custom", customType: "x" } as const;
+const inDoubt = { code: "ERR_DURABILITY_UNKNOWN", landed: [] };
+
+interface Machine {
+  readonly disk: CrashFileSystem;
+  readonly failing: FailingFileSystem;
+  readonly ports: Ports;
+}
+
+/** A machine that forgets what a failed sync was to bring onto its disk. */
+function newMachine(): Machine {
+  const disk = new CrashFileSystem();
+  const failing = failingFileSystem(disk.fs, (call) => {
+    if (isSync(call)) disk.forgetUnsynced();
+  });
+  return { disk, failing, ports: createMemoryPorts({ fs: failing.fs, ...reproducible() }) };
+}
+
+/** Ids that are left if the disk has lost whatever it may lose. */
+function surviving({ disk }: Machine): string[] {
+  const worst = (of: number): number => (of === 4 ? 1 : of - 1);
+  return rawLog(disk.afterPowerLoss(worst).readFileSync(path)).entries.map(({ id }) => id);
+}
+
+/** A session whose entry "a" is in the log, and not on the disk. */
+async function doubted({ disk, ports }: Machine): Promise<Session> {
+  const session = await createSession(path, { ports, durability: "disk" });
+  disk.failSyncs(true);
+  const append = session.append(draft, { id: "a" });
+  await expect(append).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", landed: ["a"] });
+  disk.failSyncs(false);
+  return session;
+}
+
+describe("an entry that a failed sync left in doubt", () => {
+  it("is not acknowledged to a session opened since before it was written again", async () => {
+    const machine = newMachine();
+    await doubted(machine);
+    const { ports } = machine;
+    const anew = await openSession(path, { ports, durability: "disk" });
+    await expect(anew.append(draft, { id: "a" })).rejects.toMatchObject(inDoubt);
+    expect(surviving(machine)).not.toContain("a");
+    expect((await anew.recover()).appendedAgain).toEqual(["a"]);
+    await anew.append(draft, { id: "a" });
+    expect(surviving(machine)).toEqual(["a"]);
+  });
+
+  it("is in doubt for a session that blocks, too", async () => {
+    const machine = newMachine();
+    const session = await doubted(machine);
+    const engine = Engine.openSync(path, { ports: machine.ports, durability: "disk" });
+    const items = [appendItem(encodeDraft(draft, "2026-01-01T00:00:00.000Z"), undefined, "a")];
+    const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
+    const retry = (): string | undefined =>
+      engine.appendSync(request, new LeafCursor(true, engine.tailId))[0]?.id;
+    expect(retry).toThrow(expect.objectContaining(inDoubt));
+    await session.recover();
+    expect(retry()).toBe("a");
+    expect(surviving(machine)).toEqual(["a"]);
+  });
+
+  it("stays in doubt when writing it again fails, and after the session was closed", async () => {
+    const machine = newMachine();
+    const session = await doubted(machine);
+    machine.disk.failSyncs(true);
+    await expect(session.recover()).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN" });
+    await expect(session.close()).rejects.toMatchObject({ landed: ["a"] });
+    machine.disk.failSyncs(false);
+    const anew = await openSession(path, { ports: machine.ports, durability: "disk" });
+    await expect(anew.append(draft, { id: "b" })).rejects.toMatchObject(inDoubt);
+    await anew.recover();
+    await anew.append(draft, { id: "b" });
+    expect(new Set(surviving(machine))).toEqual(new Set(["a", "b"]));
+  });
+
+  it("may be one that an earlier process wrote, once somebody asks for it again", async () => {
+    const machine = newMachine();
+    const { disk, ports } = machine;
+    const session = await createSession(path, { ports });
+    await session.append(draft, { id: "a" });
+    const anew = await openSession(path, { ports, durability: "disk" });
+    disk.failSyncs(true);
+    const retry = anew.append(draft, { id: "a" });
+    await expect(retry).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN" });
+    disk.failSyncs(false);
+    expect((await anew.recover()).appendedAgain).toEqual(["a"]);
+    expect(surviving(machine)).toEqual(["a"]);
+  });
+
+  it("does not stop a session that promises no more than `os`", async () => {
+    const machine = newMachine();
+    await doubted(machine);
+    const calm = await openSession(path, { ports: machine.ports });
+    await calm.append(draft, { id: "b" });
+    expect(await calm.recover()).toEqual({ isRestored: false, appendedAgain: [] });
+  });
+});
+
+describe("an append of which nobody knows whether it landed, and a sync that fails then", () => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])("is made good by recovering: failing call %i", async (n) => {
+    const machine = newMachine();
+    const { failing, ports } = machine;
+    const session = await createSession(path, { ports, durability: "disk" });
+    failing.arm(n, failures["EIO from there on"] ?? expect.fail("no such failure"));
+    await Promise.allSettled([session.append(draft, { id: "a" })]);
+    failing.disarm();
+    await session.recover();
+    await session.append(draft, { id: "a" });
+    expect(surviving(machine)).toContain("a");
+  });
+});
