@@ -16,14 +16,22 @@ export interface AppendingProcess {
   readonly ended: Promise<number | null>;
 }
 
+interface Appending {
+  readonly count: number;
+  readonly batch: number;
+  /** A command that runs the command behind it, somehow. */
+  readonly through?: readonly string[];
+}
+
 /** Starts a process that appends `count` batches of `batch` entries to `path`. */
 export function startAppending(
   path: string,
   name: string,
-  { count, batch }: { readonly count: number; readonly batch: number },
+  { count, batch, through = [] }: Appending,
 ): AppendingProcess {
-  const args = [script, path, name, String(count), String(batch)];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const own = [process.execPath, script, path, name, String(count), String(batch)];
+  const [command = process.execPath, ...args] = [...through, ...own];
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   let complaints = "";
   child.stdout?.on("data", (chunk: Buffer) => (output += chunk.toString()));

@@ -2,8 +2,8 @@
  * Brings what was appended to one file onto its device. One sync serves everybody who asked before
  * it began; while it runs, writing goes on, and those who ask meanwhile share the next one. The
  * system tells of a failed sync once and forgets what it could not write. So the failure is kept
- * here, with the ids it concerns, for all sessions of this process: until these entries were written
- * again, silence of the system is not taken for yes, by whoever asks.
+ * here, with the ids it concerns, for all sessions of this process: until these entries were
+ * written again, silence of the system is not taken for yes, by whoever asks.
  */
 import type { LogFile } from "./log-file.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
