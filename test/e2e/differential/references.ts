@@ -50,6 +50,7 @@ export const references: readonly Reference[] = [
       "has-no-entry-count",
       "has-no-projection",
       "loses-labels",
+      "keeps-missing-parents",
       "lists-ties-in-any-order",
       "lists-no-folder",
       "names-destination",

@@ -222,6 +222,7 @@ export class Run {
   /** Whether the implementation may lose what is said of a branch elsewhere. */
   #wouldLose(leafId: string): boolean {
     const path = this.#manager.getBranch(leafId);
+    if (this.#tolerates("keeps-missing-parents") && path[0]?.parentId) return true;
     if (this.#tolerates("loses-labels") && path.some(({ type }) => type === "label")) return true;
     if (!this.#tolerates("loses-names")) return false;
     return nameOf(path) !== nameOf(this.#manager.getEntries());

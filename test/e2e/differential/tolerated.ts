@@ -10,6 +10,8 @@ export const tolerated = {
   "loses-names": "A branch that is extracted loses the name if it was set on another branch.",
   "loses-labels":
     "A branch that is extracted is cut at every label entry, and boundaries of compactions on labels are lost. Until 0.85.0.",
+  "keeps-missing-parents":
+    "A branch that is extracted keeps the parent of its first entry though there is none. Until 0.85.0.",
   "loses-header-fields": "Forks and extracts lose the header fields of other programs.",
   "rewrites-bytes":
     "Forks, extracts and migrations write every entry anew. The records are the same, the bytes are not.",
