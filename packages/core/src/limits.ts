@@ -44,6 +44,9 @@ export const leaseAfterAppends: number = 3;
 /** Longest time that a caller may spend between those appends, all pauses together. */
 export const leasePauseMsMax: number = 1;
 
+/** Locks remembered as held by others; forgetting one costs a slower try. */
+export const awaitedLocksMax: number = 1_000;
+
 /** Bytes that wait in the queue of one session: far more than a disk takes in a second. */
 export const queuedBytesMaxDefault: number = 256 * 1024 * 1024;
 

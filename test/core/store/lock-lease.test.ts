@@ -11,7 +11,7 @@ class Appender {
   acquired = 0;
 
   append(path: string, startMs: number, endMs: number = startMs): void {
-    const held = this.lease.take(path, startMs) ?? this.#acquire(path);
+    const held = this.lease.take(path, startMs) ?? this.#acquire(path, startMs);
     this.lease.giveBack(path, held, { startMs, nowMs: endMs, keeper: this });
   }
 
@@ -21,10 +21,11 @@ class Appender {
     return held !== null;
   }
 
-  #acquire(path: string): NonNullable<ReturnType<MemoryLock["tryAcquireSync"]>> {
+  #acquire(path: string, nowMs: number): NonNullable<ReturnType<MemoryLock["tryAcquireSync"]>> {
     this.acquired += 1;
     const held = this.lock.tryAcquireSync(path);
     if (held === null) throw new Error(`${path} is locked`);
+    this.lease.begin(nowMs);
     return held;
   }
 }
@@ -52,6 +53,18 @@ describe("a lock", () => {
     expect(one.isFree("a")).toBe(false);
     await Promise.resolve();
     expect(one.isFree("a")).toBe(true);
+  });
+
+  it("is kept for as long however long it was waited for", () => {
+    const one = new Appender();
+    for (let n = 0; n < leaseAfterAppends; n += 1) one.append("a", 0);
+    one.lease.release();
+    one.lease.take("a", 0);
+    one.lease.begin(100);
+    const held = one.lock.tryAcquireSync("a");
+    if (held === null) throw new Error("locked");
+    one.lease.giveBack("a", held, { startMs: 0, nowMs: 101, keeper: one });
+    expect(one.isFree("a")).toBe(false);
   });
 
   it("is acquired anew when it was kept for long enough", () => {

@@ -60,6 +60,20 @@ describe("the lock directory", () => {
     expect(existsSync(directoryOf(path))).toBe(false);
   });
 
+  it("is taken by who waits for it, once it is gone and once it is stale", () => {
+    const path = join(temporaryDirectory(), "a.jsonl");
+    leaveBehind(path, 0);
+    for (let n = 0; n < 3; n += 1) expect(quickLock.tryAcquireSync(path)).toBeNull();
+    rmdirSync(directoryOf(path));
+    acquire(quickLock, path).releaseSync();
+    leaveBehind(path, 1_000);
+    for (let n = 0; n < 3; n += 1) expect(quickLock.tryAcquireSync(path)).toBeNull();
+    const time = new Date(Date.now() - 2_500);
+    utimesSync(directoryOf(path), time, time);
+    acquire(quickLock, path).releaseSync();
+    expect(existsSync(directoryOf(path))).toBe(false);
+  });
+
   it("stays ours when the timer has touched it", async () => {
     const path = join(temporaryDirectory(), "a.jsonl");
     const held = acquire(quickLock, path);

@@ -25,7 +25,10 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
   for (;;) {
     yield portStep("lock");
     const held = lock.tryAcquireSync(path);
-    if (held !== null) return held;
+    if (held !== null) {
+      lease.begin(clock.monotonicMs());
+      return held;
+    }
     // Whoever has what we wait for may be waiting for what we keep.
     lease.release();
     const left = startMs + lockWaitMs - clock.monotonicMs();

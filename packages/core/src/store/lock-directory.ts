@@ -56,6 +56,16 @@ export class LockDirectory {
     return !this.#lost && this.#isUnchanged();
   }
 
+  /** Whether there is a directory that is not stale. Never throws: in doubt, there is none. */
+  isInTheWay(): boolean {
+    try {
+      const found = fs.statSync(this.#path, { throwIfNoEntry: false });
+      return found !== undefined && wholeMtimeMs(found) >= Date.now() - this.#staleMs;
+    } catch {
+      return false;
+    }
+  }
+
   /** From now on {@link LockDirectory.isOurs} is false. */
   markLost(): void {
     this.#lost = true;

@@ -12,7 +12,7 @@ export class LockLease {
   #kept: { readonly path: string; readonly held: HeldLock } | undefined;
   /** Who kept the lock that was taken last, if it was kept. */
   #keeper: object | undefined;
-  /** When the lock that was taken last was asked for. */
+  /** When the lock that was taken last was acquired. */
   #sinceMs = 0;
   /** The appends that followed each other closely. */
   #run = { path: "", appends: 0, pausedMs: 0, endMs: 0 };
@@ -32,8 +32,12 @@ export class LockLease {
     }
     this.release();
     this.#keeper = undefined;
-    this.#sinceMs = nowMs;
     return null;
+  }
+
+  /** Takes note that a lock was acquired: from now on it may be kept for `leaseMsMax`. */
+  begin(nowMs: number): void {
+    this.#sinceMs = nowMs;
   }
 
   /**

@@ -4,7 +4,7 @@
  * for longer loses the lock and is told so by `isOursSync`; it never removes its successor's.
  */
 import { lockSync } from "proper-lockfile";
-import { lockStaleMs, lockUpdateMs } from "../limits.ts";
+import { awaitedLocksMax, lockStaleMs, lockUpdateMs } from "../limits.ts";
 import { LockDirectory } from "./lock-directory.ts";
 import type { FileLock, HeldLock } from "./ports.ts";
 
@@ -18,6 +18,8 @@ export interface LockTimes {
 
 /** Locks this process believes to hold, by lock directory. */
 const holdings = new Map<string, LockDirectory>();
+/** Locks that somebody else held when they were last tried. */
+const awaited = new Set<string>();
 let attempts = 0;
 
 /**
@@ -38,13 +40,18 @@ function tryAcquire(directoryPath: string, times: LockTimes): HeldLock | null {
   // Asked first, as our own lock may be stale after a long stall and must not be taken by us.
   if (holdings.get(directoryPath)?.isOurs() === true) return null;
   const directory = new LockDirectory(directoryPath, times.staleMs);
+  // A look costs a tenth of a try, and does not keep the holder from giving the lock back.
+  if (awaited.has(directoryPath) && directory.isInTheWay()) return null;
+  awaited.delete(directoryPath);
   try {
     const release = lockDirectory(directory, directoryPath, times);
     holdings.set(directoryPath, directory);
     return heldLock(directory, directoryPath, release);
   } catch (error) {
-    if (isHeldByAnother(error, process.platform)) return null;
-    throw error;
+    if (!isHeldByAnother(error, process.platform)) throw error;
+    if (awaited.size >= awaitedLocksMax) awaited.clear();
+    awaited.add(directoryPath);
+    return null;
   }
 }
 
