@@ -1,7 +1,7 @@
 /** What becomes an observable: pulled item by item, ended by unsubscribing, with no loose ends. */
 import { describe, expect, it } from "vitest";
-import { Observable, observableOf } from "@branchlog/streaming";
-import type { Subscription } from "@branchlog/streaming";
+import { observableOf } from "@branchlog/streaming";
+import type { Observable, Subscription } from "@branchlog/streaming";
 import { uncaughtError } from "./support/uncaught-error.ts";
 
 /** Numbers up to `count`, with notes of what was asked for and how it ended. */
