@@ -17,10 +17,17 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { followFile, type FollowOptions, readCounter } from "@branchlog/streaming";
+import {
+  followFile,
+  type FollowOptions,
+  type HintListener,
+  readCounter,
+} from "@branchlog/streaming";
+import type { WatchDirectory } from "../../packages/streaming/src/change-wait.ts";
+import { followFileWith } from "../../packages/streaming/src/follow-file.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { followByHints, followByPoll, followDeaf, type Pulled } from "./support/followed.ts";
-import { nextDescriptor, timersNow, watchersNow } from "./support/resources.ts";
+import { followByHints, followByPoll, followDeaf, Pulled } from "./support/followed.ts";
+import { nextDescriptor, settled, timersNow, watchersNow } from "./support/resources.ts";
 
 function fileWith(content: string): string {
   const path = join(temporaryDirectory(), "lines.jsonl");
@@ -175,6 +182,17 @@ describe("following", () => {
     expect(await next).toMatchObject([{ n: 2 }]);
   });
 
+  it("begins again if more than the beginning of a line was rewritten", async () => {
+    const path = fileWith(`${long(1)}{"torn":"${"x".repeat(500)}`);
+    const pulled = followByPoll(path, { chunkBytes: 50 });
+    await pulled.take(1);
+    const next = pulled.take(3);
+    const readBefore = readCounter.bytes;
+    await expect.poll(() => readCounter.bytes - readBefore).toBeGreaterThan(2000);
+    overwrite(path, 0, long(2).replaceAll("0", "9") + long(3));
+    expect(await next).toMatchObject(["replaced", { n: 2 }, { n: 3 }]);
+  });
+
   it("starts over at once if the file is shorter than where it is to begin", async () => {
     const path = fileWith('{"n":1}\n');
     expect(await followByHints(path, { from: 9 }).take(2)).toEqual(["truncated", { n: 1 }]);
@@ -268,6 +286,38 @@ describe("following", () => {
   });
 });
 
+describe("what changes while a read is under way", () => {
+  /** The events of a file of one line, from its end; `change` comes after the first read began. */
+  async function followed(count: number, change: (path: string) => void): Promise<unknown[]> {
+    const path = fileWith('{"n":1}\n');
+    const hints: HintListener[] = [];
+    const watch: WatchDirectory = (_directory, onHint) => {
+      hints.push(onHint);
+      return { closeSync: () => undefined };
+    };
+    const pulled = new Pulled(followFileWith(watch, path, { from: 8, pollMs: 1_000_000 }));
+    const events = pulled.take(count);
+    // Reads end in a later turn of the event loop, never in this one.
+    while (hints.length === 0) await Promise.resolve();
+    change(path);
+    for (const onHint of hints) onHint("lines.jsonl");
+    return events;
+  }
+
+  it("is not missed, although its hint comes before the wait", async () => {
+    const change = (path: string): void => appendFileSync(path, '{"n":2}\n');
+    expect(await followed(1, change)).toEqual([{ n: 2 }]);
+  });
+
+  it("is read to the end before another file takes over", async () => {
+    const change = (path: string): void => {
+      appendFileSync(path, '{"n":2}\n');
+      replaceFile(path, '{"n":3}\n');
+    };
+    expect(await followed(3, change)).toEqual([{ n: 2 }, "replaced", { n: 3 }]);
+  });
+});
+
 describe("the end of following", () => {
   const endings: readonly (readonly [string, (path: string) => Promise<void>])[] = [
     [
@@ -281,7 +331,7 @@ describe("the end of following", () => {
       async (path) => {
         const events = followFile(path, { from: 8 });
         const waiting = events.next();
-        await expect.poll(timersNow).toBeGreaterThan(0);
+        expect(await settled(timersNow, 1)).toBe(1);
         expect(await events.return()).toEqual({ done: true, value: undefined });
         expect(await waiting).toEqual({ done: true, value: undefined });
         expect(await events.next()).toEqual({ done: true, value: undefined });
@@ -345,14 +395,15 @@ describe("the end of following", () => {
   ];
 
   it.each(endings)("leaves nothing behind: %s", async (_, end) => {
-    await expect.poll(watchersNow).toBe(0);
+    expect(await settled(watchersNow, 0)).toBe(0);
+    expect(await settled(timersNow, 0)).toBe(0);
     const path = fileWith('{"n":1}\n');
     const other = fileWith("");
     const before = nextDescriptor(other);
     await end(path);
     expect(nextDescriptor(other)).toBe(before);
-    await expect.poll(watchersNow).toBe(0);
-    await expect.poll(timersNow).toBe(0);
+    expect(await settled(watchersNow, 0)).toBe(0);
+    expect(await settled(timersNow, 0)).toBe(0);
   });
 
   it("comes to all who follow with one signal, without a warning", async () => {
@@ -364,8 +415,8 @@ describe("the end of following", () => {
     const { signal } = controller;
     const all = Array.from({ length: 100 }, () => followDeaf(path, { signal }).next());
     setImmediate(() => controller.abort(new Error("enough")));
-    const settled = await Promise.allSettled(all);
-    expect(settled.every(({ status }) => status === "rejected")).toBe(true);
+    const outcomes = await Promise.allSettled(all);
+    expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
     process.off("warning", onWarning);
     expect(warnings).toEqual([]);
   });

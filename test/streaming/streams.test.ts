@@ -14,7 +14,7 @@ import {
 } from "@branchlog/streaming";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { told } from "./support/followed.ts";
-import { nextDescriptor, timersNow, watchersNow } from "./support/resources.ts";
+import { nextDescriptor, settled, timersNow, watchersNow } from "./support/resources.ts";
 import { uncaughtError } from "./support/uncaught-error.ts";
 
 function fileWith(content: string): string {
@@ -112,7 +112,7 @@ describe("follow$", () => {
   });
 
   it("shares one watcher among a thousand subscribers of a directory", async () => {
-    await expect.poll(watchersNow).toBe(0);
+    expect(await settled(watchersNow, 0)).toBe(0);
     const path = fileWith("");
     let seen = 0;
     const subscriptions = Array.from({ length: 1000 }, () =>
@@ -124,13 +124,13 @@ describe("follow$", () => {
     await expect.poll(() => seen, { timeout: 10_000 }).toBe(1000);
     expect(watchersNow()).toBe(1);
     for (const subscription of subscriptions) subscription.unsubscribe();
-    await expect.poll(watchersNow).toBe(0);
+    expect(await settled(watchersNow, 0)).toBe(0);
   });
 
   it.each([0, 1, 3])(
     "leaves nothing after 3,000 subscriptions, left after %i turns",
     async (turns) => {
-      await expect.poll(watchersNow).toBe(0);
+      expect(await settled(watchersNow, 0)).toBe(0);
       const path = fileWith('{"n":1}\n');
       const other = fileWith("");
       const before = nextDescriptor(other);
@@ -142,8 +142,8 @@ describe("follow$", () => {
         if (turns === 0 && n % 100 === 99) await turn();
       }
       await expect.poll(() => nextDescriptor(other)).toBe(before);
-      await expect.poll(watchersNow).toBe(0);
-      await expect.poll(timersNow).toBe(0);
+      expect(await settled(watchersNow, 0)).toBe(0);
+      expect(await settled(timersNow, 0)).toBe(0);
     },
   );
 });

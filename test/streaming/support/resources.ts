@@ -11,6 +11,17 @@ export function timersNow(): number {
   return activeNow("Timeout");
 }
 
+/** A count after the turns of the event loop that it takes to get there; no timer counts along. */
+export async function settled(count: () => number, expected: number): Promise<number> {
+  const end = performance.now() + 10_000;
+  while (count() !== expected && performance.now() < end) {
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+  return count();
+}
+
 /** The number that the next descriptor would get: the same as before if none was left open. */
 export function nextDescriptor(path: string): number {
   const descriptor = openSync(path, "r");
