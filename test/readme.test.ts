@@ -1,4 +1,4 @@
-/** Runs the examples of the README as a reader would, and compares what they print. */
+/** Runs the examples of the READMEs as a reader would, and compares what they print. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,6 +44,8 @@ async function run(code: string): Promise<string> {
   return stdout;
 }
 
+const documents = ["README.md", "packages/streaming/README.md"];
+
 describe("the README", () => {
   const { text } = readDocument("README.md");
 
@@ -58,7 +60,11 @@ describe("the README", () => {
     for (const { prints } of examplesIn(text)) expect(prints).not.toEqual([]);
   });
 
-  it.each(examplesIn(text))("runs the example with $name", async ({ code, prints }) => {
-    expect(await run(code)).toBe(prints.map((line) => `${line}\n`).join(""));
-  });
+  const examples = documents.flatMap((path) => examplesIn(readDocument(path).text));
+  it.each(examples)(
+    "and those of packages have examples that run: $name",
+    async ({ code, prints }) => {
+      expect(await run(code)).toBe(prints.map((line) => `${line}\n`).join(""));
+    },
+  );
 });

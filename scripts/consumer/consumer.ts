@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { createSession, isBranchlogError, isKnownEntry, memorySession } from "@branchlog/core";
 import type { EntryDraft, ErrorCode } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
-import { records } from "@branchlog/streaming";
+import { follow$, followFile, records } from "@branchlog/streaming";
+import type { FollowEvent, Subscription } from "@branchlog/streaming";
 
 const folder = mkdtempSync(join(tmpdir(), "branchlog-consumer-"));
 
@@ -40,6 +41,17 @@ async function streamLines(): Promise<void> {
   const path = join(folder, "lines.jsonl");
   writeFileSync(path, '{"a":1}\n');
   for await (const record of records(path)) assert.ok(record.ok && record.value["a"] === 1);
+  const subscriptions = new Set<Subscription>();
+  const event = await new Promise<FollowEvent>((resolve, reject) => {
+    const subscription: Subscription = follow$(path).subscribe({ next: resolve, error: reject });
+    subscriptions.add(subscription);
+  });
+  for (const subscription of subscriptions) subscription.unsubscribe();
+  assert.ok(event.kind === "record");
+  for await (const { kind } of followFile(path)) {
+    assert.equal(kind, event.kind);
+    break;
+  }
 }
 
 try {

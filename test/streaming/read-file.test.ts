@@ -1,6 +1,6 @@
 /** Reading files forward and backward: the same lines, bounded work, descriptors closed. */
 import fc from "fast-check";
-import { closeSync, mkdirSync, openSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
@@ -17,6 +17,7 @@ import { backwardPass } from "../../packages/streaming/src/backward-pass.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { splitLines } from "./support/collected-lines.ts";
 import { MemorySource } from "./support/memory-source.ts";
+import { nextDescriptor } from "./support/resources.ts";
 
 const bom = "\ufeff";
 
@@ -30,13 +31,6 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const item of items) list.push(item);
   return list;
-}
-
-/** The number that the next descriptor would get: the same as before if none was left open. */
-function nextDescriptor(path: string): number {
-  const descriptor = openSync(path, "r");
-  closeSync(descriptor);
-  return descriptor;
 }
 
 function withoutNumber(line: AnyFileLine): AnyFileLine {

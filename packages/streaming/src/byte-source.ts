@@ -1,5 +1,6 @@
 /** The port through which this package reads: positional reads of a file, and its Node adapter. */
-import { closeSync, fstatSync, openSync, read, readSync } from "node:fs";
+import type { BigIntStats } from "node:fs";
+import { closeSync, fstatSync, openSync, read, readSync, statSync } from "node:fs";
 
 /** Something that can be read at any position. A read may be short; 0 means the end. */
 export interface ByteSource {
@@ -18,6 +19,11 @@ export interface FileSource extends ByteSource {
   closeSync(): void;
   /** Size in bytes, now. */
   sizeSync(): number;
+  /**
+   * Whether a path leads to this very file, now. Throws what `fs.statSync` throws, unless nothing
+   * is there.
+   */
+  isAtSync(path: string): boolean;
 }
 
 /** Opens a regular file, to read only. Throws what `fs.openSync` throws. */
@@ -44,5 +50,34 @@ export function openByteSource(path: string): FileSource {
       closeSync(descriptor);
     },
     sizeSync: () => fstatSync(descriptor).size,
+    isAtSync: (other) => {
+      const there = statIfThere(other);
+      const here = fstatSync(descriptor, { bigint: true });
+      return there !== undefined && there.dev === here.dev && there.ino === here.ino;
+    },
   };
+}
+
+/** {@link openByteSource}, or null if nothing is there. */
+export function openIfThere(path: string): FileSource | null {
+  try {
+    return openByteSource(path);
+  } catch (error) {
+    if (isNothingThere(error)) return null;
+    throw error;
+  }
+}
+
+function statIfThere(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true });
+  } catch (error) {
+    if (isNothingThere(error)) return undefined;
+    throw error;
+  }
+}
+
+function isNothingThere(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOENT" || code === "ENOTDIR";
 }

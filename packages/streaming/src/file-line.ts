@@ -5,7 +5,7 @@ import {
   decodeLine,
   type JsonObject,
 } from "./decode-line.ts";
-import type { LineRest } from "./line-framer.ts";
+import type { LineRest, LineSink } from "./line-framer.ts";
 import type { LongLine } from "./long-line.ts";
 
 /** One line of a file, wherever it was read from. */
@@ -55,4 +55,22 @@ function tooLong(length: number): DecodedLine {
 export function lastLine(rest: LineRest): FileLine {
   const { bytes, long, offset, length, lineNumber } = rest;
   return { bytes, long, offset, length, lineNumber, terminated: false };
+}
+
+/** A sink that keeps lines, each as a copy of its own. */
+export class LineCopies implements LineSink {
+  /** In the order in which they came. */
+  readonly lines: FileLine[] = [];
+
+  line(source: Buffer, start: number, end: number, offset: number, lineNumber: number): void {
+    const length = end - start;
+    const bytes = Buffer.allocUnsafe(length);
+    source.copy(bytes, 0, start, end);
+    this.lines.push({ bytes, long: null, offset, length, lineNumber, terminated: true });
+  }
+
+  longLine(long: LongLine, lineNumber: number): void {
+    const { offset, length } = long;
+    this.lines.push({ bytes: null, long, offset, length, lineNumber, terminated: true });
+  }
 }

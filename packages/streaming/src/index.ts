@@ -26,4 +26,19 @@ export type { ValuePath } from "./path-tracker.ts";
 export type { JsonToken } from "./token-reader.ts";
 export { readShallow } from "./shallow-record.ts";
 export type { ShallowOptions } from "./shallow-record.ts";
-export { chunkBytesDefault, lineBytesMaxDefault, lineEdgeBytes } from "./limits.ts";
+export { followFile } from "./follow-file.ts";
+export type { FollowEvent, FollowOptions } from "./follow-file.ts";
+export type { CursorOptions } from "./file-cursor.ts";
+export { watchDirectory } from "./directory-watch.ts";
+export type { DirectoryWatch, HintListener } from "./directory-watch.ts";
+export { Observable, observableOf } from "./observable.ts";
+export type { Subscriber, Subscription } from "./observable.ts";
+export { follow$, lines$, records$ } from "./streams.ts";
+export type { FollowStreamOptions, ReadStreamOptions } from "./streams.ts";
+export {
+  chunkBytesDefault,
+  edgeBytesMax,
+  lineBytesMaxDefault,
+  lineEdgeBytes,
+  pollMsDefault,
+} from "./limits.ts";

@@ -20,3 +20,12 @@ export const valueBytesMaxDefault: number = 64 * 1024 * 1024;
 
 /** Longest string that `readShallow` keeps: labels and names, not payloads. */
 export const stringBytesMaxDefault: number = 64 * 1024;
+
+/** How long a follower waits before it looks by itself: hints of the system can get lost. */
+export const pollMsDefault: number = 1000;
+
+/** Longest time that a timer of Node can wait; a longer one would fire at once. */
+export const timerMsMax: number = 2 ** 31 - 1;
+
+/** Bytes before a position by which a file is known again; part of every read of a follower. */
+export const edgeBytesMax: number = 64;

@@ -4,11 +4,10 @@
  * grows meanwhile does not keep the reader going.
  */
 import { chunkPass, mapPass, type Pass, reusedBuffers } from "./byte-pass.ts";
-import { type FileLine, type FileRecord, lastLine, toRecord } from "./file-line.ts";
+import { type FileLine, type FileRecord, lastLine, LineCopies, toRecord } from "./file-line.ts";
 import { filePass, filePassSync } from "./file-pass.ts";
 import { chunkBytesDefault, lineBytesMaxDefault } from "./limits.ts";
-import { LineFramer, type LineSink } from "./line-framer.ts";
-import type { LongLine } from "./long-line.ts";
+import { LineFramer } from "./line-framer.ts";
 
 /** What part of a file to read, and how. */
 export interface ReadFileOptions {
@@ -91,21 +90,4 @@ function recordPass(size: number, options: ReadFileOptions): Pass<FileRecord> {
 /** Decodes lines one by one as they are taken, so that few records are alive at a time. */
 function* recordsIn(found: Iterable<FileLine>): Generator<FileRecord> {
   for (const line of found) yield toRecord(line);
-}
-
-/** Keeps lines, each as a copy of its own. */
-class LineCopies implements LineSink {
-  readonly lines: FileLine[] = [];
-
-  line(source: Buffer, start: number, end: number, offset: number, lineNumber: number): void {
-    const length = end - start;
-    const bytes = Buffer.allocUnsafe(length);
-    source.copy(bytes, 0, start, end);
-    this.lines.push({ bytes, long: null, offset, length, lineNumber, terminated: true });
-  }
-
-  longLine(long: LongLine, lineNumber: number): void {
-    const { offset, length } = long;
-    this.lines.push({ bytes: null, long, offset, length, lineNumber, terminated: true });
-  }
 }

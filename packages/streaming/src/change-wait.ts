@@ -1,0 +1,94 @@
+/**
+ * Waiting until it is worth to look at a file again: after a hint from its directory, or after a
+ * while in any case. A change between two waits ends the second at once, so none is missed.
+ */
+import { realpathSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import type { DirectoryWatch, HintListener } from "./directory-watch.ts";
+import { timerMsMax } from "./limits.ts";
+
+/** {@link watchDirectory}, or what stands in for it. */
+export type WatchDirectory = (directory: string, onHint: HintListener) => DirectoryWatch;
+
+/** How long to wait, at most. */
+export interface ChangeWaitOptions {
+  /** Longest wait, in milliseconds. */
+  readonly pollMs: number;
+  /** Ends every wait. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The waits for one path. Between `watch` and `end` it watches; it has a timer while it waits. */
+export class ChangeWait {
+  readonly #watchDirectory: WatchDirectory;
+  readonly #options: ChangeWaitOptions;
+  #watch: DirectoryWatch | null = null;
+  #hasChanged = false;
+  #isEnded = false;
+  #wake: () => void = () => undefined;
+
+  constructor(watchDirectory: WatchDirectory, options: ChangeWaitOptions) {
+    this.#watchDirectory = watchDirectory;
+    this.#options = options;
+  }
+
+  /** Whether `end` was called. */
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** Watches for changes of what the path leads to now; of a link, that is where it points. */
+  watch(path: string): void {
+    const before = this.#watch;
+    const target = realPathOf(path);
+    const name = basename(target).normalize();
+    this.#watch = this.#watchDirectory(dirname(target), (changed) => {
+      // Some file systems answer with the letters of a name composed in another way.
+      if (changed === null || changed.normalize() === name) this.#noteChange();
+    });
+    before?.closeSync();
+  }
+
+  /** What changes from now on ends the next wait. */
+  arm(): void {
+    this.#hasChanged = false;
+  }
+
+  /** Until something changed after `arm`, time is up, the signal is aborted, or it is ended. */
+  async change(): Promise<void> {
+    const { pollMs, signal } = this.#options;
+    if (this.#hasChanged || this.#isEnded || signal?.aborted === true) return;
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, Math.min(pollMs, timerMsMax));
+      signal?.addEventListener("abort", wake);
+      this.#wake = wake;
+    });
+  }
+
+  /** Stops watching, and ends a wait. May be repeated. */
+  end(): void {
+    this.#isEnded = true;
+    this.#watch?.closeSync();
+    this.#watch = null;
+    this.#wake();
+  }
+
+  #noteChange(): void {
+    this.#hasChanged = true;
+    this.#wake();
+  }
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // It may have vanished again; looking at it will tell.
+    return path;
+  }
+}

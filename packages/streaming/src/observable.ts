@@ -1,0 +1,50 @@
+/**
+ * The one door to rxjs, and how an async iterator becomes an observable. Only the module of the
+ * class is loaded: the whole of rxjs takes three times as long, at the start of every program. It
+ * is the class that "rxjs" exports, so its operators work on it, also those of another copy.
+ */
+import { Observable } from "rxjs/internal/Observable";
+import type { Subscriber } from "rxjs/internal/Subscriber";
+
+export { Observable } from "rxjs/internal/Observable";
+export type { Subscriber } from "rxjs/internal/Subscriber";
+export type { Subscription } from "rxjs/internal/Subscription";
+
+/**
+ * A cold observable of what an async iterator yields: each subscription calls `iterate` and pulls
+ * one item at a time, the next one after `next()` returned. So nothing waits in between, and
+ * nothing is dropped; but an operator that waits for something itself (`concatMap`, `mergeMap`)
+ * keeps what comes meanwhile, without a bound. Nothing is emitted while `subscribe` runs.
+ *
+ * Unsubscribing aborts the signal and ends the iterator; what it throws after that is no error of
+ * anyone. The iterator should end at the signal: one that ignores it is ended after its next item.
+ *
+ * @example
+ * // import { setInterval } from "node:timers/promises";
+ * const ticks = observableOf((signal) => setInterval(1000, "tick", { signal }));
+ */
+export function observableOf<T>(iterate: (signal: AbortSignal) => AsyncIterable<T>): Observable<T> {
+  return new Observable<T>((subscriber) => {
+    const controller = new AbortController();
+    void pushAll(iterate, controller.signal, subscriber);
+    return () => controller.abort();
+  });
+}
+
+async function pushAll<T>(
+  iterate: (signal: AbortSignal) => AsyncIterable<T>,
+  signal: AbortSignal,
+  subscriber: Subscriber<T>,
+): Promise<void> {
+  try {
+    for await (const item of iterate(signal)) {
+      if (subscriber.closed) return;
+      subscriber.next(item);
+      if (subscriber.closed) return;
+    }
+    subscriber.complete();
+  } catch (error) {
+    // A closed subscriber would report it as an error that nobody handles.
+    if (!subscriber.closed) subscriber.error(error);
+  }
+}

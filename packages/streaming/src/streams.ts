@@ -1,0 +1,34 @@
+/**
+ * Files as observables, for programs built of them. They push, and nothing that pushes can know
+ * whether whoever listens keeps up: to read in bulk, or to do something slow for each item, the
+ * async iterators are the form.
+ *
+ * Each subscription reads the file by itself and stops at unsubscribing. There is no queue: the
+ * next item is made after `next()` returned, from one chunk of the file at most, and none is left
+ * out.
+ */
+import type { FileLine, FileRecord } from "./file-line.ts";
+import { followFile, type FollowEvent, type FollowOptions } from "./follow-file.ts";
+import { type Observable, observableOf } from "./observable.ts";
+import { lines, type ReadFileOptions, records } from "./read-file.ts";
+
+/** {@link ReadFileOptions}, but for the signal: an observable is stopped by unsubscribing. */
+export type ReadStreamOptions = Omit<ReadFileOptions, "signal">;
+
+/** {@link FollowOptions}, but for the signal. */
+export type FollowStreamOptions = Omit<FollowOptions, "signal">;
+
+/** {@link lines} as a cold observable. Its error is what `fs` throws. */
+export function lines$(path: string, options: ReadStreamOptions = {}): Observable<FileLine> {
+  return observableOf((signal) => lines(path, { ...options, signal }));
+}
+
+/** {@link records} as a cold observable. A record that is damaged is an item, not an error. */
+export function records$(path: string, options: ReadStreamOptions = {}): Observable<FileRecord> {
+  return observableOf((signal) => records(path, { ...options, signal }));
+}
+
+/** {@link followFile} as a cold observable, which never completes. */
+export function follow$(path: string, options: FollowStreamOptions = {}): Observable<FollowEvent> {
+  return observableOf((signal) => followFile(path, { ...options, signal }));
+}

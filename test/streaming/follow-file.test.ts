@@ -1,0 +1,423 @@
+/** Following a file: what is appended comes once and whole, whatever becomes of the file. */
+import {
+  appendFileSync,
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import {
+  followFile,
+  type FollowOptions,
+  type HintListener,
+  readCounter,
+} from "@branchlog/streaming";
+import type { WatchDirectory } from "../../packages/streaming/src/change-wait.ts";
+import { followFileWith } from "../../packages/streaming/src/follow-file.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { followByHints, followByPoll, followDeaf, Pulled } from "./support/followed.ts";
+import { nextDescriptor, settled, timersNow, watchersNow } from "./support/resources.ts";
+
+function fileWith(content: string): string {
+  const path = join(temporaryDirectory(), "lines.jsonl");
+  writeFileSync(path, content);
+  return path;
+}
+
+/** Another file takes the place of one, as editors and tools save it. */
+function replaceFile(path: string, content: string): void {
+  writeFileSync(`${path}.new`, content);
+  renameSync(`${path}.new`, path);
+}
+
+/** Overwrites bytes where they are; the size stays. */
+function overwrite(path: string, position: number, text: string): void {
+  const descriptor = openSync(path, "r+");
+  writeSync(descriptor, text, position);
+  closeSync(descriptor);
+}
+
+/** `1,000` zeros make a line that is longer than the edge that is compared. */
+const long = (n: number): string => `{"n":${n},"padding":"${"0".repeat(1000)}"}\n`;
+
+const ways: readonly (readonly [string, (path: string, options?: FollowOptions) => Pulled])[] = [
+  ["hints", followByHints],
+  ["the poll", followByPoll],
+];
+
+describe.each(ways)("following by %s", (_, follow) => {
+  it("replays what is there and goes on with what is appended", async () => {
+    const path = fileWith('{"n":1}\n{"n":2}\n');
+    const pulled = follow(path);
+    expect(await pulled.take(2)).toEqual([{ n: 1 }, { n: 2 }]);
+    const next = pulled.take(2);
+    appendFileSync(path, '{"n":3}\n\n');
+    expect(await next).toEqual([{ n: 3 }, "blank"]);
+  });
+
+  it("delivers a line when its end is there, once", async () => {
+    const path = fileWith('{"n":1}\n{"te');
+    const pulled = follow(path);
+    expect(await pulled.take(1)).toEqual([{ n: 1 }]);
+    const next = pulled.take(2);
+    const rest = Buffer.from('xt":"漢"}\n{"n":3}\n');
+    for (const byte of rest) appendFileSync(path, Buffer.of(byte));
+    expect(await next).toEqual([{ text: "漢" }, { n: 3 }]);
+  });
+
+  it("begins again when another file takes its place", async () => {
+    const path = fileWith('{"n":1}\n');
+    const pulled = follow(path);
+    expect(await pulled.take(1)).toEqual([{ n: 1 }]);
+    const next = pulled.take(3);
+    replaceFile(path, '{"n":1}\n{"n":2}\n');
+    expect(await next).toEqual(["replaced", { n: 1 }, { n: 2 }]);
+    const later = pulled.take(1);
+    appendFileSync(path, '{"n":3}\n');
+    expect(await later).toEqual([{ n: 3 }]);
+  });
+
+  it("begins again when lines were cut off", async () => {
+    const path = fileWith('{"n":1}\n{"n":2}\n');
+    const pulled = follow(path);
+    await pulled.take(2);
+    const next = pulled.take(2);
+    truncateSync(path, 8);
+    expect(await next).toEqual(["truncated", { n: 1 }]);
+    const emptied = pulled.take(1);
+    truncateSync(path, 0);
+    expect(await emptied).toEqual(["truncated"]);
+    const later = pulled.take(1);
+    appendFileSync(path, '{"n":4}\n');
+    expect(await later).toEqual([{ n: 4 }]);
+  });
+
+  it("begins again when it is rewritten in place, in its size or beyond it", async () => {
+    const path = fileWith(long(1) + long(2));
+    const pulled = follow(path);
+    await pulled.take(2);
+    const same = pulled.take(1);
+    overwrite(path, long(1).length, long(2).replaceAll("0", "9"));
+    expect(await same).toEqual(["replaced"]);
+    expect(await pulled.take(2)).toMatchObject([{ n: 1 }, { n: 2 }]);
+    const longer = pulled.take(4);
+    overwrite(path, 0, long(4) + long(5) + long(6));
+    expect(await longer).toMatchObject(["replaced", { n: 4 }, { n: 5 }, { n: 6 }]);
+  });
+
+  it("waits for a file that vanished to come back", async () => {
+    const path = fileWith('{"n":1}\n');
+    const pulled = follow(path);
+    await pulled.take(1);
+    const next = pulled.take(2);
+    unlinkSync(path);
+    writeFileSync(path, '{"n":2}\n');
+    expect(await next).toEqual(["replaced", { n: 2 }]);
+  });
+
+  it("counts lines and offsets from where it began", async () => {
+    const path = fileWith('{"n":1}\n{"n":2}\n');
+    const pulled = follow(path, { from: 8 });
+    const first = await pulled.next();
+    expect(first).toMatchObject({ record: { offset: 8, length: 7, lineNumber: 1 } });
+    replaceFile(path, '{"n":3}\n');
+    expect(await pulled.next()).toEqual({ kind: "reset", reason: "replaced" });
+    expect(await pulled.next()).toMatchObject({ record: { offset: 0, lineNumber: 1 } });
+  });
+});
+
+describe("following", () => {
+  it("reads the last lines of a file that is deleted or replaced while they wait", async () => {
+    const lines = Array.from({ length: 100 }, (_, n) => `{"n":${n}}\n`);
+    const path = fileWith(lines.join(""));
+    const pulled = followByHints(path, { chunkBytes: 16 });
+    await pulled.take(3);
+    unlinkSync(path);
+    expect(await pulled.take(90)).toEqual(Array.from({ length: 90 }, (_, n) => ({ n: n + 3 })));
+    writeFileSync(path, "[]\n");
+    expect(await pulled.take(9)).toEqual([
+      ...Array.from({ length: 7 }, (_, n) => ({ n: n + 93 })),
+      "replaced",
+      "not-object",
+    ]);
+  });
+
+  it("goes on without a reset when the file itself comes back", async () => {
+    const path = fileWith('{"n":1}\n');
+    const pulled = followByPoll(path);
+    await pulled.take(1);
+    renameSync(path, `${path}.away`);
+    const next = pulled.take(1);
+    appendFileSync(`${path}.away`, '{"n":2}\n');
+    expect(await next).toEqual([{ n: 2 }]);
+    renameSync(`${path}.away`, path);
+    const later = pulled.take(1);
+    appendFileSync(path, '{"n":3}\n');
+    expect(await later).toEqual([{ n: 3 }]);
+  });
+
+  it("drops the beginning of a line that is taken back, without a reset", async () => {
+    const path = fileWith(`{"n":1}\n{"torn":"${"x".repeat(200)}`);
+    const pulled = followByPoll(path, { chunkBytes: 50 });
+    await pulled.take(1);
+    const next = pulled.take(1);
+    const descriptor = openSync(path, "r+");
+    // Until the beginning was read, which nothing else tells.
+    const readBefore = readCounter.bytes;
+    await expect.poll(() => readCounter.bytes - readBefore).toBeGreaterThan(500);
+    ftruncateSync(descriptor, 8);
+    closeSync(descriptor);
+    appendFileSync(path, `{"n":2,"other":"${"y".repeat(300)}"}\n`);
+    expect(await next).toMatchObject([{ n: 2 }]);
+  });
+
+  it("begins again if more than the beginning of a line was rewritten", async () => {
+    const path = fileWith(`${long(1)}{"torn":"${"x".repeat(500)}`);
+    const pulled = followByPoll(path, { chunkBytes: 50 });
+    await pulled.take(1);
+    const next = pulled.take(3);
+    const readBefore = readCounter.bytes;
+    await expect.poll(() => readCounter.bytes - readBefore).toBeGreaterThan(2000);
+    overwrite(path, 0, long(2).replaceAll("0", "9") + long(3));
+    expect(await next).toMatchObject(["replaced", { n: 2 }, { n: 3 }]);
+  });
+
+  it("starts over at once if the file is shorter than where it is to begin", async () => {
+    const path = fileWith('{"n":1}\n');
+    expect(await followByHints(path, { from: 9 }).take(2)).toEqual(["truncated", { n: 1 }]);
+  });
+
+  it("waits in an empty file, and skips a byte-order mark", async () => {
+    const path = fileWith("");
+    const pulled = followByHints(path);
+    const next = pulled.next();
+    appendFileSync(path, '\ufeff{"n":1}\n');
+    expect(await next).toMatchObject({ record: { value: { n: 1 }, offset: 3 } });
+  });
+
+  it("describes lines above the maximum, in any number of reads", async () => {
+    const path = fileWith("");
+    const pulled = followByHints(path, { lineBytesMax: 50, chunkBytes: 16 });
+    const next = pulled.next();
+    for (let n = 0; n < 100; n++) appendFileSync(path, "x".repeat(100));
+    appendFileSync(path, "\n");
+    const found = { reason: "too-long", bytes: null, length: 10_000, terminated: true };
+    expect(await next).toMatchObject({ record: found });
+  });
+
+  it("outlives its directory", async () => {
+    const directory = join(temporaryDirectory(), "sessions");
+    const path = join(directory, "lines.jsonl");
+    mkdirSync(directory);
+    writeFileSync(path, '{"n":1}\n');
+    const pulled = followByHints(path, { pollMs: 5 });
+    await pulled.take(1);
+    rmSync(directory, { recursive: true });
+    const next = pulled.take(2);
+    mkdirSync(directory);
+    replaceFile(path, '{"n":2}\n');
+    expect(await next).toEqual(["replaced", { n: 2 }]);
+    const later = pulled.take(1);
+    appendFileSync(path, '{"n":3}\n');
+    expect(await later).toEqual([{ n: 3 }]);
+  });
+
+  it("watches where a link leads, and sees it lead elsewhere", async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, "far"));
+    const [target, other] = [join(directory, "far", "a"), join(directory, "b")];
+    const link = join(directory, "link");
+    writeFileSync(target, '{"n":1}\n');
+    symlinkSync(target, link);
+    const byHints = followByHints(link);
+    await byHints.take(1);
+    const next = byHints.take(1);
+    appendFileSync(target, '{"n":2}\n');
+    expect(await next).toEqual([{ n: 2 }]);
+    const byPoll = followByPoll(link);
+    await byPoll.take(2);
+    const elsewhere = byPoll.take(2);
+    writeFileSync(other, '{"n":3}\n');
+    unlinkSync(link);
+    symlinkSync(other, link);
+    expect(await elsewhere).toEqual(["replaced", { n: 3 }]);
+  });
+
+  it("throws what the file system says, if there is no such file", async () => {
+    const missing = join(temporaryDirectory(), "none");
+    await expect(followFile(missing).next()).rejects.toThrow("ENOENT");
+    await expect(followFile(temporaryDirectory()).next()).rejects.toThrow("EISDIR");
+  });
+
+  it("reads one chunk for what is pulled, and nothing before", async () => {
+    const path = fileWith('{"n":1}\n'.repeat(100_000));
+    const before = readCounter.bytes;
+    const pulled = followByHints(path, { chunkBytes: 4096 });
+    expect(readCounter.bytes).toBe(before);
+    await pulled.take(500);
+    expect(readCounter.bytes - before).toBe(4096);
+    await pulled.take(100);
+    // The second chunk, and the 64 bytes before it.
+    expect(readCounter.bytes - before).toBe(2 * 4096 + 64);
+  });
+
+  it("gets every line that another process appends, once and in order", async () => {
+    const path = fileWith("");
+    const script = fileURLToPath(new URL("./support/appending-lines.mjs", import.meta.url));
+    const pulled = followByHints(path, { pollMs: 50 });
+    const next = pulled.take(1000);
+    const child = spawn(process.execPath, [script, path, "1000"], { stdio: "inherit" });
+    const exit = new Promise((resolve) => {
+      child.on("exit", resolve);
+    });
+    expect(await next).toMatchObject(Array.from({ length: 1000 }, (_, n) => ({ n })));
+    expect(await exit).toBe(0);
+  });
+});
+
+describe("what changes while a read is under way", () => {
+  /** The events of a file of one line, from its end; `change` comes after the first read began. */
+  async function followed(count: number, change: (path: string) => void): Promise<unknown[]> {
+    const path = fileWith('{"n":1}\n');
+    const hints: HintListener[] = [];
+    const watch: WatchDirectory = (_directory, onHint) => {
+      hints.push(onHint);
+      return { closeSync: () => undefined };
+    };
+    const pulled = new Pulled(followFileWith(watch, path, { from: 8, pollMs: 1_000_000 }));
+    const events = pulled.take(count);
+    // Reads end in a later turn of the event loop, never in this one.
+    while (hints.length === 0) await Promise.resolve();
+    change(path);
+    for (const onHint of hints) onHint("lines.jsonl");
+    return events;
+  }
+
+  it("is not missed, although its hint comes before the wait", async () => {
+    const change = (path: string): void => appendFileSync(path, '{"n":2}\n');
+    expect(await followed(1, change)).toEqual([{ n: 2 }]);
+  });
+
+  it("is read to the end before another file takes over", async () => {
+    const change = (path: string): void => {
+      appendFileSync(path, '{"n":2}\n');
+      replaceFile(path, '{"n":3}\n');
+    };
+    expect(await followed(3, change)).toEqual([{ n: 2 }, "replaced", { n: 3 }]);
+  });
+});
+
+describe("the end of following", () => {
+  const endings: readonly (readonly [string, (path: string) => Promise<void>])[] = [
+    [
+      "a loop that is left",
+      async (path) => {
+        for await (const event of followFile(path)) if (event.kind === "record") break;
+      },
+    ],
+    [
+      "return() while a pull waits",
+      async (path) => {
+        const events = followFile(path, { from: 8 });
+        const waiting = events.next();
+        expect(await settled(timersNow, 1)).toBe(1);
+        expect(await events.return()).toEqual({ done: true, value: undefined });
+        expect(await waiting).toEqual({ done: true, value: undefined });
+        expect(await events.next()).toEqual({ done: true, value: undefined });
+      },
+    ],
+    [
+      "throw()",
+      async (path) => {
+        const events = followFile(path);
+        await events.next();
+        await expect(events.throw(new Error("thrown in"))).rejects.toThrow("thrown in");
+      },
+    ],
+    [
+      "an abort while a pull waits",
+      async (path) => {
+        const controller = new AbortController();
+        const waiting = followFile(path, { from: 8, signal: controller.signal }).next();
+        const reason = new Error("enough");
+        setImmediate(() => controller.abort(reason));
+        await expect(waiting).rejects.toBe(reason);
+      },
+    ],
+    [
+      "an abort between two pulls",
+      async (path) => {
+        const controller = new AbortController();
+        const events = followFile(path, { signal: controller.signal });
+        await events.next();
+        const reason = new Error("enough");
+        controller.abort(reason);
+        await expect(events.next()).rejects.toBe(reason);
+        expect(await events.next()).toEqual({ done: true, value: undefined });
+      },
+    ],
+    [
+      "an abort before the first pull",
+      async (path) => {
+        const reason = new Error("never mind");
+        const events = followFile(path, { signal: AbortSignal.abort(reason) });
+        await expect(events.next()).rejects.toBe(reason);
+      },
+    ],
+    [
+      "an error of the file system",
+      async (path) => {
+        const events = followFile(path);
+        await events.next();
+        unlinkSync(path);
+        mkdirSync(path);
+        expect(await events.next()).toMatchObject({ value: { kind: "reset" } });
+        await expect(events.next()).rejects.toThrow("EISDIR");
+      },
+    ],
+    [
+      "an end before the first pull",
+      async (path) => {
+        await followFile(path).return();
+      },
+    ],
+  ];
+
+  it.each(endings)("leaves nothing behind: %s", async (_, end) => {
+    expect(await settled(watchersNow, 0)).toBe(0);
+    expect(await settled(timersNow, 0)).toBe(0);
+    const path = fileWith('{"n":1}\n');
+    const other = fileWith("");
+    const before = nextDescriptor(other);
+    await end(path);
+    expect(nextDescriptor(other)).toBe(before);
+    expect(await settled(watchersNow, 0)).toBe(0);
+    expect(await settled(timersNow, 0)).toBe(0);
+  });
+
+  it("comes to all who follow with one signal, without a warning", async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): unknown => warnings.push(warning);
+    process.on("warning", onWarning);
+    const path = fileWith("");
+    const controller = new AbortController();
+    const { signal } = controller;
+    const all = Array.from({ length: 100 }, () => followDeaf(path, { signal }).next());
+    setImmediate(() => controller.abort(new Error("enough")));
+    const outcomes = await Promise.allSettled(all);
+    expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
+    process.off("warning", onWarning);
+    expect(warnings).toEqual([]);
+  });
+});

@@ -1,0 +1,154 @@
+/** What becomes an observable: pulled item by item, ended by unsubscribing, with no loose ends. */
+import { describe, expect, it } from "vitest";
+import { observableOf } from "@branchlog/streaming";
+import type { Observable, Subscription } from "@branchlog/streaming";
+import { uncaughtError } from "./support/uncaught-error.ts";
+
+/** Numbers up to `count`, with notes of what was asked for and how it ended. */
+class Numbers {
+  pulls = 0;
+  endings = 0;
+  signals: AbortSignal[] = [];
+  readonly observable: Observable<number>;
+
+  constructor(count: number, failure?: Error) {
+    this.observable = observableOf((signal) => this.#iterate(signal, count, failure));
+  }
+
+  async *#iterate(signal: AbortSignal, count: number, failure?: Error): AsyncGenerator<number> {
+    this.signals.push(signal);
+    try {
+      for (let n = 1; n <= count; n++) {
+        this.pulls += 1;
+        yield await Promise.resolve(n);
+      }
+      if (failure) throw failure;
+    } finally {
+      this.endings += 1;
+    }
+  }
+}
+
+/** What an observable says until it completes or fails. */
+function said<T>(observable: Observable<T>): Promise<(T | string)[]> {
+  const list: (T | string)[] = [];
+  return new Promise((resolve) => {
+    observable.subscribe({
+      next: (item) => list.push(item),
+      error: (error) => resolve([...list, `failed: ${error instanceof Error && error.message}`]),
+      complete: () => resolve([...list, "complete"]),
+    });
+  });
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+describe("observableOf", () => {
+  it("pushes what is yielded, and completes; each subscription iterates anew", async () => {
+    const numbers = new Numbers(3);
+    expect(numbers.signals).toEqual([]);
+    expect(await said(numbers.observable)).toEqual([1, 2, 3, "complete"]);
+    expect(await said(numbers.observable)).toEqual([1, 2, 3, "complete"]);
+    expect(numbers.signals).toHaveLength(2);
+    expect(numbers.endings).toBe(2);
+  });
+
+  it("fails with what is thrown, also before anything is yielded", async () => {
+    const numbers = new Numbers(1, new Error("torn"));
+    expect(await said(numbers.observable)).toEqual([1, "failed: torn"]);
+    const failing = observableOf<number>(() => {
+      throw new Error("at once");
+    });
+    expect(await said(failing)).toEqual(["failed: at once"]);
+  });
+
+  it("emits nothing while subscribe runs", async () => {
+    let isSubscribed = false;
+    const early: boolean[] = [];
+    await new Promise<void>((resolve) => {
+      new Numbers(2).observable.subscribe({
+        next: () => early.push(!isSubscribed),
+        complete: resolve,
+      });
+      isSubscribed = true;
+    });
+    expect(early).toEqual([false, false]);
+  });
+
+  it("pulls the next item only after next() returned", async () => {
+    const numbers = new Numbers(4);
+    const pulls: number[] = [];
+    await new Promise<void>((resolve) => {
+      numbers.observable.subscribe({ next: () => pulls.push(numbers.pulls), complete: resolve });
+    });
+    expect(pulls).toEqual([1, 2, 3, 4]);
+  });
+
+  it("ends the iterator when it is left from inside next(), with no further pull", async () => {
+    const numbers = new Numbers(10);
+    const seen: number[] = [];
+    const subscription: Subscription = numbers.observable.subscribe((n) => {
+      seen.push(n);
+      if (n === 2) subscription.unsubscribe();
+    });
+    await expect.poll(() => numbers.endings).toBe(1);
+    expect(seen).toEqual([1, 2]);
+    expect(numbers.pulls).toBe(2);
+    expect(numbers.signals[0]?.aborted).toBe(true);
+  });
+
+  it("gives nothing when it is left before the first item", async () => {
+    const numbers = new Numbers(10);
+    const seen: unknown[] = [];
+    const seeing = (item: unknown): unknown => seen.push(item);
+    numbers.observable
+      .subscribe({ next: seeing, error: seeing, complete: () => seeing("complete") })
+      .unsubscribe();
+    await expect.poll(() => numbers.endings).toBe(1);
+    expect(seen).toEqual([]);
+    expect(numbers.pulls).toBe(1);
+  });
+
+  it("takes an error after unsubscribing for no error", async () => {
+    let isOver = false;
+    const waiting = observableOf(async function* (signal): AsyncGenerator<number> {
+      yield 1;
+      try {
+        await new Promise((_, reject) => {
+          signal.addEventListener("abort", () => reject(new Error("cleaning up failed")));
+        });
+      } finally {
+        isOver = true;
+      }
+    });
+    const seen: unknown[] = [];
+    const subscription = waiting.subscribe({
+      next: (item) => seen.push(item),
+      error: (error) => seen.push(error),
+    });
+    await expect.poll(() => seen).toEqual([1]);
+    subscription.unsubscribe();
+    await expect.poll(() => isOver).toBe(true);
+    // An error that nobody handles would be thrown by now, and fail this run.
+    for (let n = 0; n < 3; n++) await turn();
+    expect(seen).toEqual([1]);
+  });
+
+  it("goes on when a subscriber throws; its error is that of the process", async () => {
+    const numbers = new Numbers(3);
+    const seen: number[] = [];
+    const error = await uncaughtError(() => {
+      numbers.observable.subscribe((n) => {
+        seen.push(n);
+        if (n === 2) throw new Error("a bug of the subscriber");
+      });
+    });
+    expect(error.message).toBe("a bug of the subscriber");
+    await expect.poll(() => numbers.endings).toBe(1);
+    expect(seen).toEqual([1, 2, 3]);
+  });
+});

@@ -1,0 +1,13 @@
+/** Catches what is thrown to the process, where nothing else could. */
+
+/** The next error that nobody catches, once `action` ran. */
+export async function uncaughtError(action: () => void): Promise<Error> {
+  try {
+    return await new Promise((resolve) => {
+      process.setUncaughtExceptionCaptureCallback(resolve);
+      action();
+    });
+  } finally {
+    process.setUncaughtExceptionCaptureCallback(null);
+  }
+}
