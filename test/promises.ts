@@ -34,6 +34,5 @@ export const promises: Readonly<Record<string, string>> = {
 /** The promises without a test of their own, and why. */
 export const notYetProven: Readonly<Record<string, string>> = {
   P13: "needs checkpoints",
-  P14: "needs live streams",
   P21: "needs checkpoints and the catalog",
 };

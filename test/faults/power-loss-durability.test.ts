@@ -12,7 +12,7 @@ import { createSession, openSession } from "../../packages/core/src/open.ts";
 import type { Durability } from "../../packages/core/src/session/engine-options.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
-import type { Session } from "../../packages/core/src/session/session.ts";
+import type { Session } from "../../packages/core/src/live/session.ts";
 import { ManualClock } from "../../packages/core/src/store/manual-clock.ts";
 import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
 import type { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";

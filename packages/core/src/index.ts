@@ -1,7 +1,16 @@
 /** Branchlog: sessions of coding agents as append-only logs, read as trees. In reading order. */
 export { createSession, memorySession, openSession } from "./open.ts";
 export type { CreateOptions, OpenOptions } from "./open.ts";
-export type { Session } from "./session/session.ts";
+export type { Session } from "./live/session.ts";
+export type { SessionWriter } from "./session/session-writer.ts";
+export type { SessionSnapshot } from "./live/session-snapshot.ts";
+export type { WaitTarget, WaitOptions } from "./live/wait-for.ts";
+export type { Live } from "./live/live-value.ts";
+export type { LiveStatus } from "./live/log-watch.ts";
+export type { EntryEvent, EntryEventOptions } from "./live/entry-events.ts";
+export type { ListView } from "./live/list-view.ts";
+export type { LiveContext } from "./live/live-context.ts";
+export type { LiveTree } from "./live/live-tree.ts";
 export type { SessionView } from "./session/session-view.ts";
 export type { ContextOptions } from "./session/context-load.ts";
 export type { AppendOptions } from "./session/append-options.ts";
@@ -102,4 +111,4 @@ export type {
 export { normalizeName } from "./entries/session-name.ts";
 export { ManualClock } from "./store/manual-clock.ts";
 export { createSeededIds } from "./store/seeded-ids.ts";
-export type { Clock, FileLock, FileSystem, IdSource, Ports } from "./store/ports.ts";
+export type { ChangeHints, Clock, FileLock, FileSystem, IdSource, Ports } from "./store/ports.ts";

@@ -3,15 +3,20 @@
  */
 import type { SessionHeader } from "./entries/entry-types.ts";
 import { BranchlogError } from "./errors.ts";
+import { Session } from "./live/session.ts";
 import { Engine } from "./session/engine.ts";
 import { engineSettings } from "./session/engine-options.ts";
 import type { EngineOptions } from "./session/engine-options.ts";
 import { newHeader } from "./session/new-header.ts";
-import { Session } from "./session/session.ts";
 import { createMemoryPorts } from "./store/memory-ports.ts";
 
 /** How a session is opened. */
 export interface OpenOptions extends EngineOptions {
+  /**
+   * Whether the leaf moves with the tail of the log, until the first append or move. Default true;
+   * else it stays where the tail is at the opening.
+   */
+  readonly follow?: boolean;
   /** Ends the opening with the signal's reason. */
   readonly signal?: AbortSignal;
 }
@@ -36,7 +41,7 @@ export interface CreateOptions extends EngineOptions {
  * const { messages } = await session.context();
  */
 export async function openSession(path: string, options: OpenOptions = {}): Promise<Session> {
-  return new Session(await Engine.open(path, options, options.signal));
+  return new Session(await Engine.open(path, options, options.signal), options);
 }
 
 /**

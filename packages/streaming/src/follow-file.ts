@@ -8,6 +8,7 @@ import { type FileSource, openByteSource, openIfThere } from "./byte-source.ts";
 import { ChangeWait, type WatchDirectory } from "./change-wait.ts";
 import { watchDirectory } from "./directory-watch.ts";
 import { type CursorOptions, FileCursor } from "./file-cursor.ts";
+import { EndableGenerator } from "./endable-generator.ts";
 import { type FileLine, type FileRecord, toRecord } from "./file-line.ts";
 import { pollMsDefault } from "./limits.ts";
 
@@ -66,40 +67,8 @@ export function followFileWith(
   // A signal of its own: many may follow with one, and Node warns of many listeners.
   const ending = signal && AbortSignal.any([signal]);
   const wait = new ChangeWait(watch, { pollMs, signal: ending });
-  return new Followed(itemsOf(followBatches(path, options, wait), signal), wait);
-}
-
-/** Hands on the events, and ends the wait first where it is ended: a file may rest for ever. */
-class Followed implements AsyncGenerator<FollowEvent, void, undefined> {
-  readonly #events: AsyncGenerator<FollowEvent, void, undefined>;
-  readonly #wait: ChangeWait;
-
-  constructor(events: AsyncGenerator<FollowEvent, void, undefined>, wait: ChangeWait) {
-    this.#events = events;
-    this.#wait = wait;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<FollowEvent, void>> {
-    return this.#events.next();
-  }
-
-  return(): Promise<IteratorResult<FollowEvent, void>> {
-    this.#wait.end();
-    return this.#events.return();
-  }
-
-  throw(error: unknown): Promise<IteratorResult<FollowEvent, void>> {
-    this.#wait.end();
-    return this.#events.throw(error);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.return();
-  }
+  const events = itemsOf(followBatches(path, options, wait), signal);
+  return new EndableGenerator(events, () => wait.end());
 }
 
 /** The events, read by read. */

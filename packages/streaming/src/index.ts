@@ -30,6 +30,7 @@ export { followFile } from "./follow-file.ts";
 export type { FollowEvent, FollowOptions } from "./follow-file.ts";
 export type { CursorOptions } from "./file-cursor.ts";
 export { watchDirectory } from "./directory-watch.ts";
+export { EndableGenerator } from "./endable-generator.ts";
 export type { DirectoryWatch, HintListener } from "./directory-watch.ts";
 export { Observable, observableOf } from "./observable.ts";
 export type { Subscriber, Subscription } from "./observable.ts";

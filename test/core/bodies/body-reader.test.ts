@@ -56,6 +56,7 @@ function logOf(lines: readonly string[], options: LogOptions = {}): Log {
     lineBytesMax: 1024 * 1024,
     freeze: false,
     isUnchanged: options.isUnchanged ?? (() => true),
+    onDamage: () => undefined,
   });
   return { source, indexer, bodies, bytes };
 }

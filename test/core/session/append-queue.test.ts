@@ -11,7 +11,7 @@ import type { AppendItem, ParentChoice } from "../../../packages/core/src/sessio
 import type { EngineOptions } from "../../../packages/core/src/session/engine-options.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
-import type { Session } from "../../../packages/core/src/session/session.ts";
+import type { Session } from "../../../packages/core/src/live/session.ts";
 import { runSync } from "../../../packages/core/src/session/steps.ts";
 import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
 import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";

@@ -9,7 +9,7 @@ import type { Deferred } from "../../../packages/core/src/session/deferred.ts";
 import type { Durability } from "../../../packages/core/src/session/engine-options.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
-import type { Session } from "../../../packages/core/src/session/session.ts";
+import type { Session } from "../../../packages/core/src/live/session.ts";
 import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
 import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
 import { MemoryLock } from "../../../packages/core/src/store/memory-lock.ts";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { buildContext } from "../../../packages/core/src/projections/context.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { Session } from "../../../packages/core/src/session/session.ts";
+import { Session } from "../../../packages/core/src/live/session.ts";
 import { fixtureNames, readFixture } from "../projections/fixture-session.ts";
 import type { ExpectedContext } from "../projections/fixture-session.ts";
 

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "../../../packages/core/src/open.ts";
 import type { EntryDraft } from "../../../packages/core/src/entries/entry-draft.ts";
 import type { AppendOptions } from "../../../packages/core/src/session/append-options.ts";
-import type { Session } from "../../../packages/core/src/session/session.ts";
+import type { Session } from "../../../packages/core/src/live/session.ts";
 import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
 import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";

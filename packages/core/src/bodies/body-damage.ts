@@ -14,6 +14,8 @@ export interface DamageSource {
   readonly indexer: LogIndexer;
   /** Whether the log still holds what was indexed. */
   readonly isUnchanged: () => boolean;
+  /** Called when a row turned out damaged. */
+  readonly onDamage: () => void;
 }
 
 /** See the file comment. */
@@ -31,11 +33,12 @@ export class BodyDamage {
    * @throws BranchlogError `ERR_LOG_GONE` if the log was rewritten.
    */
   markDamaged(row: number, reason: string): void {
-    const { path, indexer, isUnchanged } = this.#source;
+    const { path, indexer, isUnchanged, onDamage } = this.#source;
     if (indexer.index.rows.is(row, rowFlags.damaged)) return;
     if (!isUnchanged()) throw rewritten(path);
     indexer.index.markDamaged(row);
     this.#report("damaged-entry", row, reason);
+    onDamage();
   }
 
   /** Says of a row that it is left out because of its size. */

@@ -31,6 +31,8 @@ export class IndexTable {
   #linkedRows = 0;
   #shadowedCount = 0;
   #damagedCount = 0;
+  #reshapedCount = 0;
+  #strayCount = 0;
   /** Per row that shadowed another: that other one. */
   readonly #hiddenRowOf = new Map<number, number>();
   readonly #onRepeatedId: (row: number, earlier: number) => void;
@@ -53,6 +55,19 @@ export class IndexTable {
   /** Rows whose body does not parse. */
   get damagedCount(): number {
     return this.#damagedCount;
+  }
+
+  /**
+   * How often the tree changed otherwise than by a node below another, or a root, that nothing was
+   * below yet: while this stays, whatever was made from the tree goes on with its new rows.
+   */
+  get reshapedCount(): number {
+    return this.#reshapedCount;
+  }
+
+  /** Rows whose parent was not there when they came. */
+  get strayCount(): number {
+    return this.#strayCount;
   }
 
   /** Bytes held by the whole index, for reports. */
@@ -151,6 +166,7 @@ export class IndexTable {
     if (this.rows.is(row, rowFlags.damaged)) return;
     this.rows.mark(row, rowFlags.damaged, rowFlags.provisional);
     this.#damagedCount += 1;
+    this.#reshapedCount += 1;
     if (this.rows.is(row, rowFlags.shadowed)) {
       this.#shadowedCount -= 1;
       return;
@@ -169,7 +185,10 @@ export class IndexTable {
   #link(row: number): void {
     const at = this.rows.slot(row) + 1;
     const earlier = this.#rowOf[at] ?? -1;
+    if (earlier >= 0 || (this.#firstChild[at] ?? -1) >= 0) this.#reshapedCount += 1;
     this.#rowOf[at] = row;
+    const parent = this.rows.parentSlot(row);
+    if (parent >= 0 && (this.#rowOf[parent + 1] ?? -1) < 0) this.#strayCount += 1;
     this.#linkLast(row);
     if (earlier >= 0) this.#shadow(earlier, row);
     this.#show(this.#linkSlot(row));

@@ -11,10 +11,16 @@ import { sessionName } from "./name.ts";
 export class FoldedProjections {
   #labels: Labels = labels.initial();
   #name: string | undefined = sessionName.initial();
+  readonly #labelled: string[] = [];
 
   /** Labels in force, by the id of their target. Changes with the log: copy it to keep it. */
   get labels(): Labels {
     return this.#labels;
+  }
+
+  /** The targets of all label entries so far, in file order: what may have changed since when. */
+  get labelled(): readonly string[] {
+    return this.#labelled;
   }
 
   /** The name, or undefined if the session has none. */
@@ -26,6 +32,9 @@ export class FoldedProjections {
   apply(row: number, entry: SessionEntry): void {
     const record = { revision: row + 1, entry };
     this.#labels = labels.apply(this.#labels, record);
+    if (entry.type === "label" && typeof entry.targetId === "string") {
+      this.#labelled.push(entry.targetId);
+    }
     this.#name = sessionName.apply(this.#name, record);
   }
 }

@@ -13,6 +13,8 @@ export class BodyFold<S> {
   #state: S;
   #generation: number;
   #rows = 0;
+  /** What was handed out last, while no other record was folded. */
+  #snapshot: { readonly state: S } | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(engine: Engine, projection: Projection<S>) {
@@ -39,6 +41,7 @@ export class BodyFold<S> {
       this.#state = this.#projection.initial();
       this.#rows = 0;
       this.#generation = generation;
+      this.#snapshot = undefined;
     }
     const upTo = state.revision;
     const rows = rowsOfTypes(this.#engine, this.#rows, upTo, this.#projection.types);
@@ -46,12 +49,14 @@ export class BodyFold<S> {
       this.#apply(row, entry);
     }
     this.#rows = upTo;
-    return this.#projection.snapshot?.(this.#state) ?? this.#state;
+    this.#snapshot ??= { state: this.#projection.snapshot?.(this.#state) ?? this.#state };
+    return this.#snapshot.state;
   }
 
   #apply(row: number, entry: SessionEntry): void {
     this.#state = this.#projection.apply(this.#state, { revision: row + 1, entry });
     this.#rows = row + 1;
+    this.#snapshot = undefined;
   }
 }
 

@@ -8,6 +8,7 @@ import { canSpeak } from "../projections/context.ts";
 import type { PathContext } from "../projections/context.ts";
 import { selectContext } from "../projections/context-selection.ts";
 import type { Engine } from "./engine.ts";
+import type { LogState } from "./log-state.ts";
 import { requireRow } from "./named-entry.ts";
 import { rowPathView } from "./row-path-view.ts";
 
@@ -28,16 +29,26 @@ export async function contextAt(
   at: string | null,
   bridgeGaps: boolean,
 ): Promise<PathContext> {
+  return (await loadedContext(engine, at, bridgeGaps)).context;
+}
+
+/** As {@link contextAt}, with what it was built from. */
+export async function loadedContext(
+  engine: Engine,
+  at: string | null,
+  bridgeGaps: boolean,
+): Promise<LoadedContext> {
   for (;;) {
     if (at !== null) requireRow(engine, at);
     const { index } = engine;
-    const { damagedCount } = index;
-    const path = engine.rowPath(at, bridgeGaps);
-    const loaded = await loadContextBodies(engine, path);
+    const { reshapedCount } = index;
+    const walked = engine.rowPath(at, bridgeGaps);
+    const loaded = await loadContextBodies(engine, walked);
     // Rows mean something in their own index only; the log may have become another meanwhile.
     if (index !== engine.index) continue;
-    const isSamePath = index.damagedCount === damagedCount;
-    return engine.context(at, { loaded, bridgeGaps, path: isSamePath ? path : undefined });
+    const isSamePath = index.reshapedCount === reshapedCount;
+    const path = isSamePath ? walked : engine.rowPath(at, bridgeGaps);
+    return builtFrom(engine, engine.context(at, { loaded, path }), path, loaded);
   }
 }
 
@@ -47,16 +58,30 @@ export interface LoadedContext {
   readonly path: RowPath;
   /** The bodies by row. */
   readonly loaded: ReadonlyMap<number, SessionEntry>;
+  /** The log that the rows are of. */
+  readonly state: LogState;
+  /** While the index says the same, the path is what it was. */
+  readonly reshapedCount: number;
+}
+
+function builtFrom(
+  engine: Engine,
+  context: PathContext,
+  path: RowPath,
+  loaded: ReadonlyMap<number, SessionEntry>,
+): LoadedContext {
+  const { state } = engine.log;
+  return { context, path, loaded, state, reshapedCount: state.index.reshapedCount };
 }
 
 /** The context at an entry, blocking; empty for an id that the log does not hold. */
 export function loadedContextSync(engine: Engine, at: string | null): LoadedContext {
-  const { damagedCount } = engine.index;
+  const { reshapedCount } = engine.index;
   const walked = engine.rowPath(at);
   const loaded = loadContextBodiesSync(engine, walked);
-  const isSamePath = engine.index.damagedCount === damagedCount;
+  const isSamePath = engine.index.reshapedCount === reshapedCount;
   const path = isSamePath ? walked : engine.rowPath(at);
-  return { context: engine.context(at, { loaded, path }), path, loaded };
+  return builtFrom(engine, engine.context(at, { loaded, path }), path, loaded);
 }
 
 /** Bodies by row for the context on a path; types that say nothing to the model are left out. */

@@ -1,5 +1,5 @@
 /** How an engine reads, waits and writes, with the defaults for what is not said. */
-import { lineBytesMaxDefault } from "@branchlog/streaming";
+import { lineBytesMaxDefault, pollMsDefault } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
 import {
   batchBytesMaxDefault,
@@ -35,6 +35,8 @@ export interface EngineOptions {
   readonly batchBytesMax?: number;
   /** Most that waits to be written by one session, in bytes. Default 256 MiB. */
   readonly queuedBytesMax?: number;
+  /** How often a log is looked at that somebody watches, if no hint comes, in ms. Default 1000. */
+  readonly pollMs?: number;
   /** Hands out immutable bodies, to find callers that mutate them. Default false. */
   readonly freezeBodies?: boolean;
   /** Appends to logs of a newer version all the same. Default false. */
@@ -60,6 +62,7 @@ export function engineSettings(options: EngineOptions): EngineSettings {
     durability: checkedDurability(options.durability ?? "os"),
     batchBytesMax: options.batchBytesMax ?? batchBytesMaxDefault,
     queuedBytesMax: options.queuedBytesMax ?? queuedBytesMaxDefault,
+    pollMs: options.pollMs ?? pollMsDefault,
     freezeBodies: options.freezeBodies ?? false,
     allowNewerVersion: options.allowNewerVersion ?? false,
   };

@@ -19,6 +19,7 @@ import { appendQueued, appendRequest } from "./append-entries.ts";
 import type { QueuedGroup } from "./append-entries.ts";
 import type { AppendCall, AppendRequest } from "./append-group.ts";
 import type { AppendResult } from "./append-outcome.ts";
+import { ChangeSignal } from "./change-signal.ts";
 import { engineSettings } from "./engine-options.ts";
 import type { EngineOptions, EngineSettings } from "./engine-options.ts";
 import { Findings } from "./findings.ts";
@@ -35,6 +36,8 @@ export class Engine {
   readonly log: TrackedLog;
   readonly findings: Findings;
   readonly durability: LogDurability;
+  /** Tells of everything that happens to the log. */
+  readonly changes: ChangeSignal = new ChangeSignal();
   /** How far the log went at the owner's last own append, or at its opening. */
   #own = { generation: 1, rows: 0 };
   /** How far it went when the owner last looked at it. */
@@ -42,8 +45,8 @@ export class Engine {
 
   private constructor(path: string, settings: EngineSettings) {
     this.settings = settings;
-    this.log = new TrackedLog(new LogFile(settings.ports.fs, path), settings);
-    this.findings = new Findings(this.log);
+    this.log = new TrackedLog(new LogFile(settings.ports.fs, path), settings, this.changes.notify);
+    this.findings = new Findings(this.log, this.changes.notify);
     this.durability = new LogDurability(settings.durability, this.log, settings.ports);
   }
 

@@ -8,38 +8,54 @@ import { orphanRows } from "../index-table/tree-walk.ts";
 import { diagnosticsMax } from "../limits.ts";
 import type { ContextProblem } from "../projections/context-messages.ts";
 import { cycleRows } from "../projections/tree.ts";
+import type { LogState } from "./log-state.ts";
 import type { TrackedLog } from "./tracked-log.ts";
 
 /** See the file comment. */
 export class Findings {
   readonly #log: TrackedLog;
+  readonly #onFound: () => void;
   readonly #malformed = new Map<string, Diagnostic>();
   #tree: readonly Diagnostic[] = [];
-  #treeAt = "";
+  #all: readonly Diagnostic[] = [];
+  /** What these were found in. */
+  #state: LogState | undefined;
+  #treeAt = 0;
+  #count = 0;
 
-  constructor(log: TrackedLog) {
+  /** @param onFound Called when a body turns out malformed. */
+  constructor(log: TrackedLog, onFound: () => void) {
     this.#log = log;
+    this.#onFound = onFound;
   }
 
   /**
-   * All findings; each kind is bounded by `diagnosticsMax`. O(entries) after a change, else O(1).
+   * All findings; each kind is bounded by `diagnosticsMax`. The same list until there are others.
+   * O(entries) after the tree changed but by entries below those that are there, else O(1).
    */
   all(): readonly Diagnostic[] {
-    const { generation, state } = this.#log;
+    const { state } = this.#log;
     const { index, indexer } = state;
-    const at = `${generation}:${index.count}:${index.damagedCount}`;
-    if (at !== this.#treeAt) this.#tree = this.#lookOverTree();
-    this.#treeAt = at;
-    return [...indexer.diagnostics.entries, ...this.#tree, ...this.#malformed.values()];
+    const treeAt = index.reshapedCount + index.strayCount;
+    const isSameTree = state === this.#state && treeAt === this.#treeAt;
+    const count = indexer.diagnostics.entries.length + this.#malformed.size;
+    if (isSameTree && count === this.#count) return this.#all;
+    if (!isSameTree) this.#tree = this.#lookOverTree();
+    this.#state = state;
+    this.#treeAt = treeAt;
+    this.#count = count;
+    this.#all = [...indexer.diagnostics.entries, ...this.#tree, ...this.#malformed.values()];
+    return this.#all;
   }
 
   /** Takes note of a body that a context was built without; once per entry. */
   addMalformed({ entryId, reason }: ContextProblem): void {
-    if (this.#malformed.size >= diagnosticsMax) return;
+    if (this.#malformed.size >= diagnosticsMax || this.#malformed.has(entryId)) return;
     const { index, indexer } = this.#log.state;
     const row = index.rowOfId(entryId);
     const place = row < 0 ? { id: entryId } : entryPlace(indexer, row);
     this.#malformed.set(entryId, { kind: "malformed-body", reason, ...place });
+    this.#onFound();
   }
 
   #lookOverTree(): Diagnostic[] {

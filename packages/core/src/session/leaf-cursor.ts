@@ -8,10 +8,13 @@
 export class LeafCursor {
   #following: boolean;
   #id: string | null;
+  readonly #onMove: () => void;
 
-  constructor(following: boolean, id: string | null) {
+  /** @param onMove Called when the leaf is another entry than before. */
+  constructor(following: boolean, id: string | null, onMove: () => void = () => undefined) {
     this.#following = following;
     this.#id = id;
+    this.#onMove = onMove;
   }
 
   /** Whether the leaf moves with the tail. */
@@ -26,18 +29,24 @@ export class LeafCursor {
 
   /** Tells the cursor what the tail is now; a pinned leaf stays. */
   sawTail(tailId: string | null): void {
-    if (this.#following) this.#id = tailId;
+    if (this.#following) this.#stand(tailId);
   }
 
   /** Pins the leaf to an entry, or before all of them. */
   pin(id: string | null): void {
     this.#following = false;
-    this.#id = id;
+    this.#stand(id);
   }
 
   /** Makes the leaf the tail, now and from here on. */
   follow(tailId: string | null): void {
     this.#following = true;
-    this.#id = tailId;
+    this.#stand(tailId);
+  }
+
+  #stand(id: string | null): void {
+    const isElsewhere = id !== this.#id;
+    this.#id = id;
+    if (isElsewhere) this.#onMove();
   }
 }

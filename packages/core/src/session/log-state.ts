@@ -63,7 +63,8 @@ export class LogState {
   #settledRows = 0;
   #identity: LogIdentity | undefined;
 
-  constructor(file: LogFile, options: ReadOptions) {
+  /** @param onDamage Called when an entry that was trusted turns out damaged. */
+  constructor(file: LogFile, options: ReadOptions, onDamage: () => void) {
     this.file = file;
     this.#framer = new LineFramer({ lineBytesMax: options.lineBytesMax });
     this.indexer = new LogIndexer({
@@ -79,6 +80,7 @@ export class LogState {
       lineBytesMax: options.lineBytesMax,
       freeze: options.freezeBodies,
       isUnchanged: () => this.#identity === undefined || isStillThere(file, this.#identity),
+      onDamage,
     });
   }
 

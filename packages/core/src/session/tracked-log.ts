@@ -19,15 +19,18 @@ const readAttemptsMax = 3;
 /** See the file comment. */
 export class TrackedLog {
   readonly #options: ReadOptions;
+  readonly #onChange: () => void;
   #state: LogState;
   #stat: FileStat | undefined;
   #generation = 1;
   /** Rows of the current generation that this process wrote. */
   #ownRows: number[] = [];
 
-  constructor(file: LogFile, options: ReadOptions) {
+  /** @param onChange Called when the log is read further, or again, or turns out damaged. */
+  constructor(file: LogFile, options: ReadOptions, onChange: () => void = () => undefined) {
     this.#options = options;
-    this.#state = new LogState(file, options);
+    this.#onChange = onChange;
+    this.#state = new LogState(file, options, onChange);
   }
 
   /** The file of the current generation. */
@@ -109,6 +112,7 @@ export class TrackedLog {
     yield portStep("read");
     if (this.#readOn(stat)) this.#remember(stat);
     else this.#startOver();
+    this.#onChange();
   }
 
   /** What the log's name leads to now; null if nothing. */
@@ -127,11 +131,13 @@ export class TrackedLog {
     for (let row = firstOwn; row < this.#state.index.count; row += 1) this.#ownRows.push(row);
     this.#state.rememberAfter(bytes, stat);
     this.#stat = stat;
+    this.#onChange();
   }
 
   /** Reads the log again from its start, as the same generation in a new form: a migration. */
   reloadMigrated(): void {
     this.#reread();
+    this.#onChange();
   }
 
   /** Whether the file has the inode that was read and so many bytes more than were read. */
@@ -165,7 +171,7 @@ export class TrackedLog {
 
   #begin(): FileStat {
     const stat = requireFile(this.file.path, this.file.statSync());
-    this.#state = new LogState(this.file.adopted(stat), this.#options);
+    this.#state = new LogState(this.file.adopted(stat), this.#options, this.#onChange);
     return stat;
   }
 
@@ -225,7 +231,7 @@ export class TrackedLog {
     for (let attempt = 1; ; attempt += 1) {
       const stat = this.file.statSync();
       if (stat === null) throw this.#gone();
-      const state = new LogState(this.file.adopted(stat), this.#options);
+      const state = new LogState(this.file.adopted(stat), this.#options, this.#onChange);
       try {
         state.readSync(stat.size);
         requireHeader(this.file.path, state.indexer, stat.size);

@@ -1,4 +1,5 @@
 /** Ports for sessions in files of this machine. */
+import { watchDirectory } from "@branchlog/streaming";
 import { lockfileLock } from "./lockfile-lock.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
 import type { Ports } from "./ports.ts";
@@ -9,6 +10,7 @@ import { systemClock } from "./system-clock.ts";
 export const nodePorts: Ports = {
   fs: nodeFileSystem,
   lock: lockfileLock,
+  hints: { watch: watchDirectory },
   clock: systemClock,
   ids: randomIds,
 };

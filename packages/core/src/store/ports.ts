@@ -1,5 +1,5 @@
 /**
- * The four ports of the engine: files, lock, clock and ids. Everything that touches the outside
+ * The ports of the engine: files, lock, hints, clock and ids. Everything that touches the outside
  * world goes through them, so that the rest is deterministic. Errors pass through unchanged, as
  * Node's error objects (`code`, `errno`, `syscall`, `path`); adapters never translate them.
  */
@@ -77,6 +77,15 @@ export interface HeldLock {
   releaseSync(): void;
 }
 
+/** Tells that a directory may have changed. Hints may be late, doubled or lost. */
+export interface ChangeHints {
+  /**
+   * Calls `onHint` with the name of a file in the directory, or null if anything may have changed,
+   * until it is closed. Never throws, and never calls before it has returned.
+   */
+  watch(directory: string, onHint: (name: string | null) => void): { closeSync(): void };
+}
+
 /** Time. */
 export interface Clock {
   /** Milliseconds since the epoch; may jump. */
@@ -103,6 +112,7 @@ export interface IdSource {
 export interface Ports {
   readonly fs: FileSystem;
   readonly lock: FileLock;
+  readonly hints: ChangeHints;
   readonly clock: Clock;
   readonly ids: IdSource;
 }

@@ -17,7 +17,7 @@ import { LeafCursor } from "../../session/leaf-cursor.ts";
 import { createLog } from "../../store/create-log.ts";
 import { createMemoryPorts } from "../../store/memory-ports.ts";
 import { noLock } from "../../store/memory-lock.ts";
-import { ContextMemo } from "./context-memo.ts";
+import { ContextMemo } from "../../session/context-memo.ts";
 
 /** See the file comment. The leaf is pinned from the start, as pi's is. */
 export interface SessionLog {

@@ -1,7 +1,7 @@
 /**
- * A session: one open log and a leaf in it. What it can be asked is its view; here it appends and
- * moves. Appends and moves of one session happen in the order of their calls; the promise of an
- * append resolves once its bytes are in the log.
+ * The part of a session that appends and moves; what it can be asked is its view. Appends and moves
+ * of one session happen in the order of their calls; the promise of an append resolves once its
+ * bytes are in the log.
  */
 import type { EntryDraft } from "../entries/entry-draft.ts";
 import { AppendQueue } from "./append-queue.ts";
@@ -10,7 +10,7 @@ import { requestOf } from "./append-options.ts";
 import type { AppendOptions } from "./append-options.ts";
 import type { Engine } from "./engine.ts";
 import { EngineAccess } from "./engine-access.ts";
-import { LeafCursor } from "./leaf-cursor.ts";
+import type { LeafCursor } from "./leaf-cursor.ts";
 import { requireNode } from "./named-entry.ts";
 import { recoverLog } from "./recovery.ts";
 import type { Recovery } from "./recovery.ts";
@@ -18,16 +18,15 @@ import { SessionView } from "./session-view.ts";
 import { verifyLog } from "./verify.ts";
 import type { VerifyReport } from "./verify.ts";
 
-/** See the file comment. Made by `openSession`, `createSession` and `memorySession`. */
-export class Session extends SessionView {
+/** See the file comment. A `Session` is one, and can be watched, too. */
+export class SessionWriter extends SessionView {
   readonly #access: EngineAccess;
   readonly #leaf: LeafCursor;
   readonly #queue: AppendQueue;
 
   /** @internal Sessions are opened, not constructed. */
-  constructor(engine: Engine) {
+  constructor(engine: Engine, leaf: LeafCursor) {
     const access = new EngineAccess(engine);
-    const leaf = new LeafCursor(true, engine.tailId);
     super(access, leaf);
     this.#access = access;
     this.#leaf = leaf;
@@ -47,7 +46,7 @@ export class Session extends SessionView {
     return result;
   }
 
-  /** Appends entries as one write, each the parent of the next; see {@link Session.append}. */
+  /** Appends entries as one write, each the parent of the next, as {@link SessionWriter.append}. */
   async appendAll(
     drafts: readonly EntryDraft[],
     options: Omit<AppendOptions, "id"> = {},

@@ -3,19 +3,18 @@
  * what the conversation costs. It holds the messages of one context, and none of those larger than
  * the cache for bodies. What it gives always equals what the context builder gives anew.
  */
-import type { SessionEntry } from "../../entries/entry-types.ts";
-import type { AgentMessage } from "../../entries/message-types.ts";
-import type { IndexTable } from "../../index-table/index-table.ts";
-import { parentOfRow } from "../../index-table/tree-walk.ts";
-import { entryMessages } from "../../projections/context-messages.ts";
-import { canSpeak } from "../../projections/context.ts";
-import type { SessionContext } from "../../projections/context.ts";
-import { arrayPathView } from "../../projections/projection.ts";
-import { settingsOfPath } from "../../projections/settings.ts";
-import type { PathSettings } from "../../projections/settings.ts";
-import { loadedContextSync } from "../../session/context-load.ts";
-import type { Engine } from "../../session/engine.ts";
-import type { LogState } from "../../session/log-state.ts";
+import type { SessionEntry } from "../entries/entry-types.ts";
+import type { AgentMessage } from "../entries/message-types.ts";
+import { parentOfRow } from "../index-table/tree-walk.ts";
+import { entryMessages } from "../projections/context-messages.ts";
+import { canSpeak } from "../projections/context.ts";
+import type { SessionContext } from "../projections/context.ts";
+import type { PathSettings } from "../projections/settings.ts";
+import { loadedContext, loadedContextSync } from "./context-load.ts";
+import type { LoadedContext } from "./context-load.ts";
+import type { Engine } from "./engine.ts";
+import type { LogState } from "./log-state.ts";
+import { settingsAfter } from "./settings-memo.ts";
 
 /** Entries above a leaf that are always looked at for the kept one; more if more is kept. */
 const stepsAlways = 1_000;
@@ -23,14 +22,22 @@ const stepsAlways = 1_000;
 /** A context and what it was built from. */
 interface KeptContext {
   readonly state: LogState;
-  /** How many rows were damaged and shadowed: one more may be on the path. */
-  readonly hidden: number;
-  /** The slot of the id at which the path breaks off, or -1: an entry with it would prolong it. */
+  /** While the index says the same, the path is what it was. */
+  readonly reshapedCount: number;
+  /** The slot of the id at which the path breaks off, or -1. */
   readonly missingSlot: number;
   readonly leafRow: number;
   readonly messages: AgentMessage[];
   readonly settings: PathSettings;
   readonly bytes: number;
+}
+
+/** A context as it is kept: its array only grows, and that of another context is another one. */
+export interface GrowingContext {
+  readonly messages: readonly AgentMessage[];
+  readonly settings: PathSettings;
+  /** As in `PathContext`. */
+  readonly truncatedAt: string | undefined;
 }
 
 /** See the file comment. */
@@ -39,12 +46,10 @@ export class ContextMemo {
 
   /** The context at an entry, or before the first one for null. The array is the caller's. */
   contextAt(engine: Engine, leafId: string | null): SessionContext {
-    const row = leafId === null ? -1 : engine.index.rowOfId(leafId);
-    const kept = this.#kept;
-    const rows = kept === undefined ? null : rowsAfter(engine, kept, row);
-    const current = kept === undefined || rows === null ? null : extended(engine, kept, rows);
-    const context = current ?? rebuilt(engine, leafId, row);
-    this.#kept = context.isKeepable ? context : undefined;
+    const row = rowOf(engine, leafId);
+    const context =
+      this.#extended(engine, row) ??
+      this.#keep(rebuilt(engine, row, loadedContextSync(engine, leafId)));
     const { messages, settings } = context;
     const { thinkingLevel, model } = settings;
     return {
@@ -53,22 +58,60 @@ export class ContextMemo {
       model: model === null ? null : { ...model },
     };
   }
+
+  /**
+   * The context at an entry, or before the first one for null, without copying what is kept. Reads
+   * the few bodies that were added since blocking, a whole context without.
+   * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
+   */
+  async growingAt(engine: Engine, leafId: string | null): Promise<GrowingContext> {
+    const known = this.#extended(engine, rowOf(engine, leafId));
+    const context = known ?? (await this.#loaded(engine, leafId));
+    const { messages, settings, missingSlot } = context;
+    const truncatedAt = missingSlot < 0 ? undefined : context.state.index.ids.idAt(missingSlot);
+    return { messages, settings, truncatedAt };
+  }
+
+  async #loaded(engine: Engine, leafId: string | null): Promise<FoundContext> {
+    const loaded = await loadedContext(engine, leafId, false);
+    const row = leafId === null ? -1 : loaded.state.index.rowOfId(leafId);
+    return this.#keep(rebuilt(engine, row, loaded));
+  }
+
+  #extended(engine: Engine, row: number): FoundContext | null {
+    const kept = this.#kept;
+    const rows = kept === undefined ? null : rowsAfter(engine, kept, row);
+    const context = kept === undefined || rows === null ? null : extended(engine, kept, rows);
+    return context === null ? null : this.#keep(context);
+  }
+
+  #keep(context: FoundContext): FoundContext {
+    this.#kept = context.isKeepable ? context : undefined;
+    return context;
+  }
+}
+
+function rowOf({ index }: Engine, id: string | null): number {
+  return id === null ? -1 : index.rowOfId(id);
 }
 
 interface FoundContext extends KeptContext {
   readonly isKeepable: boolean;
 }
 
-function rebuilt(engine: Engine, leafId: string | null, row: number): FoundContext {
-  const { context, path, loaded } = loadedContextSync(engine, leafId);
+function rebuilt(
+  engine: Engine,
+  row: number,
+  { context, path, loaded, state, reshapedCount }: LoadedContext,
+): FoundContext {
   const { messages, thinkingLevel, model } = context;
-  const { index } = engine;
+  const { index } = state;
   let bytes = 0;
   for (const one of loaded.keys()) bytes += index.rows.length(one);
   const { missingParentId, cyclic } = path;
   return {
-    state: engine.log.state,
-    hidden: hiddenCount(index),
+    state,
+    reshapedCount,
     missingSlot: missingParentId === null ? -1 : index.ids.find(missingParentId),
     leafRow: row,
     messages,
@@ -81,8 +124,7 @@ function rebuilt(engine: Engine, leafId: string | null, row: number): FoundConte
 /** The rows that follow the kept leaf down to `row`; null if `row` is not below it, or far. */
 function rowsAfter(engine: Engine, kept: KeptContext, row: number): number[] | null {
   const { index } = engine;
-  if (kept.state !== engine.log.state || kept.hidden !== hiddenCount(index)) return null;
-  if (kept.missingSlot >= 0 && index.rowOfSlot(kept.missingSlot) >= 0) return null;
+  if (kept.state !== engine.log.state || kept.reshapedCount !== index.reshapedCount) return null;
   // Going on for longer than the kept context is long would cost more than building it anew.
   const stepsMax = Math.max(stepsAlways, kept.messages.length);
   const rows: number[] = [];
@@ -124,17 +166,4 @@ function extended(engine: Engine, kept: KeptContext, rows: readonly number[]): F
 
 function isSetting(type: string): boolean {
   return type === "model_change" || type === "thinking_level_change";
-}
-
-function settingsAfter(before: PathSettings, entry: SessionEntry): PathSettings {
-  const own = settingsOfPath(arrayPathView([entry]));
-  const level: unknown = entry.type === "thinking_level_change" ? entry.thinkingLevel : undefined;
-  return {
-    thinkingLevel: typeof level === "string" ? level : before.thinkingLevel,
-    model: own.model ?? before.model,
-  };
-}
-
-function hiddenCount(index: IndexTable): number {
-  return index.damagedCount + index.shadowedCount;
 }

@@ -1,0 +1,111 @@
+/**
+ * Every entry of a log once, in order, and then those that come: cold, lossless, pulled. The cursor
+ * is a row, and the log is looked at again after every wait, so that nothing falls between what was
+ * there and what comes. If the log turns out to be another one, that is an event, and everything
+ * the new one holds follows.
+ */
+import type { SessionEntry } from "../entries/entry-types.ts";
+import { isBranchlogError } from "../errors.ts";
+import type { Engine } from "../session/engine.ts";
+import type { LogState } from "../session/log-state.ts";
+
+/**
+ * `entry`: the next one. `reset`: the log was replaced, cut or rewritten; what came before is void,
+ * and all entries of the new generation follow. `migrated`: the log has a newer form; its entries
+ * and their revisions are what they were.
+ */
+export type EntryEvent =
+  | {
+      readonly kind: "entry";
+      readonly entry: SessionEntry;
+      /** 1-based ordinal of the entry in its generation. */
+      readonly revision: number;
+    }
+  | { readonly kind: "reset"; readonly generation: number }
+  | { readonly kind: "migrated" };
+
+/** Which entries, and whether to go on. */
+export interface EntryEventOptions {
+  /** The revision to begin with. Default 1: all of them. */
+  readonly from?: number;
+  /** Whether to wait for what comes, until the session is closed. Default true. */
+  readonly live?: boolean;
+  /** Ends it with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What the events come from. */
+export interface EventSource {
+  /** The engine; another one after a session went to another log. */
+  readonly engine: Engine;
+  /** Counts the changes. */
+  readonly version: number;
+  readonly isClosed: boolean;
+  /** Resolves once something may have changed after `version`, or at the signal or the close. */
+  readonly changed: (version: number, signal: AbortSignal | undefined) => Promise<void>;
+  /** Takes note that the log cannot be read as it is known; it is looked at again soon. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Where the events have come to. */
+interface Place {
+  readonly state: LogState;
+  readonly generation: number;
+  row: number;
+}
+
+/** See the file comment. */
+export async function* entryEvents(
+  source: EventSource,
+  { from = 1, live = true, signal }: EntryEventOptions,
+): AsyncGenerator<EntryEvent, void, undefined> {
+  let place = startOf(source.engine, from);
+  for (;;) {
+    signal?.throwIfAborted();
+    const { version } = source;
+    const { log } = source.engine;
+    if (log.state !== place.state) {
+      const isSame = log.generation === place.generation;
+      place = { state: log.state, generation: log.generation, row: isSame ? place.row : 0 };
+      yield isSame ? { kind: "migrated" } : { kind: "reset", generation: log.generation };
+    }
+    try {
+      yield* entriesAt(source, place, signal);
+    } catch (error) {
+      // A log that was rewritten while it was read is found to be another one at the next look.
+      if (!live || source.isClosed || !isPassing(error)) throw error;
+      source.onFailure(error);
+    }
+    if (source.version !== version) continue;
+    if (!live || source.isClosed) return;
+    await source.changed(version, signal);
+  }
+}
+
+/** The entries behind a place, which moves on; ends early if the log turns out to be another. */
+async function* entriesAt(
+  source: EventSource,
+  place: Place,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<EntryEvent, void, undefined> {
+  const { state } = place;
+  const upTo = state.revision;
+  for await (const { row, entry } of state.bodies.entries(rowsUpTo(place.row, upTo), signal)) {
+    if (source.engine.log.state !== state) return;
+    place.row = row + 1;
+    yield { kind: "entry", entry, revision: row + 1 };
+  }
+  place.row = Math.max(place.row, upTo);
+}
+
+function startOf({ log }: Engine, from: number): Place {
+  return { state: log.state, generation: log.generation, row: Math.max(0, from - 1) };
+}
+
+function* rowsUpTo(from: number, to: number): Generator<number> {
+  for (let row = from; row < to; row += 1) yield row;
+}
+
+function isPassing(error: unknown): boolean {
+  return isBranchlogError(error, "ERR_LOG_GONE") || isBranchlogError(error, "ERR_LOG_UNREADABLE");
+}

@@ -1,0 +1,130 @@
+/**
+ * An immutable map from small whole numbers to values, in ascending order of the numbers. A map
+ * with one change more shares all but a few dozen elements with the one before, however large they
+ * are: so that what is emitted stays what it was, and costs what has changed.
+ */
+
+const bits = 5;
+const mask = (1 << bits) - 1;
+
+/** Values, or nodes one level below; short at the end, with holes. */
+type Node<V> =
+  | { readonly kind: "leaf"; readonly items: readonly (V | undefined)[] }
+  | { readonly kind: "branch"; readonly items: readonly (Node<V> | undefined)[] };
+
+/** Counts the elements that were copied to make maps, for tests of what a change costs. */
+export const copyCounter: { elements: number } = { elements: 0 };
+
+/** See the file comment. Numbers are from 0 to 2^30. A value is never undefined. */
+export class IntMap<V> {
+  readonly size: number;
+  readonly #root: Node<V>;
+  /** Levels of branches above the leaves. */
+  readonly #depth: number;
+
+  private constructor(size: number, root: Node<V>, depth: number) {
+    this.size = size;
+    this.#root = root;
+    this.#depth = depth;
+  }
+
+  /** A map without values. */
+  static empty<V>(): IntMap<V> {
+    return new IntMap<V>(0, { kind: "leaf", items: [] }, 0);
+  }
+
+  /** A map with the same value for each of some ascending numbers. O(numbers). */
+  static fill<V>(keys: readonly number[], value: V): IntMap<V> {
+    const last = keys.at(-1) ?? 0;
+    let depth = 0;
+    while (last >>> (bits * (depth + 1)) !== 0) depth += 1;
+    let at = 0;
+    const build = (level: number, prefix: number): Node<V> => {
+      const isBelow = (key: number): boolean => key >>> (bits * (level + 1)) === prefix;
+      const values: (V | undefined)[] = [];
+      const nodes: (Node<V> | undefined)[] = [];
+      for (let key = keys[at]; key !== undefined && isBelow(key); key = keys[at]) {
+        const place = (key >>> (bits * level)) & mask;
+        if (level === 0) {
+          values[place] = value;
+          at += 1;
+        } else nodes[place] = build(level - 1, key >>> (bits * level));
+      }
+      return level === 0 ? { kind: "leaf", items: values } : { kind: "branch", items: nodes };
+    };
+    return new IntMap(keys.length, build(depth, 0), depth);
+  }
+
+  /** The value of a number, or undefined. */
+  get(key: number): V | undefined {
+    if (!this.#hasRoomFor(key)) return undefined;
+    let node: Node<V> | undefined = this.#root;
+    let level = this.#depth;
+    for (; node?.kind === "branch"; level -= 1) node = node.items[(key >>> (bits * level)) & mask];
+    return node?.items[key & mask];
+  }
+
+  /** This map with another value for a number. */
+  with(key: number, value: V): IntMap<V> {
+    const before = this.get(key);
+    if (before === value) return this;
+    if (!this.#hasRoomFor(key)) return this.#raised().with(key, value);
+    const size = before === undefined ? this.size + 1 : this.size;
+    return new IntMap(size, changed(this.#root, this.#depth, key, value), this.#depth);
+  }
+
+  /** This map without a number. */
+  without(key: number): IntMap<V> {
+    if (this.get(key) === undefined) return this;
+    const root = changed(this.#root, this.#depth, key, undefined);
+    return new IntMap(this.size - 1, root, this.#depth);
+  }
+
+  /** The numbers and their values, ascending. */
+  entries(): Generator<[number, V], void, undefined> {
+    return entriesOf(this.#root, 0);
+  }
+
+  #hasRoomFor(key: number): boolean {
+    return key >>> (bits * (this.#depth + 1)) === 0;
+  }
+
+  #raised(): IntMap<V> {
+    return new IntMap<V>(this.size, { kind: "branch", items: [this.#root] }, this.#depth + 1);
+  }
+}
+
+function changed<V>(
+  node: Node<V> | undefined,
+  level: number,
+  key: number,
+  value: V | undefined,
+): Node<V> {
+  const at = (key >>> (bits * level)) & mask;
+  if (level === 0) {
+    const items = node?.kind === "leaf" ? node.items : [];
+    return { kind: "leaf", items: withItem(items, at, value) };
+  }
+  const items = node?.kind === "branch" ? node.items : [];
+  const below = changed(items[at], level - 1, key, value);
+  return { kind: "branch", items: withItem(items, at, below) };
+}
+
+function withItem<T>(items: readonly T[], at: number, item: T): readonly T[] {
+  copyCounter.elements += items.length + 1;
+  const copy = items.slice();
+  copy[at] = item;
+  return copy;
+}
+
+function* entriesOf<V>(node: Node<V>, prefix: number): Generator<[number, V], void, undefined> {
+  if (node.kind === "leaf") {
+    for (const [at, value] of node.items.entries()) {
+      if (value !== undefined) yield [(prefix << bits) | at, value];
+    }
+    return;
+  }
+  for (const [at, below] of node.items.entries()) {
+    if (below !== undefined) yield* entriesOf(below, (prefix << bits) | at);
+  }
+}

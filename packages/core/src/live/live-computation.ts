@@ -1,0 +1,94 @@
+/**
+ * A value that is watched and takes time to compute, since bodies are read for it. As a live value:
+ * shared, conflating, each other one to all who watch. It is computed when the first comes, and
+ * again after changes, one computation at a time; what changes meanwhile is the next one's.
+ */
+import { Observable } from "@branchlog/streaming";
+import type { Subscriber } from "@branchlog/streaming";
+import type { Live, LiveSource } from "./live-value.ts";
+
+/** As {@link LiveSource}, but for the reading. */
+export interface ComputationSource<T> extends Omit<LiveSource<T>, "read"> {
+  /** The value as it is when this is called, or somewhat later. */
+  readonly compute: () => Promise<T>;
+  /** Counts the changes, to tell whether a value is of now. */
+  readonly version: () => number;
+}
+
+/** See the file comment. */
+export class LiveComputation<T> {
+  /** Emits the current value once it is computed, then each other one; completes at the close. */
+  readonly observable: Observable<Live<T>>;
+  readonly #source: ComputationSource<T>;
+  /** Who watches, and what each was shown last. */
+  readonly #shown = new Map<Subscriber<Live<T>>, { readonly value: T } | undefined>();
+  #last: { readonly live: Live<T>; readonly version: number } | undefined;
+  #isRunning = false;
+  #isDue = false;
+  #stop: (() => void) | undefined;
+
+  constructor(source: ComputationSource<T>) {
+    this.#source = source;
+    this.observable = new Observable((subscriber) => this.#subscribe(subscriber));
+  }
+
+  #subscribe(subscriber: Subscriber<Live<T>>): () => void {
+    this.#shown.set(subscriber, undefined);
+    this.#stop ??= this.#source.watch(() => this.#run());
+    if (this.#last?.version === this.#source.version()) this.#show(this.#last.live);
+    else this.#run();
+    this.#completeIfClosed();
+    return () => {
+      this.#shown.delete(subscriber);
+      if (this.#shown.size > 0) return;
+      this.#stop?.();
+      this.#stop = undefined;
+    };
+  }
+
+  #run(): void {
+    this.#isDue = true;
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    void this.#computeWhileDue();
+  }
+
+  async #computeWhileDue(): Promise<void> {
+    const { version, revision, compute, isSame, onFailure, isClosed } = this.#source;
+    while (this.#isDue && this.#shown.size > 0) {
+      this.#isDue = false;
+      const at = version();
+      const before = revision();
+      try {
+        const value = await compute();
+        const last = this.#last?.live;
+        const isKept = last !== undefined && isSame(last.value, value);
+        const live = { value: isKept ? last.value : value, revision: before };
+        this.#last = { live, version: at };
+        this.#show(live);
+      } catch (error) {
+        onFailure(error);
+        const left = isClosed() ? [...this.#shown.keys()] : [];
+        for (const one of left) one.error(error);
+      }
+    }
+    this.#isRunning = false;
+    this.#completeIfClosed();
+  }
+
+  #show(live: Live<T>): void {
+    const watching = [...this.#shown];
+    for (const [subscriber, shown] of watching) {
+      if (shown !== undefined && shown.value === live.value) continue;
+      this.#shown.set(subscriber, live);
+      subscriber.next(live);
+    }
+  }
+
+  /** A last computation may be under way; the end comes after it. */
+  #completeIfClosed(): void {
+    if (!this.#source.isClosed() || this.#isRunning) return;
+    const left = [...this.#shown.keys()];
+    for (const subscriber of left) subscriber.complete();
+  }
+}

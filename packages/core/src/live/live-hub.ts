@@ -1,0 +1,134 @@
+/**
+ * What all observables of one session share: the delivery of changes, the watching of the file, and
+ * the end of both when the session is closed.
+ */
+import type { Engine } from "../session/engine.ts";
+import type { ChangeSignal } from "../session/change-signal.ts";
+import { Delivery } from "./delivery.ts";
+import type { EventSource } from "./entry-events.ts";
+import { LiveComputation } from "./live-computation.ts";
+import { LiveValue } from "./live-value.ts";
+import { LogWatch } from "./log-watch.ts";
+import type { LiveStatus } from "./log-watch.ts";
+
+/** The session, as its observables need it. */
+export interface LiveSession {
+  /** The engine; another one after the session went to another log. */
+  readonly engine: Engine;
+  /** Tells of everything that happens to the log or the leaf. */
+  readonly changes: ChangeSignal;
+  /** Reads what others appended, and lets a following leaf follow. */
+  readonly refresh: () => void;
+}
+
+/** See the file comment. */
+export class LiveHub implements EventSource {
+  readonly #session: LiveSession;
+  readonly #delivery: Delivery;
+  readonly #watch: LogWatch;
+  #isClosed = false;
+
+  constructor(session: LiveSession) {
+    this.#session = session;
+    const { changes, engine, refresh } = session;
+    this.#delivery = new Delivery(changes);
+    const { ports, pollMs } = engine.settings;
+    this.#watch = new LogWatch({
+      ports,
+      pollMs,
+      refresh,
+      path: () => session.engine.path,
+      onStatus: changes.notify,
+    });
+  }
+
+  get engine(): Engine {
+    return this.#session.engine;
+  }
+
+  get version(): number {
+    return this.#session.changes.version;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** How what is shown stands to the file. */
+  get status(): LiveStatus {
+    return this.#watch.status;
+  }
+
+  /** Whether anybody watches. */
+  get isWatched(): boolean {
+    return this.#delivery.listenerCount > 0;
+  }
+
+  /** A value that is the same until `read` gives another, by `isSame`. */
+  value<T>(read: () => T, isSame: (one: T, other: T) => boolean = Object.is): LiveValue<T> {
+    return new LiveValue<T>({
+      read,
+      isSame,
+      revision: () => this.engine.log.state.revision,
+      watch: (onChange) => this.watch(onChange),
+      isClosed: () => this.#isClosed,
+      onFailure: this.onFailure,
+    });
+  }
+
+  /** As {@link LiveHub.value}, of something that takes time. */
+  computation<T>(
+    compute: () => Promise<T>,
+    isSame: (one: T, other: T) => boolean = Object.is,
+  ): LiveComputation<T> {
+    return new LiveComputation<T>({
+      compute,
+      isSame,
+      version: () => this.version,
+      revision: () => this.engine.log.state.revision,
+      watch: (onChange) => this.watch(onChange),
+      isClosed: () => this.#isClosed,
+      onFailure: this.onFailure,
+    });
+  }
+
+  /** Calls `onChange` after each change, foreign ones too, until that is ended. */
+  watch(onChange: () => void): () => void {
+    const release = this.#watch.hold();
+    const stop = this.#delivery.listen(onChange);
+    return () => {
+      stop();
+      release();
+    };
+  }
+
+  /** Watches the file until the returned function was called. */
+  hold(): () => void {
+    return this.#watch.hold();
+  }
+
+  changed(version: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.version !== version || this.#isClosed || signal?.aborted === true) {
+        resolve();
+        return;
+      }
+      const end = (): void => {
+        stop();
+        signal?.removeEventListener("abort", end);
+        resolve();
+      };
+      const stop = this.#delivery.listen(end);
+      signal?.addEventListener("abort", end, { once: true });
+    });
+  }
+
+  readonly onFailure = (error: unknown): void => this.#watch.fail(error);
+
+  /** Completes what is watched, and watches nothing more. */
+  close(): void {
+    this.#isClosed = true;
+    this.#watch.close();
+    this.#session.changes.notify();
+  }
+}

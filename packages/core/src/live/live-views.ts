@@ -1,0 +1,144 @@
+/**
+ * Everything of one session that can be watched. Values are hot: the current one at once, then one
+ * for each batch of changes that made it another, own and foreign ones alike; each says the
+ * revision that it is of. `entries$` is cold: every entry once. Nothing is watched, read or kept up
+ * to date while nobody subscribes; while somebody does, the process stays alive. All complete when
+ * the session is closed.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { EndableGenerator, observableOf } from "@branchlog/streaming";
+import type { Observable } from "@branchlog/streaming";
+import type { SessionHeader } from "../entries/entry-types.ts";
+import type { Diagnostic } from "../index-table/diagnostics.ts";
+import type { Labels } from "../projections/labels.ts";
+import type { Projection } from "../projections/projection.ts";
+import type { PathSettings } from "../projections/settings.ts";
+import { summary } from "../projections/summary.ts";
+import type { SessionSummary } from "../projections/summary.ts";
+import type { Envelope } from "../projections/tree.ts";
+import { usage } from "../projections/usage.ts";
+import type { SessionUsage } from "../projections/usage.ts";
+import { BodyFold } from "../session/body-fold.ts";
+import type { LeafCursor } from "../session/leaf-cursor.ts";
+import { SettingsMemo } from "../session/settings-memo.ts";
+import { entryEvents } from "./entry-events.ts";
+import type { EntryEvent, EntryEventOptions } from "./entry-events.ts";
+import type { ListView } from "./list-view.ts";
+import { isSameContext, isSameSettings, LiveContexts } from "./live-context.ts";
+import type { LiveContext } from "./live-context.ts";
+import type { LiveHub } from "./live-hub.ts";
+import { LiveLabels } from "./live-labels.ts";
+import type { LiveTree } from "./live-tree.ts";
+import type { Live } from "./live-value.ts";
+import type { LiveStatus } from "./log-watch.ts";
+import { TreeViews } from "./tree-views.ts";
+
+/** See the file comment. */
+export class LiveViews {
+  /** Where the session stands: the id of an entry, or null before the first. */
+  readonly leaf$: Observable<Live<string | null>>;
+  /** The entries without children, in file order. */
+  readonly tips$: Observable<Live<ListView<Envelope>>>;
+  /** The tree, with what changed in it. */
+  readonly tree$: Observable<Live<LiveTree>>;
+  /** The labels in force, by the id of their target. */
+  readonly labels$: Observable<Live<Labels>>;
+  /** The name of the session, or undefined. */
+  readonly name$: Observable<Live<string | undefined>>;
+  /** Model and thinking level at the leaf. */
+  readonly settings$: Observable<Live<PathSettings>>;
+  /** The header as stored. */
+  readonly header$: Observable<Live<SessionHeader>>;
+  /** What was found wrong with the log. */
+  readonly diagnostics$: Observable<Live<readonly Diagnostic[]>>;
+  /** How what is shown stands to the file; errors that may pass are here. */
+  readonly status$: Observable<Live<LiveStatus>>;
+  /** What the model gets at the leaf. Its bodies are read when the first subscribes. */
+  readonly context$: Observable<Live<LiveContext>>;
+  /** Token and cost totals of the log. One pass over its bodies when the first subscribes. */
+  readonly usage$: Observable<Live<SessionUsage>>;
+  /** Message count, first message, last activity; as {@link LiveViews.usage$}. */
+  readonly summary$: Observable<Live<SessionSummary>>;
+  readonly #hub: LiveHub;
+
+  constructor(hub: LiveHub, leaf: () => LeafCursor) {
+    this.#hub = hub;
+    const tree = new TreeViews(() => hub.engine.index);
+    const labels = new LiveLabels();
+    const contexts = new LiveContexts();
+    const folded = (): LiveHub["engine"]["log"]["state"]["folded"] => hub.engine.log.state.folded;
+    this.leaf$ = hub.value(() => leaf().id).observable;
+    this.tips$ = hub.value(() => tree.tips()).observable;
+    this.tree$ = hub.value(() => tree.tree()).observable;
+    this.labels$ = hub.value(() => labels.read(folded())).observable;
+    this.name$ = hub.value(() => folded().name).observable;
+    this.header$ = hub.value(() => hub.engine.header).observable;
+    this.diagnostics$ = hub.value(() => hub.engine.diagnostics).observable;
+    this.status$ = hub.value(() => hub.status).observable;
+    const settings = new SettingsMemo();
+    const settingsNow = (): PathSettings => settings.at(hub.engine, leaf().id);
+    this.settings$ = hub.value(settingsNow, isSameSettings).observable;
+    const context = (): Promise<LiveContext> => contexts.at(hub.engine, leaf().id);
+    this.context$ = hub.computation(context, isSameContext).observable;
+    this.usage$ = this.project$(usage, isDeepStrictEqual);
+    this.summary$ = this.project$(summary, isDeepStrictEqual);
+  }
+
+  /**
+   * Every entry from a revision on, once and in order, then those that come, of whatever process.
+   * An observable pushes: what a subscriber does not take at once, it has to keep. To read much,
+   * use {@link LiveViews.events}.
+   */
+  entries$(options: Omit<EntryEventOptions, "signal"> = {}): Observable<EntryEvent> {
+    return observableOf((signal) => this.events({ ...options, signal }));
+  }
+
+  /** As {@link LiveViews.entries$}, pulled: nothing is read that nobody asked for. */
+  events(options: EntryEventOptions = {}): AsyncGenerator<EntryEvent, void, undefined> {
+    const ending = new AbortController();
+    const { signal } = options;
+    const either = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
+    const events = this.#events({ ...options, signal: either }, () => signal?.aborted !== true);
+    return new EndableGenerator(events, () => ending.abort());
+  }
+
+  /**
+   * The state of a fold over all entries, kept up to date for all who subscribe to what this
+   * returns; another call folds anew.
+   */
+  project$<S>(
+    projection: Projection<S>,
+    isSame?: (one: S, other: S) => boolean,
+  ): Observable<Live<S>> {
+    let fold: BodyFold<S> | undefined;
+    let engine = this.#hub.engine;
+    const compute = (): Promise<S> => {
+      if (fold === undefined || engine !== this.#hub.engine) {
+        engine = this.#hub.engine;
+        fold = new BodyFold(engine, projection);
+      }
+      return fold.value();
+    };
+    return this.#hub.computation(compute, isSame).observable;
+  }
+
+  /** What a function makes of the session, whenever it makes something else of it. */
+  select<T>(read: () => T, isSame?: (one: T, other: T) => boolean): Observable<Live<T>> {
+    return this.#hub.value(read, isSame).observable;
+  }
+
+  /** @param isOwnEnd Whether an end is that of the generator itself, which is no error. */
+  async *#events(
+    options: EntryEventOptions,
+    isOwnEnd: () => boolean,
+  ): AsyncGenerator<EntryEvent, void, undefined> {
+    const release = options.live === false ? undefined : this.#hub.hold();
+    try {
+      yield* entryEvents(this.#hub, options);
+    } catch (error) {
+      if (options.signal?.aborted !== true || !isOwnEnd()) throw error;
+    } finally {
+      release?.();
+    }
+  }
+}

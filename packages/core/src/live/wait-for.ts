@@ -1,0 +1,79 @@
+/** Waits until a log holds what somebody wants, whoever appends it. */
+import { BranchlogError } from "../errors.ts";
+import type { LiveHub } from "./live-hub.ts";
+
+/** What is waited for: so many entries in the log, or an entry with that id. */
+export type WaitTarget = { readonly revision: number } | { readonly id: string };
+
+/** How long. */
+export interface WaitOptions {
+  /** Gives up after so many milliseconds. Default: never. */
+  readonly timeoutMs?: number;
+  /** Gives up with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** @throws BranchlogError `ERR_WAIT_TIMEOUT`, `ERR_CLOSED`; the signal's reason. */
+export async function waitFor(
+  hub: LiveHub,
+  what: WaitTarget,
+  { timeoutMs, signal }: WaitOptions,
+): Promise<void> {
+  signal?.throwIfAborted();
+  const ending = new AbortController();
+  const either = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
+  const release = hub.hold();
+  const isLate = timeoutMs === undefined ? undefined : late(hub, timeoutMs, ending);
+  try {
+    for (;;) {
+      either.throwIfAborted();
+      const { version } = hub;
+      if (hub.isClosed) throw closed(hub.engine.path);
+      if (holds(hub, what)) return;
+      await hub.changed(version, either);
+    }
+  } catch (error) {
+    if (isLate?.isOver === true) throw timedOut(hub.engine.path, what, timeoutMs);
+    throw error;
+  } finally {
+    ending.abort();
+    release();
+  }
+}
+
+function holds({ engine }: LiveHub, what: WaitTarget): boolean {
+  if ("revision" in what) return engine.log.state.revision >= what.revision;
+  const { index, log } = engine;
+  const row = index.rowOfId(what.id);
+  return row >= 0 && row < log.state.revision && index.isNode(row);
+}
+
+/** Aborts the waiting when the time is over, unless it was aborted before. */
+function late(
+  { engine }: LiveHub,
+  timeoutMs: number,
+  ending: AbortController,
+): { readonly isOver: boolean } {
+  const state = { isOver: false };
+  const { clock } = engine.settings.ports;
+  clock.sleep(timeoutMs, ending.signal).then(
+    () => {
+      state.isOver = true;
+      ending.abort();
+    },
+    () => undefined,
+  );
+  return state;
+}
+
+function timedOut(path: string, what: WaitTarget, timeoutMs: number | undefined): BranchlogError {
+  const wanted = "revision" in what ? `revision ${what.revision}` : `entry ${what.id}`;
+  const message = `${path} did not come to ${wanted} within ${timeoutMs} ms. Nothing was changed.`;
+  return new BranchlogError("ERR_WAIT_TIMEOUT", message, { path });
+}
+
+function closed(path: string): BranchlogError {
+  return new BranchlogError("ERR_CLOSED", `The session ${path} was closed. Open it again.`, {
+    path,
+  });
+}

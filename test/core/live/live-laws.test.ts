@@ -1,0 +1,169 @@
+/** What is kept up to date equals what is built anew, after anything that can happen to a log. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeCounter } from "@branchlog/streaming";
+import type { EntryDraft, Session } from "@branchlog/core";
+import { copyCounter } from "../../../packages/core/src/live/int-map.ts";
+import { path, say, seen, turns, values, World } from "./support.ts";
+
+type Act = (world: World, own: Session, other: Session, pick: number) => Promise<unknown> | void;
+
+const some = (session: Session, pick: number): string | null =>
+  session.tree().node(`e${pick % Math.max(1, session.revision)}`)?.id ?? session.leaf;
+
+const drafts: readonly ((target: string) => EntryDraft)[] = [
+  () => say("text"),
+  () => ({ type: "model_change", provider: "p", modelId: "m" }),
+  () => ({ type: "thinking_level_change", thinkingLevel: "high" }),
+  (targetId) => ({ type: "label", targetId, label: "L" }),
+  (targetId) => ({ type: "label", targetId }),
+  () => ({ type: "session_info", name: "N" }),
+  (firstKeptEntryId) => ({ type: "compaction", summary: "S", firstKeptEntryId, tokensBefore: 1 }),
+  (targetId) => ({ type: "context_edit", targetId, replacement: null }),
+];
+
+let count = 0;
+const append = async (session: Session, pick: number): Promise<unknown> => {
+  const draft = drafts[pick % drafts.length]?.(some(session, pick) ?? "e0") ?? say("");
+  const parent = pick % 3 === 0 ? { id: some(session, pick >> 2) } : "leaf";
+  return session.append(draft, { id: `e${count++}`, parent }).catch(() => undefined);
+};
+
+/** Lines of programs that know no rules: a late parent, a repeated id, damage, a cycle. */
+const strange = (world: World, own: Session, pick: number): void => {
+  const of = (fields: object): string =>
+    JSON.stringify({
+      type: "custom",
+      customType: "x",
+      timestamp: "2026-01-01T00:00:00.000Z",
+      ...fields,
+    });
+  const known = some(own, pick) ?? "e0";
+  const lines = [
+    of({ id: `s${pick}`, parentId: `late${pick}` }),
+    of({ id: `late${pick % 7}`, parentId: known }),
+    of({ id: known, parentId: null }),
+    of({ id: `c${pick}`, parentId: `d${pick}` }) +
+      "\n" +
+      of({ id: `d${pick}`, parentId: `c${pick}` }),
+    "no json",
+    `{"type":"message","id":"bad${pick}","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user",}}`,
+    of({ id: `u${pick}`, parentId: `bad${pick - 1}` }),
+  ];
+  const text = Buffer.from(`${lines[pick % lines.length]}\n`);
+  const fd = world.fs.openSync(path, "append");
+  world.fs.writeSync(fd, text, 0, text.length);
+  world.fs.closeSync(fd);
+};
+
+const acts: Readonly<Record<string, Act>> = {
+  own: (_, own, __, pick) => append(own, pick),
+  foreign: async (_, __, other, pick) => {
+    await other.refresh();
+    await append(other, pick);
+  },
+  strange: (world, own, _, pick) => strange(world, own, pick),
+  move: (_, own, __, pick) => own.moveTo(some(own, pick)).catch(() => undefined),
+  follow: (_, own) => own.follow(),
+  hint: (world) => world.hint(),
+  rewrite: (world) => {
+    const lines = world.fs.readFileSync(path).toString().split("\n");
+    if (lines.length < 4) return;
+    world.fs.writeFileSync(path, Buffer.from([lines[0], ...lines.slice(2)].join("\n")));
+  },
+};
+
+const script = fc.array(
+  fc.tuple(
+    fc.oneof(
+      { arbitrary: fc.constantFrom("own", "foreign", "hint", "move", "follow"), weight: 8 },
+      { arbitrary: fc.constant("strange"), weight: 3 },
+      { arbitrary: fc.constant("rewrite"), weight: 1 },
+    ),
+    fc.nat(1000),
+  ),
+  { maxLength: 30 },
+);
+
+describe("everything that is watched", () => {
+  it(
+    "equals what is built anew, after any sequence (Verifies: P15)",
+    { timeout: 60_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(script, async (steps) => {
+          const world = new World();
+          const own = await world.create();
+          const other = await world.open();
+          const live = {
+            leaf: seen(own.leaf$),
+            tips: seen(own.tips$),
+            tree: seen(own.tree$),
+            labels: seen(own.labels$),
+            name: seen(own.name$),
+            settings: seen(own.settings$),
+            context: seen(own.context$),
+            usage: seen(own.usage$),
+            summary: seen(own.summary$),
+            diagnostics: seen(own.diagnostics$),
+          };
+          for (const [name, pick] of steps) await acts[name]?.(world, own, other, pick);
+          await world.hint();
+          await turns(10);
+
+          const last = <T>(one: { items: readonly { value: T }[] }): T | undefined =>
+            one.items.at(-1)?.value;
+          expect(last(live.leaf)).toBe(own.leaf);
+          expect([...(last(live.tips) ?? [])]).toEqual(own.tips());
+          const [tree, plain] = [last(live.tree), own.tree()];
+          expect([[...(tree?.roots ?? [])], tree?.size]).toEqual([plain.roots, plain.size]);
+          for (const { id } of own.tips()) expect(tree?.node(id)).toEqual(plain.node(id));
+          expect(new Map(last(live.labels))).toEqual(own.labels);
+          expect(last(live.name)).toBe(own.name);
+          expect(last(live.settings)).toEqual(own.settings);
+          const isThere = own.tree().node(own.leaf ?? "") !== undefined;
+          const { messages, ...context } = await own.context(isThere ? {} : { at: null });
+          const { messages: list, ...rest } = last(live.context) ?? {};
+          expect([[...(list ?? [])], rest]).toEqual([messages, context]);
+          expect(last(live.usage)).toEqual(await own.usage);
+          expect(last(live.summary)).toEqual(await own.summary);
+          expect(last(live.diagnostics)).toEqual(own.diagnostics);
+          for (const one of Object.values(live)) expect(one.ends).toEqual([]);
+        }),
+        { numRuns: 150 },
+      );
+    },
+  );
+
+  it.each([100, 20_000])("costs the same after %i entries (Verifies: P17)", async (entries) => {
+    const world = new World();
+    const own = await world.create();
+    const batch = Array.from({ length: entries }, (_, n) => say(`${n}`));
+    await own.appendAll(batch);
+    for (let n = 0; n < entries / 10; n += 1) {
+      await own.append({ type: "label", targetId: `t${n}`, label: "L" });
+    }
+    const all = [
+      seen<unknown>(own.leaf$),
+      seen<unknown>(own.tips$),
+      seen<unknown>(own.tree$),
+      seen<unknown>(own.labels$),
+      seen<unknown>(own.settings$),
+      seen<unknown>(own.context$),
+      seen<unknown>(own.usage$),
+    ];
+    await own.append(say("first"));
+    await turns(20);
+    const before = all.map(({ items }) => items.length);
+    copyCounter.elements = 0;
+    decodeCounter.parses = 0;
+    await own.append({ type: "label", targetId: "t1", label: "M" });
+    await own.append(say("one more"));
+    await turns();
+    const emitted = all.map(({ items }, at) => items.length - (before[at] ?? 0));
+    expect(emitted).toEqual([2, 2, 2, 1, 0, 1, 0]);
+    expect(copyCounter.elements).toBeLessThan(1000);
+    expect(decodeCounter.parses).toBeLessThanOrEqual(6);
+    expect(values(seen(own.leaf$))).toEqual([own.leaf]);
+  });
+});

@@ -1,0 +1,105 @@
+/** Watching what another process appends to a real file; and that watching leaves nothing behind. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createSession, openSession } from "@branchlog/core";
+import type { EntryEvent, Session } from "@branchlog/core";
+import { startAppending } from "../../faults/appending-processes.ts";
+import { rawLog } from "../../support/raw-log.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { path as memoryPath, say, seen, turns, values, World } from "./support.ts";
+
+async function newLog(): Promise<string> {
+  const path = join(temporaryDirectory(), "s.jsonl");
+  await (await createSession(path)).append(say("first"));
+  return path;
+}
+
+function countOf(resource: RegExp): number {
+  return process.getActiveResourcesInfo().filter((name) => resource.test(name)).length;
+}
+
+/** Checks that nothing watches or waits any more than at the call; timers of others may end. */
+function expectNothingLeft(): () => void {
+  const [watchers, timers] = [countOf(/FSEvent/u), countOf(/Timeout/u)];
+  return () => {
+    expect(countOf(/FSEvent/u)).toBe(watchers);
+    expect(countOf(/Timeout/u)).toBeLessThanOrEqual(timers);
+  };
+}
+
+describe("a session that another process appends to", () => {
+  it("is seen whole and in order: 1,000 turns (Verifies: P14, P15)", async () => {
+    const path = await newLog();
+    const nothingIsLeft = expectNothingLeft();
+    const session = await openSession(path, { access: "read" });
+    const events: EntryEvent[] = [];
+    const entries = session.entries$().subscribe((event) => events.push(event));
+    const live = [seen(session.leaf$), seen(session.name$)];
+    const context = seen(session.context$);
+    expect(countOf(/FSEvent/u)).toBe(1);
+    const writer = startAppending(path, "writer", { count: 1000, batch: 2 });
+    expect(await writer.ended).toBe(0);
+    await session.waitFor({ revision: 1 + 2000 });
+    await turns(20);
+
+    const ids = rawLog(readFileSync(path)).entries.map(({ id }) => id);
+    expect(events.map((event) => (event.kind === "entry" ? event.entry.id : event.kind))).toEqual(
+      ids,
+    );
+    const fresh = await openSession(path, { access: "read" });
+    expect([session.leaf, values(live[0] ?? seen(session.leaf$)).at(-1)]).toEqual([
+      fresh.leaf,
+      fresh.leaf,
+    ]);
+    const { messages, ...rest } = await fresh.context();
+    const { messages: list, ...own } = context.items.at(-1)?.value ?? expect.fail("no context");
+    expect([[...list], own]).toEqual([messages, rest]);
+    expect(session.tips()).toEqual(fresh.tips());
+
+    entries.unsubscribe();
+    context.unsubscribe();
+    for (const one of live) one.unsubscribe();
+    await turns();
+    nothingIsLeft();
+  });
+
+  it("may be watched by some who come and go, thousands of times", async () => {
+    const path = await newLog();
+    const nothingIsLeft = expectNothingLeft();
+    for (let n = 0; n < 2000; n += 1) {
+      const session = await openSession(path, { access: "read" });
+      const one = session.leaf$.subscribe();
+      const other = session.entries$().subscribe();
+      if (n % 3 === 0) await turns(1);
+      other.unsubscribe();
+      if (n % 2 === 0) one.unsubscribe();
+      else await session.close();
+    }
+    await turns();
+    nothingIsLeft();
+  });
+});
+
+describe("a thousand subscribers", () => {
+  it("share one watcher, one look and one value", async () => {
+    const world = new World();
+    const own: Session = await world.create();
+    const other = await world.open();
+    const all = Array.from({ length: 1000 }, () => seen(own.context$));
+    await turns();
+    expect(world.hints.watcherCount).toBe(1);
+    const looks = world.fs.callCount("statSync");
+    const { id } = await other.append(say("for all"));
+    const after = world.fs.callCount("statSync");
+    world.hints.tell(memoryPath);
+    await turns();
+    expect(after).toBeGreaterThan(looks);
+    expect(world.fs.callCount("statSync") - after).toBeLessThanOrEqual(2);
+    expect(own.leaf).toBe(id);
+    const [first] = all;
+    for (const one of all) expect(one.items.at(-1)).toBe(first?.items.at(-1));
+    for (const one of all) one.unsubscribe();
+    expect(world.hints.watcherCount).toBe(0);
+  });
+});

@@ -1,0 +1,258 @@
+/** What can be watched of a session: when it emits, what, and for whom. */
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import type { Session } from "@branchlog/core";
+import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { path, say, seen, turns, values, World } from "./support.ts";
+
+describe("a value of a session", () => {
+  it("is there at once, and comes again when it is another", async () => {
+    const world = new World();
+    const session = await world.create();
+    const leaf = seen(session.leaf$);
+    const name = seen(session.name$);
+    expect(leaf.items).toEqual([{ value: null, revision: 0 }]);
+    const first = await session.append(say("one"));
+    await session.append({ type: "session_info", name: "Named" });
+    await turns();
+    expect(values(leaf)).toEqual([null, first.id, session.leaf]);
+    expect(name.items).toEqual([
+      { value: undefined, revision: 0 },
+      { value: "Named", revision: 2 },
+    ]);
+    await session.moveTo(first.id);
+    await turns();
+    expect(values(leaf).at(-1)).toBe(first.id);
+    expect(values(name)).toEqual([undefined, "Named"]);
+  });
+
+  it("comes once for what is appended together", async () => {
+    const world = new World();
+    const session = await world.create();
+    const leaf = seen(session.leaf$);
+    const tips = seen(session.tips$);
+    await session.appendAll([say("1"), say("2"), say("3")]);
+    await turns();
+    expect(leaf.items).toHaveLength(2);
+    expect(tips.items).toHaveLength(2);
+  });
+
+  it("keeps its reference where nothing changed", async () => {
+    const world = new World();
+    const session = await world.create();
+    const { id } = await session.append(say("one"));
+    await session.append({ type: "label", targetId: id, label: "L" });
+    const { labels$, settings$, header$, diagnostics$ } = session;
+    const all = [seen(labels$), seen(settings$), seen(header$), seen(diagnostics$)];
+    await session.append(say("two"));
+    await turns();
+    expect(all.map(({ items }) => items.length)).toEqual([1, 1, 1, 1]);
+  });
+
+  it("is the same for all, in the same order, also when one of them appends", async () => {
+    const world = new World();
+    const session = await world.create();
+    const engine = Engine.openSync(path, { ports: world.ports });
+    expect(engine.index.count).toBe(0);
+    const one: (string | null)[] = [];
+    const other: (string | null)[] = [];
+    const late: (string | null)[] = [];
+    session.leaf$.subscribe(({ value }) => {
+      one.push(value);
+      if (one.length === 2) {
+        session.leaf$.subscribe((live) => late.push(live.value));
+        void session.append(say("within"));
+      }
+    });
+    session.leaf$.subscribe(({ value }) => other.push(value));
+    await session.append(say("first"));
+    await turns();
+    expect(one).toHaveLength(3);
+    expect(other).toEqual(one);
+    expect(late).toEqual(one.slice(1));
+  });
+
+  it("comes to the others though one of them throws", async () => {
+    const world = new World();
+    const session = await world.create();
+    const thrown: unknown[] = [];
+    const listeners = process.listeners("uncaughtException");
+    process.removeAllListeners("uncaughtException");
+    process.on("uncaughtException", (error) => thrown.push(error));
+    session.leaf$.subscribe(() => {
+      throw new Error("of a subscriber");
+    });
+    const leaf = seen(session.leaf$);
+    await session.append(say("one"));
+    await turns();
+    await delay(1);
+    process.removeAllListeners("uncaughtException");
+    for (const listener of listeners) process.on("uncaughtException", listener);
+    expect(leaf.items).toHaveLength(2);
+    expect(thrown.map(String)).toContain("Error: of a subscriber");
+  });
+
+  it("of a slice comes when the slice is another", async () => {
+    const world = new World();
+    const session = await world.create();
+    const big = seen(session.select((of) => of.revision > 1));
+    const pair = seen(
+      session.select(
+        (of) => [of.revision > 2],
+        ([one], [other]) => one === other,
+      ),
+    );
+    for (const text of ["1", "2", "3", "4"]) await session.append(say(text));
+    await turns();
+    expect(values(big)).toEqual([false, true]);
+    expect(values(pair)).toEqual([[false], [true]]);
+  });
+
+  it("ends with the session; who comes later gets the last one and the end", async () => {
+    const world = new World();
+    const session = await world.create();
+    const live = [seen(session.leaf$), seen(session.context$)];
+    const events = seen(session.entries$());
+    const { id } = await session.append(say("one"));
+    await session.close();
+    await turns();
+    for (const one of [...live, events]) expect(one.ends).toEqual(["complete"]);
+    expect(events.items).toMatchObject([{ kind: "entry", revision: 1 }]);
+    const leaf = seen(session.leaf$);
+    const context = seen(session.context$);
+    const usage = seen(session.usage$);
+    await turns();
+    expect(values(leaf)).toEqual([id]);
+    expect(values(context)[0]?.messages.length).toBe(1);
+    expect([leaf.ends, context.ends, usage.ends]).toEqual([
+      ["complete"],
+      ["complete"],
+      ["complete"],
+    ]);
+    expect(values(seen(session.status$))).toEqual([{ kind: "closed" }]);
+  });
+});
+
+describe("what another process appends", () => {
+  async function twoSessions(
+    follow = true,
+  ): Promise<{ world: World; own: Session; other: Session }> {
+    const world = new World();
+    const other = await world.create();
+    await other.append(say("before"));
+    const own = await world.open("read", follow);
+    return { world, own, other };
+  }
+
+  it("moves the leaf of a session that reads", async () => {
+    const { world, own, other } = await twoSessions();
+    const leaf = seen(own.leaf$);
+    const context = seen(own.context$);
+    const { id } = await other.append(say("after"));
+    await world.hint();
+    expect(values(leaf).at(-1)).toBe(id);
+    expect(values(context).map(({ messages }) => messages.length)).toEqual([1, 2]);
+  });
+
+  it("leaves a pinned leaf where it is, and what stands on it", async () => {
+    const { world, own, other } = await twoSessions(false);
+    const leaf = seen(own.leaf$);
+    const tips = seen(own.tips$);
+    await other.append(say("after"));
+    await world.hint();
+    expect(leaf.items).toHaveLength(1);
+    expect(values(tips).map((list) => list.at(-1)?.id)).toEqual([own.leaf, other.leaf]);
+  });
+
+  it("is found by looking from time to time, if nothing hints at it", async () => {
+    const { world, own, other } = await twoSessions();
+    const leaf = seen(own.leaf$);
+    await turns();
+    const { id } = await other.append(say("after"));
+    world.clock.advance(999);
+    await turns();
+    expect(leaf.items).toHaveLength(1);
+    world.clock.advance(1);
+    await turns();
+    expect(values(leaf).at(-1)).toBe(id);
+  });
+
+  it("is not looked for while nobody subscribes", async () => {
+    const { world, own, other } = await twoSessions();
+    const calls = (): number => world.fs.callCount("statSync");
+    expect(world.hints.watcherCount).toBe(0);
+    const one = seen(own.leaf$);
+    const two = seen(own.entries$());
+    await turns();
+    expect(world.hints.watcherCount).toBe(1);
+    one.unsubscribe();
+    expect(world.hints.watcherCount).toBe(1);
+    two.unsubscribe();
+    await turns();
+    expect(world.hints.watcherCount).toBe(0);
+    await other.append(say("after"));
+    const before = calls();
+    world.clock.advance(10_000);
+    await world.hint();
+    expect(calls()).toBe(before);
+    expect(values(seen(own.status$))).toEqual([{ kind: "catching-up" }]);
+  });
+
+  it("cannot be seen while the log is gone, and is when it is back", async () => {
+    const { world, own, other } = await twoSessions();
+    const status = seen(own.status$);
+    const leaf = seen(own.leaf$);
+    await turns();
+    const bytes = world.fs.readFileSync(path);
+    world.fs.unlinkSync(path);
+    await world.hint();
+    expect(values(status).map(({ kind }) => kind)).toEqual(["catching-up", "live", "stalled"]);
+    expect(values(status).at(-1)).toMatchObject({ error: { code: "ERR_LOG_GONE" } });
+    world.fs.writeFileSync(path, bytes);
+    world.clock.advance(1000);
+    await turns();
+    expect(values(status).at(-1)).toEqual({ kind: "live" });
+    await other.refresh();
+    const { id } = await other.append(say("after"));
+    await world.hint();
+    expect(values(leaf).at(-1)).toBe(id);
+    expect(leaf.ends).toEqual([]);
+  });
+});
+
+describe("waiting for a session", () => {
+  it("ends when an entry or a revision is there, whoever appended it", async () => {
+    const world = new World();
+    const own = await world.create();
+    const other = await world.open();
+    const byId = own.waitFor({ id: "wanted" });
+    const byRevision = own.waitFor({ revision: 2 });
+    await other.append(say("1"));
+    await world.hint();
+    await other.append(say("2"), { id: "wanted" });
+    await world.hint();
+    await Promise.all([byId, byRevision, own.waitFor({ revision: 1 })]);
+    expect(world.hints.watcherCount).toBe(0);
+  });
+
+  it("ends with the time, the signal, or the session", async () => {
+    const world = new World();
+    const session = await world.create();
+    const timed = session.waitFor({ revision: 9 }, { timeoutMs: 50 });
+    const controller = new AbortController();
+    const aborted = session.waitFor({ id: "x" }, { signal: controller.signal });
+    const closed = session.waitFor({ id: "x" });
+    const settled = Promise.allSettled([timed, aborted, closed]);
+    await turns();
+    world.clock.advance(50);
+    controller.abort(new Error("enough"));
+    await turns();
+    await session.close();
+    expect(await settled).toMatchObject([
+      { reason: { code: "ERR_WAIT_TIMEOUT" } },
+      { reason: { message: "enough" } },
+      { reason: { code: "ERR_CLOSED" } },
+    ]);
+    expect(world.hints.watcherCount).toBe(0);
+  });
+});

@@ -1,0 +1,71 @@
+/** Two sessions of one log in memory, whose files tell nobody of changes unless they are told to. */
+import { createSession, openSession } from "@branchlog/core";
+import type { EntryDraft, Live, Session } from "@branchlog/core";
+import type { Observable } from "@branchlog/streaming";
+import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
+import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+import { MemoryHints } from "../../../packages/core/src/store/memory-hints.ts";
+import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { createSeededIds } from "../../../packages/core/src/store/seeded-ids.ts";
+import type { Ports } from "../../../packages/core/src/store/ports.ts";
+
+export const path = "/s.jsonl";
+
+export class World {
+  readonly fs = new MemoryFileSystem();
+  readonly hints = new MemoryHints();
+  readonly clock = new ManualClock(Date.UTC(2026, 0, 1));
+  readonly ports: Ports = createMemoryPorts({
+    fs: this.fs,
+    hints: this.hints,
+    clock: this.clock,
+    ids: createSeededIds(1, this.clock),
+  });
+
+  create(): Promise<Session> {
+    return createSession(path, { ports: this.ports, cwd: "/w", id: "s" });
+  }
+
+  open(access: "read" | "append" = "append", follow = true): Promise<Session> {
+    return openSession(path, { ports: this.ports, access, follow });
+  }
+
+  /** What another process does becomes known. */
+  async hint(): Promise<void> {
+    this.hints.tell(path);
+    await turns();
+  }
+}
+
+export const say = (content: string): EntryDraft => ({
+  type: "message",
+  message: { role: "user", content, timestamp: 1 },
+});
+
+/** Time for everything that is under way in memory. */
+export async function turns(count = 4): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
+}
+
+export interface Seen<T> {
+  readonly items: T[];
+  /** "complete", or an error. */
+  readonly ends: unknown[];
+  readonly unsubscribe: () => void;
+}
+
+/** What an observable emits, as it comes. */
+export function seen<T>(observable: Observable<T>): Seen<T> {
+  const items: T[] = [];
+  const ends: unknown[] = [];
+  const subscription = observable.subscribe({
+    next: (item) => items.push(item),
+    complete: () => ends.push("complete"),
+    error: (error) => ends.push(error),
+  });
+  return { items, ends, unsubscribe: () => subscription.unsubscribe() };
+}
+
+export function values<T>({ items }: { readonly items: readonly Live<T>[] }): T[] {
+  return items.map(({ value }) => value);
+}
