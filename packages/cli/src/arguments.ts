@@ -1,13 +1,21 @@
 /**
  * From the words of a command line to a command, with help texts and shell completions. Pure:
- * prints nothing, ends nothing. The only importer of yargs.
+ * prints nothing, ends nothing.
  */
-import yargs from "yargs";
-import type { Argv } from "yargs";
 import { draftSource, noWordsLeft, placeOf, positionals, wholeNumber } from "./argument-values.ts";
 import type { Words } from "./argument-values.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./failure.ts";
+import { emptyParser } from "./parser.ts";
+import type { Argv } from "./parser.ts";
+import {
+  contextOptions,
+  entriesOptions,
+  fileOptions,
+  tailOptions,
+  treeOptions,
+} from "./reader-options.ts";
+import type { FileArguments } from "./reader-options.ts";
 
 /** A command to run, or a text to print (help, version, completions). */
 export type ParsedArguments =
@@ -58,27 +66,7 @@ function usageProblem(problem: string, text: string): string {
 type Choose = (command: Command) => void;
 
 function createParser(version: string, words: Words, choose: Choose): Argv {
-  const parser = yargs([])
-    .scriptName("branchlog")
-    .usage("branchlog <command> FILE\n\nLooks into sessions of coding agents, mends them, appends.")
-    .epilogue(
-      "Exit codes: 0 fine; 1 the session has damage, or the command failed; 2 wrong usage.\n" +
-        "Colours: NO_COLOR, FORCE_COLOR. Stack traces of failures: BRANCHLOG_DEBUG=1.",
-    )
-    .locale("en")
-    .version(version)
-    .wrap(90)
-    .parserConfiguration({
-      "boolean-negation": false,
-      "dot-notation": false,
-      "duplicate-arguments-array": false,
-    })
-    .strict()
-    .strictCommands()
-    .recommendCommands()
-    .demandCommand(1, "Name a command; branchlog --help lists them.")
-    .exitProcess(false)
-    .showHelpOnFail(false);
+  const parser = emptyParser(version);
   addReaders(parser, words, choose);
   addWriters(parser, words, choose);
   return parser.completion("completion", "Print a script that completes commands in your shell");
@@ -108,6 +96,16 @@ function addReaders(parser: Argv, words: Words, choose: Choose): void {
       const limit = wholeNumber("limit", args.limit);
       const options = { file, json, type, customType, on, reverse, from, limit };
       choose({ name: "entries", options });
+    })
+    .command("tail <file>", "Show the last entries, and those that come", tailOptions, (args) => {
+      noWordsLeft(args, words);
+      const { file, json, follow, all } = args;
+      if (args.from !== undefined && args.last !== undefined) {
+        throw new UsageError("Give --from or --last.");
+      }
+      const from = wholeNumber("from", args.from, 1);
+      const last = wholeNumber("last", args.last);
+      choose({ name: "tail", options: { file, json, follow, all, from, last } });
     })
     .command("verify <file>", "Check every byte of a session", fileOptions, (args) => {
       noWordsLeft(args, words);
@@ -151,67 +149,6 @@ function addWriters(parser: Argv, words: Words, choose: Choose): void {
         choose({ name: "label", options: { file: args.file, json: args.json, id, text } });
       },
     );
-}
-
-type FileArguments = { file: string; json: boolean };
-
-function fileOptions<T>(command: Argv<T>): Argv<T & FileArguments> {
-  return command
-    .positional("file", { type: "string", demandOption: true, describe: "The session file" })
-    .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
-}
-
-function treeOptions(
-  command: Argv,
-): Argv<FileArguments & { all: boolean; depth: number | undefined }> {
-  return fileOptions(command)
-    .option("all", { type: "boolean", default: false, describe: "Every entry on its own line" })
-    .option("depth", {
-      type: "number",
-      requiresArg: true,
-      describe: "Levels of side branches to show; 0 for the main one only",
-    });
-}
-
-function contextOptions(
-  command: Argv,
-): Argv<FileArguments & { at: string | undefined; last: number | undefined; full: boolean }> {
-  return fileOptions(command)
-    .option("at", { type: "string", requiresArg: true, describe: "The id of an entry to stand at" })
-    .option("last", { type: "number", requiresArg: true, describe: "Only so many last messages" })
-    .option("full", { type: "boolean", default: false, describe: "Shorten nothing" });
-}
-
-function entriesOptions(command: Argv): Argv<
-  FileArguments & {
-    type: string | undefined;
-    "custom-type": string | undefined;
-    from: number | undefined;
-    on: "log" | "branch";
-    reverse: boolean;
-    limit: number | undefined;
-  }
-> {
-  const places = ["log", "branch"] as const;
-  return fileOptions(command)
-    .option("type", { type: "string", requiresArg: true, describe: "Only entries of this type" })
-    .option("custom-type", {
-      type: "string",
-      requiresArg: true,
-      describe: "Only entries of this extension",
-    })
-    .option("from", {
-      type: "number",
-      requiresArg: true,
-      describe: "Start at this revision (from 1)",
-    })
-    .option("on", {
-      choices: places,
-      default: places[0],
-      describe: "All entries in file order, or those on the way to the leaf",
-    })
-    .option("reverse", { type: "boolean", default: false, describe: "Last first" })
-    .option("limit", { type: "number", requiresArg: true, describe: "At most so many" });
 }
 
 type RepairArguments = { apply: boolean; output: string | undefined };

@@ -14,6 +14,8 @@ import { nameCommand } from "./commands/name.ts";
 import type { NameOptions } from "./commands/name.ts";
 import { repairCommand } from "./commands/repair.ts";
 import type { RepairOptions } from "./commands/repair.ts";
+import { tailCommand } from "./commands/tail.ts";
+import type { TailOptions } from "./commands/tail.ts";
 import { treeCommand } from "./commands/tree.ts";
 import type { TreeOptions } from "./commands/tree.ts";
 import { verifyCommand } from "./commands/verify.ts";
@@ -25,6 +27,7 @@ export type Command =
   | { readonly name: "tree"; readonly options: TreeOptions }
   | { readonly name: "context"; readonly options: ContextOptions }
   | { readonly name: "entries"; readonly options: EntriesOptions }
+  | { readonly name: "tail"; readonly options: TailOptions }
   | { readonly name: "verify"; readonly options: VerifyOptions }
   | { readonly name: "repair"; readonly options: RepairOptions }
   | { readonly name: "append"; readonly options: AppendOptions }
@@ -37,6 +40,7 @@ export const commandNames: readonly Command["name"][] = [
   "tree",
   "context",
   "entries",
+  "tail",
   "verify",
   "repair",
   "append",
@@ -55,6 +59,8 @@ export function runCommand(command: Command, io: CommandIo): Promise<CommandResu
       return contextCommand(command.options, io);
     case "entries":
       return entriesCommand(command.options, io);
+    case "tail":
+      return tailCommand(command.options, io);
     case "verify":
       return verifyCommand(command.options, io);
     case "repair":

@@ -2,14 +2,11 @@
  * `branchlog entries`: the entries of a session, one line each, in bounded memory; as JSON they are
  * the bytes that are stored. Only the bodies of what was asked for are read.
  */
-import type { AnyEntry, EntryLine, EntryQuery } from "@branchlog/core";
+import type { EntryQuery } from "@branchlog/core";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
-import type { Output } from "../output.ts";
-import type { Style } from "../style.ts";
-import { oneLine } from "../text/clean-text.ts";
-import { gistOf, paintOf } from "../text/entry-gist.ts";
-import { timeText } from "../text/quantities.ts";
+import { writeLine } from "../stored-line.ts";
+import { entryLine } from "../text/entry-line.ts";
 
 /** What `branchlog entries` was asked. */
 export interface EntriesOptions {
@@ -34,7 +31,10 @@ export async function entriesCommand(
   const query = queryOf(options, io.signal);
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   if (options.json) {
-    for await (const line of firstOf(session.lines(query), limit)) await writeLine(line, io.out);
+    for await (const line of firstOf(session.lines(query), limit)) {
+      await writeLine(line, io.out);
+      await io.out.write("\n");
+    }
   } else {
     for await (const entry of firstOf(session.entries(query), limit)) {
       await io.out.write(entryLine(entry, io.out));
@@ -53,33 +53,6 @@ async function* firstOf<T>(items: AsyncIterable<T>, limit: number): AsyncGenerat
     if (left === 0) return;
   }
 }
-
-/** Writes a line of any length, with its newline. */
-async function writeLine(line: EntryLine, out: Output): Promise<void> {
-  if (line.bytes === null) for await (const chunk of line.chunks()) await out.write(chunk);
-  else await out.write(line.bytes);
-  await out.write(newline);
-}
-
-const newline = Buffer.from("\n");
-
-/** An entry as one line of text, with its newline. Pure. */
-function entryLine(
-  entry: AnyEntry,
-  { columns, style }: { readonly columns: number; readonly style: Style },
-): string {
-  const id = oneLine(entry.id, 40).padEnd(8);
-  const time = timeText(Date.parse(entry.timestamp));
-  const taken = id.length + time.length + 6;
-  const { kind, text } = gistOf(entry, Math.max(textUnitsMin, columns - taken - kindUnits));
-  return `${id}  ${style.faint(time)}  ${paintOf(kind, style)(kind)}  ${text}`
-    .trimEnd()
-    .concat("\n");
-}
-
-const textUnitsMin = 20;
-/** What most kinds need. */
-const kindUnits = 14;
 
 function queryOf(options: EntriesOptions, signal: AbortSignal): EntryQuery {
   const { from, type, customType, on, reverse } = options;

@@ -1,0 +1,102 @@
+/** The options of the commands that only read, with their help texts. */
+import type { Argv } from "./parser.ts";
+
+/** What every command takes. */
+export type FileArguments = { file: string; json: boolean };
+
+/** Declares what every command takes. */
+export function fileOptions<T>(command: Argv<T>): Argv<T & FileArguments> {
+  return command
+    .positional("file", { type: "string", demandOption: true, describe: "The session file" })
+    .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
+}
+
+/** Declares the options of `tree`. */
+export function treeOptions(
+  command: Argv,
+): Argv<FileArguments & { all: boolean; depth: number | undefined }> {
+  return fileOptions(command)
+    .option("all", { type: "boolean", default: false, describe: "Every entry on its own line" })
+    .option("depth", {
+      type: "number",
+      requiresArg: true,
+      describe: "Levels of side branches to show; 0 for the main one only",
+    });
+}
+
+/** Declares the options of `context`. */
+export function contextOptions(
+  command: Argv,
+): Argv<FileArguments & { at: string | undefined; last: number | undefined; full: boolean }> {
+  return fileOptions(command)
+    .option("at", { type: "string", requiresArg: true, describe: "The id of an entry to stand at" })
+    .option("last", { type: "number", requiresArg: true, describe: "Only so many last messages" })
+    .option("full", { type: "boolean", default: false, describe: "Shorten nothing" });
+}
+
+/** Declares the options of `entries`. */
+export function entriesOptions(command: Argv): Argv<
+  FileArguments & {
+    type: string | undefined;
+    "custom-type": string | undefined;
+    from: number | undefined;
+    on: "log" | "branch";
+    reverse: boolean;
+    limit: number | undefined;
+  }
+> {
+  const places = ["log", "branch"] as const;
+  return fileOptions(command)
+    .option("type", { type: "string", requiresArg: true, describe: "Only entries of this type" })
+    .option("custom-type", {
+      type: "string",
+      requiresArg: true,
+      describe: "Only entries of this extension",
+    })
+    .option("from", {
+      type: "number",
+      requiresArg: true,
+      describe: "Start at this revision (from 1)",
+    })
+    .option("on", {
+      choices: places,
+      default: places[0],
+      describe: "All entries in file order, or those on the way to the leaf",
+    })
+    .option("reverse", { type: "boolean", default: false, describe: "Last first" })
+    .option("limit", { type: "number", requiresArg: true, describe: "At most so many" });
+}
+
+/** Declares the options of `tail`. */
+export function tailOptions(command: Argv): Argv<
+  FileArguments & {
+    follow: boolean;
+    from: number | undefined;
+    last: number | undefined;
+    all: boolean;
+  }
+> {
+  return fileOptions(command)
+    .option("follow", {
+      alias: "f",
+      type: "boolean",
+      default: false,
+      describe: "Go on with what comes, until interrupted",
+    })
+    .option("from", {
+      type: "number",
+      requiresArg: true,
+      describe: "Start at this revision (from 1)",
+    })
+    .option("last", {
+      alias: "n",
+      type: "number",
+      requiresArg: true,
+      describe: "Start with so many last entries (10)",
+    })
+    .option("all", {
+      type: "boolean",
+      default: false,
+      describe: "Messages that agents hide, too",
+    });
+}

@@ -1,0 +1,9 @@
+/** Writes entries as they are stored. */
+import type { EntryLine } from "@branchlog/core";
+import type { Output } from "./output.ts";
+
+/** Writes the bytes of an entry's line, of any length, without its newline. */
+export async function writeLine(line: EntryLine, out: Output): Promise<void> {
+  if (line.bytes === null) for await (const chunk of line.chunks()) await out.write(chunk);
+  else await out.write(line.bytes);
+}
