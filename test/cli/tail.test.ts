@@ -108,9 +108,8 @@ describe("tail", () => {
     child.stdout?.destroy();
     const end = ended(child);
     const writer = await openSession(path);
-    let isOver = false;
-    void end.then(() => (isOver = true));
-    for (let n = 0; !isOver && n < 1000; n += 1) {
+    // Its next write tells it.
+    for (let n = 0; child.exitCode === null && n < 1000; n += 1) {
       await writer.append({ type: "custom", customType: "x", data: "y".repeat(1000) });
       await new Promise(setImmediate);
     }

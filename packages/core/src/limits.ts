@@ -52,3 +52,6 @@ export const queuedBytesMaxDefault: number = 256 * 1024 * 1024;
 
 /** Entries that may wait for the sync of an interval: then it comes early, and is waited for. */
 export const unsyncedEntriesMax: number = 65_536;
+
+/** Longest time of a timer, in milliseconds: the system's, almost 25 days. */
+export const timerMsMax: number = 2 ** 31 - 1;

@@ -42,7 +42,7 @@ export async function tailCommand(options: TailOptions, io: CommandIo): Promise<
 }
 
 function isHidden({ entry }: Extract<EntryEvent, { kind: "entry" }>): boolean {
-  return entry.type === "custom_message" && entry.display === false;
+  return entry.type === "custom_message" && !entry.display;
 }
 
 async function showText(event: EntryEvent, _session: Session, out: Output): Promise<void> {

@@ -1,4 +1,4 @@
-/** An entry as one line of text: id, time, what it is, and as much of what it says as fits. Pure. */
+/** An entry as one line: id, time, what it is, and as much of what it says as fits. Pure. */
 import type { AnyEntry } from "@branchlog/core";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";

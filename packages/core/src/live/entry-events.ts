@@ -5,9 +5,10 @@
  * the new one holds follows.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
-import { isBranchlogError } from "../errors.ts";
+import { BranchlogError } from "../errors.ts";
 import type { Engine } from "../session/engine.ts";
 import type { LogState } from "../session/log-state.ts";
+import { isPassing } from "./passing-failure.ts";
 
 /**
  * `entry`: the next one. `reset`: the log was replaced, cut or rewritten; what came before is void,
@@ -43,8 +44,9 @@ export interface EventSource {
   readonly isClosed: boolean;
   /** Resolves once something may have changed after `version`, or at the signal or the close. */
   readonly changed: (version: number, signal: AbortSignal | undefined) => Promise<void>;
-  /** Takes note that the log cannot be read as it is known; it is looked at again soon. */
-  readonly onFailure: (error: unknown) => void;
+  /** Takes note of who cannot read the log as it is known; it is looked at again soon. */
+  readonly failed: (who: object, error: unknown) => void;
+  readonly succeeded: (who: object) => void;
 }
 
 /** Where the events have come to. */
@@ -60,6 +62,7 @@ export async function* entryEvents(
   { from = 1, live = true, signal }: EntryEventOptions,
 ): AsyncGenerator<EntryEvent, void, undefined> {
   let place = startOf(source.engine, from);
+  const who = {};
   for (;;) {
     signal?.throwIfAborted();
     const { version } = source;
@@ -71,13 +74,18 @@ export async function* entryEvents(
     }
     try {
       yield* entriesAt(source, place, signal);
+      source.succeeded(who);
     } catch (error) {
+      if (source.engine.log.state !== place.state) continue;
       // A log that was rewritten while it was read is found to be another one at the next look.
       if (!live || source.isClosed || !isPassing(error)) throw error;
-      source.onFailure(error);
+      source.failed(who, error);
     }
+    if (source.engine.log.state !== place.state) continue;
+    // What comes while the past is read is not past.
+    if (!live) return;
     if (source.version !== version) continue;
-    if (!live || source.isClosed) return;
+    if (source.isClosed) return;
     await source.changed(version, signal);
   }
 }
@@ -98,14 +106,14 @@ async function* entriesAt(
   place.row = Math.max(place.row, upTo);
 }
 
+/** @throws BranchlogError `ERR_INVALID_ARGUMENT`. */
 function startOf({ log }: Engine, from: number): Place {
-  return { state: log.state, generation: log.generation, row: Math.max(0, from - 1) };
+  if (!Number.isInteger(from) || from < 1) {
+    throw new BranchlogError("ERR_INVALID_ARGUMENT", `from must be a revision ≥ 1, not ${from}`);
+  }
+  return { state: log.state, generation: log.generation, row: from - 1 };
 }
 
 function* rowsUpTo(from: number, to: number): Generator<number> {
   for (let row = from; row < to; row += 1) yield row;
-}
-
-function isPassing(error: unknown): boolean {
-  return isBranchlogError(error, "ERR_LOG_GONE") || isBranchlogError(error, "ERR_LOG_UNREADABLE");
 }

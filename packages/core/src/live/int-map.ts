@@ -15,7 +15,7 @@ type Node<V> =
 /** Counts the elements that were copied to make maps, for tests of what a change costs. */
 export const copyCounter: { elements: number } = { elements: 0 };
 
-/** See the file comment. Numbers are from 0 to 2^30. A value is never undefined. */
+/** See the file comment. Numbers are whole, from 0 and below 2^30. A value is never undefined. */
 export class IntMap<V> {
   readonly size: number;
   readonly #root: Node<V>;
@@ -70,19 +70,23 @@ export class IntMap<V> {
     if (before === value) return this;
     if (!this.#hasRoomFor(key)) return this.#raised().with(key, value);
     const size = before === undefined ? this.size + 1 : this.size;
-    return new IntMap(size, changed(this.#root, this.#depth, key, value), this.#depth);
+    return this.#changed(size, key, value);
   }
 
   /** This map without a number. */
   without(key: number): IntMap<V> {
     if (this.get(key) === undefined) return this;
-    const root = changed(this.#root, this.#depth, key, undefined);
-    return new IntMap(this.size - 1, root, this.#depth);
+    return this.#changed(this.size - 1, key, undefined);
   }
 
   /** The numbers and their values, ascending. */
   entries(): Generator<[number, V], void, undefined> {
     return entriesOf(this.#root, 0);
+  }
+
+  #changed(size: number, key: number, value: V | undefined): IntMap<V> {
+    const root = changed(this.#root, this.#depth, key, value);
+    return root === undefined ? IntMap.empty() : new IntMap(size, root, this.#depth);
   }
 
   #hasRoomFor(key: number): boolean {
@@ -94,20 +98,25 @@ export class IntMap<V> {
   }
 }
 
+/** The node with another value for a number; undefined if nothing is left in it. */
 function changed<V>(
   node: Node<V> | undefined,
   level: number,
   key: number,
   value: V | undefined,
-): Node<V> {
+): Node<V> | undefined {
   const at = (key >>> (bits * level)) & mask;
   if (level === 0) {
-    const items = node?.kind === "leaf" ? node.items : [];
-    return { kind: "leaf", items: withItem(items, at, value) };
+    const values = withItem(node?.kind === "leaf" ? node.items : [], at, value);
+    return isEmpty(values) ? undefined : { kind: "leaf", items: values };
   }
   const items = node?.kind === "branch" ? node.items : [];
-  const below = changed(items[at], level - 1, key, value);
-  return { kind: "branch", items: withItem(items, at, below) };
+  const nodes = withItem(items, at, changed(items[at], level - 1, key, value));
+  return isEmpty(nodes) ? undefined : { kind: "branch", items: nodes };
+}
+
+function isEmpty(items: readonly unknown[]): boolean {
+  return items.every((item) => item === undefined);
 }
 
 function withItem<T>(items: readonly T[], at: number, item: T): readonly T[] {

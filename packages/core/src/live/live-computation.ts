@@ -6,10 +6,11 @@
 import { Observable } from "@branchlog/streaming";
 import type { Subscriber } from "@branchlog/streaming";
 import type { Live, LiveSource } from "./live-value.ts";
+import { isPassing } from "./passing-failure.ts";
 
 /** As {@link LiveSource}, but for the reading. */
 export interface ComputationSource<T> extends Omit<LiveSource<T>, "read"> {
-  /** The value as it is when this is called, or somewhat later. */
+  /** The value as it is when this is called, or somewhat later; the revision is taken before. */
   readonly compute: () => Promise<T>;
   /** Counts the changes, to tell whether a value is of now. */
   readonly version: () => number;
@@ -41,6 +42,7 @@ export class LiveComputation<T> {
     return () => {
       this.#shown.delete(subscriber);
       if (this.#shown.size > 0) return;
+      this.#source.succeeded(this);
       this.#stop?.();
       this.#stop = undefined;
     };
@@ -54,7 +56,7 @@ export class LiveComputation<T> {
   }
 
   async #computeWhileDue(): Promise<void> {
-    const { version, revision, compute, isSame, onFailure, isClosed } = this.#source;
+    const { version, revision, compute, isSame, succeeded } = this.#source;
     while (this.#isDue && this.#shown.size > 0) {
       this.#isDue = false;
       const at = version();
@@ -65,21 +67,33 @@ export class LiveComputation<T> {
         const isKept = last !== undefined && isSame(last.value, value);
         const live = { value: isKept ? last.value : value, revision: before };
         this.#last = { live, version: at };
+        succeeded(this);
         this.#show(live);
       } catch (error) {
-        onFailure(error);
-        const left = isClosed() ? [...this.#shown.keys()] : [];
-        for (const one of left) one.error(error);
+        // What changed meanwhile is another log, maybe, or the same without what was missing.
+        if (!this.#isDue) this.#fail(error);
       }
     }
     this.#isRunning = false;
     this.#completeIfClosed();
   }
 
+  #fail(error: unknown): void {
+    const { failed, isClosed } = this.#source;
+    if (isPassing(error) && !isClosed()) {
+      failed(this, error);
+      return;
+    }
+    const left = [...this.#shown.keys()];
+    for (const subscriber of left) subscriber.error(error);
+  }
+
   #show(live: Live<T>): void {
     const watching = [...this.#shown];
     for (const [subscriber, shown] of watching) {
-      if (shown !== undefined && shown.value === live.value) continue;
+      if (!this.#shown.has(subscriber) || (shown !== undefined && shown.value === live.value)) {
+        continue;
+      }
       this.#shown.set(subscriber, live);
       subscriber.next(live);
     }

@@ -1,8 +1,11 @@
 /** The context as it is emitted: its messages are a list that grows by what was appended. */
 import type { AgentMessage } from "../entries/message-types.ts";
 import type { PathSettings } from "../projections/settings.ts";
+import { isBranchlogError } from "../errors.ts";
 import { ContextMemo } from "../session/context-memo.ts";
+import type { GrowingContext } from "../session/context-memo.ts";
 import type { Engine } from "../session/engine.ts";
+import type { LogState } from "../session/log-state.ts";
 import { GrowingListView } from "./list-view.ts";
 
 /** As `PathContext`, but for the list. */
@@ -12,18 +15,44 @@ export interface LiveContext extends PathSettings {
   readonly truncatedAt?: string;
 }
 
+/** A context, and what it is of. */
+interface KnownContext {
+  readonly state: LogState;
+  readonly reshapedCount: number;
+  readonly leafRow: number;
+  readonly context: LiveContext;
+}
+
 /** Computes the context at a leaf, again and again; what did not change is not read again. */
 export class LiveContexts {
   readonly #memo = new ContextMemo();
+  #known: KnownContext | undefined;
 
   /** The context at an entry; empty for null, and for an entry that the log lost. */
   async at(engine: Engine, leafId: string | null): Promise<LiveContext> {
-    const isThere = leafId !== null && engine.index.rowOfId(leafId) >= 0;
-    const growing = this.#memo.growingAt(engine, isThere ? leafId : null);
-    const { messages, settings, truncatedAt } = await growing;
-    const list = new GrowingListView(messages);
-    const context = { messages: list, ...settings };
-    return truncatedAt === undefined ? context : { ...context, truncatedAt };
+    const { state } = engine.log;
+    const { index } = state;
+    const leafRow = leafId === null ? -1 : index.rowOfId(leafId);
+    const { reshapedCount } = index;
+    const known = this.#known;
+    const isKnown = known?.state === state && known.reshapedCount === reshapedCount;
+    if (isKnown && known.leafRow === leafRow) return known.context;
+    const growing = await this.#growingAt(engine, leafRow < 0 ? null : leafId);
+    const { messages, settings, truncatedAt } = growing;
+    const found = { messages: new GrowingListView(messages), ...settings };
+    const context = truncatedAt === undefined ? found : { ...found, truncatedAt };
+    this.#known = { state, reshapedCount, leafRow, context };
+    return context;
+  }
+
+  async #growingAt(engine: Engine, leafId: string | null): Promise<GrowingContext> {
+    try {
+      return await this.#memo.growingAt(engine, leafId);
+    } catch (error) {
+      // The log has become another one while it was read.
+      if (!isBranchlogError(error, "ERR_ENTRY_NOT_FOUND")) throw error;
+      return this.#memo.growingAt(engine, null);
+    }
   }
 }
 

@@ -72,7 +72,8 @@ export class LiveHub implements EventSource {
       revision: () => this.engine.log.state.revision,
       watch: (onChange) => this.watch(onChange),
       isClosed: () => this.#isClosed,
-      onFailure: this.onFailure,
+      failed: (who, error) => this.failed(who, error),
+      succeeded: (who) => this.succeeded(who),
     });
   }
 
@@ -88,7 +89,8 @@ export class LiveHub implements EventSource {
       revision: () => this.engine.log.state.revision,
       watch: (onChange) => this.watch(onChange),
       isClosed: () => this.#isClosed,
-      onFailure: this.onFailure,
+      failed: (who, error) => this.failed(who, error),
+      succeeded: (who) => this.succeeded(who),
     });
   }
 
@@ -123,7 +125,13 @@ export class LiveHub implements EventSource {
     });
   }
 
-  readonly onFailure = (error: unknown): void => this.#watch.fail(error);
+  failed(who: object, error: unknown): void {
+    this.#watch.failed(who, error);
+  }
+
+  succeeded(who: object): void {
+    this.#watch.succeeded(who);
+  }
 
   /** Completes what is watched, and watches nothing more. */
   close(): void {

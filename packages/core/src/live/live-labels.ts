@@ -13,14 +13,14 @@ type Labelled = readonly [targetId: string, label: Label];
 export class LiveLabels {
   #source: FoldedProjections | undefined;
   #taken = 0;
-  #view: LabelsView = new LabelsView(new Map(), IntMap.empty());
+  #view: LabelsView = new LabelsView(new Map(), IntMap.empty(), 0);
 
   /** The labels as they are now; the same map as before if none changed. O(changed). */
   read(folded: FoldedProjections): Labels {
     if (folded !== this.#source) {
       this.#source = folded;
       this.#taken = 0;
-      this.#view = new LabelsView(new Map(), IntMap.empty());
+      this.#view = new LabelsView(new Map(), IntMap.empty(), 0);
     }
     const changed = folded.labelled.slice(this.#taken);
     this.#taken = folded.labelled.length;
@@ -31,15 +31,18 @@ export class LiveLabels {
   }
 }
 
-/** A map that stays what it is; in the order in which targets were first labelled. */
+/** A map that stays what it is; in the order in which targets got a label, having had none. */
 class LabelsView implements ReadonlyMap<string, Label> {
-  /** Shared by all views of a log, and only ever longer: a number says nothing by itself. */
-  readonly #numbers: Map<string, number>;
+  /** Shared by all views of a log, and only ever longer; a view has a label at one of them. */
+  readonly #numbers: Map<string, number[]>;
   readonly #labels: IntMap<Labelled>;
+  /** The number that nobody has yet. */
+  readonly #next: number;
 
-  constructor(numbers: Map<string, number>, labels: IntMap<Labelled>) {
+  constructor(numbers: Map<string, number[]>, labels: IntMap<Labelled>, next: number) {
     this.#numbers = numbers;
     this.#labels = labels;
+    this.#next = next;
   }
 
   get size(): number {
@@ -48,20 +51,32 @@ class LabelsView implements ReadonlyMap<string, Label> {
 
   /** This map with another label for a target, or none. */
   with(targetId: string, label: Label | undefined): LabelsView {
-    const number = this.#numbers.get(targetId) ?? this.#numbers.size;
-    this.#numbers.set(targetId, number);
-    const known = this.#labels.get(number)?.[1];
-    if (known === label) return this;
-    const labels =
-      label === undefined
-        ? this.#labels.without(number)
-        : this.#labels.with(number, [targetId, label]);
-    return new LabelsView(this.#numbers, labels);
+    const known = this.#numberOf(targetId);
+    if (label === undefined) {
+      if (known === undefined) return this;
+      return new LabelsView(this.#numbers, this.#labels.without(known), this.#next);
+    }
+    if (known !== undefined) {
+      if (this.#labels.get(known)?.[1] === label) return this;
+      return new LabelsView(this.#numbers, this.#labels.with(known, [targetId, label]), this.#next);
+    }
+    const numbers = this.#numbers.get(targetId) ?? [];
+    numbers.push(this.#next);
+    this.#numbers.set(targetId, numbers);
+    const labels = this.#labels.with(this.#next, [targetId, label]);
+    return new LabelsView(this.#numbers, labels, this.#next + 1);
   }
 
   get(targetId: string): Label | undefined {
-    const number = this.#numbers.get(targetId);
+    const number = this.#numberOf(targetId);
     return number === undefined ? undefined : this.#labels.get(number)?.[1];
+  }
+
+  /** The last is that of the newest view; an older one may have another. */
+  #numberOf(targetId: string): number | undefined {
+    return this.#numbers
+      .get(targetId)
+      ?.findLast((number) => this.#labels.get(number) !== undefined);
   }
 
   has(targetId: string): boolean {

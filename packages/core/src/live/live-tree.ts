@@ -1,6 +1,6 @@
 /**
- * The tree and its tips as they are emitted: views that stay what they were, made from what has
- * changed. A view of the tree knows nodes by their rows, so it needs no copy of the index.
+ * The tree and its tips as they are emitted: views that do not grow, made from what has changed. A
+ * view of the tree knows nodes by their rows, so it needs no copy of the index.
  */
 import { requireEntryId } from "../entries/entry-id.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
@@ -11,7 +11,11 @@ import type { ListView } from "./list-view.ts";
 import { RowListView } from "./row-list-view.ts";
 import type { RowSet, ShapeChange } from "./tree-shape.ts";
 
-/** The tree as it was when it was emitted; as {@link TreeView}, but for the lists. */
+/**
+ * The tree as it was when it was emitted; as {@link TreeView}, but for the lists. Entries that come
+ * later are not in it. What changes entries that are in it (a repeated id, damage that is found)
+ * shows in their nodes and children; the tree that is emitted then has `changed: null`.
+ */
 export interface LiveTree extends Omit<TreeView, "roots"> {
   /** Ids of the nodes to start from, in file order. */
   readonly roots: ListView<string>;

@@ -4,6 +4,7 @@
  * Nothing is computed and nobody listens while no one watches.
  */
 import { Observable } from "@branchlog/streaming";
+import { isPassing } from "./passing-failure.ts";
 import type { Subscriber } from "@branchlog/streaming";
 
 /** A value and the revision of the log that it is of. */
@@ -23,8 +24,9 @@ export interface LiveSource<T> {
   readonly watch: (onChange: () => void) => () => void;
   /** Whether the session is closed: whoever comes gets the last value and the end. */
   readonly isClosed: () => boolean;
-  /** Told of a failure to read while others watch; the value stays what it was. */
-  readonly onFailure: (error: unknown) => void;
+  /** Told who could not read for now; the value stays what it was, and is read again. */
+  readonly failed: (who: object, error: unknown) => void;
+  readonly succeeded: (who: object) => void;
 }
 
 /** See the file comment. */
@@ -56,6 +58,7 @@ export class LiveValue<T> {
     return () => {
       this.#shown.delete(subscriber);
       if (this.#shown.size > 0) return;
+      this.#source.succeeded(this);
       this.#stop?.();
       this.#stop = undefined;
     };
@@ -71,18 +74,20 @@ export class LiveValue<T> {
   }
 
   #changed(): void {
-    const { isClosed, onFailure, revision } = this.#source;
+    const { isClosed, failed, succeeded, revision } = this.#source;
+    const watching = [...this.#shown];
     try {
       const live = { value: this.#read(), revision: revision() };
-      // Whoever came while the others were told has seen it already.
-      const watching = [...this.#shown];
+      succeeded(this);
       for (const [subscriber, shown] of watching) {
-        if (shown === live.value) continue;
+        // Whoever came while the others were told has seen it; others may be gone.
+        if (shown === live.value || !this.#shown.has(subscriber)) continue;
         this.#shown.set(subscriber, live.value);
         subscriber.next(live);
       }
     } catch (error) {
-      onFailure(error);
+      if (isPassing(error)) failed(this, error);
+      else for (const [subscriber] of watching) subscriber.error(error);
     }
     const left = isClosed() ? [...this.#shown.keys()] : [];
     for (const subscriber of left) subscriber.complete();

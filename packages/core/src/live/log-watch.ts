@@ -25,7 +25,7 @@ export interface WatchedLog {
   readonly path: () => string;
   /** Reads what others appended. */
   readonly refresh: () => void;
-  /** Called when the status is another. */
+  /** Called when the status is another, and when who failed is to try again. */
   readonly onStatus: () => void;
 }
 
@@ -36,9 +36,13 @@ const closed: LiveStatus = { kind: "closed" };
 /** See the file comment. */
 export class LogWatch {
   readonly #log: WatchedLog;
+  /** Who failed to read what it shows, and why. */
+  readonly #failures = new Map<object, unknown>();
   #holders = 0;
   #isDue = false;
   #isClosed = false;
+  /** What came of the last look at the file. */
+  #look: LiveStatus = catchingUp;
   #status: LiveStatus = catchingUp;
   #end: AbortController | undefined;
   #stopHints: (() => void) | undefined;
@@ -65,9 +69,16 @@ export class LogWatch {
     };
   }
 
-  /** Takes note of a failure to read the log. */
-  fail(error: unknown): void {
-    this.#become({ kind: "stalled", error });
+  /** Takes note that somebody could not read what it shows; it is to try again when told so. */
+  failed(who: object, error: unknown): void {
+    if (this.#end === undefined) return;
+    this.#failures.set(who, error);
+    this.#update();
+  }
+
+  /** Takes note that it can, or does not want to any more. */
+  succeeded(who: object): void {
+    if (this.#failures.delete(who)) this.#update();
   }
 
   /** Ends the watching for good. */
@@ -94,6 +105,8 @@ export class LogWatch {
     this.#stopHints = undefined;
     this.#end?.abort();
     this.#end = undefined;
+    this.#failures.clear();
+    this.#look = catchingUp;
     this.#status = catchingUp;
   }
 
@@ -105,7 +118,7 @@ export class LogWatch {
       } catch {
         return;
       }
-      this.#look();
+      this.#lookNow();
     }
   }
 
@@ -115,23 +128,38 @@ export class LogWatch {
     this.#isDue = true;
     queueMicrotask(() => {
       this.#isDue = false;
-      this.#look();
+      this.#lookNow();
     });
   }
 
-  #look(): void {
+  #lookNow(): void {
     if (this.#end === undefined) return;
     try {
       this.#log.refresh();
-      this.#become(live);
+      this.#look = live;
+      // Who failed tries again, and says how that went.
+      if (this.#failures.size > 0) this.#log.onStatus();
     } catch (error) {
-      this.fail(error);
+      this.#look = { kind: "stalled", error };
     }
+    this.#update();
   }
 
-  #become(status: LiveStatus): void {
-    if (status.kind === this.#status.kind) return;
+  #update(): void {
+    const [failure] = this.#failures.values();
+    const isFailing = this.#look.kind === "live" && this.#failures.size > 0;
+    const status: LiveStatus = isFailing ? { kind: "stalled", error: failure } : this.#look;
+    if (isSameStatus(status, this.#status)) return;
     this.#status = status;
     this.#log.onStatus();
   }
+}
+
+function isSameStatus(one: LiveStatus, other: LiveStatus): boolean {
+  if (one.kind !== "stalled" || other.kind !== "stalled") return one.kind === other.kind;
+  return codeOf(one.error) === codeOf(other.error);
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : error;
 }

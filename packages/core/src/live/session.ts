@@ -151,7 +151,7 @@ export class Session extends SessionWriter {
     read: (session: this) => T,
     isSame?: (one: T, other: T) => boolean,
   ): Observable<Live<T>> {
-    return this.#live.select(() => read(this), isSame);
+    return this.#live.select(() => this.reading(() => read(this)), isSame);
   }
 
   /** What the index answers, all of the same moment. */

@@ -16,9 +16,7 @@ export class TreeViews {
   readonly #shape = new TreeShape();
   /** Rows that changed since the last tree; null: any. */
   #changed: number[] | null = null;
-  #treeOf:
-    | { readonly index: IndexTable; readonly count: number; readonly view: LiveTree }
-    | undefined;
+  #treeOf: { readonly index: IndexTable; readonly view: LiveTree } | undefined;
   #tipsOf: { readonly tips: RowSet; readonly view: ListView<Envelope> } | undefined;
 
   constructor(index: () => IndexTable) {
@@ -31,8 +29,9 @@ export class TreeViews {
     const known = this.#treeOf;
     const isSame = known?.index === index && this.#changed?.length === 0;
     if (known !== undefined && isSame) return known.view;
-    const view = liveTree(index, this.#shape.roots, { rows: this.#changed });
-    this.#treeOf = { index, count: index.count, view };
+    const rows = this.#changed === null ? null : [...new Set(this.#changed)];
+    const view = liveTree(index, this.#shape.roots, { rows });
+    this.#treeOf = { index, view };
     this.#changed = [];
     return view;
   }

@@ -1,5 +1,6 @@
 /** Waits until a log holds what somebody wants, whoever appends it. */
 import { BranchlogError } from "../errors.ts";
+import { timerMsMax } from "../limits.ts";
 import type { LiveHub } from "./live-hub.ts";
 
 /** What is waited for: so many entries in the log, or an entry with that id. */
@@ -23,7 +24,8 @@ export async function waitFor(
   const ending = new AbortController();
   const either = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
   const release = hub.hold();
-  const isLate = timeoutMs === undefined ? undefined : late(hub, timeoutMs, ending);
+  const isTimed = timeoutMs !== undefined && timeoutMs <= timerMsMax;
+  const isLate = isTimed ? late(hub, timeoutMs, ending) : undefined;
   try {
     for (;;) {
       either.throwIfAborted();

@@ -26,6 +26,17 @@ export class EngineAccess {
     throw new BranchlogError("ERR_CLOSED", message, { path });
   }
 
+  /** Answers all the same while `read` runs: what is watched is read a last time at the end. */
+  reading<T>(read: () => T): T {
+    const wasClosed = this.#isClosed;
+    this.#isClosed = false;
+    try {
+      return read();
+    } finally {
+      this.#isClosed = wasClosed;
+    }
+  }
+
   /** Refuses further use. */
   close(): void {
     this.#isClosed = true;

@@ -6,6 +6,7 @@ import {
   bodyCacheBytesMaxDefault,
   lockWaitMsDefault,
   queuedBytesMaxDefault,
+  timerMsMax,
 } from "../limits.ts";
 import { nodePorts } from "../store/node-ports.ts";
 import type { Ports } from "../store/ports.ts";
@@ -50,7 +51,7 @@ export interface EngineSettings extends Required<Omit<EngineOptions, "ports">> {
 
 /**
  * Fills in the defaults.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a durability that is none.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a durability or a `pollMs` that is none.
  */
 export function engineSettings(options: EngineOptions): EngineSettings {
   return {
@@ -62,10 +63,17 @@ export function engineSettings(options: EngineOptions): EngineSettings {
     durability: checkedDurability(options.durability ?? "os"),
     batchBytesMax: options.batchBytesMax ?? batchBytesMaxDefault,
     queuedBytesMax: options.queuedBytesMax ?? queuedBytesMaxDefault,
-    pollMs: options.pollMs ?? pollMsDefault,
+    pollMs: checkedPollMs(options.pollMs ?? pollMsDefault),
     freezeBodies: options.freezeBodies ?? false,
     allowNewerVersion: options.allowNewerVersion ?? false,
   };
+}
+
+/** A timer that is given more fires at once; `Infinity` means never. */
+function checkedPollMs(pollMs: number): number {
+  if (pollMs >= 1) return Math.min(pollMs, timerMsMax);
+  const message = `pollMs must be a number from 1 on, or Infinity, not ${pollMs}`;
+  throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }
 
 /** A misspelt promise must not be a weaker one. */

@@ -16,6 +16,7 @@ export class Findings {
   readonly #log: TrackedLog;
   readonly #onFound: () => void;
   readonly #malformed = new Map<string, Diagnostic>();
+  #malformedIn: LogState | undefined;
   #tree: readonly Diagnostic[] = [];
   #all: readonly Diagnostic[] = [];
   /** What these were found in. */
@@ -34,6 +35,7 @@ export class Findings {
    * O(entries) after the tree changed but by entries below those that are there, else O(1).
    */
   all(): readonly Diagnostic[] {
+    this.#forgetOthers();
     const { state } = this.#log;
     const { index, indexer } = state;
     const treeAt = index.reshapedCount + index.strayCount;
@@ -50,12 +52,20 @@ export class Findings {
 
   /** Takes note of a body that a context was built without; once per entry. */
   addMalformed({ entryId, reason }: ContextProblem): void {
+    this.#forgetOthers();
     if (this.#malformed.size >= diagnosticsMax || this.#malformed.has(entryId)) return;
     const { index, indexer } = this.#log.state;
     const row = index.rowOfId(entryId);
     const place = row < 0 ? { id: entryId } : entryPlace(indexer, row);
     this.#malformed.set(entryId, { kind: "malformed-body", reason, ...place });
     this.#onFound();
+  }
+
+  /** Places in a log mean nothing in another. */
+  #forgetOthers(): void {
+    if (this.#malformedIn === this.#log.state) return;
+    this.#malformedIn = this.#log.state;
+    this.#malformed.clear();
   }
 
   #lookOverTree(): Diagnostic[] {

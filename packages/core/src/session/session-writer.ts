@@ -112,6 +112,11 @@ export class SessionWriter extends SessionView {
     await this.#access.engine.durability.flush();
   }
 
+  /** @internal What a function reads of this session, which may be closed. */
+  protected reading<T>(read: () => T): T {
+    return this.#access.reading(read);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

@@ -1,7 +1,7 @@
 /**
  * A log that is followed through its generations: it reads what was appended since the last look,
  * notices when the file was replaced, truncated or rewritten, and then starts over with a new
- * generation. It never writes. The engine appends through it; live streams will watch it.
+ * generation. The engine appends through it, and is told when it changed.
  */
 import { BranchlogError } from "../errors.ts";
 import { isSameFile } from "../store/file-identity.ts";

@@ -1,0 +1,245 @@
+/** Watching where something goes wrong: subscribers that come and go, reads that fail, odd values. */
+import { describe, expect, it } from "vitest";
+import { memorySession, openSession } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
+import type { Observable } from "@branchlog/streaming";
+import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { failingFileSystem } from "../../support/failing-calls.ts";
+import { path, say, seen, turns, values, World } from "./support.ts";
+
+const kinds = (status: ReturnType<typeof seen>): unknown[] =>
+  (status.items as { value: { kind: string } }[]).map(({ value }) => value.kind);
+
+async function withEntries(count: number): Promise<{ world: World; session: Session }> {
+  const world = new World();
+  const session = await world.create();
+  for (let n = 0; n < count; n += 1) await session.append(say(`${n}`), { id: `a${n}` });
+  return { world, session };
+}
+
+function raw(world: World, text: string): void {
+  const fd = world.fs.openSync(path, "append");
+  world.fs.writeSync(fd, Buffer.from(text), 0, Buffer.byteLength(text));
+  world.fs.closeSync(fd);
+}
+
+describe("subscribers", () => {
+  it.each(["leaf$", "context$"] as const)("of %s may end each other while told", async (name) => {
+    const { world, session } = await withEntries(1);
+    const observable: Observable<unknown> = session[name];
+    let told = 0;
+    const one = observable.subscribe(() => {
+      told += 1;
+      if (told === 2) other.unsubscribe();
+    });
+    const other = observable.subscribe(() => undefined);
+    await turns();
+    await session.append(say("next"));
+    await turns();
+    one.unsubscribe();
+    expect([told, world.hints.watcherCount]).toEqual([2, 0]);
+  });
+
+  it("whose own code throws hear of it, and nobody else does", async () => {
+    const { session } = await withEntries(1);
+    const status = seen(session.status$);
+    const selected = seen(
+      session.select(({ revision }) => {
+        if (revision > 1) throw new Error("of the user");
+        return revision;
+      }),
+    );
+    const projected = seen(
+      session.project$({
+        name: "x",
+        version: 1,
+        types: null,
+        initial: () => 0,
+        apply: () => {
+          throw new Error("of the fold");
+        },
+      }),
+    );
+    await turns();
+    await session.append(say("next"));
+    await turns();
+    expect(selected.ends.map(String)).toEqual(["Error: of the user"]);
+    expect(projected.ends.map(String)).toEqual(["Error: of the fold"]);
+    expect(kinds(status)).toEqual(["catching-up", "live"]);
+  });
+
+  it("of a slice see what was appended last before the close, then the end", async () => {
+    const { session } = await withEntries(1);
+    const tips = session.select((of) => of.tips().map(({ id }) => id));
+    const status = seen(session.status$);
+    const slice = seen(tips);
+    await turns();
+    void session.append(say("last"), { id: "last" });
+    await session.close();
+    await turns();
+    expect([values(slice).at(-1), slice.ends]).toEqual([["last"], ["complete"]]);
+    const late = seen(tips);
+    expect([values(late), late.ends]).toEqual([[["last"]], ["complete"]]);
+    expect(kinds(status)).toEqual(["catching-up", "live", "closed"]);
+  });
+});
+
+describe("bodies that cannot be read for a while", () => {
+  it("stall what needs them, quietly, and nothing else", async () => {
+    const world = new World();
+    await (await world.create()).append(say("one"));
+    let isFailing = false;
+    const failing = failingFileSystem(world.fs);
+    const fs = {
+      ...failing.fs,
+      read: (...args: Parameters<typeof failing.fs.read>): Promise<number> => {
+        if (!isFailing) return failing.fs.read(...args);
+        return Promise.reject(Object.assign(new Error("EIO"), { code: "EIO" }));
+      },
+    };
+    const ports = createMemoryPorts({ fs, hints: world.hints, clock: world.clock });
+    const session = await openSession(path, { ports, access: "read", bodyCacheBytesMax: 0 });
+    isFailing = true;
+    const status = seen(session.status$);
+    const context = seen(session.context$);
+    const entries = seen(session.entries$());
+    const leaf = seen(session.leaf$);
+    for (let polls = 0; polls < 5; polls += 1) {
+      await turns();
+      world.clock.advance(1000);
+    }
+    await turns();
+    expect(kinds(status).slice(-2)).toEqual(["live", "stalled"]);
+    expect(values(status).at(-1)).toMatchObject({ error: { code: "ERR_LOG_UNREADABLE" } });
+    expect(kinds(status).filter((kind) => kind === "stalled")).toHaveLength(1);
+    expect([context.items, entries.items, leaf.items.length]).toEqual([[], [], 1]);
+    isFailing = false;
+    world.clock.advance(1000);
+    await turns(10);
+    expect(values(context).map(({ messages }) => messages.length)).toEqual([1]);
+    expect(entries.items).toHaveLength(1);
+    expect(kinds(status).at(-1)).toBe("live");
+    for (const one of [context, entries, leaf, status]) expect(one.ends).toEqual([]);
+  });
+
+  it("of a log that is replaced meanwhile do not count as failures", async () => {
+    for (let hops = 0; hops < 40; hops += 1) {
+      const { world } = await withEntries(5);
+      const session = await world.open();
+      await session.moveTo("a4");
+      const status = seen(session.status$);
+      const context = seen(session.context$);
+      const events = seen(session.entries$());
+      for (let hop = 0; hop < hops; hop += 1) await Promise.resolve();
+      const lines = world.fs.readFileSync(path).toString().split("\n");
+      world.fs.writeFileSync(`${path}.new`, Buffer.from(`${lines.slice(0, 2).join("\n")}\n`));
+      world.fs.renameSync(`${path}.new`, path);
+      world.hints.tell(path);
+      await turns(20);
+      expect(kinds(status)).not.toContain("stalled");
+      expect(values(context).at(-1)?.messages.length).toBe(0);
+      const ids = events.items.map((one) => (one.kind === "entry" ? one.entry.id : one.kind));
+      // Whether it began before the replacement or after: all of the new one is there, at the end.
+      expect(ids.slice(-1)).toEqual(["a0"]);
+    }
+  });
+
+  it("are reported as damage of the log that they are of, and no other", async () => {
+    const { world, session } = await withEntries(1);
+    raw(
+      world,
+      `{"type":"message","id":"m","parentId":"a0","timestamp":"2026-01-01T00:00:00.000Z","message":null}\n`,
+    );
+    const diagnostics = seen(session.diagnostics$);
+    const context = seen(session.context$);
+    await world.hint();
+    await session.follow();
+    await turns();
+    expect(values(diagnostics).at(-1)).toMatchObject([{ kind: "malformed-body", id: "m" }]);
+    const header = world.fs.readFileSync(path).toString().split("\n")[0] ?? "";
+    world.fs.writeFileSync(path, Buffer.from(`${header}\n`));
+    await world.hint();
+    await turns();
+    const { diagnostics: now } = session;
+    expect(now.map(({ kind }) => kind)).toEqual(["lost-entries"]);
+    expect(values(diagnostics).at(-1)).toBe(now);
+    expect(context.ends).toEqual([]);
+  });
+});
+
+describe("what is emitted", () => {
+  it("does not come again because of something else, however large it is", async () => {
+    const world = new World();
+    await (await world.create()).append(say("x".repeat(5000)));
+    const session = await openSession(path, { ports: world.ports, bodyCacheBytesMax: 100 });
+    const context = seen(session.context$);
+    await turns();
+    for (let n = 0; n < 5; n += 1) {
+      await session.moveTo(session.leaf);
+      world.clock.advance(1000);
+      await turns();
+    }
+    expect(context.items).toHaveLength(1);
+  });
+
+  it("names each changed node once, and keeps labels in their order and as they were", async () => {
+    const { session } = await withEntries(1);
+    const tree = seen(session.tree$);
+    const labels = seen(session.labels$);
+    const drafts = ["b", "c", "d"].map((id) =>
+      session.append(say(id), { id, parent: { id: "a0" } }),
+    );
+    await Promise.all(drafts);
+    await turns();
+    expect(values(tree).at(-1)?.changed).toEqual(["a0", "b", "c", "d"]);
+    for (const [targetId, label] of [
+      ["x", "1"],
+      ["y", "2"],
+      ["x", ""],
+      ["x", "3"],
+    ] as const) {
+      await session.append({ type: "label", targetId, label });
+      await turns();
+    }
+    const texts = values(labels).map((map) => [...map].map(([id, { label }]) => `${id}${label}`));
+    expect(texts).toEqual([[], ["x1"], ["x1", "y2"], ["y2"], ["y2", "x3"]]);
+    expect([...session.labels.keys()]).toEqual(["y", "x"]);
+  });
+
+  it("ends where nothing is to follow, though its reader appends", async () => {
+    const { session } = await withEntries(3);
+    let count = 0;
+    for await (const event of session.events({ live: false })) {
+      count += 1;
+      await session.append(say(event.kind));
+    }
+    expect(count).toBe(3);
+  });
+});
+
+describe("a request that makes no sense", () => {
+  it.each([0, -1, 1.5, Number.NaN])("is refused: from %d", async (from) => {
+    const { session } = await withEntries(1);
+    await expect(session.events({ from }).next()).rejects.toMatchObject({
+      code: "ERR_INVALID_ARGUMENT",
+    });
+    const entries = seen(session.entries$({ from }));
+    await turns();
+    expect(entries.ends).toMatchObject([{ code: "ERR_INVALID_ARGUMENT" }]);
+  });
+
+  it.each([0, -5, Number.NaN])("is refused: a poll every %d ms", async (pollMs) => {
+    await expect(memorySession({ pollMs })).rejects.toMatchObject({ code: "ERR_INVALID_ARGUMENT" });
+  });
+
+  it("or means never, where it is Infinity", async () => {
+    const session = await memorySession({ pollMs: Number.POSITIVE_INFINITY });
+    const leaf = seen(session.leaf$);
+    const waiting = session.waitFor({ revision: 1 }, { timeoutMs: Number.POSITIVE_INFINITY });
+    await turns();
+    await session.append(say("one"));
+    await waiting;
+    expect(leaf.items).toHaveLength(2);
+    leaf.unsubscribe();
+  });
+});
