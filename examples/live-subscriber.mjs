@@ -1,0 +1,48 @@
+/**
+ * One process appends, this one watches: the name, where the session stands, and every entry.
+ *
+ * Prints:
+ *   entry 1: custom
+ *   entry 2: custom
+ *   entry 3: session_info
+ *   name: Watched
+ *   tips: 1
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createSession, openSession } from "@branchlog/core";
+
+const [, , path] = process.argv;
+if (path === undefined) await watch();
+else await write(path);
+
+async function watch() {
+  const file = join(mkdtempSync(join(tmpdir(), "branchlog-example-")), "session.jsonl");
+  await createSession(file, { cwd: process.cwd() });
+  const session = await openSession(file, { access: "read" });
+  let name;
+  const names = session.name$.subscribe(({ value }) => (name = value));
+
+  spawn(process.execPath, [fileURLToPath(import.meta.url), file], { stdio: "inherit" });
+  for await (const event of session.events()) {
+    // A file that is replaced by another would be told as a `reset`.
+    if (event.kind !== "entry") continue;
+    console.log(`entry ${event.revision}: ${event.entry.type}`);
+    if (event.revision === 3) break;
+  }
+  console.log(`name: ${name}`);
+  console.log(`tips: ${session.tips().length}`);
+  names.unsubscribe();
+  await session.close();
+}
+
+async function write(file) {
+  const session = await openSession(file);
+  await session.append({ type: "custom", customType: "example", data: 1 });
+  await session.append({ type: "custom", customType: "example", data: 2 });
+  await session.append({ type: "session_info", name: "Watched" });
+  await session.close();
+}
