@@ -13,6 +13,7 @@ import { benchCase as nextContext } from "./cases/next-context.ts";
 import { benchCase as open100mb } from "./cases/open-100mb.ts";
 import { benchCase as open1gb } from "./cases/open-1gb.ts";
 import { benchCase as streamBodies } from "./cases/stream-bodies.ts";
+import { benchCase as watchLatency } from "./cases/watch-latency.ts";
 
 /** Each in the file of its name. */
 export const cases: readonly BenchCase[] = [
@@ -29,4 +30,5 @@ export const cases: readonly BenchCase[] = [
   getTree,
   latestCustom,
   streamBodies,
+  watchLatency,
 ];
