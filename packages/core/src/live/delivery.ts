@@ -16,11 +16,6 @@ export class Delivery {
     this.#changes = changes;
   }
 
-  /** How many listen. */
-  get listenerCount(): number {
-    return this.#listeners.size;
-  }
-
   /** Calls `listener` after each change. Returns what ends that. */
   listen(listener: () => void): () => void {
     const own = (): void => listener();

@@ -59,11 +59,6 @@ export class LiveHub implements EventSource {
     return this.#watch.status;
   }
 
-  /** Whether anybody watches. */
-  get isWatched(): boolean {
-    return this.#delivery.listenerCount > 0;
-  }
-
   /** A value that is the same until `read` gives another, by `isSame`. */
   value<T>(read: () => T, isSame: (one: T, other: T) => boolean = Object.is): LiveValue<T> {
     return new LiveValue<T>({

@@ -2,10 +2,8 @@
  * The tree and its tips as they are emitted: views that do not grow, made from what has changed. A
  * view of the tree knows nodes by their rows, so it needs no copy of the index.
  */
-import { requireEntryId } from "../entries/entry-id.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
-import { childrenOfSlot } from "../index-table/tree-walk.ts";
-import { envelopeOf } from "../projections/tree.ts";
+import { envelopeOf, treeNodes } from "../projections/tree.ts";
 import type { Envelope, TreeView } from "../projections/tree.ts";
 import type { ListView } from "./list-view.ts";
 import { RowListView } from "./row-list-view.ts";
@@ -28,25 +26,10 @@ export interface LiveTree extends Omit<TreeView, "roots"> {
 
 /** A view of the tree of an index as it is now. Making it costs O(changed). */
 export function liveTree(index: IndexTable, roots: RowSet, { rows }: ShapeChange): LiveTree {
-  const limit = index.count;
-  const rowOf = (id: string): number => {
-    const row = index.rowOfId(requireEntryId(id));
-    return row < limit && row >= 0 && index.isNode(row) ? row : -1;
-  };
   return {
     roots: new RowListView(roots, (row) => index.idOf(row)),
-    size: limit - index.shadowedCount - index.damagedCount,
     changed: rows === null ? null : rows.map((row) => index.idOf(row)),
-    children: (id) => {
-      const row = rowOf(id);
-      if (row < 0) return [];
-      const children = childrenOfSlot(index, index.rows.slot(row));
-      return children.filter((child) => child < limit).map((child) => index.idOf(child));
-    },
-    node: (id) => {
-      const row = rowOf(id);
-      return row < 0 ? undefined : envelopeOf(index, row);
-    },
+    ...treeNodes(index),
   };
 }
 

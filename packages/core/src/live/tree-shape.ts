@@ -4,8 +4,8 @@
  * damage), they are found anew. Always equal to what the index answers.
  */
 import type { IndexTable } from "../index-table/index-table.ts";
-import { parentOfRow, rootRows, tipRows } from "../index-table/tree-walk.ts";
-import { cycleRows } from "../projections/tree.ts";
+import { parentOfRow, tipRows } from "../index-table/tree-walk.ts";
+import { startRows } from "../projections/tree.ts";
 import { IntMap } from "./int-map.ts";
 
 /** Rows, ascending. */
@@ -64,12 +64,8 @@ export class TreeShape {
     this.#index = index;
     this.#reshapedCount = index.reshapedCount;
     this.#rowCount = index.count;
-    this.#roots = IntMap.fill(rootsOf(index), true);
+    this.#roots = IntMap.fill(startRows(index), true);
     this.#tips = IntMap.fill(tipRows(index), true);
     return { rows: null };
   }
-}
-
-function rootsOf(index: IndexTable): number[] {
-  return [...rootRows(index), ...cycleRows(index)].toSorted((a, b) => a - b);
 }

@@ -56,14 +56,22 @@ export function envelopeOf(index: IndexTable, row: number): Envelope {
 
 /** A view of the tree. Making it costs O(rows); asking it costs what the answer holds. */
 export function treeView(index: IndexTable): TreeView {
+  return { roots: startRows(index).map((row) => index.idOf(row)), ...treeNodes(index) };
+}
+
+/** The rows to start from so that every node is reached, in file order. O(rows). */
+export function startRows(index: IndexTable): number[] {
+  return [...rootRows(index), ...cycleRows(index)].toSorted((a, b) => a - b);
+}
+
+/** What a view answers without knowing where to start. Making it costs nothing. */
+export function treeNodes(index: IndexTable): Omit<TreeView, "roots"> {
   const limit = index.count;
-  const roots = [...rootRows(index), ...cycleRows(index)].toSorted((a, b) => a - b);
   const rowOf = (id: string): number => {
     const row = index.rowOfId(requireEntryId(id));
     return row < limit && row >= 0 && index.isNode(row) ? row : -1;
   };
   return {
-    roots: roots.map((row) => index.idOf(row)),
     size: limit - index.shadowedCount - index.damagedCount,
     children: (id) => {
       const row = rowOf(id);

@@ -14,11 +14,6 @@ export class ChangeSignal {
     return this.#version;
   }
 
-  /** How many listen. */
-  get listenerCount(): number {
-    return this.#listeners.size;
-  }
-
   /** Tells of a change. */
   readonly notify = (): void => {
     this.#version += 1;
