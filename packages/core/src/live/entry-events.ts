@@ -11,9 +11,9 @@ import type { LogState } from "../session/log-state.ts";
 import { isPassing } from "./passing-failure.ts";
 
 /**
- * `entry`: the next one. `reset`: the log was replaced, cut or rewritten; what came before is void,
- * and all entries of the new generation follow. `migrated`: the log has a newer form; its entries
- * and their revisions are what they were.
+ * `entry`: the next one. `reset`: the log was replaced, cut or rewritten, or the session went to
+ * another; what came before is void, and all entries of what is there now follow. `migrated`: the
+ * log has a newer form; its entries and their revisions are what they were.
  */
 export type EntryEvent =
   | {
@@ -51,6 +51,7 @@ export interface EventSource {
 
 /** Where the events have come to. */
 interface Place {
+  readonly engine: Engine;
   readonly state: LogState;
   readonly generation: number;
   row: number;
@@ -68,9 +69,11 @@ export async function* entryEvents(
     const { version } = source;
     const { log } = source.engine;
     if (log.state !== place.state) {
-      const isSame = log.generation === place.generation;
-      place = { state: log.state, generation: log.generation, row: isSame ? place.row : 0 };
-      yield isSame ? { kind: "migrated" } : { kind: "reset", generation: log.generation };
+      const before = place;
+      const change = changeFrom(before, source.engine);
+      place = { ...placeIn(source.engine), row: change === "reset" ? 0 : before.row };
+      if (change === "reset") yield { kind: change, generation: place.generation };
+      else if (change === "migrated") yield { kind: change };
     }
     try {
       yield* entriesAt(source, place, signal);
@@ -107,11 +110,32 @@ async function* entriesAt(
 }
 
 /** @throws BranchlogError `ERR_INVALID_ARGUMENT`. */
-function startOf({ log }: Engine, from: number): Place {
+function startOf(engine: Engine, from: number): Place {
   if (!Number.isInteger(from) || from < 1) {
     throw new BranchlogError("ERR_INVALID_ARGUMENT", `from must be a revision ≥ 1, not ${from}`);
   }
-  return { state: log.state, generation: log.generation, row: from - 1 };
+  return { ...placeIn(engine), row: from - 1 };
+}
+
+function placeIn(engine: Engine): Place {
+  const { state, generation } = engine.log;
+  return { engine, state, generation, row: 0 };
+}
+
+/** What became of a log, or of the one that the session stands on now instead. */
+function changeFrom(before: Place, engine: Engine): "migrated" | "reset" | "same" {
+  if (engine === before.engine) {
+    return engine.log.generation === before.generation ? "migrated" : "reset";
+  }
+  return isContinuedBy(before, engine) ? "same" : "reset";
+}
+
+/** Whether another log is the same session, with what was seen of it: a draft becomes a file so. */
+function isContinuedBy({ state, row }: Place, { header, index }: Engine): boolean {
+  if (state.indexer.header?.header.id !== header.id) return false;
+  if (row > index.count) return false;
+  for (let at = 0; at < row; at += 1) if (state.index.idOf(at) !== index.idOf(at)) return false;
+  return true;
 }
 
 function* rowsUpTo(from: number, to: number): Generator<number> {

@@ -5,8 +5,10 @@
  */
 import { Observable } from "@branchlog/streaming";
 import type { Subscriber } from "@branchlog/streaming";
-import type { Live, LiveSource } from "./live-value.ts";
+import type { LiveSource } from "./live-value.ts";
 import { isPassing } from "./passing-failure.ts";
+import { Subscribers } from "./subscribers.ts";
+import type { Live } from "./subscribers.ts";
 
 /** As {@link LiveSource}, but for the reading. */
 export interface ComputationSource<T> extends Omit<LiveSource<T>, "read"> {
@@ -21,31 +23,29 @@ export class LiveComputation<T> {
   /** Emits the current value once it is computed, then each other one; completes at the close. */
   readonly observable: Observable<Live<T>>;
   readonly #source: ComputationSource<T>;
-  /** Who watches, and what each was shown last. */
-  readonly #shown = new Map<Subscriber<Live<T>>, { readonly value: T } | undefined>();
+  readonly #subscribers: Subscribers<T>;
   #last: { readonly live: Live<T>; readonly version: number } | undefined;
   #isRunning = false;
   #isDue = false;
-  #stop: (() => void) | undefined;
 
   constructor(source: ComputationSource<T>) {
     this.#source = source;
     this.observable = new Observable((subscriber) => this.#subscribe(subscriber));
+    this.#subscribers = new Subscribers(() => {
+      const stop = source.watch(() => this.#run());
+      return () => {
+        source.succeeded(this);
+        stop();
+      };
+    });
   }
 
   #subscribe(subscriber: Subscriber<Live<T>>): () => void {
-    this.#shown.set(subscriber, undefined);
-    this.#stop ??= this.#source.watch(() => this.#run());
-    if (this.#last?.version === this.#source.version()) this.#show(this.#last.live);
+    const release = this.#subscribers.add(subscriber);
+    if (this.#last?.version === this.#source.version()) this.#subscribers.show(this.#last.live);
     else this.#run();
     this.#completeIfClosed();
-    return () => {
-      this.#shown.delete(subscriber);
-      if (this.#shown.size > 0) return;
-      this.#source.succeeded(this);
-      this.#stop?.();
-      this.#stop = undefined;
-    };
+    return release;
   }
 
   #run(): void {
@@ -57,7 +57,7 @@ export class LiveComputation<T> {
 
   async #computeWhileDue(): Promise<void> {
     const { version, revision, compute, isSame, succeeded } = this.#source;
-    while (this.#isDue && this.#shown.size > 0) {
+    while (this.#isDue && !this.#subscribers.isEmpty) {
       this.#isDue = false;
       const at = version();
       const before = revision();
@@ -68,7 +68,7 @@ export class LiveComputation<T> {
         const live = { value: isKept ? last.value : value, revision: before };
         this.#last = { live, version: at };
         succeeded(this);
-        this.#show(live);
+        this.#subscribers.show(live);
       } catch (error) {
         // What changed meanwhile is another log, maybe, or the same without what was missing.
         if (!this.#isDue) this.#fail(error);
@@ -80,29 +80,12 @@ export class LiveComputation<T> {
 
   #fail(error: unknown): void {
     const { failed, isClosed } = this.#source;
-    if (isPassing(error) && !isClosed()) {
-      failed(this, error);
-      return;
-    }
-    const left = [...this.#shown.keys()];
-    for (const subscriber of left) subscriber.error(error);
-  }
-
-  #show(live: Live<T>): void {
-    const watching = [...this.#shown];
-    for (const [subscriber, shown] of watching) {
-      if (!this.#shown.has(subscriber) || (shown !== undefined && shown.value === live.value)) {
-        continue;
-      }
-      this.#shown.set(subscriber, live);
-      subscriber.next(live);
-    }
+    if (isPassing(error) && !isClosed()) failed(this, error);
+    else this.#subscribers.fail(error);
   }
 
   /** A last computation may be under way; the end comes after it. */
   #completeIfClosed(): void {
-    if (!this.#source.isClosed() || this.#isRunning) return;
-    const left = [...this.#shown.keys()];
-    for (const subscriber of left) subscriber.complete();
+    if (this.#source.isClosed() && !this.#isRunning) this.#subscribers.complete();
   }
 }

@@ -3,47 +3,34 @@
  * the end of both when the session is closed.
  */
 import type { Engine } from "../session/engine.ts";
-import type { ChangeSignal } from "../session/change-signal.ts";
+import type { LeafCursor } from "../session/leaf-cursor.ts";
 import { Delivery } from "./delivery.ts";
 import type { EventSource } from "./entry-events.ts";
 import { LiveComputation } from "./live-computation.ts";
 import { LiveValue } from "./live-value.ts";
 import { LogWatch } from "./log-watch.ts";
 import type { LiveStatus } from "./log-watch.ts";
-
-/** The session, as its observables need it. */
-export interface LiveSession {
-  /** The engine; another one after the session went to another log. */
-  readonly engine: Engine;
-  /** Tells of everything that happens to the log or the leaf. */
-  readonly changes: ChangeSignal;
-  /** Reads what others appended, and lets a following leaf follow. */
-  readonly refresh: () => void;
-}
+import type { WatchedSession } from "./watched-session.ts";
 
 /** See the file comment. */
 export class LiveHub implements EventSource {
-  readonly #session: LiveSession;
+  readonly #session: WatchedSession;
   readonly #delivery: Delivery;
   readonly #watch: LogWatch;
   #isClosed = false;
 
-  constructor(session: LiveSession) {
+  constructor(session: WatchedSession) {
     this.#session = session;
-    const { changes, engine, refresh } = session;
-    this.#delivery = new Delivery(changes);
-    const { ports, pollMs } = engine.settings;
-    this.#watch = new LogWatch({
-      ports,
-      pollMs,
-      refresh,
-      path: () => session.engine.path,
-      onStatus: changes.notify,
-    });
+    this.#delivery = new Delivery(session.changes);
+    this.#watch = new LogWatch(session);
   }
 
   get engine(): Engine {
     return this.#session.engine;
+  }
+
+  get leaf(): LeafCursor {
+    return this.#session.leaf;
   }
 
   get version(): number {

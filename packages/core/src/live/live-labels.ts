@@ -19,8 +19,9 @@ export class LiveLabels {
   read(folded: FoldedProjections): Labels {
     if (folded !== this.#source) {
       this.#source = folded;
-      this.#taken = 0;
-      this.#view = new LabelsView(new Map(), IntMap.empty(), 0);
+      const isSame = isSameLabels(this.#view, folded.labels);
+      this.#taken = isSame ? folded.labelled.length : 0;
+      if (!isSame) this.#view = new LabelsView(new Map(), IntMap.empty(), 0);
     }
     const changed = folded.labelled.slice(this.#taken);
     this.#taken = folded.labelled.length;
@@ -104,4 +105,14 @@ class LabelsView implements ReadonlyMap<string, Label> {
   [Symbol.iterator](): MapIterator<[string, Label]> {
     return this.entries();
   }
+}
+
+/** Whether the labels of another log are those that are shown: then they stay. */
+function isSameLabels(one: Labels, other: Labels): boolean {
+  if (one.size !== other.size) return false;
+  const others = [...other];
+  return [...one].every(([targetId, { label, timestamp }], at) => {
+    const [otherId, found] = others[at] ?? [];
+    return otherId === targetId && found?.label === label && found.timestamp === timestamp;
+  });
 }

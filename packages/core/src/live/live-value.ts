@@ -4,15 +4,10 @@
  * Nothing is computed and nobody listens while no one watches.
  */
 import { Observable } from "@branchlog/streaming";
-import { isPassing } from "./passing-failure.ts";
 import type { Subscriber } from "@branchlog/streaming";
-
-/** A value and the revision of the log that it is of. */
-export interface Live<T> {
-  readonly value: T;
-  /** Entries of the log that were known when the value was looked at. */
-  readonly revision: number;
-}
+import { isPassing } from "./passing-failure.ts";
+import { Subscribers } from "./subscribers.ts";
+import type { Live } from "./subscribers.ts";
 
 /** What a live value is made from. */
 export interface LiveSource<T> {
@@ -34,62 +29,52 @@ export class LiveValue<T> {
   /** Emits the current value at once, then each other one; completes when the session closes. */
   readonly observable: Observable<Live<T>>;
   readonly #source: LiveSource<T>;
-  /** Who watches, and what each was shown last. */
-  readonly #shown = new Map<Subscriber<Live<T>>, T>();
+  readonly #subscribers: Subscribers<T>;
   #last: { readonly value: T } | undefined;
-  #stop: (() => void) | undefined;
 
   constructor(source: LiveSource<T>) {
     this.#source = source;
     this.observable = new Observable((subscriber) => this.#subscribe(subscriber));
+    this.#subscribers = new Subscribers(() => {
+      const stop = source.watch(() => this.#changed());
+      return () => {
+        source.succeeded(this);
+        stop();
+      };
+    });
   }
 
   #subscribe(subscriber: Subscriber<Live<T>>): () => void {
-    const { isClosed, watch, revision } = this.#source;
-    const value = this.#read();
-    if (isClosed()) {
-      subscriber.next({ value, revision: revision() });
+    const live = this.#read();
+    if (this.#source.isClosed()) {
+      subscriber.next(live);
       subscriber.complete();
       return () => undefined;
     }
-    this.#shown.set(subscriber, value);
-    this.#stop ??= watch(() => this.#changed());
-    subscriber.next({ value, revision: revision() });
-    return () => {
-      this.#shown.delete(subscriber);
-      if (this.#shown.size > 0) return;
-      this.#source.succeeded(this);
-      this.#stop?.();
-      this.#stop = undefined;
-    };
+    const release = this.#subscribers.add(subscriber, live);
+    subscriber.next(live);
+    return release;
   }
 
   /** The value now; the same reference as before if it is the same. */
-  #read(): T {
+  #read(): Live<T> {
     const value = this.#source.read();
     if (this.#last === undefined || !this.#source.isSame(this.#last.value, value)) {
       this.#last = { value };
     }
-    return this.#last.value;
+    return { value: this.#last.value, revision: this.#source.revision() };
   }
 
   #changed(): void {
-    const { isClosed, failed, succeeded, revision } = this.#source;
-    const watching = [...this.#shown];
+    const { isClosed, failed, succeeded } = this.#source;
     try {
-      const live = { value: this.#read(), revision: revision() };
+      const live = this.#read();
       succeeded(this);
-      for (const [subscriber, shown] of watching) {
-        // Whoever came while the others were told has seen it; others may be gone.
-        if (shown === live.value || !this.#shown.has(subscriber)) continue;
-        this.#shown.set(subscriber, live.value);
-        subscriber.next(live);
-      }
+      this.#subscribers.show(live);
     } catch (error) {
       if (isPassing(error)) failed(this, error);
-      else for (const [subscriber] of watching) subscriber.error(error);
+      else this.#subscribers.fail(error);
     }
-    const left = isClosed() ? [...this.#shown.keys()] : [];
-    for (const subscriber of left) subscriber.complete();
+    if (isClosed()) this.#subscribers.complete();
   }
 }

@@ -19,7 +19,6 @@ import type { Envelope } from "../projections/tree.ts";
 import { usage } from "../projections/usage.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold } from "../session/body-fold.ts";
-import type { LeafCursor } from "../session/leaf-cursor.ts";
 import { SettingsMemo } from "../session/settings-memo.ts";
 import { entryEvents } from "./entry-events.ts";
 import type { EntryEvent, EntryEventOptions } from "./entry-events.ts";
@@ -29,9 +28,11 @@ import type { LiveContext } from "./live-context.ts";
 import type { LiveHub } from "./live-hub.ts";
 import { LiveLabels } from "./live-labels.ts";
 import type { LiveTree } from "./live-tree.ts";
-import type { Live } from "./live-value.ts";
+import type { Live } from "./subscribers.ts";
 import type { LiveStatus } from "./log-watch.ts";
 import { TreeViews } from "./tree-views.ts";
+import { waitFor } from "./wait-for.ts";
+import type { WaitTarget, WaitOptions } from "./wait-for.ts";
 
 /** See the file comment. */
 export class LiveViews {
@@ -61,24 +62,25 @@ export class LiveViews {
   readonly summary$: Observable<Live<SessionSummary>>;
   readonly #hub: LiveHub;
 
-  constructor(hub: LiveHub, leaf: () => LeafCursor) {
+  /** @internal Of a `Session`, or by `live`. */
+  constructor(hub: LiveHub) {
     this.#hub = hub;
     const tree = new TreeViews(() => hub.engine.index);
     const labels = new LiveLabels();
     const contexts = new LiveContexts();
     const folded = (): LiveHub["engine"]["log"]["state"]["folded"] => hub.engine.log.state.folded;
-    this.leaf$ = hub.value(() => leaf().id).observable;
+    this.leaf$ = hub.value(() => hub.leaf.id).observable;
     this.tips$ = hub.value(() => tree.tips()).observable;
     this.tree$ = hub.value(() => tree.tree()).observable;
     this.labels$ = hub.value(() => labels.read(folded())).observable;
     this.name$ = hub.value(() => folded().name).observable;
-    this.header$ = hub.value(() => hub.engine.header).observable;
-    this.diagnostics$ = hub.value(() => hub.engine.diagnostics).observable;
+    this.header$ = hub.value(() => hub.engine.header, isDeepStrictEqual).observable;
+    this.diagnostics$ = hub.value(() => hub.engine.diagnostics, isSameList).observable;
     this.status$ = hub.value(() => hub.status).observable;
     const settings = new SettingsMemo();
-    const settingsNow = (): PathSettings => settings.at(hub.engine, leaf().id);
+    const settingsNow = (): PathSettings => settings.at(hub.engine, hub.leaf.id);
     this.settings$ = hub.value(settingsNow, isSameSettings).observable;
-    const context = (): Promise<LiveContext> => contexts.at(hub.engine, leaf().id);
+    const context = (): Promise<LiveContext> => contexts.at(hub.engine, hub.leaf.id);
     this.context$ = hub.computation(context, isSameContext).observable;
     this.usage$ = this.project$(usage, isDeepStrictEqual);
     this.summary$ = this.project$(summary, isDeepStrictEqual);
@@ -102,9 +104,14 @@ export class LiveViews {
     return new EndableGenerator(events, () => ending.abort());
   }
 
+  /** The state of a fold of your own over all entries. One pass over the bodies that it names. */
+  project<S>(projection: Projection<S>): Promise<S> {
+    return new BodyFold(this.#hub.engine, projection).value();
+  }
+
   /**
-   * The state of a fold over all entries, kept up to date for all who subscribe to what this
-   * returns; another call folds anew.
+   * The same, kept up to date for all who subscribe to what this returns: only what is new is read.
+   * Another call folds anew.
    */
   project$<S>(
     projection: Projection<S>,
@@ -122,9 +129,18 @@ export class LiveViews {
     return this.#hub.computation(compute, isSame).observable;
   }
 
-  /** What a function makes of the session, whenever it makes something else of it. */
+  /** What a function makes of the session, whenever that is another; it must not change it. */
   select<T>(read: () => T, isSame?: (one: T, other: T) => boolean): Observable<Live<T>> {
     return this.#hub.value(read, isSame).observable;
+  }
+
+  /**
+   * Resolves once the log holds so many entries, or an entry with that id, whoever appends it.
+   * @throws BranchlogError `ERR_WAIT_TIMEOUT`; `ERR_CLOSED` if the session is closed before. The
+   * signal's reason.
+   */
+  async waitFor(what: WaitTarget, options: WaitOptions = {}): Promise<void> {
+    await waitFor(this.#hub, what, options);
   }
 
   /** @param isOwnEnd Whether an end is that of the generator itself, which is no error. */
@@ -141,4 +157,9 @@ export class LiveViews {
       release?.();
     }
   }
+}
+
+/** Whether two lists are the same one, or both have nothing in them. */
+function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one === other || (one.length === 0 && other.length === 0);
 }

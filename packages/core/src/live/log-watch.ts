@@ -4,7 +4,9 @@
  * if that fails, the state says so, and it looks again later.
  */
 import { basename, dirname } from "node:path";
-import type { Ports } from "../store/ports.ts";
+import type { Engine } from "../session/engine.ts";
+import { watchWithPoll } from "../store/polled-hints.ts";
+import type { WatchedSession } from "./watched-session.ts";
 
 /**
  * How what is shown stands to the file. `catching-up`: it was not looked at yet. `live`: what is
@@ -17,25 +19,13 @@ export type LiveStatus =
   | { readonly kind: "stalled"; readonly error: unknown }
   | { readonly kind: "closed" };
 
-/** What is watched, and how. */
-export interface WatchedLog {
-  readonly ports: Pick<Ports, "clock" | "hints">;
-  readonly pollMs: number;
-  /** Canonical path of the file. */
-  readonly path: () => string;
-  /** Reads what others appended. */
-  readonly refresh: () => void;
-  /** Called when the status is another, and when who failed is to try again. */
-  readonly onStatus: () => void;
-}
-
 const catchingUp: LiveStatus = { kind: "catching-up" };
 const live: LiveStatus = { kind: "live" };
 const closed: LiveStatus = { kind: "closed" };
 
 /** See the file comment. */
 export class LogWatch {
-  readonly #log: WatchedLog;
+  readonly #session: WatchedSession;
   /** Who failed to read what it shows, and why. */
   readonly #failures = new Map<object, unknown>();
   #holders = 0;
@@ -44,11 +34,13 @@ export class LogWatch {
   /** What came of the last look at the file. */
   #look: LiveStatus = catchingUp;
   #status: LiveStatus = catchingUp;
-  #end: AbortController | undefined;
-  #stopHints: (() => void) | undefined;
+  /** Whose file is watched, and what ends that. */
+  #watched: { readonly engine: Engine; readonly stop: () => void } | undefined;
+  #stopListening: (() => void) | undefined;
 
-  constructor(log: WatchedLog) {
-    this.#log = log;
+  /** @param session Is told when the status is another, and when who failed is to try again. */
+  constructor(session: WatchedSession) {
+    this.#session = session;
   }
 
   /** How what is shown stands to the file. */
@@ -65,13 +57,13 @@ export class LogWatch {
       if (!isHeld) return;
       isHeld = false;
       this.#holders -= 1;
-      if (this.#holders === 0) this.#stop();
+      if (this.#holders === 0) this.#end();
     };
   }
 
   /** Takes note that somebody could not read what it shows; it is to try again when told so. */
   failed(who: object, error: unknown): void {
-    if (this.#end === undefined) return;
+    if (this.#watched === undefined) return;
     this.#failures.set(who, error);
     this.#update();
   }
@@ -84,42 +76,42 @@ export class LogWatch {
   /** Ends the watching for good. */
   close(): void {
     this.#isClosed = true;
-    this.#stop();
+    this.#end();
   }
 
   #begin(): void {
-    const path = this.#log.path();
-    const { hints } = this.#log.ports;
-    const name = basename(path);
-    const watch = hints.watch(dirname(path), (changed) => {
+    this.#watch();
+    this.#stopListening = this.#session.changes.listen(() => {
+      if (this.#session.engine === this.#watched?.engine) return;
+      this.#unwatch();
+      this.#watch();
+    });
+  }
+
+  #end(): void {
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+    this.#unwatch();
+  }
+
+  #watch(): void {
+    const { engine } = this.#session;
+    const { ports, pollMs } = engine.settings;
+    const name = basename(engine.path);
+    const directory = dirname(engine.path);
+    const stop = watchWithPoll({ ports, directory, pollMs }, (changed) => {
       if (changed === null || changed === name) this.#lookSoon();
     });
-    this.#stopHints = () => watch.closeSync();
-    this.#end = new AbortController();
-    void this.#poll(this.#end.signal);
+    this.#watched = { engine, stop };
     this.#lookSoon();
   }
 
-  #stop(): void {
-    this.#stopHints?.();
-    this.#stopHints = undefined;
-    this.#end?.abort();
-    this.#end = undefined;
+  #unwatch(): void {
+    this.#watched?.stop();
+    this.#watched = undefined;
     this.#failures.clear();
     this.#look = catchingUp;
     this.#status = catchingUp;
-  }
-
-  async #poll(signal: AbortSignal): Promise<void> {
-    const { ports, pollMs } = this.#log;
-    while (!signal.aborted) {
-      try {
-        await ports.clock.sleep(pollMs, signal);
-      } catch {
-        return;
-      }
-      this.#lookNow();
-    }
   }
 
   /** Several hints of one turn are one look. */
@@ -133,12 +125,13 @@ export class LogWatch {
   }
 
   #lookNow(): void {
-    if (this.#end === undefined) return;
+    if (this.#watched === undefined) return;
+    const { refresh, changes } = this.#session;
     try {
-      this.#log.refresh();
+      refresh();
       this.#look = live;
       // Who failed tries again, and says how that went.
-      if (this.#failures.size > 0) this.#log.onStatus();
+      if (this.#failures.size > 0) changes.notify();
     } catch (error) {
       this.#look = { kind: "stalled", error };
     }
@@ -151,7 +144,7 @@ export class LogWatch {
     const status: LiveStatus = isFailing ? { kind: "stalled", error: failure } : this.#look;
     if (isSameStatus(status, this.#status)) return;
     this.#status = status;
-    this.#log.onStatus();
+    this.#session.changes.notify();
   }
 }
 

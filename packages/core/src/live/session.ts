@@ -11,7 +11,6 @@ import type { PathSettings } from "../projections/settings.ts";
 import type { SessionSummary } from "../projections/summary.ts";
 import type { Envelope } from "../projections/tree.ts";
 import type { SessionUsage } from "../projections/usage.ts";
-import { BodyFold } from "../session/body-fold.ts";
 import type { Engine } from "../session/engine.ts";
 import { LeafCursor } from "../session/leaf-cursor.ts";
 import { SessionWriter } from "../session/session-writer.ts";
@@ -20,11 +19,10 @@ import type { ListView } from "./list-view.ts";
 import type { LiveContext } from "./live-context.ts";
 import { LiveHub } from "./live-hub.ts";
 import type { LiveTree } from "./live-tree.ts";
-import type { Live } from "./live-value.ts";
+import type { Live } from "./subscribers.ts";
 import { LiveViews } from "./live-views.ts";
 import type { LiveStatus } from "./log-watch.ts";
 import type { SessionSnapshot } from "./session-snapshot.ts";
-import { waitFor } from "./wait-for.ts";
 import type { WaitTarget, WaitOptions } from "./wait-for.ts";
 
 /**
@@ -52,8 +50,8 @@ export class Session extends SessionWriter {
       // A leaf that follows stands on what others appended; a pinned one has not looked.
       if (leaf.following) engine.markSeen();
     };
-    this.#hub = new LiveHub({ engine, changes, refresh });
-    this.#live = new LiveViews(this.#hub, () => leaf);
+    this.#hub = new LiveHub({ engine, leaf, changes, refresh });
+    this.#live = new LiveViews(this.#hub);
   }
 
   /** Where the session stands: the id of an entry, or null before the first. */
@@ -132,7 +130,7 @@ export class Session extends SessionWriter {
 
   /** The state of a fold of your own over all entries. One pass over the bodies that it names. */
   project<S>(projection: Projection<S>): Promise<S> {
-    return new BodyFold(this.#engine, projection).value();
+    return this.#live.project(projection);
   }
 
   /**
@@ -167,7 +165,7 @@ export class Session extends SessionWriter {
    * signal's reason.
    */
   async waitFor(what: WaitTarget, options: WaitOptions = {}): Promise<void> {
-    await waitFor(this.#hub, what, options);
+    await this.#live.waitFor(what, options);
   }
 
   override async close(): Promise<void> {

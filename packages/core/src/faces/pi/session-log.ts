@@ -94,7 +94,7 @@ function standingAtTail(
   draftOf: string | null,
   options: EngineOptions,
 ): SessionLog {
-  const leaf = new LeafCursor(false, engine.tailId);
+  const leaf = new LeafCursor(false, engine.tailId, engine.changes.notify);
   return { engine, leaf, memo: new ContextMemo(), draftOf, options };
 }
 

@@ -10,6 +10,7 @@ import type { AgentMessage } from "../../entries/message-types.ts";
 import { normalizeName } from "../../entries/session-name.ts";
 import type { Diagnostic } from "../../index-table/diagnostics.ts";
 import type { SessionContext, SessionProjection } from "../../projections/context.ts";
+import { makeWatchable, watchedSession } from "../../live/watched-session.ts";
 import type { ParentChoice } from "../../session/append-plan.ts";
 import type { Engine } from "../../session/engine.ts";
 import type { EngineOptions } from "../../session/engine-options.ts";
@@ -20,6 +21,7 @@ import { contextEntriesOf, contextOf, projectionOf } from "./log-context.ts";
 import * as questions from "./log-questions.ts";
 import { managerFactory } from "./manager-factory.ts";
 import type { ManagerFactory } from "./manager-factory.ts";
+import { ManagerPosition } from "./manager-position.ts";
 import { openSession, startSession } from "./manager-state.ts";
 import type { ManagerState } from "./manager-state.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
@@ -29,7 +31,6 @@ import { findSessionById } from "./session-lookup.ts";
 import type { SessionTreeNode } from "./tree-nodes.ts";
 
 let newManager: (state: ManagerState) => SessionManager;
-let stateOf: (manager: SessionManager) => ManagerState;
 
 /** The static constructors, with ports and limits of the caller's choice. */
 export function managersWith(options: EngineOptions): ManagerFactory<SessionManager> {
@@ -38,7 +39,7 @@ export function managersWith(options: EngineOptions): ManagerFactory<SessionMana
 
 /** The engine that a manager stands on now; another one after it went to another session. */
 export function engineOf(manager: SessionManager): Engine {
-  return stateOf(manager).log.engine;
+  return watchedSession(manager).engine;
 }
 
 const defaults = managersWith({});
@@ -63,32 +64,35 @@ export class SessionManager {
   /** The file of the session with an id, or undefined. */
   static readonly findById: typeof findSessionById = findSessionById;
 
-  #state: ManagerState;
+  readonly #position: ManagerPosition;
 
   static {
     newManager = (state) => new SessionManager(state);
-    stateOf = (manager) => manager.#state;
   }
 
   private constructor(state: ManagerState) {
-    this.#state = state;
+    this.#position = new ManagerPosition(state);
+    makeWatchable(this, this.#position);
+  }
+
+  get #state(): ManagerState {
+    return this.#position.state;
   }
 
   /** Goes to another file; throws as `open`, and stays where it was then. */
   setSessionFile(path: string): void {
-    this.#state = openSession(this.#state, path);
+    this.#position.go(openSession(this.#state, path));
   }
 
   /** Goes to a new session, of which nothing is on disk yet. Returns the path of its file. */
   newSession(options?: NewSessionOptions): string | undefined {
-    this.#state = startSession(this.#state, options);
-    return this.#state.file;
+    return this.#position.go(startSession(this.#state, options)).file;
   }
 
   /** Goes to a new session that holds the branch to an entry. Returns the path of its file. */
   createBranchedSession(leafId: string): string | undefined {
-    this.#state = branchOff(this.#state, leafId);
-    return this.#state.isPersisted ? this.#state.file : undefined;
+    const { isPersisted, file } = this.#position.go(branchOff(this.#state, leafId));
+    return isPersisted ? file : undefined;
   }
 
   /** Whether the session is kept in a file, now or once somebody speaks. */
@@ -150,23 +154,19 @@ export class SessionManager {
   getEntries(): SessionEntry[] {
     return questions.entriesOf(this.#state.log.engine);
   }
-
   /** The entries directly below one, in file order; the roots for null. */
   getChildren(parentId: string | null): SessionEntry[] {
     return questions.childrenOf(this.#state.log.engine, parentId);
   }
-
   /** The entries from the root to one (default: the leaf); none for an unknown id. */
   getBranch(fromId?: string): SessionEntry[] {
     const { engine, leaf } = this.#state.log;
     return questions.branchOf(engine, fromId ?? leaf.id);
   }
-
   /** The tree, with labels; children by time. */
   getTree(): SessionTreeNode[] {
     return questions.treeOf(this.#state.log.engine);
   }
-
   /** What was found wrong with the session while reading it. Not in pi. */
   getDiagnostics(): readonly Diagnostic[] {
     return this.#state.log.engine.diagnostics;
@@ -292,7 +292,7 @@ export class SessionManager {
 
   #append(draft: KnownDraft, parent?: ParentChoice, time: number = nowMs(this.#state.log)): string {
     const { log, result } = appendToLog(this.#state.log, draft, time, parent);
-    if (log !== this.#state.log) this.#state = { ...this.#state, log };
+    if (log !== this.#state.log) this.#position.go({ ...this.#state, log });
     return result.id;
   }
 }

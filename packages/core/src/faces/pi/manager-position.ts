@@ -1,0 +1,45 @@
+/** Where a session manager stands, and a signal of what happens there and of where it goes. */
+import type { WatchedSession } from "../../live/watched-session.ts";
+import { ChangeSignal } from "../../session/change-signal.ts";
+import type { Engine } from "../../session/engine.ts";
+import type { LeafCursor } from "../../session/leaf-cursor.ts";
+import type { ManagerState } from "./manager-state.ts";
+
+/** See the file comment. */
+export class ManagerPosition implements WatchedSession {
+  readonly changes: ChangeSignal = new ChangeSignal();
+  #state: ManagerState;
+  #stopListening: () => void;
+
+  constructor(state: ManagerState) {
+    this.#state = state;
+    this.#stopListening = this.#listen();
+  }
+
+  get state(): ManagerState {
+    return this.#state;
+  }
+
+  get engine(): Engine {
+    return this.#state.log.engine;
+  }
+
+  get leaf(): LeafCursor {
+    return this.#state.log.leaf;
+  }
+
+  readonly refresh = (): void => this.engine.refreshSync();
+
+  /** Stands there from now on. */
+  go(state: ManagerState): ManagerState {
+    this.#stopListening();
+    this.#state = state;
+    this.#stopListening = this.#listen();
+    this.changes.notify();
+    return state;
+  }
+
+  #listen(): () => void {
+    return this.engine.changes.listen(this.changes.notify);
+  }
+}
