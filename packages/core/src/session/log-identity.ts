@@ -8,10 +8,8 @@ import { readFullySync } from "../bodies/body-reader.ts";
 import { fingerprintBytes } from "../limits.ts";
 import type { FileStat } from "../store/ports.ts";
 
-/** What is remembered of a log at a cursor. */
-export interface LogIdentity {
-  readonly dev: number;
-  readonly ino: number;
+/** The bytes by which a log is remembered at a cursor. */
+export interface RememberedBytes {
   /** Bytes of the log that were read. */
   readonly cursor: number;
   /** The bytes before the cursor. */
@@ -20,15 +18,24 @@ export interface LogIdentity {
   readonly start: Buffer;
 }
 
+/** What is remembered of a log at a cursor. */
+export interface LogIdentity extends RememberedBytes {
+  readonly dev: number;
+  readonly ino: number;
+}
+
 /** Bytes at the start of the log that are compared; a header is shorter as a rule. */
-const startBytes = 512;
+export const startBytes: number = 512;
 
 /** What to remember of the log as it is now, read up to `cursor`. Two small reads. */
 export function identityOf(source: ByteSource, stat: FileStat, cursor: number): LogIdentity {
+  return { dev: stat.dev, ino: stat.ino, ...rememberedBytes(source, cursor) };
+}
+
+/** By which bytes to remember the log as it is now, read up to `cursor`. Two small reads. */
+export function rememberedBytes(source: ByteSource, cursor: number): RememberedBytes {
   const beforeStart = Math.max(0, cursor - fingerprintBytes);
   return {
-    dev: stat.dev,
-    ino: stat.ino,
     cursor,
     beforeCursor: bytesAt(source, beforeStart, cursor),
     start: bytesAt(source, 0, Math.min(cursor, startBytes)),
@@ -42,8 +49,8 @@ export function continues(source: ByteSource, stat: FileStat, identity: LogIdent
 }
 
 /** Whether the log still holds the bytes by which it is remembered. Two small reads. */
-export function isStillThere(source: ByteSource, identity: LogIdentity): boolean {
-  const { cursor, beforeCursor, start } = identity;
+export function isStillThere(source: ByteSource, bytes: RememberedBytes): boolean {
+  const { cursor, beforeCursor, start } = bytes;
   const before = bytesAt(source, cursor - beforeCursor.length, cursor);
   return before.equals(beforeCursor) && bytesAt(source, 0, start.length).equals(start);
 }

@@ -20,11 +20,12 @@ import type { IndexTable } from "../index-table/index-table.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { tailRow } from "../index-table/tree-walk.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { fingerprintBytes, yieldEveryMs } from "../limits.ts";
+import { yieldEveryMs } from "../limits.ts";
 import { FoldedProjections } from "../projections/folded.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
-import { continues, identityOf, isStillThere } from "./log-identity.ts";
+import { continues, isStillThere, rememberedBytes } from "./log-identity.ts";
+import { ReadTrail } from "./read-trail.ts";
 import type { LogIdentity } from "./log-identity.ts";
 
 /** How a log is read. */
@@ -58,6 +59,7 @@ export class LogState {
   /** The file of this generation. */
   readonly file: LogFile;
   readonly #framer: LineFramer;
+  readonly #trail: ReadTrail;
   #pending: Pending | undefined;
   #broken = false;
   #settledRows = 0;
@@ -66,6 +68,7 @@ export class LogState {
   /** @param onDamage Called when an entry that was trusted turns out damaged. */
   constructor(file: LogFile, options: ReadOptions, onDamage: () => void) {
     this.file = file;
+    this.#trail = new ReadTrail(file);
     this.#framer = new LineFramer({ lineBytesMax: options.lineBytesMax });
     this.indexer = new LogIndexer({
       readLong: (offset, length) =>
@@ -122,9 +125,9 @@ export class LogState {
   readSync(to: number): void {
     const sink = this.#sink();
     const sampled = Math.min(to, this.end + sampleBytes);
-    scanSync(this.file, this.#framer, sink, { from: this.end, to: sampled });
+    scanSync(this.#trail, this.#framer, sink, { from: this.end, to: sampled });
     this.#reserve(to);
-    scanSync(this.file, this.#framer, sink, { from: this.end, to });
+    scanSync(this.#trail, this.#framer, sink, { from: this.end, to });
     this.#indexRest();
     this.#settleSome(Number.POSITIVE_INFINITY);
   }
@@ -134,9 +137,9 @@ export class LogState {
     const sink = this.#sink();
     const options = signal === undefined ? { yieldEveryMs } : { yieldEveryMs, signal };
     const sampled = Math.min(to, this.end + sampleBytes);
-    await scan(this.file, this.#framer, sink, { from: this.end, to: sampled, ...options });
+    await scan(this.#trail, this.#framer, sink, { from: this.end, to: sampled, ...options });
     this.#reserve(to);
-    await scan(this.file, this.#framer, sink, { from: this.end, to, ...options });
+    await scan(this.#trail, this.#framer, sink, { from: this.end, to, ...options });
     this.#indexRest();
     while (!this.#settleSome(confirmationsPerTurn)) await nextTurn();
   }
@@ -150,6 +153,7 @@ export class LogState {
     const { index, end } = this;
     let firstOwn = index.count;
     this.#framer.push(bytes, this.#sink());
+    this.#trail.add(bytes);
     while (firstOwn < index.count && index.rows.offset(firstOwn) < end) firstOwn += 1;
     // What this process wrote itself needs no second look.
     for (let row = firstOwn; row < index.count; row += 1) {
@@ -159,22 +163,12 @@ export class LogState {
     return firstOwn;
   }
 
-  /** Notes by what the log is known again, read as far as it is. Two small reads. */
-  remember(stat: FileStat): void {
-    this.#identity = identityOf(this.file, stat, this.end);
-  }
-
-  /** The same after `bytes` were adopted, without reading where they suffice. */
-  rememberAfter(bytes: Buffer, stat: FileStat): void {
-    const last = this.#identity;
-    const isKnown = last !== undefined && last.beforeCursor.length === fingerprintBytes;
-    if (!isKnown || bytes.length < fingerprintBytes) {
-      this.remember(stat);
-      return;
-    }
-    const { dev, ino, start, beforeCursor } = last;
-    bytes.copy(beforeCursor, 0, bytes.length - fingerprintBytes);
-    this.#identity = { dev, ino, start, beforeCursor, cursor: this.end };
+  /** Notes by what the log is known again, read or adopted as far as it is. */
+  remember({ dev, ino }: FileStat): void {
+    const { bytes } = this.#trail;
+    // Reading that failed halfway may have come further than its lines.
+    const isWhole = bytes.cursor === this.end;
+    this.#identity = { dev, ino, ...(isWhole ? bytes : rememberedBytes(this.file, this.end)) };
   }
 
   /** Whether the log that has `stat` now is this one, as it was read or longer. */

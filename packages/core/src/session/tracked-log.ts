@@ -129,7 +129,7 @@ export class TrackedLog {
   adopt(bytes: Buffer, stat: FileStat): void {
     const firstOwn = this.#state.adopt(bytes);
     for (let row = firstOwn; row < this.#state.index.count; row += 1) this.#ownRows.push(row);
-    this.#state.rememberAfter(bytes, stat);
+    this.#state.remember(stat);
     this.#stat = stat;
     this.#onChange();
   }
