@@ -6,7 +6,7 @@ import { decodeCounter } from "@branchlog/streaming";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readSessionFacts } from "../../../packages/core/src/catalog/session-facts.ts";
-import type { SessionFactsOptions } from "../../../packages/core/src/catalog/session-facts.ts";
+import type { FactsOptions } from "../../../packages/core/src/catalog/session-facts.ts";
 import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
 import { sessionName } from "../../../packages/core/src/projections/name.ts";
 import { summary } from "../../../packages/core/src/projections/summary.ts";
@@ -29,7 +29,7 @@ import { temporaryDirectories } from "./temporary-directory.ts";
 
 const newDirectory = temporaryDirectories();
 
-function factsOf(lines: readonly (object | string)[], options?: SessionFactsOptions) {
+function factsOf(lines: readonly (object | string)[], options?: FactsOptions) {
   return readSessionFacts(writeLines(newDirectory(), "s.jsonl", lines), options);
 }
 

@@ -1,16 +1,17 @@
 /**
  * The facts of one session file that a list shows, folded by the projections of the engine in one
- * streaming pass. Memory is a few chunks and one line, whatever the size of the file. Nothing is
- * kept or written; what another process appends meanwhile is not seen.
+ * streaming pass, which goes on where it ended when the file has grown. Memory is a few chunks and
+ * one line, whatever the size of the file. Nothing is written.
  */
 import { LineFramer, openByteSource, scan } from "@branchlog/streaming";
-import type { FileSource } from "@branchlog/streaming";
+import type { ByteSource } from "@branchlog/streaming";
 import { chunkBytesDefault, lineBytesMaxDefault } from "@branchlog/streaming";
 import type { SessionEntry, SessionHeader, SessionMessageEntry } from "../entries/entry-types.ts";
 import type { AssistantMessage } from "../entries/message-types.ts";
 import { sessionName } from "../projections/name.ts";
 import { summary } from "../projections/summary.ts";
 import type { SessionSummary } from "../projections/summary.ts";
+import { HeaderSearch } from "./header-search.ts";
 import { SessionScan } from "./session-scan.ts";
 import type { ScanTarget } from "./session-scan.ts";
 
@@ -24,12 +25,16 @@ export interface SessionFacts {
   readonly summary: SessionSummary;
 }
 
-/** How {@link readSessionFacts} reads. */
-export interface SessionFactsOptions {
+/** How one read goes. */
+export interface FactsReadOptions {
   /** Ends the read between two chunks: it rejects with the reason. */
   readonly signal?: AbortSignal | undefined;
   /** Memory to read into, the caller's again afterwards: spares allocations over many files. */
-  readonly chunk?: Buffer;
+  readonly chunk?: Buffer | undefined;
+}
+
+/** How lines are taken in. */
+export interface FactsOptions {
   /** Longest line that is joined in memory, in bytes. Default 16 MiB. */
   readonly lineBytesMax?: number;
   /** Longest message whose text is looked at, in bytes. Default 64 MiB. */
@@ -43,40 +48,68 @@ export interface SessionFactsOptions {
  */
 export async function readSessionFacts(
   path: string,
-  options: SessionFactsOptions = {},
+  options: FactsOptions & FactsReadOptions = {},
 ): Promise<SessionFacts | undefined> {
   options.signal?.throwIfAborted();
   const source = openByteSource(path);
   try {
-    return await foldFacts(source, options);
+    return await new FactsReader(options).readOn(source, source.sizeSync(), options);
   } finally {
     source.closeSync();
   }
 }
 
-async function foldFacts(
-  source: FileSource,
-  { signal, chunk, lineBytesMax = lineBytesMaxDefault, messageBytesMax }: SessionFactsOptions,
-): Promise<SessionFacts | undefined> {
-  const fold = new FactsFold();
-  const lines = new SessionScan(source, fold, messageBytesMax);
-  const framer = new LineFramer({ lineBytesMax });
-  const size = source.sizeSync();
-  const target = chunk ?? Buffer.allocUnsafe(Math.max(1, Math.min(size, chunkBytesDefault)));
-  // Until it is known that this is a session, no more than a chunk at a time: most end with it.
-  while (!lines.header.isOver && framer.offset < size) {
-    const length = Math.min(target.length, size - framer.offset);
-    const bytesRead = await source.read(target, 0, length, framer.offset);
-    signal?.throwIfAborted();
-    if (bytesRead === 0) break;
-    framer.push(target.subarray(0, bytesRead), lines);
+/** Reads the facts of one file, and reads on as it grows. After a failure it is of no use. */
+export class FactsReader {
+  readonly #framer: LineFramer;
+  readonly #header = new HeaderSearch();
+  readonly #fold = new FactsFold();
+  readonly #messageBytesMax: number | undefined;
+
+  constructor({ lineBytesMax = lineBytesMaxDefault, messageBytesMax }: FactsOptions = {}) {
+    this.#framer = new LineFramer({ lineBytesMax });
+    this.#messageBytesMax = messageBytesMax;
   }
-  if (lines.header.isOver && lines.header.header === undefined) return undefined;
-  const from = framer.offset;
-  if (from < size) await scan(source, framer, lines, { from, to: size, signal });
-  lines.end(framer.rest());
-  const { header } = lines.header;
-  return header && { header, name: fold.name, summary: fold.summary };
+
+  /** How many bytes of the file were read. */
+  get offset(): number {
+    return this.#framer.offset;
+  }
+
+  /**
+   * The facts of the first `size` bytes of the file, or undefined if it is no session. Reads what
+   * was not read yet; the rest has to be what it was.
+   */
+  async readOn(
+    source: ByteSource,
+    size: number,
+    { signal, chunk }: FactsReadOptions,
+  ): Promise<SessionFacts | undefined> {
+    const framer = this.#framer;
+    const options = { header: this.#header, messageBytesMax: this.#messageBytesMax };
+    const lines = new SessionScan(source, this.#fold, options);
+    const newBytes = size - framer.offset;
+    const target = chunk ?? Buffer.allocUnsafe(Math.max(1, Math.min(newBytes, chunkBytesDefault)));
+    // Until it is known that this is a session, no more than a chunk at a time: most end with it.
+    while (!this.#header.isOver && framer.offset < size) {
+      const length = Math.min(target.length, size - framer.offset);
+      const bytesRead = await source.read(target, 0, length, framer.offset);
+      signal?.throwIfAborted();
+      if (bytesRead === 0) break;
+      framer.push(target.subarray(0, bytesRead), lines);
+    }
+    if (this.#header.isOver && this.#header.header === undefined) return undefined;
+    const from = framer.offset;
+    if (from < size) await scan(source, framer, lines, { from, to: size, signal });
+    return this.#fold.keeping(() => this.#factsAtEnd(lines));
+  }
+
+  /** The end without a newline counts for now; it may be only the beginning of a line. */
+  #factsAtEnd(lines: SessionScan): SessionFacts | undefined {
+    lines.end(this.#framer.rest());
+    const { header } = this.#header;
+    return header && { header, name: this.#fold.name, summary: this.#fold.summary };
+  }
 }
 
 /** Stands for every message whose body does not matter: it is counted, and says nothing. */
@@ -96,16 +129,14 @@ const silentMessage: SessionMessageEntry = {
 };
 
 class FactsFold implements ScanTarget {
-  #revision = 0;
-  #summary = summary.initial();
-  #name = sessionName.initial();
+  #state = { revision: 0, summary: summary.initial(), name: sessionName.initial() };
 
   get summary(): SessionSummary {
-    return this.#summary;
+    return this.#state.summary;
   }
 
   get name(): string | undefined {
-    return this.#name;
+    return this.#state.name;
   }
 
   otherMessage(): void {
@@ -119,9 +150,22 @@ class FactsFold implements ScanTarget {
   }
 
   entry(entry: SessionEntry): void {
-    this.#revision += 1;
-    const record = { revision: this.#revision, entry };
-    this.#summary = summary.apply(this.#summary, record);
-    this.#name = sessionName.apply(this.#name, record);
+    const revision = this.#state.revision + 1;
+    const record = { revision, entry };
+    this.#state = {
+      revision,
+      summary: summary.apply(this.#state.summary, record),
+      name: sessionName.apply(this.#state.name, record),
+    };
+  }
+
+  /** Forgets what comes while `read` runs. */
+  keeping<T>(read: () => T): T {
+    const before = this.#state;
+    try {
+      return read();
+    } finally {
+      this.#state = before;
+    }
   }
 }

@@ -5,7 +5,7 @@
  */
 import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { filesLookedAtOnceMax } from "./limits.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
 
@@ -18,6 +18,12 @@ export interface SessionFile {
   readonly mtimeMs: number;
   /** Whether it can be read: a regular file that exists. Others are never opened. */
   readonly isReadable: boolean;
+  /** Length in bytes. */
+  readonly size: number;
+  /** Time of the last change of any kind, in epoch ms. */
+  readonly ctimeMs: number;
+  /** Tells it from every other file of its device; undefined if it cannot be looked at. */
+  readonly identity: string | undefined;
 }
 
 /** A name in a directory, before it was looked at. */
@@ -26,6 +32,11 @@ interface NamedFile {
   readonly name: string;
   /** How many of its last two parts are symbolic links. */
   readonly links: number;
+}
+
+/** Whether a file or directory of that name stands beside a session: a lock, a copy, a checkpoint. */
+export function isSidecarName(name: string): boolean {
+  return name.includes(".jsonl.");
 }
 
 /** Whether a file of that name may be a session. */
@@ -53,20 +64,36 @@ export async function sessionFilesBelow(
   root: string,
   signal?: AbortSignal,
 ): Promise<SessionFile[]> {
-  const places = (await readdir(root, { withFileTypes: true })).filter(mayBeDirectory);
+  return lookAtFiles(await namesBelow(root, signal), signal);
+}
+
+/** As {@link sessionFilesIn} and {@link sessionFilesBelow} together, each file once. */
+export async function sessionFilesInAndBelow(
+  root: string,
+  signal?: AbortSignal,
+): Promise<SessionFile[]> {
+  return lookAtFiles([...(await namesIn(root, 0)), ...(await namesBelow(root, signal))], signal);
+}
+
+/**
+ * The sub-directories of `root`, and links that may lead to one.
+ * @throws What reading `root` throws.
+ */
+export async function directoriesBelow(root: string): Promise<Dirent[]> {
+  const places = await readdir(root, { withFileTypes: true });
+  return places.filter((place) => place.isDirectory() || place.isSymbolicLink());
+}
+
+async function namesBelow(root: string, signal?: AbortSignal): Promise<NamedFile[]> {
   const options = { signal, atOnceMax: filesLookedAtOnceMax };
-  const names = await mapConcurrently(places, options, async (place) => {
+  const names = await mapConcurrently(await directoriesBelow(root), options, async (place) => {
     try {
       return await namesIn(join(root, place.name), Number(place.isSymbolicLink()));
     } catch {
       return [];
     }
   });
-  return lookAtFiles(names.flat(), signal);
-}
-
-function mayBeDirectory(place: Dirent): boolean {
-  return place.isDirectory() || place.isSymbolicLink();
+  return names.flat();
 }
 
 async function namesIn(directory: string, links: number): Promise<NamedFile[]> {
@@ -85,31 +112,37 @@ async function lookAtFiles(names: NamedFile[], signal?: AbortSignal): Promise<Se
   names.sort((a, b) => a.links - b.links || (a.path < b.path ? -1 : 1));
   const identities = new Set<string>();
   const options = { signal, atOnceMax: filesLookedAtOnceMax };
-  const looked = await mapConcurrently(names, options, lookAtFile);
-  return looked
-    .filter(({ identity }) => {
-      if (identity === undefined) return true;
-      const isFirst = !identities.has(identity);
-      identities.add(identity);
-      return isFirst;
-    })
-    .map(({ file }) => file);
+  const files = await mapConcurrently(names, options, ({ path, name }) => lookAt(path, name));
+  return files.filter(({ identity }) => {
+    if (identity === undefined) return true;
+    const isFirst = !identities.has(identity);
+    identities.add(identity);
+    return isFirst;
+  });
 }
 
-async function lookAtFile({ path, name }: NamedFile): Promise<{
-  readonly file: SessionFile;
-  readonly identity: string | undefined;
-}> {
+/** What the system says of a file. Never throws. */
+export async function lookAtFile(path: string): Promise<SessionFile> {
+  return lookAt(path, basename(path));
+}
+
+async function lookAt(path: string, name: string): Promise<SessionFile> {
   try {
     // As integers: inode numbers of some file systems are beyond what a double tells apart.
     const stats = await stat(path, { bigint: true });
     return {
-      file: { path, name, mtimeMs: Number(stats.mtimeNs) / 1e6, isReadable: stats.isFile() },
+      path,
+      name,
+      mtimeMs: Number(stats.mtimeNs) / 1e6,
+      ctimeMs: Number(stats.ctimeNs) / 1e6,
+      isReadable: stats.isFile(),
+      size: Number(stats.size),
       identity: `${stats.dev}:${stats.ino}`,
     };
   } catch {
     // A link that leads nowhere, or a file that was removed meanwhile.
-    const file = { path, name, mtimeMs: Number.NEGATIVE_INFINITY, isReadable: false };
-    return { file, identity: undefined };
+    const never = Number.NEGATIVE_INFINITY;
+    const times = { mtimeMs: never, ctimeMs: never };
+    return { path, name, ...times, isReadable: false, size: 0, identity: undefined };
   }
 }

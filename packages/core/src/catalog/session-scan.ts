@@ -25,6 +25,14 @@ export interface ScanTarget {
   entry(entry: SessionEntry): void;
 }
 
+/** How a {@link SessionScan} reads. */
+export interface ScanOptions {
+  /** Goes on with a search that other lines of the file were given to. */
+  readonly header?: HeaderSearch;
+  /** Longest message that is built; of longer ones only role and time are read. */
+  readonly messageBytesMax?: number | undefined;
+}
+
 /** What to do with a line whose envelope can be trusted. */
 type Need = "body" | "count" | "nothing";
 
@@ -34,20 +42,18 @@ const spokenRoles = ["user", "assistant"].map((role) => Buffer.from(role));
 
 /** See the file comment. To be fed every line of one file, then {@link SessionScan.end}. */
 export class SessionScan implements LineSink {
-  readonly header: HeaderSearch = new HeaderSearch();
+  readonly header: HeaderSearch;
   readonly #envelope = new EnvelopeReader();
   readonly #source: ByteSource;
   readonly #target: ScanTarget;
   readonly #messageBytesMax: number;
 
-  /**
-   * @param source Where the lines come from: lines too long to be joined are read from it again.
-   * @param bytesMax Longest of those that is built; of longer ones only role and time are read.
-   */
-  constructor(source: ByteSource, target: ScanTarget, bytesMax: number = messageBytesMax) {
+  /** @param source Where the lines come from: those too long to be joined are read again. */
+  constructor(source: ByteSource, target: ScanTarget, options: ScanOptions = {}) {
     this.#source = source;
     this.#target = target;
-    this.#messageBytesMax = bytesMax;
+    this.header = options.header ?? new HeaderSearch();
+    this.#messageBytesMax = options.messageBytesMax ?? messageBytesMax;
   }
 
   line(bytes: Buffer, start: number, end: number): void {

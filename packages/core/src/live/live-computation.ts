@@ -5,10 +5,10 @@
  */
 import { Observable } from "@branchlog/streaming";
 import type { Subscriber } from "@branchlog/streaming";
-import type { LiveSource } from "./live-value.ts";
+import { isSameValue } from "./live-value.ts";
+import type { Live, LiveSource } from "./live-value.ts";
 import { isPassing } from "./passing-failure.ts";
 import { Subscribers } from "./subscribers.ts";
-import type { Live } from "./subscribers.ts";
 
 /** As {@link LiveSource}, but for the reading. */
 export interface ComputationSource<T> extends Omit<LiveSource<T>, "read"> {
@@ -23,7 +23,7 @@ export class LiveComputation<T> {
   /** Emits the current value once it is computed, then each other one; completes at the close. */
   readonly observable: Observable<Live<T>>;
   readonly #source: ComputationSource<T>;
-  readonly #subscribers: Subscribers<T>;
+  readonly #subscribers: Subscribers<Live<T>>;
   #last: { readonly live: Live<T>; readonly version: number } | undefined;
   #isRunning = false;
   #isDue = false;
@@ -37,12 +37,13 @@ export class LiveComputation<T> {
         source.succeeded(this);
         stop();
       };
-    });
+    }, isSameValue);
   }
 
   #subscribe(subscriber: Subscriber<Live<T>>): () => void {
     const release = this.#subscribers.add(subscriber);
-    if (this.#last?.version === this.#source.version()) this.#subscribers.show(this.#last.live);
+    const isOfNow = this.#last?.version === this.#source.version();
+    if (this.#last !== undefined && isOfNow) this.#subscribers.showTo(subscriber, this.#last.live);
     else this.#run();
     this.#completeIfClosed();
     return release;

@@ -7,7 +7,13 @@ import { Observable } from "@branchlog/streaming";
 import type { Subscriber } from "@branchlog/streaming";
 import { isPassing } from "./passing-failure.ts";
 import { Subscribers } from "./subscribers.ts";
-import type { Live } from "./subscribers.ts";
+
+/** A value and the revision of the log that it is of. */
+export interface Live<T> {
+  readonly value: T;
+  /** Entries of the log that were known when the value was looked at. */
+  readonly revision: number;
+}
 
 /** What a live value is made from. */
 export interface LiveSource<T> {
@@ -29,7 +35,7 @@ export class LiveValue<T> {
   /** Emits the current value at once, then each other one; completes when the session closes. */
   readonly observable: Observable<Live<T>>;
   readonly #source: LiveSource<T>;
-  readonly #subscribers: Subscribers<T>;
+  readonly #subscribers: Subscribers<Live<T>>;
   #last: { readonly value: T } | undefined;
 
   constructor(source: LiveSource<T>) {
@@ -41,7 +47,7 @@ export class LiveValue<T> {
         source.succeeded(this);
         stop();
       };
-    });
+    }, isSameValue);
   }
 
   #subscribe(subscriber: Subscriber<Live<T>>): () => void {
@@ -51,8 +57,8 @@ export class LiveValue<T> {
       subscriber.complete();
       return () => undefined;
     }
-    const release = this.#subscribers.add(subscriber, live);
-    subscriber.next(live);
+    const release = this.#subscribers.add(subscriber);
+    this.#subscribers.showTo(subscriber, live);
     return release;
   }
 
@@ -77,4 +83,9 @@ export class LiveValue<T> {
     }
     if (isClosed()) this.#subscribers.complete();
   }
+}
+
+/** Whether two emissions are of the same value, whatever the revision. */
+export function isSameValue<T>(one: Live<T>, other: Live<T>): boolean {
+  return one.value === other.value;
 }

@@ -28,7 +28,7 @@ import type { LiveContext } from "./live-context.ts";
 import type { LiveHub } from "./live-hub.ts";
 import { LiveLabels } from "./live-labels.ts";
 import type { LiveTree } from "./live-tree.ts";
-import type { Live } from "./subscribers.ts";
+import type { Live } from "./live-value.ts";
 import type { LiveStatus } from "./log-watch.ts";
 import { TreeViews } from "./tree-views.ts";
 import { waitFor } from "./wait-for.ts";

@@ -19,7 +19,7 @@ import type { ListView } from "./list-view.ts";
 import type { LiveContext } from "./live-context.ts";
 import { LiveHub } from "./live-hub.ts";
 import type { LiveTree } from "./live-tree.ts";
-import type { Live } from "./subscribers.ts";
+import type { Live } from "./live-value.ts";
 import { LiveViews } from "./live-views.ts";
 import type { LiveStatus } from "./log-watch.ts";
 import type { SessionSnapshot } from "./session-snapshot.ts";

@@ -4,34 +4,29 @@
  */
 import type { Subscriber } from "@branchlog/streaming";
 
-/** A value and the revision of the log that it is of. */
-export interface Live<T> {
-  readonly value: T;
-  /** Entries of the log that were known when the value was looked at. */
-  readonly revision: number;
-}
-
 /** See the file comment. */
 export class Subscribers<T> {
   readonly #begin: () => () => void;
-  readonly #shown = new Map<Subscriber<Live<T>>, Live<T> | undefined>();
+  readonly #isSame: (one: T, other: T) => boolean;
+  readonly #shown = new Map<Subscriber<T>, T | undefined>();
   #end: (() => void) | undefined;
 
-  /** @param begin Called when the first comes; returns what is called when the last has gone. */
-  constructor(begin: () => () => void) {
+  /**
+   * @param begin Called when the first comes; returns what is called when the last has gone.
+   * @param isSame Whether who was shown the one need not be shown the other.
+   */
+  constructor(begin: () => () => void, isSame: (one: T, other: T) => boolean) {
     this.#begin = begin;
+    this.#isSame = isSame;
   }
 
   get isEmpty(): boolean {
     return this.#shown.size === 0;
   }
 
-  /**
-   * Takes in one more; returns what lets it go.
-   * @param shown What the caller shows it.
-   */
-  add(subscriber: Subscriber<Live<T>>, shown?: Live<T>): () => void {
-    this.#shown.set(subscriber, shown);
+  /** Takes in one more, which was shown nothing yet; returns what lets it go. */
+  add(subscriber: Subscriber<T>): () => void {
+    this.#shown.set(subscriber, undefined);
     this.#end ??= this.#begin();
     return () => {
       this.#shown.delete(subscriber);
@@ -42,15 +37,20 @@ export class Subscribers<T> {
   }
 
   /** Shows a value to all who were shown another one, or none. */
-  show(live: Live<T>): void {
+  show(value: T): void {
     for (const subscriber of this.#all()) {
       // Others may be gone by now, or were shown it by whoever came while they waited.
       if (!this.#shown.has(subscriber)) continue;
       const shown = this.#shown.get(subscriber);
-      if (shown !== undefined && shown.value === live.value) continue;
-      this.#shown.set(subscriber, live);
-      subscriber.next(live);
+      if (shown !== undefined && this.#isSame(shown, value)) continue;
+      this.showTo(subscriber, value);
     }
+  }
+
+  /** Shows a value to one of them alone. */
+  showTo(subscriber: Subscriber<T>, value: T): void {
+    this.#shown.set(subscriber, value);
+    subscriber.next(value);
   }
 
   /** Ends them all with an error. */
@@ -64,7 +64,7 @@ export class Subscribers<T> {
   }
 
   /** A copy, since those who are told may leave, and others come. */
-  #all(): Subscriber<Live<T>>[] {
+  #all(): Subscriber<T>[] {
     return [...this.#shown.keys()];
   }
 }

@@ -7,15 +7,15 @@
 import { chunkBytesDefault } from "@branchlog/streaming";
 import { filesReadAtOnceMax } from "../../catalog/limits.ts";
 import { mapConcurrently } from "../../catalog/map-concurrently.ts";
+import { Ranking } from "../../catalog/ranking.ts";
 import { readSessionFacts } from "../../catalog/session-facts.ts";
-import type { SessionFactsOptions } from "../../catalog/session-facts.ts";
+import type { FactsReadOptions } from "../../catalog/session-facts.ts";
 import { sessionFilesBelow, sessionFilesIn } from "../../catalog/session-files.ts";
 import type { SessionFile } from "../../catalog/session-files.ts";
 import { resolveSessionDir, sessionsRoot } from "./agent-directory.ts";
 import { expandPath } from "./local-path.ts";
 import { sessionInfo } from "./session-info.ts";
 import type { SessionInfo } from "./session-info.ts";
-import { SessionRanking } from "./session-ranking.ts";
 import { sessionScope } from "./session-scope.ts";
 
 /**
@@ -119,26 +119,42 @@ async function listDirectory(
 
 async function readSessions(listing: Listing): Promise<SessionInfo[]> {
   const { files, includes, isPublished, onProgress, signal } = listing;
-  const ranking = new SessionRanking();
+  const ranking = new Ranking(comesBefore);
   const chunks: Buffer[] = [];
   let loaded = 0;
   const options = { atOnceMax: filesReadAtOnceMax, signal };
   await mapConcurrently(files, options, async (file, index, lane) => {
     chunks[lane] ??= Buffer.allocUnsafeSlow(chunkBytesDefault);
     const session = await readSession(file, { signal, chunk: chunks[lane] });
-    if (session !== undefined && includes(session)) ranking.add(session, index);
+    if (session !== undefined && includes(session)) ranking.add({ session, index });
     loaded += 1;
     if (onProgress === undefined) return;
     const isDue = isPublished(loaded, index);
-    onProgress(loaded, files.length, isDue ? ranking.sessions() : undefined);
+    onProgress(loaded, files.length, isDue ? sessionsOf(ranking) : undefined);
   });
-  return ranking.sessions();
+  return sessionsOf(ranking);
+}
+
+/** A session, and the place of its file in the order of reading. */
+interface RankedSession {
+  readonly session: SessionInfo;
+  readonly index: number;
+}
+
+/** Latest change first, ties in the order of their files. */
+function comesBefore(one: RankedSession, other: RankedSession): boolean {
+  const laterMs = one.session.modified.getTime() - other.session.modified.getTime();
+  return laterMs === 0 ? one.index < other.index : laterMs > 0;
+}
+
+function sessionsOf(ranking: Ranking<RankedSession>): SessionInfo[] {
+  return ranking.items().map(({ session }) => session);
 }
 
 /** The session in a file; undefined if it is none or cannot be read. */
 async function readSession(
   file: SessionFile,
-  options: SessionFactsOptions,
+  options: FactsReadOptions,
 ): Promise<SessionInfo | undefined> {
   if (!file.isReadable) return undefined;
   try {

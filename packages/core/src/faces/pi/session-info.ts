@@ -1,4 +1,5 @@
 /** What pi's session lists show of one session, and how it is made from the facts of its file. */
+import { modifiedMs } from "../../catalog/listed-session.ts";
 import type { SessionFacts } from "../../catalog/session-facts.ts";
 import type { SessionFile } from "../../catalog/session-files.ts";
 import { readSessionTextSync } from "../../catalog/session-text.ts";
@@ -44,21 +45,13 @@ export function sessionInfo(file: SessionFile, facts: SessionFacts): SessionInfo
     ...(name === undefined ? {} : { name }),
     ...(typeof parentSession === "string" ? { parentSessionPath: parentSession } : {}),
     created: new Date(storedTimeMs(header.timestamp)),
-    modified: modifiedTime(file, facts),
+    modified: new Date(modifiedMs(file, facts)),
     messageCount: summary.messageCount,
     firstMessage: summary.firstMessage ?? "(no messages)",
     get allMessagesText() {
       return textOf(file.path);
     },
   };
-}
-
-function modifiedTime(file: SessionFile, { header, summary }: SessionFacts): Date {
-  const { lastActivityMs = Number.NaN } = summary;
-  const started: unknown = header.timestamp;
-  const startedMs = typeof started === "string" ? storedTimeMs(started) : Number.NaN;
-  const times = [new Date(lastActivityMs), new Date(startedMs), new Date(file.mtimeMs)];
-  return times.find((time) => !Number.isNaN(time.getTime())) ?? new Date(0);
 }
 
 function textOf(path: string): string {

@@ -1,0 +1,38 @@
+/** What is known of one session of a directory, and how it is made from the facts of its file. */
+import type { SessionHeader } from "../entries/entry-types.ts";
+import { storedTimeMs } from "../projections/stored-value.ts";
+import type { SessionSummary } from "../projections/summary.ts";
+import type { SessionFacts } from "./session-facts.ts";
+import type { SessionFile } from "./session-files.ts";
+
+/** See the file comment. It does not change; a session that changed is another one. */
+export interface ListedSession {
+  /** Of the session file. */
+  readonly path: string;
+  /** As stored: foreign files may lack any field but the id. */
+  readonly header: SessionHeader;
+  /** The name in force; undefined if it has none or it was cleared. */
+  readonly name: string | undefined;
+  /** Messages of every role and branch, the first text of a user, when somebody last spoke. */
+  readonly summary: SessionSummary;
+  /** When a user or an assistant last spoke, else the time in the header, else of the file. */
+  readonly modifiedMs: number;
+  /** Length of the file in bytes. */
+  readonly sizeBytes: number;
+}
+
+/** See {@link ListedSession}. */
+export function listedSession(file: SessionFile, facts: SessionFacts): ListedSession {
+  const { path, size } = file;
+  return { path, ...facts, modifiedMs: modifiedMs(file, facts), sizeBytes: size };
+}
+
+/** Epoch ms of what counts as the last change of a session; a time that a Date can hold. */
+export function modifiedMs(file: SessionFile, { header, summary }: SessionFacts): number {
+  const { lastActivityMs = Number.NaN } = summary;
+  // Decoding boundary: of the header only the id was checked.
+  const started: unknown = header.timestamp;
+  const startedMs = typeof started === "string" ? storedTimeMs(started) : Number.NaN;
+  const times = [lastActivityMs, startedMs, file.mtimeMs];
+  return times.find((time) => !Number.isNaN(new Date(time).getTime())) ?? 0;
+}

@@ -1,0 +1,150 @@
+/**
+ * The list of the sessions of a directory, kept up to date: who appends, creates, deletes or renames
+ * does not matter. It is read when the first subscribes, newest first; from then on, what changes
+ * costs what was appended. Nothing is kept, watched or polled once nobody subscribes.
+ */
+import { resolve } from "node:path";
+import { Observable } from "@branchlog/streaming";
+import type { Subscriber } from "@branchlog/streaming";
+import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
+import type { CatalogLook } from "../catalog/directory-catalog.ts";
+import { directoryPollMsDefault, partialListEveryMs } from "../catalog/limits.ts";
+import type { ListedSession } from "../catalog/listed-session.ts";
+import { engineSettings } from "../session/engine-options.ts";
+import type { Ports } from "../store/ports.ts";
+import { DirectoryWatches } from "./directory-watches.ts";
+import { DueLooks } from "./due-looks.ts";
+import type { LiveStatus } from "./log-watch.ts";
+import { SessionListChanges } from "./session-list-changes.ts";
+import type { SessionListDifference } from "./session-list-changes.ts";
+import { Subscribers } from "./subscribers.ts";
+
+/** The sessions of a directory, and what became of them since the emission before. */
+export interface LiveSessions extends SessionListDifference {
+  /** All of them, latest change first; equal times by path. */
+  readonly sessions: readonly ListedSession[];
+  /**
+   * `catching-up`: not all files were read yet, more sessions come. `live`: all that was known at
+   * the last look. `stalled`: the directory could not be read, and `error` says why; the sessions
+   * are those of before. A directory that is missing is no error: it has none.
+   */
+  readonly status: LiveStatus;
+}
+
+/** How a directory is watched. */
+export interface LiveSessionsOptions {
+  /** Whether the sessions right in sub-directories are listed, too, as pi keeps them. Default false. */
+  readonly subdirectories?: boolean;
+  /** How often all files are looked at without a hint, in ms. Default 5000. */
+  readonly pollMs?: number;
+  /** Hints and time from elsewhere. */
+  readonly ports?: Partial<Pick<Ports, "clock" | "hints">>;
+}
+
+/**
+ * The sessions of a directory, live. The first emission of each subscriber holds all sessions known
+ * so far as `added`; while many files are read for the first time, a part of them comes every 100
+ * ms. Files that are no sessions, or cannot be read, are not listed. Never ends by itself, and keeps
+ * the process alive; what goes wrong is in `status`.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a `pollMs` that is none.
+ * @example
+ * sessions$("sessions").subscribe(({ sessions }) => console.log(sessions.length));
+ */
+export function sessions$(
+  directory: string,
+  options: LiveSessionsOptions = {},
+): Observable<LiveSessions> {
+  const { pollMs = directoryPollMsDefault, ports = {}, subdirectories = false } = options;
+  const settings = engineSettings({ pollMs, ports });
+  const list = new LiveSessionList({
+    directory: resolve(directory),
+    subdirectories,
+    pollMs: settings.pollMs,
+    ports: settings.ports,
+  });
+  return list.observable;
+}
+
+interface ListedDirectory {
+  readonly directory: string;
+  readonly subdirectories: boolean;
+  readonly pollMs: number;
+  readonly ports: Pick<Ports, "clock" | "hints">;
+}
+
+class LiveSessionList {
+  readonly observable: Observable<LiveSessions>;
+  readonly #directory: ListedDirectory;
+  readonly #subscribers: Subscribers<LiveSessions>;
+  #last: LiveSessions | undefined;
+
+  constructor(directory: ListedDirectory) {
+    this.#directory = directory;
+    this.#subscribers = new Subscribers(() => this.#begin(), Object.is);
+    this.observable = new Observable((subscriber) => this.#subscribe(subscriber));
+  }
+
+  #subscribe(subscriber: Subscriber<LiveSessions>): () => void {
+    const last = this.#last;
+    const known = last && { ...last, added: last.sessions, changed: [], removed: [] };
+    const release = this.#subscribers.add(subscriber);
+    if (known !== undefined) this.#subscribers.showTo(subscriber, known);
+    return release;
+  }
+
+  #begin(): () => void {
+    const end = new AbortController();
+    void this.#follow(end.signal);
+    return () => {
+      end.abort();
+      this.#last = undefined;
+    };
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#directory.ports;
+    const due = new DueLooks(signal);
+    const catalog = new DirectoryCatalog({ ...this.#directory, now: () => clock.now() });
+    const onHint = (path: string | null): void => {
+      due.add(path === null || catalog.knows(path) ? path : null);
+    };
+    const watches = new DirectoryWatches({ ...this.#directory, onHint });
+    signal.addEventListener("abort", () => watches.close(), { once: true });
+    for (;;) {
+      const look = await due.next();
+      if (look === undefined) return;
+      if (look.paths === null) await watches.renew();
+      await this.#look(catalog, { ...look, signal });
+    }
+  }
+
+  async #look(catalog: DirectoryCatalog, look: Omit<CatalogLook, "onChange">): Promise<void> {
+    const { clock } = this.#directory.ports;
+    const changes = new SessionListChanges();
+    let shownMs = clock.monotonicMs();
+    const show = (status: LiveStatus): void => {
+      if (look.signal.aborted || !this.#isNews(changes, status)) return;
+      this.#last = { sessions: catalog.sessions(), ...changes.take(), status };
+      shownMs = clock.monotonicMs();
+      this.#subscribers.show(this.#last);
+    };
+    try {
+      await catalog.look({
+        ...look,
+        onChange: (change) => {
+          changes.add(change);
+          const isPartial = (this.#last?.status.kind ?? "catching-up") === "catching-up";
+          const isDue = clock.monotonicMs() - shownMs >= partialListEveryMs;
+          if (isPartial && isDue) show({ kind: "catching-up" });
+        },
+      });
+      show({ kind: "live" });
+    } catch (error) {
+      show({ kind: "stalled", error });
+    }
+  }
+
+  #isNews(changes: SessionListChanges, status: LiveStatus): boolean {
+    return !changes.isEmpty || this.#last?.status.kind !== status.kind;
+  }
+}

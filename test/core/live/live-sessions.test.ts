@@ -1,0 +1,310 @@
+/** The live list of a directory of sessions: real files, whoever changes them. */
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readCounter } from "@branchlog/streaming";
+import { createSession, openSession, sessions$ } from "@branchlog/core";
+import type { LiveSessions, LiveSessionsOptions } from "@branchlog/core";
+import { readSessionFacts } from "../../../packages/core/src/catalog/session-facts.ts";
+import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
+import { MemoryHints } from "../../../packages/core/src/store/memory-hints.ts";
+import { systemClock } from "../../../packages/core/src/store/system-clock.ts";
+import { startAppending } from "../../faults/appending-processes.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { say, turns } from "./support.ts";
+
+/** What is emitted, and a way to wait for an emission. */
+class Watching {
+  readonly emissions: LiveSessions[] = [];
+  readonly #wakes = new Set<() => void>();
+  readonly #subscription: { unsubscribe(): void };
+
+  constructor(directory: string, options: LiveSessionsOptions = {}) {
+    this.#subscription = sessions$(directory, options).subscribe((emission) => {
+      this.emissions.push(emission);
+      for (const wake of this.#wakes) wake();
+    });
+  }
+
+  /** The list once it is as wanted; the test ends with the time of the suite if it never is. */
+  async until(isWanted: (list: LiveSessions) => boolean): Promise<LiveSessions> {
+    for (;;) {
+      const last = this.emissions.at(-1);
+      if (last?.status.kind !== "catching-up" && last !== undefined && isWanted(last)) return last;
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          this.#wakes.delete(wake);
+          resolve();
+        };
+        this.#wakes.add(wake);
+      });
+    }
+  }
+
+  /** What a reader has who only applied the differences. */
+  replayed(): Map<string, unknown> {
+    const known = new Map<string, unknown>();
+    for (const { added, changed, removed } of this.emissions) {
+      for (const session of removed) expect(known.delete(session.path)).toBe(true);
+      for (const session of added) {
+        expect(known.has(session.path)).toBe(false);
+        known.set(session.path, session);
+      }
+      for (const session of changed) {
+        expect(known.has(session.path)).toBe(true);
+        known.set(session.path, session);
+      }
+    }
+    return known;
+  }
+
+  end(): void {
+    this.#subscription.unsubscribe();
+  }
+}
+
+async function newSession(path: string, text = "hello"): Promise<void> {
+  const session = await createSession(path, { cwd: "/w" });
+  await session.append(say(text));
+  await session.close();
+}
+
+const namesIn = ({ sessions }: LiveSessions): (string | undefined)[] =>
+  sessions.map(({ name }) => name);
+
+describe("the sessions of a directory", () => {
+  it("are listed, then told of as they come, change and go", async () => {
+    const directory = temporaryDirectory();
+    const [one, two] = [join(directory, "one.jsonl"), join(directory, "two.jsonl")];
+    await newSession(one, "first");
+    const watching = new Watching(directory, { pollMs: Infinity });
+    const first = await watching.until(({ sessions }) => sessions.length === 1);
+    expect(first.added).toEqual(first.sessions);
+    expect(first.sessions[0]?.summary.firstMessage).toBe("first");
+
+    await newSession(two);
+    await watching.until(({ sessions }) => sessions.length === 2);
+    const other = await openSession(one);
+    await other.append({ type: "session_info", name: "N" });
+    const named = await watching.until((list) => namesIn(list).includes("N"));
+    expect(named.changed.map(({ path }) => path)).toEqual([one]);
+    rmSync(two);
+    const gone = await watching.until(({ sessions }) => sessions.length === 1);
+    expect(gone.removed.map(({ path }) => path)).toEqual([two]);
+    expect([...watching.replayed().values()]).toEqual(gone.sessions);
+    watching.end();
+  });
+
+  it("may begin with a directory that is not there yet", async () => {
+    const directory = join(temporaryDirectory(), "later");
+    const watching = new Watching(directory, { pollMs: 10 });
+    const none = await watching.until(() => true);
+    expect([none.sessions, none.status]).toEqual([[], { kind: "live" }]);
+    mkdirSync(directory);
+    await newSession(join(directory, "one.jsonl"));
+    await watching.until(({ sessions }) => sessions.length === 1);
+    watching.end();
+  });
+
+  it("may lie in sub-directories, old and new ones", async () => {
+    const root = temporaryDirectory();
+    const [old, late] = [join(root, "--old--"), join(root, "--late--")];
+    mkdirSync(old);
+    await newSession(join(old, "one.jsonl"));
+    const watching = new Watching(root, { subdirectories: true, pollMs: Infinity });
+    await watching.until(({ sessions }) => sessions.length === 1);
+    mkdirSync(late);
+    await newSession(join(late, "two.jsonl"));
+    await watching.until(({ sessions }) => sessions.length === 2);
+    await newSession(join(old, "three.jsonl"));
+    await watching.until(({ sessions }) => sessions.length === 3);
+    rmSync(old, { recursive: true });
+    await watching.until(({ sessions }) => sessions.length === 1);
+    watching.end();
+  });
+
+  it("do not hold files that are none, until they become one", async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, "one.jsonl");
+    writeFileSync(path, '{"type":"other"}\n');
+    writeFileSync(join(directory, "notes.txt"), "hello");
+    const watching = new Watching(directory, { pollMs: Infinity });
+    expect((await watching.until(() => true)).sessions).toEqual([]);
+    await newSession(join(directory, "two.jsonl"));
+    renameSync(join(directory, "two.jsonl"), path);
+    const found = await watching.until(
+      ({ sessions }) => sessions.length === 1 && sessions[0]?.path === path,
+    );
+    writeFileSync(path, "no session any more\n");
+    await watching.until(({ sessions }) => sessions.length === 0);
+    expect(found.sessions[0]?.summary.messageCount).toBe(1);
+    watching.end();
+  });
+
+  it("are read on from where they were read to, not from their start", async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, "one.jsonl");
+    await newSession(path, "long ".repeat(200_000));
+    const watching = new Watching(directory, { pollMs: Infinity });
+    await watching.until(({ sessions }) => sessions.length === 1);
+    const session = await openSession(path);
+    const before = readCounter.bytes;
+    await session.append({ type: "session_info", name: "N" });
+    await watching.until((list) => namesIn(list)[0] === "N");
+    expect(readCounter.bytes - before).toBeLessThan(100_000);
+    watching.end();
+  });
+
+  it("are found by the poll where no hint comes", async () => {
+    const directory = temporaryDirectory();
+    const ports = { hints: new MemoryHints(), clock: new ManualClock(Date.now()) };
+    const watching = new Watching(directory, { pollMs: 1000, ports });
+    await watching.until(() => true);
+    await newSession(join(directory, "one.jsonl"));
+    ports.clock.advance(1000);
+    await watching.until(({ sessions }) => sessions.length === 1);
+    watching.end();
+    expect(ports.hints.watcherCount).toBe(0);
+  });
+
+  it("come at once to who subscribes later, as all there are", async () => {
+    const directory = temporaryDirectory();
+    await newSession(join(directory, "one.jsonl"));
+    const list = sessions$(directory, { pollMs: Infinity });
+    const first: LiveSessions[] = [];
+    await new Promise<void>((resolve) => {
+      const subscription = list.subscribe((emission) => {
+        first.push(emission);
+        if (emission.status.kind !== "live") return;
+        const second: LiveSessions[] = [];
+        const other = list.subscribe((late) => second.push(late));
+        expect(second).toEqual([{ ...emission, added: emission.sessions }]);
+        other.unsubscribe();
+        queueMicrotask(() => subscription.unsubscribe());
+        resolve();
+      });
+    });
+    expect(first.length).toBeGreaterThan(0);
+  });
+
+  it("are shown in part while many of them are read for the first time", async () => {
+    const directory = temporaryDirectory();
+    for (let n = 0; n < 5; n += 1) await newSession(join(directory, `${n}.jsonl`));
+    let nowMs = 0;
+    const ports = { clock: { ...systemClock, monotonicMs: () => (nowMs += 60) } };
+    const watching = new Watching(directory, { pollMs: Infinity, ports });
+    const all = await watching.until(() => true);
+    expect(watching.emissions.map(({ status }) => status.kind)).toEqual([
+      "catching-up",
+      "catching-up",
+      "live",
+    ]);
+    expect(new Set(watching.replayed().values())).toEqual(new Set(all.sessions));
+    expect(all.sessions.length).toBe(5);
+    watching.end();
+  });
+
+  it("keep what was known while the directory cannot be read, and say so", async () => {
+    const parent = temporaryDirectory();
+    const directory = join(parent, "d");
+    mkdirSync(directory);
+    await newSession(join(directory, "one.jsonl"));
+    const ports = { hints: new MemoryHints(), clock: new ManualClock(Date.now()) };
+    const watching = new Watching(directory, { pollMs: 1000, ports });
+    await watching.until(({ sessions }) => sessions.length === 1);
+    renameSync(directory, join(parent, "moved"));
+    writeFileSync(directory, "a file now");
+    ports.clock.advance(1000);
+    const stalled = await watching.until(({ status }) => status.kind === "stalled");
+    expect(stalled.sessions.length).toBe(1);
+    watching.end();
+  });
+
+  it("of eight processes at work are all complete in the end", { timeout: 60_000 }, async () => {
+    const directory = temporaryDirectory();
+    const watching = new Watching(directory);
+    const paths = Array.from({ length: 4 }, (_, n) => join(directory, `s${n}.jsonl`));
+    for (const path of paths) await newSession(path);
+    const writers = [...paths, ...paths].map((path, n) =>
+      startAppending(path, `w${n}`, { count: 50, batch: 2 }),
+    );
+    for (const { ended } of writers) expect(await ended).toBe(0);
+    const done = await watching.until(
+      ({ sessions }) =>
+        sessions.length === 4 &&
+        sessions.every(({ path, sizeBytes }) => sizeBytes === statSync(path).size),
+    );
+    expect(new Set(watching.replayed().values())).toEqual(new Set(done.sessions));
+    watching.end();
+  });
+
+  it("refuse a poll that is none", () => {
+    expect(() => sessions$("x", { pollMs: 0 })).toThrow(
+      expect.objectContaining({ code: "ERR_INVALID_ARGUMENT" }),
+    );
+  });
+});
+
+const line = (n: number): string =>
+  `{"type":"message","id":"${n}","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z",` +
+  `"message":{"role":"user","content":"text ${n}","timestamp":${n + 1}}}`;
+const header = '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z"}\n';
+
+/** What any program may do to a file; `n` makes it different each time. */
+const edits: readonly ((path: string, n: number) => void)[] = [
+  (path, n) => appendFileSync(path, `${line(n)}\n`),
+  (path, n) => appendFileSync(path, line(n).slice(0, n % 150)),
+  (path) => appendFileSync(path, "\n"),
+  (path, n) => writeFileSync(path, `${header}${line(n)}\n`),
+  (path, n) => writeFileSync(path, readFileSync(path, "utf8").replaceAll("text", `t${n % 7}xt`)),
+  (path, n) => truncateSync(path, Math.max(0, readFileSync(path).length - (n % 40))),
+  (path) => rmSync(path),
+];
+
+describe("whatever happens to the files", () => {
+  it(
+    "the list in the end is what a reader finds who reads them anew",
+    { timeout: 60_000 },
+    async () => {
+      const step = fc.tuple(fc.nat(edits.length - 1), fc.nat(2), fc.nat(1000), fc.boolean());
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (steps) => {
+          const directory = temporaryDirectory();
+          const ports = { hints: new MemoryHints(), clock: new ManualClock(Date.now()) };
+          const watching = new Watching(directory, { pollMs: 1000, ports });
+          for (const [edit, file, n, isSeen] of steps) {
+            const path = join(directory, `${file}.jsonl`);
+            appendFileSync(path, "");
+            edits[edit]?.(path, n);
+            if (isSeen) ports.hints.tell(path);
+            await turns(n % 4);
+          }
+          writeFileSync(join(directory, "last.jsonl"), header);
+          ports.clock.advance(1000);
+          const list = await watching.until(({ sessions }) =>
+            sessions.some(({ path }) => path.endsWith("last.jsonl")),
+          );
+          for (const file of ["0", "1", "2", "last"]) {
+            const path = join(directory, `${file}.jsonl`);
+            const facts = await readSessionFacts(path).catch(() => undefined);
+            const { name, summary } = list.sessions.find((one) => one.path === path) ?? {};
+            expect([name, summary]).toEqual([facts?.name, facts?.summary]);
+          }
+          expect(new Set(watching.replayed().values())).toEqual(new Set(list.sessions));
+          watching.end();
+        }),
+        { numRuns: 100 },
+      );
+    },
+  );
+});
