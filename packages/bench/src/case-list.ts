@@ -10,6 +10,7 @@ import { benchCase as latestCustom } from "./cases/latest-custom.ts";
 import { benchCase as lineCost } from "./cases/line-cost.ts";
 import { benchCase as liveContext } from "./cases/live-context.ts";
 import { benchCase as liveFanOut } from "./cases/live-fan-out.ts";
+import { benchCase as liveMemory } from "./cases/live-memory.ts";
 import { benchCase as nextContext20k } from "./cases/next-context-20k.ts";
 import { benchCase as nextContext } from "./cases/next-context.ts";
 import { benchCase as open100mb } from "./cases/open-100mb.ts";
@@ -35,4 +36,5 @@ export const cases: readonly BenchCase[] = [
   watchLatency,
   liveContext,
   liveFanOut,
+  liveMemory,
 ];
