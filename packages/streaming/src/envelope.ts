@@ -19,6 +19,7 @@ import { readUsualForm } from "./usual-form.ts";
 const carriageReturn = 0x0d;
 const closingBrace = 0x7d;
 const noBytes = Buffer.alloc(0);
+const noView = viewOf(noBytes);
 
 /**
  * Answers for one line at a time; the fields hold the spans of the last line that was trusted. Feed
@@ -31,7 +32,7 @@ export class EnvelopeReader implements EnvelopeSpans {
   /** Bytes that the type, customType and role spans refer to. */
   headBytes: Buffer = noBytes;
   /** The same bytes, for readers of whole words. */
-  headView: DataView = viewOf(noBytes);
+  headView: DataView = noView;
   typeStart: number = 0;
   typeEnd: number = 0;
   /** -1: not a custom record. */
@@ -50,7 +51,7 @@ export class EnvelopeReader implements EnvelopeSpans {
   parentStart: number = -1;
   parentEnd: number = -1;
   /** The same bytes as `coreBytes`, for readers of whole words. */
-  coreView: DataView = viewOf(noBytes);
+  coreView: DataView = noView;
   timestampStart: number = 0;
   timestampEnd: number = 0;
   /** Whether id and parentId open the line, or close it (custom records, migrated v1 lines). */
@@ -70,7 +71,7 @@ export class EnvelopeReader implements EnvelopeSpans {
   } as const;
 
   #viewed: Buffer = noBytes;
-  #view: DataView = viewOf(noBytes);
+  #view: DataView = noView;
 
   /**
    * Whether the line `bytes[start, end)` (without "\n") may be indexed without parsing. If so, the
@@ -130,6 +131,16 @@ export class EnvelopeReader implements EnvelopeSpans {
     if (payload === null || payload === "none") return false;
     const isOneRecord = payload === "message" || line.customTypeCount === 1;
     return isOneRecord && line.payloadKeyCounts[payload] === 1;
+  }
+
+  /** Lets go of the bytes that were read last, which may be a chunk of many lines. */
+  release(): void {
+    this.#setBytes(noBytes, noView);
+    this.#viewed = noBytes;
+    this.#view = noView;
+    const { data, content, message } = this.#payloads;
+    const cursors = [this.#parentIds, this.#customTypes, this.#nuls, data, content, message];
+    for (const cursor of cursors) cursor.release();
   }
 
   #setBytes(bytes: Buffer, view: DataView): void {

@@ -41,6 +41,11 @@ export class NeedleCursor {
     return this.#hit;
   }
 
+  /** Lets go of the buffer; the next search starts anew. */
+  release(): void {
+    this.#buffer = null;
+  }
+
   #search(buffer: Buffer, from: number): number {
     let at = from + this.#rareAt;
     for (let searches = 0; ; searches++) {

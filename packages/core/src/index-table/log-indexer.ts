@@ -103,6 +103,8 @@ export class LogIndexer implements LineSink {
 
   batchEnd(): void {
     this.index.linkWords();
+    // A session that waits for its next entry keeps no chunk of what it read.
+    this.#envelope.release();
   }
 
   longLine(line: LongLine, lineNumber: number): void {
