@@ -25,7 +25,8 @@ interface KnownContext {
 
 /** Computes the context at a leaf, again and again; what did not change is not read again. */
 export class LiveContexts {
-  readonly #memo = new ContextMemo();
+  /** Whoever watches holds the context anyhow, so it is kept whatever its size. */
+  readonly #memo = new ContextMemo(Infinity);
   #known: KnownContext | undefined;
 
   /** The context at an entry; empty for null, and for an entry that the log lost. */
@@ -38,8 +39,8 @@ export class LiveContexts {
     const isKnown = known?.state === state && known.reshapedCount === reshapedCount;
     if (isKnown && known.leafRow === leafRow) return known.context;
     const growing = await this.#growingAt(engine, leafRow < 0 ? null : leafId);
-    const { messages, settings, truncatedAt } = growing;
-    const found = { messages: new GrowingListView(messages), ...settings };
+    const { messages, count, settings, truncatedAt } = growing;
+    const found = { messages: new GrowingListView(messages, count), ...settings };
     const context = truncatedAt === undefined ? found : { ...found, truncatedAt };
     this.#known = { state, reshapedCount, leafRow, context };
     return context;

@@ -8,7 +8,7 @@ import type { AgentMessage } from "../entries/message-types.ts";
 import { parentOfRow } from "../index-table/tree-walk.ts";
 import { entryMessages } from "../projections/context-messages.ts";
 import { canSpeak } from "../projections/context.ts";
-import type { SessionContext } from "../projections/context.ts";
+import type { PathContext, SessionContext } from "../projections/context.ts";
 import type { PathSettings } from "../projections/settings.ts";
 import { loadedContext, loadedContextSync } from "./context-load.ts";
 import type { LoadedContext } from "./context-load.ts";
@@ -27,14 +27,20 @@ interface KeptContext {
   /** The slot of the id at which the path breaks off, or -1. */
   readonly missingSlot: number;
   readonly leafRow: number;
+  /** Shared with the contexts that go on from it: the first `count` are of this one. */
   readonly messages: AgentMessage[];
+  readonly count: number;
   readonly settings: PathSettings;
   readonly bytes: number;
+  /** Whether no other context goes on from it: one of a cycle, or of no entry. */
+  readonly isDeadEnd: boolean;
 }
 
 /** A context as it is kept: its array only grows, and that of another context is another one. */
 export interface GrowingContext {
+  /** The first `count` are the messages of this context. */
   readonly messages: readonly AgentMessage[];
+  readonly count: number;
   readonly settings: PathSettings;
   /** As in `PathContext`. */
   readonly truncatedAt: string | undefined;
@@ -42,21 +48,27 @@ export interface GrowingContext {
 
 /** See the file comment. */
 export class ContextMemo {
+  readonly #bytesMax: number | undefined;
   #kept: KeptContext | undefined;
+
+  /** @param bytesMax Longest context that is kept, in bytes. Default: the cache for bodies. */
+  constructor(bytesMax?: number) {
+    this.#bytesMax = bytesMax;
+  }
 
   /** The context at an entry, or before the first one for null. The array is the caller's. */
   contextAt(engine: Engine, leafId: string | null): SessionContext {
     const row = rowOf(engine, leafId);
-    const context =
-      this.#extended(engine, row) ??
-      this.#keep(rebuilt(engine, row, loadedContextSync(engine, leafId)));
-    const { messages, settings } = context;
-    const { thinkingLevel, model } = settings;
-    return {
-      messages: context.isKeepable ? messages.slice() : messages,
-      thinkingLevel,
-      model: model === null ? null : { ...model },
-    };
+    const known = this.#extended(engine, row);
+    return ownContext(known ?? this.#keep(engine, rebuilt(row, loadedContextSync(engine, leafId))));
+  }
+
+  /** As {@link ContextMemo.growingAt}; the array is the caller's. */
+  async pathContextAt(engine: Engine, leafId: string | null): Promise<PathContext> {
+    const context = await this.#found(engine, leafId);
+    const truncatedAt = truncationOf(context);
+    const own = ownContext(context);
+    return truncatedAt === undefined ? own : { ...own, truncatedAt };
   }
 
   /**
@@ -65,45 +77,56 @@ export class ContextMemo {
    * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
    */
   async growingAt(engine: Engine, leafId: string | null): Promise<GrowingContext> {
-    const known = this.#extended(engine, rowOf(engine, leafId));
-    const context = known ?? (await this.#loaded(engine, leafId));
-    const { messages, settings, missingSlot } = context;
-    const truncatedAt = missingSlot < 0 ? undefined : context.state.index.ids.idAt(missingSlot);
-    return { messages, settings, truncatedAt };
+    const context = await this.#found(engine, leafId);
+    const { messages, count, settings } = context;
+    return { messages, count, settings, truncatedAt: truncationOf(context) };
   }
 
-  async #loaded(engine: Engine, leafId: string | null): Promise<FoundContext> {
+  async #found(engine: Engine, leafId: string | null): Promise<KeptContext> {
+    const known = this.#extended(engine, rowOf(engine, leafId));
+    if (known !== null) return known;
     const loaded = await loadedContext(engine, leafId, false);
     const row = leafId === null ? -1 : loaded.state.index.rowOfId(leafId);
-    return this.#keep(rebuilt(engine, row, loaded));
+    return this.#keep(engine, rebuilt(row, loaded));
   }
 
-  #extended(engine: Engine, row: number): FoundContext | null {
+  #extended(engine: Engine, row: number): KeptContext | null {
     const kept = this.#kept;
     const rows = kept === undefined ? null : rowsAfter(engine, kept, row);
     const context = kept === undefined || rows === null ? null : extended(engine, kept, rows);
-    return context === null ? null : this.#keep(context);
+    return context === null ? null : this.#keep(engine, context);
   }
 
-  #keep(context: FoundContext): FoundContext {
-    this.#kept = context.isKeepable ? context : undefined;
+  #keep(engine: Engine, context: KeptContext): KeptContext {
+    const bytesMax = this.#bytesMax ?? engine.settings.bodyCacheBytesMax;
+    const isKept = !context.isDeadEnd && context.bytes <= bytesMax;
+    this.#kept = isKept ? context : undefined;
     return context;
   }
+}
+
+/** The context with an array that does not grow. */
+function ownContext({ messages, count, settings }: KeptContext): SessionContext {
+  const { thinkingLevel, model } = settings;
+  return {
+    messages: messages.slice(0, count),
+    thinkingLevel,
+    model: model === null ? null : { ...model },
+  };
+}
+
+function truncationOf({ missingSlot, state }: KeptContext): string | undefined {
+  return missingSlot < 0 ? undefined : state.index.ids.idAt(missingSlot);
 }
 
 function rowOf({ index }: Engine, id: string | null): number {
   return id === null ? -1 : index.rowOfId(id);
 }
 
-interface FoundContext extends KeptContext {
-  readonly isKeepable: boolean;
-}
-
 function rebuilt(
-  engine: Engine,
   row: number,
   { context, path, loaded, state, reshapedCount }: LoadedContext,
-): FoundContext {
+): KeptContext {
   const { messages, thinkingLevel, model } = context;
   const { index } = state;
   let bytes = 0;
@@ -115,9 +138,10 @@ function rebuilt(
     missingSlot: missingParentId === null ? -1 : index.ids.find(missingParentId),
     leafRow: row,
     messages,
+    count: messages.length,
     settings: { thinkingLevel, model },
     bytes,
-    isKeepable: row >= 0 && !cyclic && bytes <= engine.settings.bodyCacheBytesMax,
+    isDeadEnd: row < 0 || cyclic,
   };
 }
 
@@ -141,7 +165,7 @@ function prolongs(type: string): boolean {
 }
 
 /** The kept context with what the rows add; null if one of them is damaged or too large. */
-function extended(engine: Engine, kept: KeptContext, rows: readonly number[]): FoundContext | null {
+function extended(engine: Engine, kept: KeptContext, rows: readonly number[]): KeptContext | null {
   const { index, bodies, findings } = engine;
   const entries: SessionEntry[] = [];
   let { bytes, settings } = kept;
@@ -160,8 +184,7 @@ function extended(engine: Engine, kept: KeptContext, rows: readonly number[]): F
     kept.messages.push(...own);
   }
   const leafRow = rows.at(-1) ?? kept.leafRow;
-  const isKeepable = bytes <= engine.settings.bodyCacheBytesMax;
-  return { ...kept, leafRow, settings, bytes, isKeepable };
+  return { ...kept, leafRow, count: kept.messages.length, settings, bytes };
 }
 
 function isSetting(type: string): boolean {

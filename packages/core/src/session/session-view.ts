@@ -23,6 +23,7 @@ import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold } from "./body-fold.ts";
 import { contextAt } from "./context-load.ts";
 import type { ContextOptions } from "./context-load.ts";
+import { ContextMemo } from "./context-memo.ts";
 import type { EngineAccess } from "./engine-access.ts";
 import { entryLines } from "./entry-lines.ts";
 import type { EntryLine } from "./entry-lines.ts";
@@ -40,6 +41,7 @@ import { rowOfEntry } from "./named-entry.ts";
 export class SessionView {
   readonly #access: EngineAccess;
   readonly #leaf: LeafCursor;
+  readonly #memo = new ContextMemo();
   readonly #usage: BodyFold<SessionUsage>;
   readonly #summary: BodyFold<SessionSummary>;
 
@@ -165,13 +167,13 @@ export class SessionView {
   /**
    * What the model gets at the leaf, or at another entry. If an entry's parent is missing, the
    * context says so (`truncatedAt`); with `bridgeGaps` it goes on at the entry before, in file
-   * order.
+   * order. The context at the leaf is kept: the next one costs what was added.
    * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
    */
-  async context(options: ContextOptions = {}): Promise<PathContext> {
+  async context({ at, bridgeGaps = false }: ContextOptions = {}): Promise<PathContext> {
     const engine = this.#access.open();
-    const { at = this.#leaf.id, bridgeGaps = false } = options;
-    return contextAt(engine, at, bridgeGaps);
+    if (at === undefined && !bridgeGaps) return this.#memo.pathContextAt(engine, this.#leaf.id);
+    return contextAt(engine, at === undefined ? this.#leaf.id : at, bridgeGaps);
   }
 
   /** The deepest entry on the paths of both, or null. */
