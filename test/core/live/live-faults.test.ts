@@ -90,13 +90,12 @@ describe("bodies that cannot be read for a while", () => {
     await (await world.create()).append(say("one"));
     let isFailing = false;
     const failing = failingFileSystem(world.fs);
-    const fs = {
-      ...failing.fs,
-      read: (...args: Parameters<typeof failing.fs.read>): Promise<number> => {
-        if (!isFailing) return failing.fs.read(...args);
-        return Promise.reject(Object.assign(new Error("EIO"), { code: "EIO" }));
-      },
+    const readSync = (...args: Parameters<typeof failing.fs.readSync>): number => {
+      if (!isFailing) return failing.fs.readSync(...args);
+      throw Object.assign(new Error("EIO"), { code: "EIO" });
     };
+    const read = async (...args: Parameters<typeof readSync>): Promise<number> => readSync(...args);
+    const fs = { ...failing.fs, readSync, read };
     const ports = createMemoryPorts({ fs, hints: world.hints, clock: world.clock });
     const session = await openSession(path, { ports, access: "read", bodyCacheBytesMax: 0 });
     isFailing = true;

@@ -4,6 +4,7 @@
  * there and what comes. If the log turns out to be another one, that is an event, and everything
  * the new one holds follows.
  */
+import type { RowBody } from "../bodies/body-reader.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Engine } from "../session/engine.ts";
@@ -34,6 +35,9 @@ export interface EntryEventOptions {
   /** Ends it with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** What is read blocking, at most: it was appended a moment ago, so the system still has it. */
+const sharedBytesMax = 64 * 1024;
 
 /** What the events come from. */
 export interface EventSource {
@@ -101,12 +105,37 @@ async function* entriesAt(
 ): AsyncGenerator<EntryEvent, void, undefined> {
   const { state } = place;
   const upTo = state.revision;
-  for await (const { row, entry } of state.bodies.entries(rowsUpTo(place.row, upTo), signal)) {
+  for await (const { row, entry } of bodiesFrom(state, place.row, upTo, signal)) {
     if (source.engine.log.state !== state) return;
     place.row = row + 1;
     yield { kind: "entry", entry, revision: row + 1 };
   }
   place.row = Math.max(place.row, upTo);
+}
+
+/** A few new ones are read once for all who wait for them; many pass through, and are not kept. */
+function bodiesFrom(
+  state: LogState,
+  from: number,
+  to: number,
+  signal: AbortSignal | undefined,
+): Iterable<RowBody> | AsyncIterable<RowBody> {
+  const isLittle = to > from && bytesFrom(state, from) <= sharedBytesMax;
+  return isLittle
+    ? sharedBodies(state, from, to)
+    : state.bodies.entries(rowsUpTo(from, to), signal);
+}
+
+function* sharedBodies({ bodies }: LogState, from: number, to: number): Generator<RowBody> {
+  for (let row = from; row < to; row += 1) {
+    const entry = bodies.entrySync(row);
+    if (entry !== undefined) yield { row, entry };
+  }
+}
+
+/** How long the log is from the line of a row on. */
+function bytesFrom({ index, end }: LogState, row: number): number {
+  return end - index.rows.offset(row);
 }
 
 /** @throws BranchlogError `ERR_INVALID_ARGUMENT`. */
