@@ -10,7 +10,7 @@ import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { path, say, turns, World } from "./support.ts";
 
 /** Lets on, one by one, those who wait at it; once it is open, nobody waits any more. */
-export class Gate {
+class Gate {
   #waiting: (() => void)[] = [];
   #isOpen = true;
 
