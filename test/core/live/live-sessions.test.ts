@@ -1,77 +1,17 @@
 /** The live list of a directory of sessions: real files, whoever changes them. */
-import {
-  appendFileSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readCounter } from "@branchlog/streaming";
 import { createSession, openSession, sessions$ } from "@branchlog/core";
-import type { LiveSessions, LiveSessionsOptions } from "@branchlog/core";
-import { readSessionFacts } from "../../../packages/core/src/catalog/session-facts.ts";
+import type { LiveSessions } from "@branchlog/core";
 import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
 import { MemoryHints } from "../../../packages/core/src/store/memory-hints.ts";
 import { systemClock } from "../../../packages/core/src/store/system-clock.ts";
 import { startAppending } from "../../faults/appending-processes.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { say, turns } from "./support.ts";
-
-/** What is emitted, and a way to wait for an emission. */
-class Watching {
-  readonly emissions: LiveSessions[] = [];
-  readonly #wakes = new Set<() => void>();
-  readonly #subscription: { unsubscribe(): void };
-
-  constructor(directory: string, options: LiveSessionsOptions = {}) {
-    this.#subscription = sessions$(directory, options).subscribe((emission) => {
-      this.emissions.push(emission);
-      for (const wake of this.#wakes) wake();
-    });
-  }
-
-  /** The list once it is as wanted; the test ends with the time of the suite if it never is. */
-  async until(isWanted: (list: LiveSessions) => boolean): Promise<LiveSessions> {
-    for (;;) {
-      const last = this.emissions.at(-1);
-      if (last?.status.kind !== "catching-up" && last !== undefined && isWanted(last)) return last;
-      await new Promise<void>((resolve) => {
-        const wake = (): void => {
-          this.#wakes.delete(wake);
-          resolve();
-        };
-        this.#wakes.add(wake);
-      });
-    }
-  }
-
-  /** What a reader has who only applied the differences. */
-  replayed(): Map<string, unknown> {
-    const known = new Map<string, unknown>();
-    for (const { added, changed, removed } of this.emissions) {
-      for (const session of removed) expect(known.delete(session.path)).toBe(true);
-      for (const session of added) {
-        expect(known.has(session.path)).toBe(false);
-        known.set(session.path, session);
-      }
-      for (const session of changed) {
-        expect(known.has(session.path)).toBe(true);
-        known.set(session.path, session);
-      }
-    }
-    return known;
-  }
-
-  end(): void {
-    this.#subscription.unsubscribe();
-  }
-}
+import { say } from "./support.ts";
+import { Watching } from "./watched-directory.ts";
 
 async function newSession(path: string, text = "hello"): Promise<void> {
   const session = await createSession(path, { cwd: "/w" });
@@ -253,58 +193,4 @@ describe("the sessions of a directory", () => {
       expect.objectContaining({ code: "ERR_INVALID_ARGUMENT" }),
     );
   });
-});
-
-const line = (n: number): string =>
-  `{"type":"message","id":"${n}","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z",` +
-  `"message":{"role":"user","content":"text ${n}","timestamp":${n + 1}}}`;
-const header = '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z"}\n';
-
-/** What any program may do to a file; `n` makes it different each time. */
-const edits: readonly ((path: string, n: number) => void)[] = [
-  (path, n) => appendFileSync(path, `${line(n)}\n`),
-  (path, n) => appendFileSync(path, line(n).slice(0, n % 150)),
-  (path) => appendFileSync(path, "\n"),
-  (path, n) => writeFileSync(path, `${header}${line(n)}\n`),
-  (path, n) => writeFileSync(path, readFileSync(path, "utf8").replaceAll("text", `t${n % 7}xt`)),
-  (path, n) => truncateSync(path, Math.max(0, readFileSync(path).length - (n % 40))),
-  (path) => rmSync(path),
-];
-
-describe("whatever happens to the files", () => {
-  it(
-    "the list in the end is what a reader finds who reads them anew",
-    { timeout: 60_000 },
-    async () => {
-      const step = fc.tuple(fc.nat(edits.length - 1), fc.nat(2), fc.nat(1000), fc.boolean());
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (steps) => {
-          const directory = temporaryDirectory();
-          const ports = { hints: new MemoryHints(), clock: new ManualClock(Date.now()) };
-          const watching = new Watching(directory, { pollMs: 1000, ports });
-          for (const [edit, file, n, isSeen] of steps) {
-            const path = join(directory, `${file}.jsonl`);
-            appendFileSync(path, "");
-            edits[edit]?.(path, n);
-            if (isSeen) ports.hints.tell(path);
-            await turns(n % 4);
-          }
-          writeFileSync(join(directory, "last.jsonl"), header);
-          ports.clock.advance(1000);
-          const list = await watching.until(({ sessions }) =>
-            sessions.some(({ path }) => path.endsWith("last.jsonl")),
-          );
-          for (const file of ["0", "1", "2", "last"]) {
-            const path = join(directory, `${file}.jsonl`);
-            const facts = await readSessionFacts(path).catch(() => undefined);
-            const { name, summary } = list.sessions.find((one) => one.path === path) ?? {};
-            expect([name, summary]).toEqual([facts?.name, facts?.summary]);
-          }
-          expect(new Set(watching.replayed().values())).toEqual(new Set(list.sessions));
-          watching.end();
-        }),
-        { numRuns: 100 },
-      );
-    },
-  );
 });

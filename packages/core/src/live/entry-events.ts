@@ -55,6 +55,8 @@ export interface EventSource {
 
 /** Where the events have come to. */
 interface Place {
+  /** Whether all that was there at the beginning has come. */
+  isLive: boolean;
   readonly engine: Engine;
   readonly state: LogState;
   readonly generation: number;
@@ -105,25 +107,25 @@ async function* entriesAt(
 ): AsyncGenerator<EntryEvent, void, undefined> {
   const { state } = place;
   const upTo = state.revision;
-  for await (const { row, entry } of bodiesFrom(state, place.row, upTo, signal)) {
+  for await (const { row, entry } of bodiesFrom(place, upTo, signal)) {
     if (source.engine.log.state !== state) return;
     place.row = row + 1;
     yield { kind: "entry", entry, revision: row + 1 };
   }
   place.row = Math.max(place.row, upTo);
+  place.isLive = true;
 }
 
 /** A few new ones are read once for all who wait for them; many pass through, and are not kept. */
 function bodiesFrom(
-  state: LogState,
-  from: number,
-  to: number,
+  { state, row, isLive }: Place,
+  upTo: number,
   signal: AbortSignal | undefined,
 ): Iterable<RowBody> | AsyncIterable<RowBody> {
-  const isLittle = to > from && bytesFrom(state, from) <= sharedBytesMax;
+  const isLittle = isLive && row < upTo && bytesFrom(state, row) <= sharedBytesMax;
   return isLittle
-    ? sharedBodies(state, from, to)
-    : state.bodies.entries(rowsUpTo(from, to), signal);
+    ? sharedBodies(state, row, upTo)
+    : state.bodies.entries(rowsUpTo(row, upTo), signal);
 }
 
 function* sharedBodies({ bodies }: LogState, from: number, to: number): Generator<RowBody> {
@@ -148,7 +150,7 @@ function startOf(engine: Engine, from: number): Place {
 
 function placeIn(engine: Engine): Place {
   const { state, generation } = engine.log;
-  return { engine, state, generation, row: 0 };
+  return { engine, state, generation, row: 0, isLive: false };
 }
 
 /** What became of a log, or of the one that the session stands on now instead. */
