@@ -62,3 +62,29 @@ export async function ended(child: ChildProcess): Promise<Pick<ProcessResult, "c
   const [code, signal] = (await once(child, "close")) as [number | null, string | null];
   return { code, signal };
 }
+
+/** Starts the command; gives a promise of the first so many lines that it prints, and of more. */
+export function following(words: readonly string[]): {
+  readonly child: ReturnType<typeof startCommand>;
+  readonly lines: (count: number) => Promise<string[]>;
+} {
+  const child = startCommand(words);
+  let text = "";
+  const waiting = new Set<() => void>();
+  child.stdout?.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+    for (const look of waiting) look();
+  });
+  const lines = (count: number): Promise<string[]> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        const found = text.split("\n").slice(0, -1);
+        if (found.length < count) return;
+        waiting.delete(look);
+        resolve(found);
+      };
+      waiting.add(look);
+      look();
+    });
+  return { child, lines };
+}

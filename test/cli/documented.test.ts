@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commandNames } from "../../packages/cli/src/command.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { following } from "./command-process.ts";
 import { branchlog, fixture } from "./command-run.ts";
 
 const documentPath = new URL("../../docs/cli.md", import.meta.url);
@@ -35,12 +36,21 @@ function wordsOf(line: string): string[] {
 }
 
 /** Runs an example where the files of the document are; the result as a reader would see it. */
-async function resultOf(line: string, directory: string): Promise<string> {
+async function resultOf({ line, shown }: Example, directory: string): Promise<string> {
   const [program, ...words] = wordsOf(line);
   expect(program).toBe("branchlog");
+  if (words[0] === "watch") return beginningOf(["watch", join(directory, words[1] ?? "")], shown);
   const files = words.map((word) => (word.endsWith(".jsonl") ? join(directory, word) : word));
   const { out, err } = await branchlog(files, { columns: 120 });
   return `${out}${err}`.replaceAll(directory, "/home/you");
+}
+
+/** As much as is shown of what a command prints that does not end. */
+async function beginningOf(words: readonly string[], shown: string): Promise<string> {
+  const { child, lines } = following(words);
+  const found = await lines(shown.split("\n").length - 1);
+  child.kill();
+  return found.map((line) => `${line}\n`).join("");
 }
 
 /** Without what is new in every run. */
@@ -58,6 +68,10 @@ function prepare(): string {
     recursive: true,
     filter: (path) => !path.includes("generator"),
   });
+  mkdirSync(join(directory, "work"));
+  for (const name of ["pi-linear.jsonl", "pi-branches.jsonl"]) {
+    cpSync(fixture(name), join(directory, "work", name));
+  }
   const lines = readFileSync(fixture("pi-linear.jsonl"), "utf8").split("\n");
   const damaged = lines.with(3, (lines[3] ?? "").slice(0, 100)).join("\n");
   writeFileSync(join(directory, "damaged.jsonl"), `${damaged}{"type":"mess`);
@@ -74,8 +88,9 @@ describe("docs/cli.md", () => {
 
   it("shows what the commands print", async () => {
     const directory = prepare();
-    for (const { line, shown } of examplesOf(text)) {
-      const result = await resultOf(line, directory);
+    for (const example of examplesOf(text)) {
+      const { line, shown } = example;
+      const result = await resultOf(example, directory);
       expect(`$ ${line}\n${settled(shown)}`).toBe(`$ ${line}\n${settled(result)}`);
     }
   });

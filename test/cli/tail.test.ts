@@ -5,35 +5,9 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture } from "./command-run.ts";
-import { ended, startCommand } from "./command-process.ts";
+import { ended, following } from "./command-process.ts";
 
 const realistic = fixture("realistic-session.jsonl");
-
-/** What a running command prints, and a promise of so many lines of it. */
-function following(words: readonly string[]): {
-  readonly child: ReturnType<typeof startCommand>;
-  readonly lines: (count: number) => Promise<string[]>;
-} {
-  const child = startCommand(words);
-  let text = "";
-  const waiting = new Set<() => void>();
-  child.stdout?.on("data", (chunk: Buffer) => {
-    text += chunk.toString();
-    for (const look of waiting) look();
-  });
-  const lines = (count: number): Promise<string[]> =>
-    new Promise((resolve) => {
-      const look = (): void => {
-        const found = text.split("\n").slice(0, -1);
-        if (found.length < count) return;
-        waiting.delete(look);
-        resolve(found);
-      };
-      waiting.add(look);
-      look();
-    });
-  return { child, lines };
-}
 
 describe("tail", () => {
   it("begins with the last ten, so many, or a revision", async () => {

@@ -14,6 +14,7 @@ import {
   fileOptions,
   tailOptions,
   treeOptions,
+  watchOptions,
 } from "./reader-options.ts";
 import type { FileArguments } from "./reader-options.ts";
 
@@ -106,6 +107,11 @@ function addReaders(parser: Argv, words: Words, choose: Choose): void {
       const from = wholeNumber("from", args.from, 1);
       const last = wholeNumber("last", args.last);
       choose({ name: "tail", options: { file, json, follow, all, from, last } });
+    })
+    .command("watch <dir>", "Show sessions as they come and change", watchOptions, (args) => {
+      noWordsLeft(args, words);
+      const { dir: directory, json, recursive } = args;
+      choose({ name: "watch", options: { directory, json, recursive } });
     })
     .command("verify <file>", "Check every byte of a session", fileOptions, (args) => {
       noWordsLeft(args, words);

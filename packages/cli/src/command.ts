@@ -20,6 +20,8 @@ import { treeCommand } from "./commands/tree.ts";
 import type { TreeOptions } from "./commands/tree.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import type { VerifyOptions } from "./commands/verify.ts";
+import { watchCommand } from "./commands/watch.ts";
+import type { WatchOptions } from "./commands/watch.ts";
 
 /** A command with what it was asked. */
 export type Command =
@@ -28,6 +30,7 @@ export type Command =
   | { readonly name: "context"; readonly options: ContextOptions }
   | { readonly name: "entries"; readonly options: EntriesOptions }
   | { readonly name: "tail"; readonly options: TailOptions }
+  | { readonly name: "watch"; readonly options: WatchOptions }
   | { readonly name: "verify"; readonly options: VerifyOptions }
   | { readonly name: "repair"; readonly options: RepairOptions }
   | { readonly name: "append"; readonly options: AppendOptions }
@@ -41,6 +44,7 @@ export const commandNames: readonly Command["name"][] = [
   "context",
   "entries",
   "tail",
+  "watch",
   "verify",
   "repair",
   "append",
@@ -61,6 +65,8 @@ export function runCommand(command: Command, io: CommandIo): Promise<CommandResu
       return entriesCommand(command.options, io);
     case "tail":
       return tailCommand(command.options, io);
+    case "watch":
+      return watchCommand(command.options, io);
     case "verify":
       return verifyCommand(command.options, io);
     case "repair":

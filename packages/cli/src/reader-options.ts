@@ -100,3 +100,22 @@ export function tailOptions(command: Argv): Argv<
       describe: "Messages that agents hide, too",
     });
 }
+
+/** Declares the options of `watch`. */
+export function watchOptions(
+  command: Argv,
+): Argv<{ dir: string; json: boolean; recursive: boolean }> {
+  return command
+    .positional("dir", {
+      type: "string",
+      demandOption: true,
+      describe: "The directory of the session files",
+    })
+    .option("recursive", {
+      alias: "r",
+      type: "boolean",
+      default: false,
+      describe: "Those in its sub-directories, too",
+    })
+    .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
+}

@@ -1,0 +1,111 @@
+/** `branchlog watch`: the sessions of a directory, and what becomes of them, until interrupted. */
+import { sessions$ } from "@branchlog/core";
+import type { ListedSession, LiveSessions } from "@branchlog/core";
+import { writeJsonLine } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { describeFailure } from "../failure.ts";
+import { PendingEvents } from "../session-events.ts";
+import type { SessionEvent } from "../session-events.ts";
+import { countText } from "../text/quantities.ts";
+import { sessionLine } from "../text/session-line.ts";
+
+/** What `branchlog watch` was asked. */
+export interface WatchOptions {
+  readonly directory: string;
+  readonly json: boolean;
+  /** Whether sessions in sub-directories count, too. */
+  readonly recursive: boolean;
+}
+
+/** Runs the command. Only an interruption or a closed output ends it. */
+export async function watchCommand(options: WatchOptions, io: CommandIo): Promise<CommandResult> {
+  const shown = new Shown(options, io);
+  const sessions = sessions$(options.directory, { subdirectories: options.recursive });
+  const interrupted = new Promise<void>((resolve) => {
+    io.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  let wake = (): void => undefined;
+  const subscription = sessions.subscribe((list) => {
+    shown.add(list);
+    wake();
+  });
+  try {
+    for (;;) {
+      io.signal.throwIfAborted();
+      const next = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      await shown.write();
+      await Promise.race([next, interrupted]);
+    }
+  } finally {
+    subscription.unsubscribe();
+  }
+}
+
+/** What was told and is to be shown: gathered while the output takes its time. */
+class Shown {
+  readonly #options: WatchOptions;
+  readonly #io: CommandIo;
+  readonly #pending = new PendingEvents();
+  #last: LiveSessions | undefined;
+  /** The status that was shown last. */
+  #status: LiveSessions["status"]["kind"] = "catching-up";
+  #hasBegun = false;
+
+  constructor(options: WatchOptions, io: CommandIo) {
+    this.#options = options;
+    this.#io = io;
+  }
+
+  add(list: LiveSessions): void {
+    this.#last = list;
+    this.#pending.add(list);
+  }
+
+  /** Throws what keeps the directory from being read, if it never was. */
+  async write(): Promise<void> {
+    const { out } = this.#io;
+    for (const event of this.#pending.take()) await this.#writeEvent(event);
+    if (this.#last !== undefined) await this.#writeStatus(this.#last);
+    await out.flush();
+  }
+
+  async #writeEvent({ kind, session }: SessionEvent): Promise<void> {
+    const { out } = this.#io;
+    if (this.#options.json) return writeJsonLine(out, { kind, session: sessionJson(session) });
+    const timeMs = this.#hasBegun ? this.#io.now() : session.modifiedMs;
+    return out.write(
+      sessionLine(kind, session, { timeMs, columns: out.columns, style: out.style }),
+    );
+  }
+
+  async #writeStatus({ status, sessions }: LiveSessions): Promise<void> {
+    if (status.kind === this.#status) return;
+    if (status.kind === "stalled" && !this.#hasBegun) throw status.error;
+    this.#status = status.kind;
+    if (status.kind === "live") this.#hasBegun = true;
+    const { out, err } = this.#io;
+    if (this.#options.json) {
+      const error = status.kind === "stalled" ? { error: describeFailure(status.error) } : {};
+      return writeJsonLine(out, { kind: status.kind, ...error, sessions: sessions.length });
+    }
+    const { directory } = this.#options;
+    if (status.kind === "stalled") {
+      await err.write(`${directory} cannot be read: ${describeFailure(status.error).message}\n`);
+    } else {
+      await err.write(`${countText(sessions.length, "session")} in ${directory}, watching\n`);
+    }
+    return err.flush();
+  }
+}
+
+/** A session as programs get it. */
+function sessionJson({ path, header, name, summary, ...session }: ListedSession): object {
+  const { id, cwd, timestamp, parentSession } = header;
+  const facts = { id, name, cwd, parentSession, created: timestamp };
+  const modified = new Date(session.modifiedMs).toISOString();
+  const { messageCount, firstMessage } = summary;
+  const { sizeBytes } = session;
+  return { path, ...facts, modified, messageCount, firstMessage, sizeBytes };
+}

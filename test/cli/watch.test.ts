@@ -1,0 +1,132 @@
+/** `branchlog watch`: what it begins with, what becomes of sessions, and how it ends. */
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createSession, openSession } from "@branchlog/core";
+import type { ListedSession } from "@branchlog/core";
+import { PendingEvents } from "../../packages/cli/src/session-events.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { branchlog } from "./command-run.ts";
+import { ended, following } from "./command-process.ts";
+
+async function newSession(path: string, content: string): Promise<void> {
+  const session = await createSession(path, { cwd: "/w", id: content });
+  await session.append({ type: "message", message: { role: "user", content, timestamp: 1 } });
+}
+
+async function rename(path: string, name: string): Promise<void> {
+  await (await openSession(path)).append({ type: "session_info", name });
+}
+
+describe("watch", () => {
+  it("lists the sessions, then what becomes of them, until it is interrupted", async () => {
+    const directory = temporaryDirectory();
+    const [one, two] = [join(directory, "one.jsonl"), join(directory, "two.jsonl")];
+    await newSession(one, "first");
+    const { child, lines } = following(["watch", directory]);
+    expect(await lines(1)).toEqual(["1970-01-01 00:00:00Z  +  first  1 message  one.jsonl"]);
+    await rename(one, "N");
+    expect((await lines(2))[1]).toMatch(/~ {2}N {2}1 message {2}one\.jsonl$/u);
+    rmSync(one);
+    expect((await lines(3))[2]).toMatch(/- {2}N {2}1 message {2}one\.jsonl$/u);
+    await newSession(two, "second");
+    expect((await lines(4))[3]).toMatch(/\+ {2}\S/u);
+    child.kill("SIGINT");
+    expect(await ended(child)).toMatchObject({ code: 130 });
+  });
+
+  it("gives JSON to programs, and says when it has read all there is", async () => {
+    const directory = temporaryDirectory();
+    const below = join(directory, "below");
+    mkdirSync(below);
+    const path = join(below, "one.jsonl");
+    await newSession(path, "first");
+    const { child, lines } = following(["watch", "-r", "--json", directory]);
+    const [added, live] = (await lines(2)).map((line): unknown => JSON.parse(line));
+    const facts = { path, id: "first", cwd: "/w", messageCount: 1, firstMessage: "first" };
+    expect(added).toMatchObject({ kind: "added", session: facts });
+    expect(live).toEqual({ kind: "live", sessions: 1 });
+    await rename(path, "N");
+    const changed: unknown = JSON.parse((await lines(3))[2] ?? "");
+    expect(changed).toMatchObject({ kind: "changed", session: { ...facts, name: "N" } });
+    child.kill("SIGTERM");
+    await ended(child);
+  });
+
+  it("ends quietly when nobody reads any more", async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, "one.jsonl");
+    await newSession(path, "first");
+    const { child, lines } = following(["watch", directory]);
+    await lines(1);
+    child.stdout?.destroy();
+    const end = ended(child);
+    for (let n = 0; child.exitCode === null && n < 1000; n += 1) {
+      await rename(path, `N${n}`);
+      await new Promise(setImmediate);
+    }
+    expect(await end).toMatchObject({ code: 0 });
+  });
+
+  it("waits for a directory that is not there yet", async () => {
+    const directory = join(temporaryDirectory(), "later");
+    const { child, lines } = following(["watch", "--json", directory]);
+    expect(await lines(1)).toEqual(['{"kind":"live","sessions":0}']);
+    mkdirSync(directory);
+    await newSession(join(directory, "one.jsonl"), "first");
+    expect((await lines(2))[1]).toContain('"kind":"added"');
+    child.kill("SIGINT");
+    await ended(child);
+  });
+
+  it("fails on what is no directory", async () => {
+    const path = join(temporaryDirectory(), "file");
+    writeFileSync(path, "");
+    expect(await branchlog(["watch", path])).toMatchObject({ code: 1, out: "" });
+  });
+});
+
+const paths = ["a", "b", "c"] as const;
+
+function listed(path: string, sizeBytes: number): ListedSession {
+  const header = { type: "session", version: 3, id: path, timestamp: "", cwd: "" } as const;
+  const summary = { messageCount: 0, firstMessage: undefined, lastActivityMs: undefined };
+  return { path, header, name: undefined, summary, modifiedMs: sizeBytes, sizeBytes };
+}
+
+describe("events that wait for a slow reader", () => {
+  it("come to the same as all of them", () => {
+    const step = fc.tuple(fc.constantFrom(...paths), fc.boolean(), fc.boolean());
+    fc.assert(
+      fc.property(fc.array(step), (steps) => {
+        const pending = new PendingEvents();
+        const [now, known] = [new Map<string, ListedSession>(), new Map<string, ListedSession>()];
+        let size = 0;
+        for (const [path, isThere, isTaken] of steps) {
+          const before = now.get(path);
+          const session = listed(path, (size += 1));
+          if (isThere) now.set(path, session);
+          else now.delete(path);
+          pending.add({
+            added: isThere && before === undefined ? [session] : [],
+            changed: isThere && before !== undefined ? [session] : [],
+            removed: !isThere && before !== undefined ? [before] : [],
+          });
+          if (isTaken) apply(pending, known);
+        }
+        apply(pending, known);
+        expect(known).toEqual(now);
+      }),
+    );
+  });
+});
+
+/** Takes the events; none may be of something that the reader does not know, or knows already. */
+function apply(pending: PendingEvents, known: Map<string, ListedSession>): void {
+  for (const { kind, session } of pending.take()) {
+    expect(known.has(session.path)).toBe(kind !== "added");
+    if (kind === "removed") known.delete(session.path);
+    else known.set(session.path, session);
+  }
+}
