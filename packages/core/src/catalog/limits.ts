@@ -12,7 +12,7 @@ export const filesLookedAtOnceMax: number = 64;
 /** Longest message that is built for its text; of longer ones only role and time are read. */
 export const messageBytesMax: number = 64 * 1024 * 1024;
 
-/** How long after its last change a file's times tell of the next one: a clock tick, and to spare. */
+/** How long after a change a file's times tell of the next one: a clock tick, and to spare. */
 export const stampTrustedAfterMs: number = 10;
 
 /** How often a list that is still being read is shown while it grows. */

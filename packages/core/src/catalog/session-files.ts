@@ -34,7 +34,7 @@ interface NamedFile {
   readonly links: number;
 }
 
-/** Whether a file or directory of that name stands beside a session: a lock, a copy, a checkpoint. */
+/** Whether what has that name stands beside a session: a lock, a copy, a checkpoint. */
 export function isSidecarName(name: string): boolean {
   return name.includes(".jsonl.");
 }

@@ -1,7 +1,7 @@
 /**
- * The list of the sessions of a directory, kept up to date: who appends, creates, deletes or renames
- * does not matter. It is read when the first subscribes, newest first; from then on, what changes
- * costs what was appended. Nothing is kept, watched or polled once nobody subscribes.
+ * The list of the sessions of a directory, kept up to date, whoever appends, creates, deletes or
+ * renames. It is read when the first subscribes, newest first; from then on, what changes costs
+ * what was appended. Nothing is kept, watched or polled once nobody subscribes.
  */
 import { resolve } from "node:path";
 import { Observable } from "@branchlog/streaming";
@@ -33,7 +33,7 @@ export interface LiveSessions extends SessionListDifference {
 
 /** How a directory is watched. */
 export interface LiveSessionsOptions {
-  /** Whether the sessions right in sub-directories are listed, too, as pi keeps them. Default false. */
+  /** Whether the sessions right in sub-directories count, too, as pi keeps them. Default false. */
   readonly subdirectories?: boolean;
   /** How often all files are looked at without a hint, in ms. Default 5000. */
   readonly pollMs?: number;
@@ -44,8 +44,8 @@ export interface LiveSessionsOptions {
 /**
  * The sessions of a directory, live. The first emission of each subscriber holds all sessions known
  * so far as `added`; while many files are read for the first time, a part of them comes every 100
- * ms. Files that are no sessions, or cannot be read, are not listed. Never ends by itself, and keeps
- * the process alive; what goes wrong is in `status`.
+ * ms. Files that are no sessions, or cannot be read, are not listed. It never ends by itself, and
+ * keeps the process alive; what goes wrong is in `status`.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a `pollMs` that is none.
  * @example
  * sessions$("sessions").subscribe(({ sessions }) => console.log(sessions.length));
@@ -80,7 +80,7 @@ class LiveSessionList {
 
   constructor(directory: ListedDirectory) {
     this.#directory = directory;
-    this.#subscribers = new Subscribers(() => this.#begin(), Object.is);
+    this.#subscribers = new Subscribers<LiveSessions>(() => this.#begin(), Object.is);
     this.observable = new Observable((subscriber) => this.#subscribe(subscriber));
   }
 
