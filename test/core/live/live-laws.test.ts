@@ -135,11 +135,11 @@ describe("everything that is watched", () => {
     },
   );
 
-  it.each([100, 20_000])("costs the same after %i entries (Verifies: P17)", async (entries) => {
+  it.each([100, 100_000])("costs the same after %i entries (Verifies: P17)", async (entries) => {
     const world = new World();
     const own = await world.create();
-    const batch = Array.from({ length: entries }, (_, n) => say(`${n}`));
-    await own.appendAll(batch);
+    const batch = Array.from({ length: Math.min(entries, 10_000) }, (_, n) => say(`${n}`));
+    for (let n = 0; n < entries; n += batch.length) await own.appendAll(batch);
     for (let n = 0; n < entries / 10; n += 1) {
       await own.append({ type: "label", targetId: `t${n}`, label: "L" });
     }

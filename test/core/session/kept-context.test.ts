@@ -1,0 +1,97 @@
+/** The context of a session, asked for again and again: what is kept of it never shows. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeCounter, readCounter } from "@branchlog/streaming";
+import { memorySession, openSession } from "@branchlog/core";
+import type { EntryDraft, Session } from "@branchlog/core";
+import { say, turns, World } from "../live/support.ts";
+
+const textsOf = async (session: Session): Promise<unknown[]> =>
+  (await session.context()).messages.map((message) => "content" in message && message.content);
+
+describe("the context at the leaf", () => {
+  it("is the caller's own, and stays what it was", async () => {
+    const session = await memorySession();
+    await session.append(say("one"));
+    const first = await session.context();
+    await session.append(say("two"));
+    expect(first.messages.length).toBe(1);
+    const second = await session.context();
+    second.messages.pop();
+    expect(await textsOf(session)).toEqual(["one", "two"]);
+  });
+
+  it("says where its path breaks off, and goes on saying it", async () => {
+    const world = new World();
+    const session = await world.create();
+    await session.append(say("one"));
+    await session.append(say("two"), { parent: { id: "lost" } }).catch(() => undefined);
+    const text = world.fs.readFileSync("/s.jsonl").toString();
+    world.fs.writeFileSync(
+      "/s.jsonl",
+      Buffer.from(text.replace('"parentId":null', '"parentId":"x"')),
+    );
+    await session.refresh();
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect((await session.context()).truncatedAt).toBe("x");
+      await session.append(say("more"));
+    }
+  });
+
+  it.each([100, 10_000])("costs what was appended after %i entries (Verifies: P17)", async (n) => {
+    const world = new World();
+    const session = await world.create();
+    await session.appendAll(Array.from({ length: n }, (_, at) => say(`${at}`)));
+    await session.context();
+    await session.append(say("one more"));
+    decodeCounter.parses = 0;
+    readCounter.bytes = 0;
+    expect((await session.context()).messages.length).toBe(n + 1);
+    expect(decodeCounter.parses).toBeLessThanOrEqual(1);
+    expect(readCounter.bytes).toBeLessThan(1000);
+  });
+});
+
+const drafts: readonly ((target: string) => EntryDraft)[] = [
+  () => say("text"),
+  () => say("other text"),
+  () => ({ type: "model_change", provider: "p", modelId: "m" }),
+  (targetId) => ({ type: "label", targetId, label: "L" }),
+  (firstKeptEntryId) => ({ type: "compaction", summary: "S", firstKeptEntryId, tokensBefore: 1 }),
+  (targetId) => ({ type: "context_edit", targetId, replacement: null }),
+];
+
+describe("whatever comes between", () => {
+  it("a context is that of its moment, also of several asked for at once (Verifies: P15)", async () => {
+    const act = fc.constantFrom("append", "ask", "move", "foreign", "wait");
+    const script = fc.array(fc.tuple(act, fc.nat(100)), { maxLength: 25 });
+    await fc.assert(
+      fc.asyncProperty(script, async (steps) => {
+        const world = new World();
+        const session = await world.create();
+        const other = await world.open();
+        const asked: { got: Promise<unknown>; leaf: string | null }[] = [];
+        const ids: string[] = [];
+        for (const [what, pick] of steps) {
+          const target = ids[pick % Math.max(1, ids.length)];
+          const draft = drafts[pick % drafts.length]?.(target ?? "none") ?? say("");
+          const isRefused = draft.type !== "message" && target === undefined;
+          if (what === "ask") asked.push({ got: session.context(), leaf: session.leaf });
+          else if (what === "wait") await turns(1);
+          else if (what === "move" && target !== undefined) await session.moveTo(target);
+          else if (what === "append" && !isRefused) ids.push((await session.append(draft)).id);
+          else if (what === "foreign" && !isRefused) {
+            await other.refresh();
+            ids.push((await other.append(draft)).id);
+            await session.refresh();
+          }
+        }
+        const fresh = await openSession("/s.jsonl", { ports: world.ports, access: "read" });
+        for (const { got, leaf } of asked) {
+          expect(await got).toEqual(await fresh.context({ at: leaf }));
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
