@@ -130,6 +130,13 @@ export class LineFramer {
     return { offset, lineNumber, bytes, long: null, length };
   }
 
+  /** Lets go of memory that only further chunks would need. */
+  release(): void {
+    if (this.#held.length > this.#heldLength) {
+      this.#held = Buffer.from(this.#held.subarray(0, this.#heldLength));
+    }
+  }
+
   /** The line that was begun in earlier chunks ends at `bytes[end]`. */
   #endHeldLine(bytes: Buffer, end: number, sink: LineSink): void {
     if (end > 0) this.#hold(bytes.subarray(0, end), 0);

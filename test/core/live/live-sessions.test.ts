@@ -1,5 +1,5 @@
 /** The live list of a directory of sessions: real files, whoever changes them. */
-import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readCounter } from "@branchlog/streaming";
@@ -8,9 +8,10 @@ import type { LiveSessions } from "@branchlog/core";
 import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
 import { MemoryHints } from "../../../packages/core/src/store/memory-hints.ts";
 import { systemClock } from "../../../packages/core/src/store/system-clock.ts";
+import type { ChangeHints } from "../../../packages/core/src/store/ports.ts";
 import { startAppending } from "../../faults/appending-processes.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { say } from "./support.ts";
+import { say, turns } from "./support.ts";
 import { Watching } from "./watched-directory.ts";
 
 async function newSession(path: string, text = "hello"): Promise<void> {
@@ -185,6 +186,44 @@ describe("the sessions of a directory", () => {
         sessions.every(({ path, sizeBytes }) => sizeBytes === statSync(path).size),
     );
     expect(new Set(watching.replayed().values())).toEqual(new Set(done.sessions));
+    watching.end();
+  });
+
+  it("of a file with several names are one, as long as one of them is left", async () => {
+    const directory = temporaryDirectory();
+    const [a, b] = [join(directory, "a.jsonl"), join(directory, "b.jsonl")];
+    await newSession(a);
+    linkSync(a, b);
+    const watching = new Watching(directory, { pollMs: Infinity });
+    expect((await watching.until(() => true)).sessions.map(({ path }) => path)).toEqual([a]);
+    const other = await openSession(b);
+    await other.append({ type: "session_info", name: "N" });
+    await watching.until((list) => namesIn(list)[0] === "N");
+    rmSync(a);
+    const left = await watching.until(({ removed }) => removed.length > 0);
+    expect(left.sessions.map(({ path }) => path)).toEqual([b]);
+    watching.end();
+  });
+
+  it("that cannot be watched are looked for at each poll, and not in between", async () => {
+    const directory = join(temporaryDirectory(), "none");
+    let watches = 0;
+    const hints: ChangeHints = {
+      watch: (_, onHint) => {
+        watches += 1;
+        // As the real ones do where watching fails.
+        setImmediate(() => onHint(null));
+        return { closeSync: () => undefined };
+      },
+    };
+    const clock = new ManualClock(0);
+    const watching = new Watching(directory, { pollMs: 1000, ports: { hints, clock } });
+    await watching.until(() => true);
+    for (let polls = 0; polls < 3; polls += 1) {
+      await turns(50);
+      expect(watches).toBe(1 + polls);
+      clock.advance(1000);
+    }
     watching.end();
   });
 

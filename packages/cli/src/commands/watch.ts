@@ -21,14 +21,13 @@ export interface WatchOptions {
 export async function watchCommand(options: WatchOptions, io: CommandIo): Promise<CommandResult> {
   const shown = new Shown(options, io);
   const sessions = sessions$(options.directory, { subdirectories: options.recursive });
-  const interrupted = new Promise<void>((resolve) => {
-    io.signal.addEventListener("abort", () => resolve(), { once: true });
-  });
   let wake = (): void => undefined;
   const subscription = sessions.subscribe((list) => {
     shown.add(list);
     wake();
   });
+  const interrupt = (): void => wake();
+  io.signal.addEventListener("abort", interrupt, { once: true });
   try {
     for (;;) {
       io.signal.throwIfAborted();
@@ -36,9 +35,10 @@ export async function watchCommand(options: WatchOptions, io: CommandIo): Promis
         wake = resolve;
       });
       await shown.write();
-      await Promise.race([next, interrupted]);
+      await next;
     }
   } finally {
+    io.signal.removeEventListener("abort", interrupt);
     subscription.unsubscribe();
   }
 }

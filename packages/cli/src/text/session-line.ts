@@ -16,13 +16,15 @@ export function sessionLine(
 ): string {
   const time = timeText(timeMs);
   const { mark, paint } = marks(style)[kind];
-  const facts = `${countText(session.summary.messageCount, "message")}  ${basename(session.path)}`;
+  const name = oneLine(basename(session.path), nameUnitsMax);
+  const facts = `${countText(session.summary.messageCount, "message")}  ${name}`;
   const taken = time.length + mark.length + facts.length + 6;
   const title = titleOf(session, Math.max(titleUnitsMin, columns - taken));
   return `${style.faint(time)}  ${paint(mark)}  ${title}  ${style.faint(facts)}\n`;
 }
 
 const titleUnitsMin = 20;
+const nameUnitsMax = 80;
 
 function marks(style: Style): Record<SessionEventKind, { mark: string; paint: Paint }> {
   return {

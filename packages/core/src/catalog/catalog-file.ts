@@ -29,6 +29,11 @@ export class CatalogFile {
   #read: SessionFile | undefined;
   #progress: Progress | undefined;
 
+  /** Which file was read last; undefined if none was. */
+  get identity(): string | undefined {
+    return this.#progress?.identity;
+  }
+
   /** The session in the file; undefined if it is none, or could never be read. */
   get session(): ListedSession | undefined {
     return this.#session;

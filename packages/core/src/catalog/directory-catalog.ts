@@ -40,15 +40,18 @@ export interface CatalogLook {
 export class DirectoryCatalog {
   readonly #options: DirectoryCatalogOptions;
   readonly #files = new Map<string, CatalogFile>();
+  /** Further names of files, with those under which they are listed. */
+  readonly #aliases = new Map<string, string>();
   readonly #ranking = new Ranking(comesBefore);
 
   constructor(options: DirectoryCatalogOptions) {
     this.#options = options;
   }
 
-  /** Whether a file was there at the last look. */
-  knows(path: string): boolean {
-    return this.#files.has(path);
+  /** The path under which the file of that name is listed; null if it was not there so far. */
+  listedPath(path: string): string | null {
+    if (this.#files.has(path)) return path;
+    return this.#aliases.get(path) ?? null;
   }
 
   /** The sessions, latest change first; an array of the caller's own. */
@@ -59,8 +62,11 @@ export class DirectoryCatalog {
   /** Looks again. Throws what listing the directory throws, and the signal's reason. */
   async look({ paths, onChange, signal }: CatalogLook): Promise<void> {
     const lookedAtMs = this.#options.now();
-    const files = paths === null ? await this.#list(signal) : await lookAtAll(paths);
-    if (paths === null) this.#forgetOthers(files, onChange);
+    const named = paths === null ? null : await lookAtAll(paths);
+    // A name that leads elsewhere, or nowhere, may leave others of its file.
+    const isSame = named?.every((file) => this.#isSame(file)) ?? false;
+    const files = named !== null && isSame ? named : await this.#list(signal);
+    if (files !== named) this.#forgetOthers(files, onChange);
     const chunks: Buffer[] = [];
     const options = { atOnceMax: filesReadAtOnceMax, signal };
     await mapConcurrently(files, options, async (file, _, lane) => {
@@ -78,7 +84,10 @@ export class DirectoryCatalog {
     const { directory, subdirectories } = this.#options;
     try {
       const list = subdirectories ? sessionFilesInAndBelow : sessionFilesIn;
-      const files = await list(directory, signal);
+      this.#aliases.clear();
+      const files = await list(directory, signal, (path, listed) => {
+        this.#aliases.set(path, listed);
+      });
       return files.sort((one, other) => other.mtimeMs - one.mtimeMs);
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
@@ -100,6 +109,11 @@ export class DirectoryCatalog {
       return;
     }
     this.#rank({ before, now: known.session }, onChange);
+  }
+
+  #isSame({ path, identity, isReadable }: SessionFile): boolean {
+    const known = this.#files.get(path)?.identity;
+    return isReadable && (known === undefined || known === identity);
   }
 
   #forgetOthers(files: readonly SessionFile[], onChange: CatalogLook["onChange"]): void {

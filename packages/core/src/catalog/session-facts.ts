@@ -101,6 +101,8 @@ export class FactsReader {
     if (this.#header.isOver && this.#header.header === undefined) return undefined;
     const from = framer.offset;
     if (from < size) await scan(source, framer, lines, { from, to: size, signal });
+    // The next bytes may come in a year.
+    framer.release();
     return this.#fold.keeping(() => this.#factsAtEnd(lines));
   }
 

@@ -26,6 +26,9 @@ export interface SessionFile {
   readonly identity: string | undefined;
 }
 
+/** Told of each further name of a file that is listed under another one. */
+export type OnAlias = (path: string, listedPath: string) => void;
+
 /** A name in a directory, before it was looked at. */
 interface NamedFile {
   readonly path: string;
@@ -51,8 +54,9 @@ export function isSessionFileName(name: string): boolean {
 export async function sessionFilesIn(
   directory: string,
   signal?: AbortSignal,
+  onAlias?: OnAlias,
 ): Promise<SessionFile[]> {
-  return lookAtFiles(await namesIn(directory, 0), signal);
+  return lookAtFiles(await namesIn(directory, 0), signal, onAlias);
 }
 
 /**
@@ -71,22 +75,43 @@ export async function sessionFilesBelow(
 export async function sessionFilesInAndBelow(
   root: string,
   signal?: AbortSignal,
+  onAlias?: OnAlias,
 ): Promise<SessionFile[]> {
-  return lookAtFiles([...(await namesIn(root, 0)), ...(await namesBelow(root, signal))], signal);
+  const names = [...(await namesIn(root, 0)), ...(await namesBelow(root, signal))];
+  return lookAtFiles(names, signal, onAlias);
 }
 
 /**
- * The sub-directories of `root`, and links that may lead to one.
+ * The names of the sub-directories of `root`, links that lead to one among them.
  * @throws What reading `root` throws.
  */
-export async function directoriesBelow(root: string): Promise<Dirent[]> {
+export async function directoriesBelow(root: string): Promise<string[]> {
+  const places = await directoryPlaces(root);
+  const options = { atOnceMax: filesLookedAtOnceMax };
+  const names = await mapConcurrently(places, options, async (place) => {
+    const isThere = place.isDirectory() || (await isDirectory(join(root, place.name)));
+    return isThere ? [place.name] : [];
+  });
+  return names.flat();
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** Directories, and links that may lead to one. */
+async function directoryPlaces(root: string): Promise<Dirent[]> {
   const places = await readdir(root, { withFileTypes: true });
   return places.filter((place) => place.isDirectory() || place.isSymbolicLink());
 }
 
 async function namesBelow(root: string, signal?: AbortSignal): Promise<NamedFile[]> {
   const options = { signal, atOnceMax: filesLookedAtOnceMax };
-  const names = await mapConcurrently(await directoriesBelow(root), options, async (place) => {
+  const names = await mapConcurrently(await directoryPlaces(root), options, async (place) => {
     try {
       return await namesIn(join(root, place.name), Number(place.isSymbolicLink()));
     } catch {
@@ -107,17 +132,22 @@ async function namesIn(directory: string, links: number): Promise<NamedFile[]> {
     }));
 }
 
-async function lookAtFiles(names: NamedFile[], signal?: AbortSignal): Promise<SessionFile[]> {
+async function lookAtFiles(
+  names: NamedFile[],
+  signal?: AbortSignal,
+  onAlias?: OnAlias,
+): Promise<SessionFile[]> {
   // Names without links first, then by path: the first name of a file is the one it keeps.
   names.sort((a, b) => a.links - b.links || (a.path < b.path ? -1 : 1));
-  const identities = new Set<string>();
+  const firstNames = new Map<string, string>();
   const options = { signal, atOnceMax: filesLookedAtOnceMax };
   const files = await mapConcurrently(names, options, ({ path, name }) => lookAt(path, name));
-  return files.filter(({ identity }) => {
+  return files.filter(({ identity, path }) => {
     if (identity === undefined) return true;
-    const isFirst = !identities.has(identity);
-    identities.add(identity);
-    return isFirst;
+    const first = firstNames.get(identity);
+    if (first === undefined) firstNames.set(identity, path);
+    else onAlias?.(path, first);
+    return first === undefined;
   });
 }
 

@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { directoriesBelow, isSessionFileName, isSidecarName } from "../catalog/session-files.ts";
-import { watchWithPoll } from "../store/polled-hints.ts";
+import { poll } from "../store/polled-hints.ts";
 import type { Ports } from "../store/ports.ts";
 
 /** What is watched, and who is told. */
@@ -18,11 +18,12 @@ export interface DirectoryWatchOptions {
   readonly onHint: (path: string | null) => void;
 }
 
-/** See the file comment. Watches nothing before the first {@link DirectoryWatches.renew}. */
+/** See the file comment. Watches nothing before {@link DirectoryWatches.renew}. */
 export class DirectoryWatches {
   readonly #options: DirectoryWatchOptions;
   /** What ends the watching, by directory. */
   #watched = new Map<string, () => void>();
+  #stopPoll: (() => void) | undefined;
   #isClosed = false;
 
   constructor(options: DirectoryWatchOptions) {
@@ -30,11 +31,11 @@ export class DirectoryWatches {
   }
 
   /**
-   * Watches what is there now: directories come, go, and are replaced. Anything may have changed
-   * in those that are new here, before they were watched.
+   * Watches what is there now, and does so again at every poll and when directories come: they are
+   * replaced, too, and what cannot be watched now may be later.
    */
   async renew(): Promise<void> {
-    const { directory, subdirectories, onHint } = this.#options;
+    const { directory, subdirectories, ports, pollMs, onHint } = this.#options;
     const below = subdirectories ? await subdirectoriesOf(directory) : [];
     if (this.#isClosed) return;
     const before = this.#watched;
@@ -42,35 +43,40 @@ export class DirectoryWatches {
     // The new watch comes before the end of the old one: they share a watcher, and lose no hint.
     this.#watched = new Map(directories.map((one) => [one, this.#watch(one)]));
     for (const stop of before.values()) stop();
+    this.#stopPoll ??= poll(ports.clock, pollMs, () => this.#renewAndTell());
+    // What came before they were watched gave no hint.
     if (directories.some((one) => !before.has(one))) onHint(null);
   }
 
   close(): void {
     this.#isClosed = true;
+    this.#stopPoll?.();
     for (const stop of this.#watched.values()) stop();
     this.#watched.clear();
   }
 
+  #renewAndTell(): void {
+    void this.renew();
+    this.#options.onHint(null);
+  }
+
   #watch(directory: string): () => void {
-    const { ports, pollMs, onHint, subdirectories } = this.#options;
+    const { ports, onHint, subdirectories } = this.#options;
     const isRoot = directory === this.#options.directory;
-    const onName = (name: string | null): void => {
+    const watch = ports.hints.watch(directory, (name) => {
+      // Also if it cannot be watched: that is no reason to try again at once.
       if (name === null) onHint(null);
       else if (isSessionFileName(name)) onHint(join(directory, name));
-      else if (isRoot && subdirectories && !isSidecarName(name)) onHint(null);
-    };
-    if (isRoot) return watchWithPoll({ ports, directory, pollMs }, onName);
-    const watch = ports.hints.watch(directory, onName);
+      else if (isRoot && subdirectories && !isSidecarName(name)) this.#renewAndTell();
+    });
     return () => watch.closeSync();
   }
 }
 
 async function subdirectoriesOf(directory: string): Promise<string[]> {
   try {
-    const places = await directoriesBelow(directory);
-    return places
-      .filter(({ name }) => !isSidecarName(name))
-      .map(({ name }) => join(directory, name));
+    const found = await directoriesBelow(directory);
+    return found.filter((name) => !isSidecarName(name)).map((name) => join(directory, name));
   } catch {
     // Whoever looks at the directory says what is wrong with it.
     return [];

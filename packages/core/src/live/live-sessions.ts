@@ -14,6 +14,7 @@ import { engineSettings } from "../session/engine-options.ts";
 import type { Ports } from "../store/ports.ts";
 import { DirectoryWatches } from "./directory-watches.ts";
 import { DueLooks } from "./due-looks.ts";
+import { isSameStatus } from "./log-watch.ts";
 import type { LiveStatus } from "./log-watch.ts";
 import { SessionListChanges } from "./session-list-changes.ts";
 import type { SessionListDifference } from "./session-list-changes.ts";
@@ -26,7 +27,8 @@ export interface LiveSessions extends SessionListDifference {
   /**
    * `catching-up`: not all files were read yet, more sessions come. `live`: all that was known at
    * the last look. `stalled`: the directory could not be read, and `error` says why; the sessions
-   * are those of before. A directory that is missing is no error: it has none.
+   * are those of before. A directory that is missing is no error: it has none, and is looked for at
+   * each poll.
    */
   readonly status: LiveStatus;
 }
@@ -106,14 +108,14 @@ class LiveSessionList {
     const due = new DueLooks(signal);
     const catalog = new DirectoryCatalog({ ...this.#directory, now: () => clock.now() });
     const onHint = (path: string | null): void => {
-      due.add(path === null || catalog.knows(path) ? path : null);
+      due.add(path === null ? null : catalog.listedPath(path));
     };
     const watches = new DirectoryWatches({ ...this.#directory, onHint });
     signal.addEventListener("abort", () => watches.close(), { once: true });
+    await watches.renew();
     for (;;) {
       const look = await due.next();
       if (look === undefined) return;
-      if (look.paths === null) await watches.renew();
       await this.#look(catalog, { ...look, signal });
     }
   }
@@ -145,6 +147,6 @@ class LiveSessionList {
   }
 
   #isNews(changes: SessionListChanges, status: LiveStatus): boolean {
-    return !changes.isEmpty || this.#last?.status.kind !== status.kind;
+    return !changes.isEmpty || this.#last === undefined || !isSameStatus(this.#last.status, status);
   }
 }

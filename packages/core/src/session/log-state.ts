@@ -128,7 +128,7 @@ export class LogState {
     scanSync(this.#trail, this.#framer, sink, { from: this.end, to: sampled });
     this.#reserve(to);
     scanSync(this.#trail, this.#framer, sink, { from: this.end, to });
-    this.#indexRest();
+    this.#endRead();
     this.#settleSome(Number.POSITIVE_INFINITY);
   }
 
@@ -140,7 +140,7 @@ export class LogState {
     await scan(this.#trail, this.#framer, sink, { from: this.end, to: sampled, ...options });
     this.#reserve(to);
     await scan(this.#trail, this.#framer, sink, { from: this.end, to, ...options });
-    this.#indexRest();
+    this.#endRead();
     while (!this.#settleSome(confirmationsPerTurn)) await nextTurn();
   }
 
@@ -207,7 +207,8 @@ export class LogState {
   }
 
   /** Indexes the unterminated end of the log if it is a whole record. */
-  #indexRest(): void {
+  #endRead(): void {
+    this.#framer.release();
     const rest = this.#framer.rest();
     if (rest === null || rest.bytes === null || this.#broken) return;
     if (this.#pending !== undefined) {

@@ -21,15 +21,21 @@ export function watchWithPoll(
   onHint: HintListener,
 ): () => void {
   const watch = ports.hints.watch(directory, onHint);
-  const end = new AbortController();
-  void poll(ports.clock, pollMs, end.signal, () => onHint(null));
+  const stopPoll = poll(ports.clock, pollMs, () => onHint(null));
   return () => {
     watch.closeSync();
-    end.abort();
+    stopPoll();
   };
 }
 
-async function poll(
+/** Calls `onPoll` every so many milliseconds until the returned function was called. */
+export function poll(clock: Ports["clock"], pollMs: number, onPoll: () => void): () => void {
+  const end = new AbortController();
+  void pollUntil(clock, pollMs, end.signal, onPoll);
+  return () => end.abort();
+}
+
+async function pollUntil(
   clock: Ports["clock"],
   pollMs: number,
   signal: AbortSignal,
