@@ -84,21 +84,33 @@ describe("subscribers", () => {
   });
 });
 
+/** A log whose bodies can be made unreadable. */
+async function unreadable(): Promise<{
+  readonly world: World;
+  readonly session: Session;
+  readonly fail: (isFailing: boolean) => void;
+}> {
+  const world = new World();
+  const writer = await world.create();
+  await writer.append({ type: "model_change", provider: "p", modelId: "m" });
+  await writer.append(say("one"));
+  let isFailing = false;
+  const failing = failingFileSystem(world.fs);
+  const readSync = (...args: Parameters<typeof failing.fs.readSync>): number => {
+    if (!isFailing) return failing.fs.readSync(...args);
+    throw Object.assign(new Error("EIO"), { code: "EIO" });
+  };
+  const read = async (...args: Parameters<typeof readSync>): Promise<number> => readSync(...args);
+  const fs = { ...failing.fs, readSync, read };
+  const ports = createMemoryPorts({ fs, hints: world.hints, clock: world.clock });
+  const session = await openSession(path, { ports, access: "read", bodyCacheBytesMax: 0 });
+  return { world, session, fail: (is) => (isFailing = is) };
+}
+
 describe("bodies that cannot be read for a while", () => {
   it("stall what needs them, quietly, and nothing else", async () => {
-    const world = new World();
-    await (await world.create()).append(say("one"));
-    let isFailing = false;
-    const failing = failingFileSystem(world.fs);
-    const readSync = (...args: Parameters<typeof failing.fs.readSync>): number => {
-      if (!isFailing) return failing.fs.readSync(...args);
-      throw Object.assign(new Error("EIO"), { code: "EIO" });
-    };
-    const read = async (...args: Parameters<typeof readSync>): Promise<number> => readSync(...args);
-    const fs = { ...failing.fs, readSync, read };
-    const ports = createMemoryPorts({ fs, hints: world.hints, clock: world.clock });
-    const session = await openSession(path, { ports, access: "read", bodyCacheBytesMax: 0 });
-    isFailing = true;
+    const { world, session, fail } = await unreadable();
+    fail(true);
     const status = seen(session.status$);
     const context = seen(session.context$);
     const entries = seen(session.entries$());
@@ -112,13 +124,51 @@ describe("bodies that cannot be read for a while", () => {
     expect(values(status).at(-1)).toMatchObject({ error: { code: "ERR_LOG_UNREADABLE" } });
     expect(kinds(status).filter((kind) => kind === "stalled")).toHaveLength(1);
     expect([context.items, entries.items, leaf.items.length]).toEqual([[], [], 1]);
-    isFailing = false;
+    fail(false);
     world.clock.advance(1000);
     await turns(10);
     expect(values(context).map(({ messages }) => messages.length)).toEqual([1]);
-    expect(entries.items).toHaveLength(1);
+    expect(entries.items).toHaveLength(2);
     expect(kinds(status).at(-1)).toBe("live");
     for (const one of [context, entries, leaf, status]) expect(one.ends).toEqual([]);
+  });
+
+  it("are forgotten with whoever wanted them", async () => {
+    const { world, session, fail } = await unreadable();
+    fail(true);
+    const status = seen(session.status$);
+    const wanted = [seen(session.context$), seen(session.usage$), seen(session.entries$())];
+    await turns();
+    expect(kinds(status).at(-1)).toBe("stalled");
+    for (const { unsubscribe } of wanted) unsubscribe();
+    const [gone] = [seen(session.context$)];
+    gone.unsubscribe();
+    fail(false);
+    world.clock.advance(1000);
+    await turns(10);
+    expect(kinds(status).at(-1)).toBe("live");
+  });
+
+  it("are waited for by values, too", async () => {
+    const { world, session, fail } = await unreadable();
+    fail(true);
+    const shown = [
+      seen(session.settings$),
+      seen(session.select(({ settings }) => settings.model?.modelId)),
+    ];
+    await turns();
+    expect(shown.map(({ items, ends }) => [items.length, ends])).toEqual([
+      [0, []],
+      [0, []],
+    ]);
+    fail(false);
+    world.clock.advance(1000);
+    await turns(10);
+    expect(shown.map(({ items }) => items.length)).toEqual([1, 1]);
+    fail(true);
+    await session.close();
+    const late = seen(session.settings$);
+    expect([late.items.length, late.ends]).toEqual([1, ["complete"]]);
   });
 
   it("of a log that is replaced meanwhile do not count as failures", async () => {

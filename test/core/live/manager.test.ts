@@ -78,6 +78,17 @@ describe("a session manager shown live", () => {
     expect(found.items.length).toBe(1);
   });
 
+  it("goes on from further on than a draft had come", async () => {
+    const manager = create(new World());
+    manager.appendModelChange("p", "m");
+    const events = seen(live(manager).entries$({ from: 3 }));
+    await turns();
+    const [, third] = [speak(manager, "two"), speak(manager, "three")];
+    await turns();
+    expect(told(events.items)).toEqual([third]);
+    expect(live(manager).snapshot()).toMatchObject({ revision: 3, leaf: third });
+  });
+
   it("starts over when it goes to another session", async () => {
     const world = new World();
     const manager = create(world);

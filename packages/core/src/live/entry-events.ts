@@ -66,10 +66,22 @@ interface Place {
 /** See the file comment. */
 export async function* entryEvents(
   source: EventSource,
+  options: EntryEventOptions,
+): AsyncGenerator<EntryEvent, void, undefined> {
+  const who = {};
+  try {
+    yield* eventsFor(who, source, options);
+  } finally {
+    source.succeeded(who);
+  }
+}
+
+async function* eventsFor(
+  who: object,
+  source: EventSource,
   { from = 1, live = true, signal }: EntryEventOptions,
 ): AsyncGenerator<EntryEvent, void, undefined> {
   let place = startOf(source.engine, from);
-  const who = {};
   for (;;) {
     signal?.throwIfAborted();
     const { version } = source;
@@ -164,8 +176,10 @@ function changeFrom(before: Place, engine: Engine): "migrated" | "reset" | "same
 /** Whether another log is the same session, with what was seen of it: a draft becomes a file so. */
 function isContinuedBy({ state, row }: Place, { header, index }: Engine): boolean {
   if (state.indexer.header?.header.id !== header.id) return false;
-  if (row > index.count) return false;
-  for (let at = 0; at < row; at += 1) if (state.index.idOf(at) !== index.idOf(at)) return false;
+  // What is waited for may begin further on than either has come.
+  const known = Math.min(row, state.index.count);
+  if (known > index.count) return false;
+  for (let at = 0; at < known; at += 1) if (state.index.idOf(at) !== index.idOf(at)) return false;
   return true;
 }
 

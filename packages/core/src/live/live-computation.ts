@@ -72,7 +72,7 @@ export class LiveComputation<T> {
         this.#subscribers.show(live);
       } catch (error) {
         // What changed meanwhile is another log, maybe, or the same without what was missing.
-        if (!this.#isDue) this.#fail(error);
+        if (!this.#isDue && !this.#subscribers.isEmpty) this.#fail(error);
       }
     }
     this.#isRunning = false;

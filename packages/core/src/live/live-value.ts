@@ -36,7 +36,7 @@ export class LiveValue<T> {
   readonly observable: Observable<Live<T>>;
   readonly #source: LiveSource<T>;
   readonly #subscribers: Subscribers<Live<T>>;
-  #last: { readonly value: T } | undefined;
+  #last: Live<T> | undefined;
 
   constructor(source: LiveSource<T>) {
     this.#source = source;
@@ -51,24 +51,39 @@ export class LiveValue<T> {
   }
 
   #subscribe(subscriber: Subscriber<Live<T>>): () => void {
-    const live = this.#read();
     if (this.#source.isClosed()) {
-      subscriber.next(live);
+      subscriber.next(this.#readLast());
       subscriber.complete();
       return () => undefined;
     }
     const release = this.#subscribers.add(subscriber);
-    this.#subscribers.showTo(subscriber, live);
+    try {
+      this.#subscribers.showTo(subscriber, this.#read());
+    } catch (error) {
+      if (isPassing(error)) this.#source.failed(this, error);
+      else subscriber.error(error);
+    }
     return release;
   }
 
   /** The value now; the same reference as before if it is the same. */
   #read(): Live<T> {
-    const value = this.#source.read();
-    if (this.#last === undefined || !this.#source.isSame(this.#last.value, value)) {
-      this.#last = { value };
+    const { read, isSame, revision } = this.#source;
+    const value = read();
+    const last = this.#last;
+    const isKept = last !== undefined && isSame(last.value, value);
+    this.#last = { value: isKept ? last.value : value, revision: revision() };
+    return this.#last;
+  }
+
+  /** The value at the close; the one before if what it needs cannot be read any more. */
+  #readLast(): Live<T> {
+    try {
+      return this.#read();
+    } catch (error) {
+      if (this.#last === undefined) throw error;
+      return this.#last;
     }
-    return { value: this.#last.value, revision: this.#source.revision() };
   }
 
   #changed(): void {

@@ -30,6 +30,8 @@ import { LiveLabels } from "./live-labels.ts";
 import type { LiveTree } from "./live-tree.ts";
 import type { Live } from "./live-value.ts";
 import type { LiveStatus } from "./log-watch.ts";
+import { sessionSnapshot } from "./session-snapshot.ts";
+import type { SessionSnapshot } from "./session-snapshot.ts";
 import { TreeViews } from "./tree-views.ts";
 import { waitFor } from "./wait-for.ts";
 import type { WaitTarget, WaitOptions } from "./wait-for.ts";
@@ -132,6 +134,11 @@ export class LiveViews {
   /** What a function makes of the session, whenever that is another; it must not change it. */
   select<T>(read: () => T, isSame?: (one: T, other: T) => boolean): Observable<Live<T>> {
     return this.#hub.value(read, isSame).observable;
+  }
+
+  /** What the index answers, all of the same moment. */
+  snapshot(): SessionSnapshot {
+    return sessionSnapshot(this.#hub.engine, this.#hub.leaf.id);
   }
 
   /**

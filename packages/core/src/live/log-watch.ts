@@ -148,7 +148,8 @@ export class LogWatch {
   }
 }
 
-function isSameStatus(one: LiveStatus, other: LiveStatus): boolean {
+/** Whether two statuses say the same; of errors, their codes. */
+export function isSameStatus(one: LiveStatus, other: LiveStatus): boolean {
   if (one.kind !== "stalled" || other.kind !== "stalled") return one.kind === other.kind;
   return codeOf(one.error) === codeOf(other.error);
 }

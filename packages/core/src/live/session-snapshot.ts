@@ -1,7 +1,27 @@
 /** What the index knows of a session, all of the same moment. */
 import type { SessionHeader } from "../entries/entry-types.ts";
 import type { Labels } from "../projections/labels.ts";
+import { settingsOfPath } from "../projections/settings.ts";
 import type { PathSettings } from "../projections/settings.ts";
+import type { Engine } from "../session/engine.ts";
+
+/** What is known at a leaf, of the log of an engine. May read bodies for the settings. */
+export function sessionSnapshot(engine: Engine, leaf: string | null): SessionSnapshot {
+  const { log, header, tailId, index } = engine;
+  const { revision, folded } = log.state;
+  const isThere = leaf !== null && index.rowOfId(leaf) >= 0;
+  return {
+    generation: log.generation,
+    revision,
+    sizeBytes: log.size,
+    header,
+    leaf,
+    tail: tailId,
+    name: folded.name,
+    labels: new Map(folded.labels),
+    settings: settingsOfPath(engine.pathView(isThere ? leaf : null)),
+  };
+}
 
 /** See the file comment. It does not change with the session. */
 export interface SessionSnapshot {

@@ -34,7 +34,6 @@ import type { WaitTarget, WaitOptions } from "./wait-for.ts";
  * closed; who subscribes later gets the last value and the end.
  */
 export class Session extends SessionWriter {
-  readonly #engine: Engine;
   readonly #hub: LiveHub;
   readonly #live: LiveViews;
 
@@ -43,7 +42,6 @@ export class Session extends SessionWriter {
     const { changes } = engine;
     const leaf = new LeafCursor(follow, engine.tailId, changes.notify);
     super(engine, leaf);
-    this.#engine = engine;
     const refresh = (): void => {
       engine.refreshSync();
       leaf.sawTail(engine.tailId);
@@ -154,9 +152,7 @@ export class Session extends SessionWriter {
 
   /** What the index answers, all of the same moment. */
   snapshot(): SessionSnapshot {
-    const { generation } = this.#engine.log;
-    const { revision, sizeBytes, header, leaf, tail, name, labels, settings } = this;
-    return { generation, revision, sizeBytes, header, leaf, tail, name, labels, settings };
+    return this.#live.snapshot();
   }
 
   /**

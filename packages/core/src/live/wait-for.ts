@@ -14,15 +14,22 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
-/** @throws BranchlogError `ERR_WAIT_TIMEOUT`, `ERR_CLOSED`; the signal's reason. */
+/**
+ * See the file comment.
+ * @throws BranchlogError `ERR_WAIT_TIMEOUT`, `ERR_CLOSED`, `ERR_INVALID_ARGUMENT`; the signal's
+ * reason.
+ */
 export async function waitFor(
   hub: LiveHub,
   what: WaitTarget,
   { timeoutMs, signal }: WaitOptions,
 ): Promise<void> {
   signal?.throwIfAborted();
+  check(what, timeoutMs);
   const ending = new AbortController();
-  const either = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
+  const either = ending.signal;
+  const abort = (): void => ending.abort(signal?.reason);
+  signal?.addEventListener("abort", abort, { once: true });
   const release = hub.hold();
   const isTimed = timeoutMs !== undefined && timeoutMs <= timerMsMax;
   const isLate = isTimed ? late(hub, timeoutMs, ending) : undefined;
@@ -39,8 +46,19 @@ export async function waitFor(
     throw error;
   } finally {
     ending.abort();
+    signal?.removeEventListener("abort", abort);
     release();
   }
+}
+
+function check(what: WaitTarget, timeoutMs: number | undefined): void {
+  const isTarget = "revision" in what ? what.revision >= 0 : typeof what.id === "string";
+  const isTime = timeoutMs === undefined || timeoutMs >= 0;
+  if (isTarget && isTime) return;
+  const message = isTarget
+    ? `timeoutMs must be a number from 0 on, or Infinity, not ${timeoutMs}`
+    : "what is waited for must be { revision } with a number from 0 on, or { id } with a string";
+  throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }
 
 function holds({ engine }: LiveHub, what: WaitTarget): boolean {

@@ -167,7 +167,8 @@ export class SessionView {
   /**
    * What the model gets at the leaf, or at another entry. If an entry's parent is missing, the
    * context says so (`truncatedAt`); with `bridgeGaps` it goes on at the entry before, in file
-   * order. The context at the leaf is kept: the next one costs what was added.
+   * order. The context at the leaf is kept, and the next one costs what was added: the list is the
+   * caller's, the messages in it are shared.
    * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
    */
   async context({ at, bridgeGaps = false }: ContextOptions = {}): Promise<PathContext> {
