@@ -12,6 +12,7 @@ import {
   contextOptions,
   entriesOptions,
   fileOptions,
+  searchOptions,
   tailOptions,
   treeOptions,
   watchOptions,
@@ -112,6 +113,13 @@ function addReaders(parser: Argv, words: Words, choose: Choose): void {
       noWordsLeft(args, words);
       const { dir: directory, json, recursive } = args;
       choose({ name: "watch", options: { directory, json, recursive } });
+    })
+    .command("search <query> [dir]", "Find what was said in sessions", searchOptions, (args) => {
+      const [query = args.query, dir] = positionals(args, words, [args.query, args.dir]);
+      const limit = wholeNumber("limit", args.limit);
+      const { json, recursive } = args;
+      const options = { query, directory: dir ?? ".", json, recursive, limit };
+      choose({ name: "search", options });
     })
     .command("verify <file>", "Check every byte of a session", fileOptions, (args) => {
       noWordsLeft(args, words);

@@ -14,6 +14,8 @@ import { nameCommand } from "./commands/name.ts";
 import type { NameOptions } from "./commands/name.ts";
 import { repairCommand } from "./commands/repair.ts";
 import type { RepairOptions } from "./commands/repair.ts";
+import { searchCommand } from "./commands/search.ts";
+import type { SearchCommandOptions } from "./commands/search.ts";
 import { tailCommand } from "./commands/tail.ts";
 import type { TailOptions } from "./commands/tail.ts";
 import { treeCommand } from "./commands/tree.ts";
@@ -30,6 +32,7 @@ export type Command =
   | { readonly name: "context"; readonly options: ContextOptions }
   | { readonly name: "entries"; readonly options: EntriesOptions }
   | { readonly name: "tail"; readonly options: TailOptions }
+  | { readonly name: "search"; readonly options: SearchCommandOptions }
   | { readonly name: "watch"; readonly options: WatchOptions }
   | { readonly name: "verify"; readonly options: VerifyOptions }
   | { readonly name: "repair"; readonly options: RepairOptions }
@@ -45,6 +48,7 @@ export const commandNames: readonly Command["name"][] = [
   "entries",
   "tail",
   "watch",
+  "search",
   "verify",
   "repair",
   "append",
@@ -65,6 +69,8 @@ export function runCommand(command: Command, io: CommandIo): Promise<CommandResu
       return entriesCommand(command.options, io);
     case "tail":
       return tailCommand(command.options, io);
+    case "search":
+      return searchCommand(command.options, io);
     case "watch":
       return watchCommand(command.options, io);
     case "verify":

@@ -119,3 +119,31 @@ export function watchOptions(
     })
     .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
 }
+
+/** Declares the options of `search`. */
+export function searchOptions(command: Argv): Argv<{
+  query: string;
+  dir: string | undefined;
+  json: boolean;
+  recursive: boolean;
+  limit: number | undefined;
+}> {
+  return command
+    .positional("query", {
+      type: "string",
+      demandOption: true,
+      describe: "What to look for, in upper or lower case",
+    })
+    .positional("dir", {
+      type: "string",
+      describe: "The directory of the session files; default: this one",
+    })
+    .option("recursive", {
+      alias: "r",
+      type: "boolean",
+      default: false,
+      describe: "Those in its sub-directories, too",
+    })
+    .option("limit", { type: "number", requiresArg: true, describe: "At most so many" })
+    .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
+}

@@ -21,8 +21,13 @@ export interface ScanTarget {
    * Leave it out to be given all of them whole.
    */
   assistantMessage?(timestampMs: number): void;
-  /** Every other `message` or `session_info` entry, as stored: foreign ones may lack any field. */
-  entry(entry: SessionEntry): void;
+  /**
+   * Every other `message` or `session_info` entry, as stored: foreign ones may lack any field.
+   * Lines count from 1; the unterminated end of a file has the number that its line would have.
+   */
+  entry(entry: SessionEntry, lineNumber: number): void;
+  /** Whether `label` entries are given, too. Default false. */
+  readonly takesLabels?: boolean;
 }
 
 /** How a {@link SessionScan} reads. */
@@ -38,6 +43,7 @@ type Need = "body" | "count" | "nothing";
 
 const messageType = Buffer.from("message");
 const nameType = Buffer.from("session_info");
+const labelType = Buffer.from("label");
 const spokenRoles = ["user", "assistant"].map((role) => Buffer.from(role));
 
 /** See the file comment. To be fed every line of one file, then {@link SessionScan.end}. */
@@ -56,7 +62,7 @@ export class SessionScan implements LineSink {
     this.#messageBytesMax = options.messageBytesMax ?? messageBytesMax;
   }
 
-  line(bytes: Buffer, start: number, end: number): void {
+  line(bytes: Buffer, start: number, end: number, _offset: number, lineNumber: number): void {
     if (this.header.header === undefined) {
       this.header.line(bytes, start, end);
       return;
@@ -64,36 +70,36 @@ export class SessionScan implements LineSink {
     if (this.#envelope.read(bytes, start, end)) {
       if (this.#settle() || this.#settleAssistant(bytes, end)) return;
     }
-    this.#take(decodeLine(bytes, start, end));
+    this.#take(decodeLine(bytes, start, end), lineNumber);
   }
 
-  longLine(line: LongLine): void {
+  longLine(line: LongLine, lineNumber: number): void {
     if (this.header.header === undefined) {
       if (!this.header.isOver) this.header.take(this.#readLong(line));
       return;
     }
     if (this.#envelope.readLong(line) && this.#settle()) return;
-    this.#take(this.#readLong(line));
+    this.#take(this.#readLong(line), lineNumber);
   }
 
   /** The unterminated end of the file: an entry if it is one whole record. */
   end(rest: LineRest | null): void {
     if (rest === null) return;
-    const { bytes, long, length } = rest;
+    const { bytes, long, length, lineNumber } = rest;
     if (this.header.header === undefined) {
-      if (long !== null) this.longLine(long);
+      if (long !== null) this.longLine(long, lineNumber);
       else if (bytes !== null) this.header.line(bytes, 0, length);
     } else if (long !== null) {
       // The envelope is not enough: a fragment may look whole to it.
-      this.#take(this.#readLong(long));
+      this.#take(this.#readLong(long), lineNumber);
     } else if (bytes !== null) {
-      this.#take(decodeLine(bytes));
+      this.#take(decodeLine(bytes), lineNumber);
     }
   }
 
   /** Whether the line that the envelope was just read from needs no more than that. */
   #settle(): boolean {
-    const need = needOf(this.#envelope);
+    const need = needOf(this.#envelope, this.#target.takesLabels === true);
     if (need === "count") this.#target.otherMessage();
     return need !== "body";
   }
@@ -106,12 +112,13 @@ export class SessionScan implements LineSink {
     return true;
   }
 
-  #take(line: DecodedLine): void {
+  #take(line: DecodedLine, lineNumber: number): void {
     if (!line.ok) return;
     const type = line.value["type"];
-    if (type !== "message" && type !== "session_info") return;
+    const isLabel = type === "label" && this.#target.takesLabels === true;
+    if (type !== "message" && type !== "session_info" && !isLabel) return;
     // Decoding boundary: projections expect that stored entries lack what their types promise.
-    this.#target.entry(line.value as unknown as SessionEntry);
+    this.#target.entry(line.value as unknown as SessionEntry, lineNumber);
   }
 
   #readLong(line: LongLine): DecodedLine {
@@ -126,9 +133,10 @@ export class SessionScan implements LineSink {
   }
 }
 
-function needOf(envelope: EnvelopeReader): Need {
+function needOf(envelope: EnvelopeReader, takesLabels: boolean): Need {
   const { headBytes, typeStart, typeEnd, roleStart, roleEnd } = envelope;
   if (isText(headBytes, typeStart, typeEnd, nameType)) return "body";
+  if (takesLabels && isText(headBytes, typeStart, typeEnd, labelType)) return "body";
   if (!isText(headBytes, typeStart, typeEnd, messageType)) return "nothing";
   const isSpoken = spokenRoles.some((role) => isText(headBytes, roleStart, roleEnd, role));
   return isSpoken ? "body" : "count";

@@ -1,0 +1,156 @@
+/**
+ * Looks for a text in the sessions of a directory: what users and assistants said, names, labels.
+ * Sessions are read one after the other, latest change first, in bounded memory; a hit comes as
+ * soon as it is found. Nothing is kept or written, and a file that cannot be read is passed over.
+ */
+import { chunkBytesDefault, LineFramer, openByteSource } from "@branchlog/streaming";
+import type { FileSource } from "@branchlog/streaming";
+import { legacyEntryId } from "../dialects/legacy-id.ts";
+import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
+import { isStoredObject, storedText } from "../projections/stored-value.ts";
+import { textSearch } from "./search-text.ts";
+import type { Snippet, TextSearch } from "./search-text.ts";
+import { sessionFilesIn, sessionFilesInAndBelow } from "./session-files.ts";
+import { SessionScan } from "./session-scan.ts";
+
+/** One place where a query was found. */
+export interface SearchHit {
+  /** Of the session file. */
+  readonly path: string;
+  /** As stored: foreign files may lack any field but the id. */
+  readonly header: SessionHeader;
+  /** What it was found in. A name or label may have been replaced since. */
+  readonly kind: "message" | "name" | "label";
+  /** The entry that says it. */
+  readonly entryId: string;
+  /** Who said it, of messages. */
+  readonly role?: "user" | "assistant";
+  /** The timestamp of the entry, as stored. */
+  readonly timestamp: string;
+  /** What is around the first match in the entry. */
+  readonly snippet: Snippet;
+}
+
+/** Where to look. */
+export interface SearchOptions {
+  /** Whether the sessions right in sub-directories are searched, too. Default false. */
+  readonly subdirectories?: boolean;
+  /** Ends the search with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The hits of a query in the sessions of a directory, one for each entry at most: those of the
+ * session that changed last come first, and those of one session in file order. Upper and lower
+ * case are the same; in names, the query may leave characters out. An empty query has no hits.
+ * O(bytes of the files).
+ * @throws What listing the directory throws, and the signal's reason.
+ * @example
+ * for await (const { path, snippet } of searchSessions("sessions", "red build")) {
+ *   console.log(path, snippet.text);
+ * }
+ */
+export async function* searchSessions(
+  directory: string,
+  query: string,
+  { subdirectories = false, signal }: SearchOptions = {},
+): AsyncGenerator<SearchHit, void, undefined> {
+  signal?.throwIfAborted();
+  const list = subdirectories ? sessionFilesInAndBelow : sessionFilesIn;
+  const files = (await list(directory, signal)).filter(({ isReadable }) => isReadable);
+  files.sort((one, other) => other.mtimeMs - one.mtimeMs || (one.path < other.path ? -1 : 1));
+  const search = textSearch(query);
+  const chunk = Buffer.allocUnsafe(chunkBytesDefault);
+  for (const { path } of files) {
+    try {
+      yield* hitsIn(path, search, chunk, signal);
+    } catch {
+      signal?.throwIfAborted();
+    }
+  }
+}
+
+async function* hitsIn(
+  path: string,
+  search: TextSearch,
+  chunk: Buffer,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<SearchHit, void, undefined> {
+  const source = openByteSource(path);
+  try {
+    for await (const found of entriesIn(source, chunk, signal)) {
+      const hit = hitOf(path, search, found);
+      if (hit !== undefined) yield hit;
+    }
+  } finally {
+    source.closeSync();
+  }
+}
+
+/** An entry that may be a hit. */
+interface FoundEntry {
+  readonly header: SessionHeader;
+  readonly entry: SessionEntry;
+  readonly lineNumber: number;
+}
+
+/** The entries of a session that say something, chunk by chunk; none if the file is no session. */
+async function* entriesIn(
+  source: FileSource,
+  chunk: Buffer,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<FoundEntry, void, undefined> {
+  const found: FoundEntry[] = [];
+  const lines = new SessionScan(source, {
+    takesLabels: true,
+    otherMessage: () => {},
+    entry: (entry, lineNumber) => {
+      const { header } = lines.header;
+      if (header !== undefined) found.push({ header, entry, lineNumber });
+    },
+  });
+  const framer = new LineFramer();
+  const size = source.sizeSync();
+  while (framer.offset < size && !(lines.header.isOver && lines.header.header === undefined)) {
+    const length = Math.min(chunk.length, size - framer.offset);
+    const bytesRead = await source.read(chunk, 0, length, framer.offset);
+    signal?.throwIfAborted();
+    if (bytesRead === 0) break;
+    framer.push(chunk.subarray(0, bytesRead), lines);
+    yield* found.splice(0);
+  }
+  lines.end(framer.rest());
+  yield* found;
+}
+
+function hitOf(path: string, search: TextSearch, found: FoundEntry): SearchHit | undefined {
+  const { header, entry, lineNumber } = found;
+  const said = saidBy(entry);
+  if (said === undefined) return undefined;
+  const { kind, role, text } = said;
+  const snippet = kind === "name" ? search.inName(text) : search.inText(text);
+  if (snippet === undefined) return undefined;
+  // Decoding boundary: entries of version 1 have no ids of their own.
+  const stored: unknown = entry.id;
+  const entryId = typeof stored === "string" ? stored : legacyEntryId(header.id, lineNumber);
+  const { timestamp } = entry;
+  return { path, header, kind, entryId, ...(role && { role }), timestamp, snippet };
+}
+
+interface Said extends Pick<SearchHit, "kind" | "role"> {
+  readonly text: string;
+}
+
+function saidBy(entry: SessionEntry): Said | undefined {
+  if (entry.type === "session_info") return asSaid("name", entry.name);
+  if (entry.type === "label") return asSaid("label", entry.label);
+  const message: unknown = entry.type === "message" ? entry.message : undefined;
+  if (!isStoredObject(message) || !("role" in message) || !("content" in message)) return undefined;
+  const { role, content } = message;
+  if (role !== "user" && role !== "assistant") return undefined;
+  return { kind: "message", role, text: storedText(content, " ") };
+}
+
+function asSaid(kind: "name" | "label", text: unknown): Said | undefined {
+  return typeof text === "string" ? { kind, text } : undefined;
+}

@@ -1,0 +1,68 @@
+/** `branchlog search`: hits as people and as programs read them. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createSession } from "@branchlog/core";
+import { createStyle } from "../../packages/cli/src/style.ts";
+import { hitLine } from "../../packages/cli/src/text/hit-line.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { branchlog } from "./command-run.ts";
+
+async function newSession(path: string, content: string): Promise<string> {
+  const session = await createSession(path, { cwd: "/w", id: "s" });
+  const message = { role: "user" as const, content, timestamp: 1 };
+  return (await session.append({ type: "message", message })).id;
+}
+
+describe("search", () => {
+  it("shows where something was said, below the session that says it", async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, "below"));
+    const path = join(directory, "a.jsonl");
+    const id = await newSession(path, "Why is the build red?");
+    await newSession(join(directory, "below", "b.jsonl"), "Another build.");
+    const { code, out } = await branchlog(["search", "BUILD", directory]);
+    expect([code, out.split("\n")[0]]).toEqual([0, path]);
+    expect(out.split("\n")[1]).toMatch(new RegExp(`^${id} .* user {2}Why is the build red\\?$`));
+    const all = await branchlog(["search", "build", directory, "-r", "--json"]);
+    const hits = all.out.trimEnd().split("\n");
+    expect(hits.length).toBe(2);
+    expect(JSON.parse(hits.find((hit) => hit.includes(id)) ?? "")).toMatchObject({
+      path,
+      sessionId: "s",
+      kind: "message",
+      role: "user",
+      entryId: id,
+      snippet: { matchStart: 11, matchEnd: 16 },
+    });
+    const one = await branchlog(["search", "build", directory, "-r", "--limit", "1", "--json"]);
+    expect(one.out.trimEnd().split("\n").length).toBe(1);
+  });
+
+  it("says when there is nothing, and fails where there is no directory", async () => {
+    const directory = temporaryDirectory();
+    expect(await branchlog(["search", "x", directory])).toMatchObject({ code: 0, out: "" });
+    expect((await branchlog(["search", "x", join(directory, "none")])).code).toBe(1);
+  });
+
+  it("keeps to its line, and marks what was looked for", () => {
+    const text = `${"before ".repeat(20)}build\u001b[31m${" after".repeat(20)}`;
+    const hit = {
+      path: "/s.jsonl",
+      header: { type: "session", version: 3, id: "s", timestamp: "", cwd: "" },
+      kind: "message",
+      role: "assistant",
+      entryId: "0000000a",
+      timestamp: "2026-01-01T00:00:00.000Z",
+      snippet: { text, matchStart: 140, matchEnd: 145 },
+    } as const;
+    for (const columns of [80, 100, 140]) {
+      const line = hitLine(hit, { columns, style: createStyle(false) });
+      expect(line.length).toBeLessThanOrEqual(columns + 1);
+      expect(line).toContain("build");
+      expect(line).not.toContain("\u001b");
+      const painted = hitLine(hit, { columns, style: createStyle(true) });
+      expect(painted).toContain("\u001b[33mbuild");
+    }
+  });
+});

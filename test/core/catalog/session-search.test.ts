@@ -1,0 +1,158 @@
+/** Searching what was said in the sessions of a directory. */
+import { mkdirSync, symlinkSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { openSession, searchSessions } from "@branchlog/core";
+import type { SearchHit, SearchOptions } from "@branchlog/core";
+import { textSearch } from "../../../packages/core/src/catalog/search-text.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { arbitraryLines } from "./arbitrary-session.ts";
+import { assistant, entry, header, name, user, writeLines } from "./session-lines.ts";
+
+async function hits(
+  directory: string,
+  query: string,
+  options?: SearchOptions,
+): Promise<SearchHit[]> {
+  const found: SearchHit[] = [];
+  for await (const hit of searchSessions(directory, query, options)) found.push(hit);
+  return found;
+}
+
+const fixtures = fileURLToPath(new URL("../../../fixtures", import.meta.url));
+
+describe("searching sessions", () => {
+  it("finds what users and assistants said, names and labels, with what is around", async () => {
+    const directory = temporaryDirectory();
+    writeLines(directory, "s.jsonl", [
+      header(),
+      user("Why is the BUILD red?"),
+      assistant([{ type: "text", text: "The “build” is red since \u00fcber-commit." }]),
+      entry("label", { targetId: "00000001", label: "red build" }),
+      name("Repair the build"),
+      entry("custom", { customType: "x", data: "build" }),
+      entry("message", { message: { role: "toolResult", content: "build" } }),
+    ]);
+    const found = await hits(directory, " build ");
+    expect(found.map(({ kind, role }) => role ?? kind)).toEqual([
+      "user",
+      "assistant",
+      "label",
+      "name",
+    ]);
+    const [first] = found;
+    const { text = "", matchStart, matchEnd } = first?.snippet ?? {};
+    expect(text.slice(matchStart, matchEnd)).toBe("BUILD");
+    expect((await hits(directory, "ÜBER"))[0]?.role).toBe("assistant");
+    expect((await hits(directory, "rprbld"))[0]?.kind).toBe("name");
+    expect(await hits(directory, "")).toEqual([]);
+    expect(await hits(directory, "no such text")).toEqual([]);
+  });
+
+  it("begins with the session that changed last, and goes into sub-directories if asked", async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, "below"));
+    const places = [directory, directory, join(directory, "below")];
+    const paths = places.map((place, n) => writeLines(place, `${n}.jsonl`, [header(), user("hi")]));
+    for (const [n, path] of paths.entries()) utimesSync(path, n + 1, n + 1);
+    symlinkSync(join(directory, "nowhere"), join(directory, "dangling.jsonl"));
+    const pathsOf = async (options?: SearchOptions): Promise<string[]> =>
+      (await hits(directory, "hi", options)).map(({ path }) => path);
+    expect(await pathsOf()).toEqual([paths[1], paths[0]]);
+    expect(await pathsOf({ subdirectories: true })).toEqual([paths[2], paths[1], paths[0]]);
+  });
+
+  it("names entries by the ids that the session has, also of version 1", async () => {
+    for await (const { path, entryId, kind } of searchSessions(fixtures, "one")) {
+      const session = await openSession(path, { access: "read" });
+      expect([path, kind, (await session.entry(entryId))?.type]).toEqual([
+        path,
+        kind,
+        { message: "message", name: "session_info", label: "label" }[kind],
+      ]);
+    }
+  });
+
+  it("ends when it is told to, with the reason, or when nobody asks for more", async () => {
+    const ending = new AbortController();
+    const search = searchSessions(fixtures, "e", { signal: ending.signal });
+    expect((await search.next()).done).toBe(false);
+    ending.abort(new Error("enough"));
+    await expect(async () => {
+      while ((await search.next()).done !== true);
+    }).rejects.toThrow("enough");
+    for await (const { kind } of searchSessions(fixtures, "e")) {
+      expect(kind).toBeDefined();
+      break;
+    }
+  });
+
+  it("finds what a full parse finds, whatever the file holds", async () => {
+    const query = fc.constantFrom("hi", "SAY", "“ü”", '"quoted"', "}}", "a");
+    await fc.assert(
+      fc.asyncProperty(arbitraryLines, query, async (lines, wanted) => {
+        const directory = temporaryDirectory();
+        writeLines(directory, "s.jsonl", [header(), ...lines]);
+        const found = await hits(directory, wanted);
+        expect(found.map(({ kind }) => kind)).toEqual(expectedKinds(lines, wanted));
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+interface Stored {
+  readonly type?: unknown;
+  readonly name?: unknown;
+  readonly label?: unknown;
+  readonly message?: unknown;
+}
+
+function parsed(line: string): Stored | null {
+  try {
+    return JSON.parse(line.trim()) as Stored | null;
+  } catch {
+    return null;
+  }
+}
+
+/** The plainest way: split, parse, look. */
+function expectedKinds(lines: readonly string[], wanted: string): string[] {
+  const search = textSearch(wanted);
+  return lines.flatMap((line) => {
+    const value = parsed(line) ?? {};
+    if (value.type === "session_info" && typeof value.name === "string") {
+      return search.inName(value.name) === undefined ? [] : ["name"];
+    }
+    if (value.type === "label" && typeof value.label === "string") {
+      return search.inText(value.label) === undefined ? [] : ["label"];
+    }
+    if (value.type !== "message") return [];
+    const { role, content } = (value.message ?? {}) as { role?: unknown; content?: unknown };
+    if (role !== "user" && role !== "assistant") return [];
+    const blocks: unknown[] = Array.isArray(content) ? content : [{ type: "text", text: content }];
+    const texts = blocks.flatMap((block) => {
+      const { type, text } = (block ?? {}) as { type?: unknown; text?: unknown };
+      return type === "text" && typeof text === "string" ? [text] : [];
+    });
+    return search.inText(texts.join(" ")) === undefined ? [] : ["message"];
+  });
+}
+
+describe("a snippet", () => {
+  it("holds the match, whatever the text, and never half a character", () => {
+    const text = fc.string({ unit: "binary", maxLength: 400 });
+    fc.assert(
+      fc.property(text, fc.string({ unit: "grapheme", minLength: 1 }), text, (a, wanted, b) => {
+        const found = textSearch(wanted).inText(`${a}${wanted}${b}`);
+        if (wanted.trim() === "") return expect(found).toBeUndefined();
+        const { text: around = "", matchStart, matchEnd } = found ?? {};
+        const match = around.slice(matchStart, matchEnd);
+        expect(textSearch(wanted).inText(match)?.text).toBe(match);
+        expect(Buffer.from(around).toString()).toBe(around);
+      }),
+    );
+  });
+});
