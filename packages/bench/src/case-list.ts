@@ -15,6 +15,7 @@ import { benchCase as nextContext20k } from "./cases/next-context-20k.ts";
 import { benchCase as nextContext } from "./cases/next-context.ts";
 import { benchCase as open100mb } from "./cases/open-100mb.ts";
 import { benchCase as open1gb } from "./cases/open-1gb.ts";
+import { benchCase as reopen1gb } from "./cases/reopen-1gb.ts";
 import { benchCase as streamBodies } from "./cases/stream-bodies.ts";
 import { benchCase as watchLatency } from "./cases/watch-latency.ts";
 
@@ -24,6 +25,7 @@ export const cases: readonly BenchCase[] = [
   indexThroughput,
   open100mb,
   open1gb,
+  reopen1gb,
   firstContext,
   nextContext,
   nextContext20k,

@@ -30,7 +30,7 @@ export function openQuestion(
         prepare:
           ({ path }) =>
           async () => {
-            const session = await openSession(path, { access: "read" });
+            const session = await openSession(path, { access: "read", checkpoint: "off" });
             return { entries: session.revision, leafId: session.leaf };
           },
       },

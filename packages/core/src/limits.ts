@@ -55,3 +55,15 @@ export const unsyncedEntriesMax: number = 65_536;
 
 /** Longest time of a timer, in milliseconds: the system's, almost 25 days. */
 export const timerMsMax: number = 2 ** 31 - 1;
+
+/** How far a log goes past its checkpoint before another is saved: reading it again is fast. */
+export const checkpointEveryBytesDefault: number = 8 * 1024 * 1024;
+
+/** How long a session is left alone before its checkpoint is saved. */
+export const checkpointIdleMs: number = 1_000;
+
+/** What of a checkpoint is written at once: a few milliseconds of work. */
+export const checkpointPieceBytes: number = 2 * 1024 * 1024;
+
+/** How long work may begin that is left for the exit of the process. */
+export const exitWorkMsMax: number = 1_000;

@@ -66,7 +66,11 @@ export async function createSession(path: string, options: CreateOptions = {}): 
 export async function memorySession(options: CreateOptions = {}): Promise<Session> {
   const ports = createMemoryPorts(options.ports);
   return new Session(
-    Engine.createSync("/session.jsonl", headerFor(options), { ...options, ports }),
+    Engine.createSync("/session.jsonl", headerFor(options), {
+      ...options,
+      ports,
+      checkpoint: "off",
+    }),
   );
 }
 

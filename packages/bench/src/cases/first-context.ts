@@ -16,7 +16,7 @@ export const benchCase: BenchCase = defineCase<number>({
       name: "session.context()",
       role: "ours",
       prepare: async ({ path }) => {
-        const session = await openSession(path, { access: "read" });
+        const session = await openSession(path, { access: "read", checkpoint: "off" });
         return async () => (await session.context()).messages.length;
       },
     },

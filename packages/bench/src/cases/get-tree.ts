@@ -21,7 +21,7 @@ export const benchCase: BenchCase = defineCase<NodeCount>({
       name: "session.tree()",
       role: "ours",
       prepare: async ({ path }) => {
-        const session = await openSession(path, { access: "read" });
+        const session = await openSession(path, { access: "read", checkpoint: "off" });
         return () => {
           const tree = session.tree();
           return countFrom(tree.roots, (id) => tree.children(id));

@@ -21,7 +21,7 @@ export const benchCase: BenchCase = defineCase<LastIds>({
       name: "session.entries({ customType, reverse })",
       role: "ours",
       prepare: async ({ path, facts }) => {
-        const session = await openSession(path, { access: "read" });
+        const session = await openSession(path, { access: "read", checkpoint: "off" });
         return async () => {
           const lastIds: Record<string, string | null> = {};
           for (const customType of Object.keys(facts.customTypes)) {

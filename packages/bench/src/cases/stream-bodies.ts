@@ -36,7 +36,7 @@ export const benchCase: BenchCase = defineCase<TypeCounts>({
       name: "session.entries()",
       role: "ours",
       prepare: async ({ path }) => {
-        const session = await openSession(path, { access: "read" });
+        const session = await openSession(path, { access: "read", checkpoint: "off" });
         return async () => {
           const counts: TypeCounts = new Map();
           count(counts, session.header.type);

@@ -40,6 +40,12 @@ export interface Diagnostic {
   readonly id?: string;
 }
 
+/** Diagnostics as they are saved. */
+export interface SavedDiagnostics {
+  readonly entries: readonly Diagnostic[];
+  readonly counts: readonly (readonly [kind: DiagnosticKind, count: number])[];
+}
+
 /** Collects diagnostics up to a limit for each kind, and counts all of them. */
 export class DiagnosticLog {
   readonly #entries: Diagnostic[] = [];
@@ -53,6 +59,17 @@ export class DiagnosticLog {
   /** How many of a kind were found, those that did not fit the list included. */
   count(kind: DiagnosticKind): number {
     return this.#counts.get(kind) ?? 0;
+  }
+
+  /** All of it; a view that changes with the log. */
+  save(): SavedDiagnostics {
+    return { entries: this.#entries, counts: [...this.#counts] };
+  }
+
+  /** Takes over what was saved, being empty so far. */
+  restore({ entries, counts }: SavedDiagnostics): void {
+    this.#entries.push(...entries);
+    for (const [kind, count] of counts) this.#counts.set(kind, count);
   }
 
   /** Records one finding. */

@@ -9,7 +9,7 @@ const lengthBytes = 4;
 
 /** See the file comment. */
 export class IdArena {
-  #bytes = new Uint8Array(64);
+  #bytes: Uint8Array = new Uint8Array(64);
   #end = 0;
 
   /** Bytes held, for reports. */
@@ -34,10 +34,22 @@ export class IdArena {
     return place;
   }
 
+  /** The bytes put so far: a view that changes with the arena. */
+  save(): Uint8Array {
+    return this.#bytes.subarray(0, this.#end);
+  }
+
+  /** Takes over the first `end` bytes of what was saved. */
+  restore(bytes: Uint8Array, end: number): void {
+    this.#bytes = bytes;
+    this.#end = end;
+  }
+
   /** The id at a place, as text. */
   textAt(place: number): string {
-    const { buffer } = this.#bytes;
-    return idText(Buffer.from(buffer, place + lengthBytes, this.#lengthAt(place)));
+    const { buffer, byteOffset } = this.#bytes;
+    const start = byteOffset + place + lengthBytes;
+    return idText(Buffer.from(buffer, start, this.#lengthAt(place)));
   }
 
   /** Where to look for the id at a place in a hash table: {@link hashOf} its bytes. */

@@ -13,15 +13,26 @@ export const rootSlot = -2;
 /** A fuller table has more collisions, each of which costs a look into another part of memory. */
 const tableLoadMax = 0.4;
 
+/** The columns, as long as there are slots; restored ones may have room for more. */
+export interface SavedIds {
+  readonly count: number;
+  readonly word: Int32Array;
+  readonly inArena: Uint8Array;
+  readonly arenaEnd: number;
+  readonly arena: Uint8Array;
+  readonly bucketCount: number;
+  readonly buckets: Int32Array;
+}
+
 /** See the file comment. Slots count up from 0 and are never freed. */
 export class IdTable {
   /** Per slot: the bits of the id (hex form), or its place in the arena. */
-  #word = new Int32Array(16);
+  #word: Int32Array = new Int32Array(16);
   /** Per slot: 1 if the id is in the arena. */
-  #inArena = new Uint8Array(16);
+  #inArena: Uint8Array = new Uint8Array(16);
   readonly #arena = new IdArena();
   /** Open addressing: slot + 1, or 0 for empty. The length is a power of two. */
-  #buckets = new Int32Array(32);
+  #buckets: Int32Array = new Int32Array(32);
   #count = 0;
   #touched = 0;
 
@@ -71,6 +82,30 @@ export class IdTable {
       this.#inArena = grownUint8(this.#inArena, slots);
     }
     if (slots > this.#buckets.length * tableLoadMax) this.#rehash(slots);
+  }
+
+  /** What there is, as views that change with the table. */
+  save(): SavedIds {
+    const count = this.#count;
+    const arena = this.#arena.save();
+    return {
+      count,
+      word: this.#word.subarray(0, count),
+      inArena: this.#inArena.subarray(0, count),
+      arenaEnd: arena.length,
+      arena,
+      bucketCount: this.#buckets.length,
+      buckets: this.#buckets,
+    };
+  }
+
+  /** Takes over what was saved; the columns are the table's from here on. */
+  restore(saved: SavedIds): void {
+    this.#count = saved.count;
+    this.#word = saved.word;
+    this.#inArena = saved.inArena;
+    this.#arena.restore(saved.arena, saved.arenaEnd);
+    this.#buckets = saved.buckets.subarray(0, saved.bucketCount);
   }
 
   /** The slot of `id`, made if it is new. */

@@ -4,12 +4,26 @@
  * repair, and a record that repeats an earlier id takes over its children at once (it *shadows*
  * the earlier row, as in pi). Every operation here is O(1) but where its comment says otherwise.
  */
-import { grownCapacity, grownInt32 } from "./column.ts";
 import { IdTable } from "./id-table.ts";
 import { KindTable } from "./kind-table.ts";
 import type { Kind } from "./kind-table.ts";
+import type { SavedIds } from "./id-table.ts";
 import { rowFlags, RowTable } from "./row-table.ts";
-import type { RowFacts } from "./row-table.ts";
+import type { RowFacts, SavedRows } from "./row-table.ts";
+import { SlotTable } from "./slot-table.ts";
+import type { SavedSlots } from "./slot-table.ts";
+
+/** An index as it is saved. */
+export interface SavedIndex {
+  readonly rows: SavedRows;
+  readonly ids: SavedIds;
+  readonly kinds: readonly Kind[];
+  readonly slots: SavedSlots;
+  readonly doubtful: readonly number[];
+  readonly hiddenRowOf: readonly (readonly [row: number, hidden: number])[];
+  readonly shadowedCount: number;
+  readonly damagedCount: number;
+}
 
 /** See the file comment. */
 export class IndexTable {
@@ -21,12 +35,7 @@ export class IndexTable {
    * last child went, or the row that hid them. For whoever confirms rows, to take from.
    */
   readonly doubtful: number[] = [];
-  /** Per slot, shifted by one so that the root's children have a place: row that holds the id. */
-  #rowOf = new Int32Array(16).fill(-1);
-  #firstChild = new Int32Array(16).fill(-1);
-  #lastChild = new Int32Array(16).fill(-1);
-  /** Children that are shown: neither shadowed nor damaged without shown children. */
-  #shownChildren = new Int32Array(16);
+  readonly #slots = new SlotTable();
   /** Rows that are part of the tree: all but those whose ids are still bits. */
   #linkedRows = 0;
   #shadowedCount = 0;
@@ -72,14 +81,14 @@ export class IndexTable {
 
   /** Bytes held by the whole index, for reports. */
   get bytes(): number {
-    return this.rows.bytes + this.ids.bytes + this.#rowOf.byteLength * 4;
+    return this.rows.bytes + this.ids.bytes + this.#slots.bytes;
   }
 
   /** Appends a row, links it, shadows an earlier row with its id. Returns the row's number. */
   add(facts: RowFacts): number {
     this.linkWords();
     const row = this.rows.add(facts);
-    this.#growSlots(this.ids.count);
+    this.#slots.growFor(this.ids.count);
     this.#link(row);
     this.#linkedRows = this.rows.count;
     return row;
@@ -99,7 +108,7 @@ export class IndexTable {
     const { count } = rows;
     if (this.#linkedRows === count) return;
     rows.resolveWords(this.ids, this.#linkedRows);
-    this.#growSlots(this.ids.count);
+    this.#slots.growFor(this.ids.count);
     for (let row = this.#linkedRows; row < count; row += 1) this.#link(row);
     this.#linkedRows = count;
   }
@@ -108,7 +117,35 @@ export class IndexTable {
   reserve(rows: number): void {
     this.rows.reserve(rows);
     this.ids.reserve(rows);
-    if (rows + 2 > this.#rowOf.length) this.#reserveSlots(rows + 2);
+    this.#slots.reserve(rows + 2);
+  }
+
+  /** What there is, as views that change with the index. */
+  save(): SavedIndex {
+    this.linkWords();
+    return {
+      rows: this.rows.save(),
+      ids: this.ids.save(),
+      kinds: this.kinds.save(),
+      slots: this.#slots.save(this.ids.count + 1),
+      doubtful: this.doubtful,
+      hiddenRowOf: [...this.#hiddenRowOf],
+      shadowedCount: this.#shadowedCount,
+      damagedCount: this.#damagedCount,
+    };
+  }
+
+  /** Takes over what was saved, being empty so far. */
+  restore(saved: SavedIndex): void {
+    this.rows.restore(saved.rows);
+    this.ids.restore(saved.ids);
+    for (const kind of saved.kinds) this.kinds.add(kind);
+    this.#slots.restore(saved.slots);
+    this.doubtful.push(...saved.doubtful);
+    for (const [row, hidden] of saved.hiddenRowOf) this.#hiddenRowOf.set(row, hidden);
+    this.#shadowedCount = saved.shadowedCount;
+    this.#damagedCount = saved.damagedCount;
+    this.#linkedRows = saved.rows.count;
   }
 
   /** The row that has this id now, or -1. */
@@ -119,7 +156,7 @@ export class IndexTable {
 
   /** The row of a slot, or -1 while the id is only waited for. */
   rowOfSlot(slot: number): number {
-    return slot < 0 ? -1 : (this.#rowOf[slot + 1] ?? -1);
+    return slot < 0 ? -1 : (this.#slots.rowOf[slot + 1] ?? -1);
   }
 
   /** The id of a row. */
@@ -150,12 +187,12 @@ export class IndexTable {
 
   /** Whether anything that is shown hangs below the row. */
   hasChildren(row: number): boolean {
-    return (this.#shownChildren[this.rows.slot(row) + 1] ?? 0) > 0;
+    return (this.#slots.shownChildren[this.rows.slot(row) + 1] ?? 0) > 0;
   }
 
   /** The first linked child of a slot (or of `rootSlot`); raw: see {@link isNode}. */
   firstChildOf(slot: number): number {
-    return this.#firstChild[slot < 0 ? 0 : slot + 1] ?? -1;
+    return this.#slots.firstChild[slot < 0 ? 0 : slot + 1] ?? -1;
   }
 
   /**
@@ -184,11 +221,11 @@ export class IndexTable {
 
   #link(row: number): void {
     const at = this.rows.slot(row) + 1;
-    const earlier = this.#rowOf[at] ?? -1;
-    if (earlier >= 0 || (this.#firstChild[at] ?? -1) >= 0) this.#reshapedCount += 1;
-    this.#rowOf[at] = row;
+    const earlier = this.#slots.rowOf[at] ?? -1;
+    if (earlier >= 0 || (this.#slots.firstChild[at] ?? -1) >= 0) this.#reshapedCount += 1;
+    this.#slots.rowOf[at] = row;
     const parent = this.rows.parentSlot(row);
-    if (parent >= 0 && (this.#rowOf[parent + 1] ?? -1) < 0) this.#strayCount += 1;
+    if (parent >= 0 && (this.#slots.rowOf[parent + 1] ?? -1) < 0) this.#strayCount += 1;
     this.#linkLast(row);
     if (earlier >= 0) this.#shadow(earlier, row);
     this.#show(this.#linkSlot(row));
@@ -197,10 +234,10 @@ export class IndexTable {
 
   #linkLast(row: number): void {
     const at = this.#linkSlot(row) + 1;
-    const last = this.#lastChild[at] ?? -1;
-    if (last < 0) this.#firstChild[at] = row;
+    const last = this.#slots.lastChild[at] ?? -1;
+    if (last < 0) this.#slots.firstChild[at] = row;
     else this.rows.setNextSibling(last, row);
-    this.#lastChild[at] = row;
+    this.#slots.lastChild[at] = row;
   }
 
   #shadow(row: number, by: number): void {
@@ -226,7 +263,7 @@ export class IndexTable {
     this.rows.mark(hidden, 0, rowFlags.shadowed);
     this.rows.mark(instead, rowFlags.shadowed);
     this.#shadowedCount -= 1;
-    this.#rowOf[slot + 1] = hidden;
+    this.#slots.rowOf[slot + 1] = hidden;
     this.doubtful.push(hidden);
     this.#show(this.#linkSlot(hidden));
     this.#hide(this.#linkSlot(instead));
@@ -235,8 +272,8 @@ export class IndexTable {
   /** Counts one more shown child; a damaged parent that gains its first is passed through. */
   #show(slot: number): void {
     for (let at = slot; at >= 0;) {
-      const shown = (this.#shownChildren[at + 1] ?? 0) + 1;
-      this.#shownChildren[at + 1] = shown;
+      const shown = (this.#slots.shownChildren[at + 1] ?? 0) + 1;
+      this.#slots.shownChildren[at + 1] = shown;
       const parent = this.rowOfSlot(at);
       if (shown > 1 || parent < 0 || !this.rows.is(parent, rowFlags.damaged)) return;
       at = this.#linkSlot(parent);
@@ -246,8 +283,8 @@ export class IndexTable {
   /** Counts one shown child less; a damaged parent that loses its last is gone from its own. */
   #hide(slot: number): void {
     for (let at = slot; at >= 0;) {
-      const shown = (this.#shownChildren[at + 1] ?? 0) - 1;
-      this.#shownChildren[at + 1] = shown;
+      const shown = (this.#slots.shownChildren[at + 1] ?? 0) - 1;
+      this.#slots.shownChildren[at + 1] = shown;
       const parent = this.rowOfSlot(at);
       if (shown > 0 || parent < 0) return;
       if (!this.rows.is(parent, rowFlags.damaged)) {
@@ -256,17 +293,5 @@ export class IndexTable {
       }
       at = this.#linkSlot(parent);
     }
-  }
-
-  #growSlots(slots: number): void {
-    const { length } = this.#rowOf;
-    if (slots + 1 > length) this.#reserveSlots(grownCapacity(length, slots + 1));
-  }
-
-  #reserveSlots(capacity: number): void {
-    this.#rowOf = grownInt32(this.#rowOf, capacity, -1);
-    this.#firstChild = grownInt32(this.#firstChild, capacity, -1);
-    this.#lastChild = grownInt32(this.#lastChild, capacity, -1);
-    this.#shownChildren = grownInt32(this.#shownChildren, capacity, 0);
   }
 }

@@ -60,6 +60,11 @@ export class KindTable {
     return found;
   }
 
+  /** All kinds, in the order of their numbers, without what is kept to find them. */
+  save(): readonly Kind[] {
+    return this.#kinds.map(({ type, role, customType }) => ({ type, role, customType }));
+  }
+
   /** The number of a kind given as text. */
   add(kind: Kind): number {
     const key = JSON.stringify([kind.type, kind.role ?? null, kind.customType ?? null]);

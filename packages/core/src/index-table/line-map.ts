@@ -3,6 +3,14 @@
  * the exceptions only: as long as each line is a row, nothing is stored.
  */
 
+/** The exceptions, as they are saved. */
+export interface SavedLines {
+  readonly rows: readonly number[];
+  readonly distances: readonly number[];
+  readonly otherRecords: readonly number[];
+  readonly recordCount: number;
+}
+
 /** See the file comment. */
 export class LineMap {
   /** Rows at which the distance between line number and row changes, and the new distances. */
@@ -25,6 +33,24 @@ export class LineMap {
   addOtherRecord(): void {
     this.#otherRecords.push(this.#recordCount);
     this.#recordCount += 1;
+  }
+
+  /** What there is, as views that change with the map. */
+  save(): SavedLines {
+    return {
+      rows: this.#rows,
+      distances: this.#distances,
+      otherRecords: this.#otherRecords,
+      recordCount: this.#recordCount,
+    };
+  }
+
+  /** Takes over what was saved, being empty so far. */
+  restore({ rows, distances, otherRecords, recordCount }: SavedLines): void {
+    for (const row of rows) this.#rows.push(row);
+    for (const distance of distances) this.#distances.push(distance);
+    for (const record of otherRecords) this.#otherRecords.push(record);
+    this.#recordCount = recordCount;
   }
 
   /** The 1-based line number of a row. O(log exceptions). */

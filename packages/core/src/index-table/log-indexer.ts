@@ -9,11 +9,16 @@ import { entryForm, readHeader } from "../dialects/header.ts";
 import { legacyEntryId } from "../dialects/legacy-id.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { DiagnosticLog } from "./diagnostics.ts";
+import type { SavedDiagnostics } from "./diagnostics.ts";
 import { rootSlot } from "./id-table.ts";
 import { hexWord, isHexWord } from "./id-word.ts";
 import { IndexTable } from "./index-table.ts";
+import type { SavedIndex } from "./index-table.ts";
 import { IsoTimeReader, isoTimeOf } from "./iso-time.ts";
 import { LineMap } from "./line-map.ts";
+import type { SavedLines } from "./line-map.ts";
+import { kindOfValue, timeOfValue } from "./parsed-entry.ts";
+import { foldedTypes, silentTypes } from "./special-types.ts";
 import { rowFlags } from "./row-table.ts";
 import type { RowFacts } from "./row-table.ts";
 
@@ -35,24 +40,19 @@ export interface LogIndexerOptions {
   readonly onFolded: (row: number, value: JsonObject) => void;
 }
 
-/** Types whose entries are parsed whole while reading: projections or the context lean on them. */
-const foldedTypes: ReadonlySet<string> = new Set([
-  "label",
-  "session_info",
-  "compaction",
-  "branch_summary",
-  "model_change",
-  "thinking_level_change",
-  "context_edit",
-]);
-
-/** Record types that are no entries and no damage: omp's title slot. */
-const silentTypes: ReadonlySet<string> = new Set(["title"]);
-
 interface LinePlace {
   readonly offset: number;
   readonly length: number;
   readonly lineNumber: number;
+}
+
+/** What an indexer came to, as it is saved: all but the header itself, which is read again. */
+export interface SavedLog {
+  readonly index: SavedIndex;
+  readonly lines: SavedLines;
+  readonly diagnostics: SavedDiagnostics;
+  readonly entriesBeforeHeader: number;
+  readonly previousSlot: number;
 }
 
 /** See the file comment. */
@@ -88,6 +88,27 @@ export class LogIndexer implements LineSink {
   /** How many entry-like records stood before the header, or in a log without one. */
   get entriesBeforeHeader(): number {
     return this.#entriesBeforeHeader;
+  }
+
+  /** What it came to, as views that change with it. */
+  save(): SavedLog {
+    return {
+      index: this.index.save(),
+      lines: this.lines.save(),
+      diagnostics: this.diagnostics.save(),
+      entriesBeforeHeader: this.#entriesBeforeHeader,
+      previousSlot: this.#previousSlot,
+    };
+  }
+
+  /** Goes on from what was saved of a log with this header, having read nothing so far. */
+  restore(saved: SavedLog, header: IndexedHeader): void {
+    this.index.restore(saved.index);
+    this.lines.restore(saved.lines);
+    this.diagnostics.restore(saved.diagnostics);
+    this.#entriesBeforeHeader = saved.entriesBeforeHeader;
+    this.#previousSlot = saved.previousSlot;
+    this.#setHeader(header);
   }
 
   line(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): void {
@@ -186,11 +207,15 @@ export class LogIndexer implements LineSink {
     if (this.#header !== undefined) {
       this.#report("second-header", "only the first session record counts", place);
     } else if (reading.kind === "header") {
-      this.#header = { header: reading.header, version: reading.version, ...place };
-      this.#readsEnvelopes = entryForm(reading.version) > 1;
+      this.#setHeader({ header: reading.header, version: reading.version, ...place });
     } else {
       this.#report("bad-line", "a session record without a string id", place);
     }
+  }
+
+  #setHeader(header: IndexedHeader): void {
+    this.#header = header;
+    this.#readsEnvelopes = entryForm(header.version) > 1;
   }
 
   #addBeforeHeader(value: JsonObject, place: LinePlace): void {
@@ -262,30 +287,4 @@ export class LogIndexer implements LineSink {
     const { offset, length, lineNumber } = place;
     this.diagnostics.add({ kind, reason, offset, length, line: lineNumber });
   }
-}
-
-/** The kind of a parsed entry; v2's role hookMessage is custom since v3. */
-function kindOfValue(
-  type: string,
-  value: JsonObject,
-  version: number,
-): { type: string; role: string | undefined; customType: string | undefined } {
-  const { message, customType } = value;
-  const stored =
-    type === "message" && message !== null && typeof message === "object" && !Array.isArray(message)
-      ? message["role"]
-      : undefined;
-  const role = typeof stored === "string" ? stored : undefined;
-  const hasCustomType = type === "custom" || type === "custom_message";
-  return {
-    type,
-    role: role === "hookMessage" && version < 3 ? "custom" : role,
-    customType: hasCustomType && typeof customType === "string" ? customType : undefined,
-  };
-}
-
-function timeOfValue(timestamp: unknown): number {
-  if (typeof timestamp === "string") return Date.parse(timestamp);
-  // A number that no Date can hold is no time.
-  return typeof timestamp === "number" ? new Date(timestamp).getTime() : Number.NaN;
 }

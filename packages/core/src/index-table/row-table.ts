@@ -44,17 +44,30 @@ export interface RowFacts {
   readonly flags: number;
 }
 
+/** The columns, as long as there are rows; restored ones may have room for more. */
+export interface SavedRows {
+  readonly count: number;
+  readonly offset: Float64Array;
+  readonly length: Uint32Array;
+  readonly slot: Int32Array;
+  readonly parentSlot: Int32Array;
+  readonly nextSibling: Int32Array;
+  readonly kind: Int32Array;
+  readonly time: Float64Array;
+  readonly flags: Uint8Array;
+}
+
 /** See the file comment. */
 export class RowTable {
   #count = 0;
-  #offset = new Float64Array(0);
-  #length = new Uint32Array(0);
-  #slot = new Int32Array(0);
-  #parentSlot = new Int32Array(0);
-  #nextSibling = new Int32Array(0);
-  #kind = new Int32Array(0);
-  #time = new Float64Array(0);
-  #flags = new Uint8Array(0);
+  #offset: Float64Array = new Float64Array(0);
+  #length: Uint32Array = new Uint32Array(0);
+  #slot: Int32Array = new Int32Array(0);
+  #parentSlot: Int32Array = new Int32Array(0);
+  #nextSibling: Int32Array = new Int32Array(0);
+  #kind: Int32Array = new Int32Array(0);
+  #time: Float64Array = new Float64Array(0);
+  #flags: Uint8Array = new Uint8Array(0);
 
   /** Number of rows. */
   get count(): number {
@@ -113,6 +126,35 @@ export class RowTable {
       lastSlot = ids.addWord(lastWord);
       this.#slot[row] = lastSlot;
     }
+  }
+
+  /** What there is, as views that change with the table. */
+  save(): SavedRows {
+    const count = this.#count;
+    return {
+      count,
+      offset: this.#offset.subarray(0, count),
+      length: this.#length.subarray(0, count),
+      slot: this.#slot.subarray(0, count),
+      parentSlot: this.#parentSlot.subarray(0, count),
+      nextSibling: this.#nextSibling.subarray(0, count),
+      kind: this.#kind.subarray(0, count),
+      time: this.#time.subarray(0, count),
+      flags: this.#flags.subarray(0, count),
+    };
+  }
+
+  /** Takes over what was saved; the columns are the table's from here on. */
+  restore(saved: SavedRows): void {
+    this.#count = saved.count;
+    this.#offset = saved.offset;
+    this.#length = saved.length;
+    this.#slot = saved.slot;
+    this.#parentSlot = saved.parentSlot;
+    this.#nextSibling = saved.nextSibling;
+    this.#kind = saved.kind;
+    this.#time = saved.time;
+    this.#flags = saved.flags;
   }
 
   /** Byte offset of the row's line. */

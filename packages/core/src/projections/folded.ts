@@ -4,8 +4,19 @@
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { labels } from "./labels.ts";
-import type { Labels } from "./labels.ts";
+import type { Label, Labels } from "./labels.ts";
 import { sessionName } from "./name.ts";
+
+/** Labels and name as they are saved. */
+export interface SavedFolded {
+  readonly versions: readonly number[];
+  readonly labels: readonly (readonly [targetId: string, label: Label])[];
+  readonly labelled: readonly string[];
+  readonly name: string | null;
+}
+
+/** What the states of these versions mean: those of another are rebuilt. */
+export const foldedVersions: readonly number[] = [labels.version, sessionName.version];
 
 /** Current labels and name of one generation of a log. */
 export class FoldedProjections {
@@ -26,6 +37,19 @@ export class FoldedProjections {
   /** The name, or undefined if the session has none. */
   get name(): string | undefined {
     return this.#name;
+  }
+
+  /** All of it, as it is now. */
+  save(): SavedFolded {
+    const name = this.#name ?? null;
+    return { versions: foldedVersions, labels: [...this.#labels], labelled: this.#labelled, name };
+  }
+
+  /** Takes over what was saved, being empty so far. */
+  restore(saved: SavedFolded): void {
+    this.#labels = new Map(saved.labels);
+    for (const targetId of saved.labelled) this.#labelled.push(targetId);
+    this.#name = saved.name ?? undefined;
   }
 
   /** Takes in the entry of a row, in file order. */

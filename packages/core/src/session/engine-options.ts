@@ -4,12 +4,16 @@ import { BranchlogError } from "../errors.ts";
 import {
   batchBytesMaxDefault,
   bodyCacheBytesMaxDefault,
+  checkpointEveryBytesDefault,
   lockWaitMsDefault,
   queuedBytesMaxDefault,
   timerMsMax,
 } from "../limits.ts";
 import { nodePorts } from "../store/node-ports.ts";
 import type { Ports } from "../store/ports.ts";
+
+/** Whether checkpoints are saved and taken up, taken up, or neither. */
+export type CheckpointMode = "auto" | "read" | "off";
 
 /**
  * When an append is acknowledged. `os`: the system has the bytes; they survive the death of this
@@ -36,6 +40,16 @@ export interface EngineOptions {
   readonly batchBytesMax?: number;
   /** Most that waits to be written by one session, in bytes. Default 256 MiB. */
   readonly queuedBytesMax?: number;
+  /**
+   * Whether what was indexed is saved beside the log, once it is worth it, and taken up when the
+   * log is opened again: `auto` does both, `read` only takes up, as with `access: "read"`; `off`
+   * neither. Default `auto`.
+   */
+  readonly checkpoint?: CheckpointMode;
+  /** A directory for these files instead; it has to exist. */
+  readonly checkpointDir?: string | undefined;
+  /** How far a log goes past its checkpoint before another is saved, in bytes. Default 8 MiB. */
+  readonly checkpointEveryBytes?: number;
   /** How often a log is looked at that somebody watches, if no hint comes, in ms. Default 1000. */
   readonly pollMs?: number;
   /** Hands out immutable bodies, to find callers that mutate them. Default false. */
@@ -45,8 +59,9 @@ export interface EngineOptions {
 }
 
 /** Options with every default filled in. */
-export interface EngineSettings extends Required<Omit<EngineOptions, "ports">> {
+export interface EngineSettings extends Required<Omit<EngineOptions, "ports" | "checkpointDir">> {
   readonly ports: Ports;
+  readonly checkpointDir: string | undefined;
 }
 
 /**
@@ -63,6 +78,9 @@ export function engineSettings(options: EngineOptions): EngineSettings {
     durability: checkedDurability(options.durability ?? "os"),
     batchBytesMax: options.batchBytesMax ?? batchBytesMaxDefault,
     queuedBytesMax: options.queuedBytesMax ?? queuedBytesMaxDefault,
+    checkpoint: options.checkpoint ?? "auto",
+    checkpointDir: options.checkpointDir,
+    checkpointEveryBytes: options.checkpointEveryBytes ?? checkpointEveryBytesDefault,
     pollMs: checkedPollMs(options.pollMs ?? pollMsDefault),
     freezeBodies: options.freezeBodies ?? false,
     allowNewerVersion: options.allowNewerVersion ?? false,

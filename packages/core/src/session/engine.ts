@@ -20,6 +20,7 @@ import type { QueuedGroup } from "./append-entries.ts";
 import type { AppendCall, AppendRequest } from "./append-group.ts";
 import type { AppendResult } from "./append-outcome.ts";
 import { ChangeSignal } from "./change-signal.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { engineSettings } from "./engine-options.ts";
 import type { EngineOptions, EngineSettings } from "./engine-options.ts";
 import { Findings } from "./findings.ts";
@@ -36,6 +37,7 @@ export class Engine {
   readonly log: TrackedLog;
   readonly findings: Findings;
   readonly durability: LogDurability;
+  readonly checkpoints: Checkpoints;
   /** Tells of everything that happens to the log. */
   readonly changes: ChangeSignal = new ChangeSignal();
   /** How far the log went at the owner's last own append, or at its opening. */
@@ -47,6 +49,8 @@ export class Engine {
     this.settings = settings;
     this.log = new TrackedLog(new LogFile(settings.ports.fs, path), settings, this.changes.notify);
     this.findings = new Findings(this.log, this.changes.notify);
+    this.checkpoints = new Checkpoints(settings, this.log, this.changes);
+    this.changes.listen(() => this.checkpoints.progressed());
     this.durability = new LogDurability(settings.durability, this.log, settings.ports);
   }
 
@@ -57,8 +61,9 @@ export class Engine {
    */
   static openSync(path: string, options: EngineOptions = {}): Engine {
     const engine = new Engine(path, engineSettings(options));
-    engine.log.openSync();
+    engine.log.openSync(engine.checkpoints);
     engine.markOwn();
+    engine.checkpoints.progressed();
     return engine;
   }
 
@@ -69,8 +74,9 @@ export class Engine {
     signal?: AbortSignal,
   ): Promise<Engine> {
     const engine = new Engine(path, engineSettings(options));
-    await engine.log.open(signal);
+    await engine.log.open(signal, engine.checkpoints);
     engine.markOwn();
+    engine.checkpoints.progressed();
     return engine;
   }
 

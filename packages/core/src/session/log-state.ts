@@ -16,17 +16,19 @@ import type { LineSink } from "@branchlog/streaming";
 import { createBodyCache } from "../bodies/body-cache.ts";
 import { BodyReader } from "../bodies/body-reader.ts";
 import { LogIndexer } from "../index-table/log-indexer.ts";
+import type { IndexedHeader, SavedLog } from "../index-table/log-indexer.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { tailRow } from "../index-table/tree-walk.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { yieldEveryMs } from "../limits.ts";
 import { FoldedProjections } from "../projections/folded.ts";
+import type { SavedFolded } from "../projections/folded.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
 import { continues, isStillThere, rememberedBytes } from "./log-identity.ts";
 import { ReadTrail } from "./read-trail.ts";
-import type { LogIdentity } from "./log-identity.ts";
+import type { LogIdentity, RememberedBytes } from "./log-identity.ts";
 
 /** How a log is read. */
 export interface ReadOptions {
@@ -51,6 +53,16 @@ interface Pending {
   readonly row: number;
 }
 
+/** What is known of a log up to a newline, as it is saved: all but what its files hold. */
+export interface SavedState {
+  readonly indexer: SavedLog;
+  readonly folded: SavedFolded;
+  readonly settledRows: number;
+  /** Position after the newline, and the number of the line that comes next. */
+  readonly end: number;
+  readonly lineNumber: number;
+}
+
 /** See the file comment. */
 export class LogState {
   readonly indexer: LogIndexer;
@@ -58,8 +70,9 @@ export class LogState {
   readonly folded: FoldedProjections = new FoldedProjections();
   /** The file of this generation. */
   readonly file: LogFile;
-  readonly #framer: LineFramer;
-  readonly #trail: ReadTrail;
+  readonly #lineBytesMax: number;
+  #framer: LineFramer;
+  #trail: ReadTrail;
   #pending: Pending | undefined;
   #broken = false;
   #settledRows = 0;
@@ -68,6 +81,7 @@ export class LogState {
   /** @param onDamage Called when an entry that was trusted turns out damaged. */
   constructor(file: LogFile, options: ReadOptions, onDamage: () => void) {
     this.file = file;
+    this.#lineBytesMax = options.lineBytesMax;
     this.#trail = new ReadTrail(file);
     this.#framer = new LineFramer({ lineBytesMax: options.lineBytesMax });
     this.indexer = new LogIndexer({
@@ -119,6 +133,33 @@ export class LogState {
   /** Whether what was indexed turned out not to be what the log holds. */
   get isBroken(): boolean {
     return this.#broken;
+  }
+
+  /** What is known, as views that change with it; null while the log ends within a line. */
+  save(): SavedState | null {
+    if (!this.isTerminated || this.#pending !== undefined || this.#broken) return null;
+    return {
+      indexer: this.indexer.save(),
+      folded: this.folded.save(),
+      settledRows: this.#settledRows,
+      end: this.end,
+      lineNumber: this.#framer.lineNumber,
+    };
+  }
+
+  /** Goes on from what was saved of this log, of which nothing was read so far. */
+  restore(saved: SavedState, header: IndexedHeader, bytes: RememberedBytes): void {
+    const { end: offset, lineNumber } = saved;
+    this.#framer = new LineFramer({ offset, lineNumber, lineBytesMax: this.#lineBytesMax });
+    this.#trail = new ReadTrail(this.file, bytes);
+    this.#settledRows = saved.settledRows;
+    this.indexer.restore(saved.indexer, header);
+    this.folded.restore(saved.folded);
+  }
+
+  /** By which bytes the log is known, read as far as it is. */
+  get rememberedBytes(): RememberedBytes {
+    return this.#trail.bytes;
   }
 
   /** Reads on up to `to`, blocking. */

@@ -109,7 +109,9 @@ export class SessionWriter extends SessionView {
   async close(): Promise<void> {
     this.#access.close();
     await this.#queue.idle();
-    await this.#access.engine.durability.flush();
+    const { durability, checkpoints } = this.#access.engine;
+    await durability.flush();
+    await checkpoints.close();
   }
 
   /** @internal What a function reads of this session, which may be closed. */

@@ -16,6 +16,12 @@ import type { Steps } from "./steps.ts";
 /** How often reading starts again because the file was replaced before it was open. */
 const readAttemptsMax = 3;
 
+/** Fills a state, of which nothing was read, with what was saved of the log that has `stat`. */
+export interface StateRestorer {
+  restoreSync(state: LogState, stat: FileStat): void;
+  restore(state: LogState, stat: FileStat): Promise<void>;
+}
+
 /** See the file comment. */
 export class TrackedLog {
   readonly #options: ReadOptions;
@@ -74,10 +80,11 @@ export class TrackedLog {
   }
 
   /** Reads the log for the first time, blocking. Throws the outcomes of `requireHeader`. */
-  openSync(): void {
+  openSync(saved?: StateRestorer): void {
     for (let attempt = 1; ; attempt += 1) {
       const stat = this.#begin();
       try {
+        saved?.restoreSync(this.#state, stat);
         this.#state.readSync(stat.size);
         return this.#finish(stat);
       } catch (error) {
@@ -87,10 +94,11 @@ export class TrackedLog {
   }
 
   /** As {@link TrackedLog.openSync}, giving the event loop turns. */
-  async open(signal?: AbortSignal): Promise<void> {
+  async open(signal?: AbortSignal, saved?: StateRestorer): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const stat = this.#begin();
       try {
+        await saved?.restore(this.#state, stat);
         await this.#state.read(stat.size, signal);
         return this.#finish(stat);
       } catch (error) {

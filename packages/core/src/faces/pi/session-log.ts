@@ -102,7 +102,7 @@ function memoryEngine(path: string, chunks: Iterable<Buffer>, options: EngineOpt
   const { clock, ids } = engineSettings(options).ports;
   const ports = createMemoryPorts({ lock: noLock, clock, ids });
   createLog(ports, path, chunks);
-  return Engine.openSync(path, { ...options, ports });
+  return Engine.openSync(path, { ...options, ports, checkpoint: "off" });
 }
 
 function appendNow({ engine, leaf }: SessionLog, item: AppendItem): AppendResult {

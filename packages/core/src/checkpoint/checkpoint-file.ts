@@ -1,0 +1,107 @@
+/**
+ * Checkpoints as files: beside their logs, or in a directory of their own. One is read whole or not
+ * at all, and replaced in one step, so that two processes that write it never harm each other.
+ */
+import { createHash } from "node:crypto";
+import { basename, dirname, join } from "node:path";
+import { runReads, runReadsSync } from "@branchlog/streaming";
+import type { ByteSource } from "@branchlog/streaming";
+import { temporaryPath, writeFully } from "../store/create-log.ts";
+import type { FileSystem, Ports } from "../store/ports.ts";
+import { readCheckpoint } from "./checkpoint-format.ts";
+
+/** Where the checkpoint of a log is: beside it, or in a directory of checkpoints. */
+export function checkpointPath(logPath: string, directory: string | undefined): string {
+  const name = `${basename(logPath)}.ckpt`;
+  if (directory === undefined) return join(dirname(logPath), name);
+  // Logs of one name lie in many directories.
+  const place = createHash("sha256").update(dirname(logPath)).digest("hex").slice(0, 16);
+  return join(directory, `${place}-${name}`);
+}
+
+/** What a checkpoint holds, blocking; undefined if there is none that is whole. Throws nothing. */
+export function loadCheckpointSync(fs: FileSystem, path: string): unknown {
+  try {
+    if (fs.statSync(path)?.isFile !== true) return undefined;
+    const fd = fs.openSync(path, "read");
+    try {
+      return runReadsSync(sourceOf(fs, fd), readCheckpoint(fs.fstatSync(fd).size));
+    } finally {
+      fs.closeSync(fd);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** As {@link loadCheckpointSync}, blocking only while a piece is checked. */
+export async function loadCheckpoint(fs: FileSystem, path: string): Promise<unknown> {
+  try {
+    if (fs.statSync(path)?.isFile !== true) return undefined;
+    const fd = fs.openSync(path, "read");
+    try {
+      return await runReads(sourceOf(fs, fd), readCheckpoint(fs.fstatSync(fd).size));
+    } finally {
+      fs.closeSync(fd);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** A checkpoint that is being written: piece by piece, then it takes its place, or is gone. */
+export class CheckpointWrite {
+  readonly #fs: FileSystem;
+  readonly #path: string;
+  readonly #temporary: string;
+  readonly #fd: number;
+
+  /** Throws what the file system throws. */
+  constructor(ports: Ports, path: string) {
+    this.#fs = ports.fs;
+    this.#path = path;
+    this.#temporary = temporaryPath(ports, path);
+    this.#fd = ports.fs.openSync(this.#temporary, "create");
+  }
+
+  /** Throws what the file system throws; it is to be abandoned then. */
+  add(piece: Buffer): void {
+    writeFully(this.#fs, this.#fd, piece);
+  }
+
+  /** Puts it in its place. Throws what the file system throws, and leaves nothing then. */
+  finish(): void {
+    try {
+      this.#fs.closeSync(this.#fd);
+      this.#fs.renameSync(this.#temporary, this.#path);
+    } catch (error) {
+      this.#remove();
+      throw error;
+    }
+  }
+
+  /** Leaves the one before in its place. */
+  abandon(): void {
+    try {
+      this.#fs.closeSync(this.#fd);
+    } finally {
+      this.#remove();
+    }
+  }
+
+  #remove(): void {
+    try {
+      this.#fs.unlinkSync(this.#temporary);
+    } catch {
+      // It was renamed; or it stays, as a file that nothing reads.
+    }
+  }
+}
+
+function sourceOf(fs: FileSystem, fd: number): ByteSource {
+  return {
+    readSync: (target, offset, length, position) =>
+      fs.readSync(fd, target, offset, length, position),
+    read: (target, offset, length, position) => fs.read(fd, target, offset, length, position),
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * The bytes of a checkpoint: a mark, a JSON text, the columns that it names, a checksum of it all.
+ * What is damaged anywhere, cut, longer, of another version or another byte order is no checkpoint.
+ */
+import { endianness } from "node:os";
+import { crc32 } from "node:zlib";
+import type { Reads } from "@branchlog/streaming";
+import { readWhole } from "../bodies/whole-read.ts";
+import { attachColumns, columnBytes, detachColumns, newColumn } from "./columns.ts";
+import type { Column, ColumnPlace } from "./columns.ts";
+
+/** Raised whenever what is saved means something else. */
+const formatVersion = 1;
+
+const mark = Buffer.from(`BLCKPT${endianness()}`, "latin1");
+const headBytes = 16;
+const checksumBytes = 8;
+/** Columns begin at multiples of this. */
+const alignment = 8;
+/** Room for what comes, so that the first entry after reading does not copy every column. */
+const spareShare = 1 / 16;
+
+/** The pieces of a checkpoint, in order. Columns are not copied: they must not change meanwhile. */
+export function* checkpointPieces(value: object): Generator<Buffer> {
+  const { json, columns } = detachColumns(value);
+  const places = JSON.stringify(columns.map(({ place }) => place));
+  const text = Buffer.from(`{"columns":${places},"value":${json}}`);
+  const head = Buffer.alloc(headBytes);
+  mark.copy(head);
+  head.writeUInt32LE(text.length, 8);
+  head.writeUInt32LE(formatVersion, 12);
+  let checksum = 0;
+  const bytes = columns.map(({ column }) => bytesOf(column));
+  for (const piece of padded([head, text, ...bytes])) {
+    checksum = crc32(piece, checksum);
+    yield piece;
+  }
+  yield endOf(checksum);
+}
+
+/** The value of a checkpoint of that size; undefined if it is none. Columns have room for more. */
+export function* readCheckpoint(size: number): Reads<unknown> {
+  const text = yield* readText(size);
+  if (text === undefined) return undefined;
+  let { checksum, position } = text;
+  const columns: { readonly place: ColumnPlace; readonly column: Column }[] = [];
+  for (const place of text.columns) {
+    const { column, bytes } = roomFor(place);
+    checksum = crc32(yield* readWhole(bytes, position), checksum);
+    position += bytes.length;
+    // What was read to align the next is no part of this one.
+    columns.push({ place, column: column.fill(0, place.length, place.length + alignment) });
+  }
+  const end = yield* readWhole(Buffer.alloc(checksumBytes), position);
+  if (!end.equals(endOf(checksum))) return undefined;
+  attachColumns(text.value, columns);
+  return text.value;
+}
+
+/** What stands before the columns; not yet known to be undamaged, but for its lengths. */
+interface CheckpointText {
+  readonly value: unknown;
+  readonly columns: readonly ColumnPlace[];
+  readonly checksum: number;
+  /** Where the columns begin. */
+  readonly position: number;
+}
+
+function* readText(size: number): Reads<CheckpointText | undefined> {
+  if (size < headBytes + checksumBytes) return undefined;
+  const head = yield* readWhole(Buffer.alloc(headBytes), 0);
+  const textBytes = head.readUInt32LE(8);
+  const isMarked = head.subarray(0, mark.length).equals(mark);
+  const isOurs = isMarked && head.readUInt32LE(12) === formatVersion;
+  if (!isOurs || headBytes + textBytes + checksumBytes > size) return undefined;
+  const text = yield* readWhole(Buffer.alloc(alignedUp(textBytes)), headBytes);
+  const { value, columns } = parsed(text.toString("utf8", 0, textBytes));
+  const position = headBytes + text.length;
+  // Nothing large is made before the lengths agree with each other.
+  const bytes = columns.reduce((sum, one) => sum + alignedUp(columnBytes(one)), 0);
+  if (position + bytes + checksumBytes !== size) return undefined;
+  return { value, columns, checksum: crc32(text, crc32(head)), position };
+}
+
+function endOf(checksum: number): Buffer {
+  const end = Buffer.alloc(checksumBytes);
+  end.writeUInt32LE(checksum);
+  return end;
+}
+
+function parsed(json: string): { readonly value: unknown; readonly columns: ColumnPlace[] } {
+  try {
+    // Decoding boundary: what is damaged will not have the length of the file, or its checksum.
+    return JSON.parse(json) as { value: unknown; columns: ColumnPlace[] };
+  } catch {
+    return { value: undefined, columns: [] };
+  }
+}
+
+/** A column with room for more, and the bytes of it that are read, the padding included. */
+function roomFor(place: ColumnPlace): { column: Column; bytes: Buffer } {
+  const { kind, length } = place;
+  const column = newColumn(kind, length + Math.ceil(length * spareShare) + alignment);
+  const { buffer, byteOffset } = column;
+  return { column, bytes: Buffer.from(buffer, byteOffset, alignedUp(columnBytes(place))) };
+}
+
+function* padded(pieces: readonly Buffer[]): Generator<Buffer> {
+  for (const piece of pieces) {
+    if (piece.length > 0) yield piece;
+    const missing = alignedUp(piece.length) - piece.length;
+    if (missing > 0) yield Buffer.alloc(missing);
+  }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Column): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+function alignedUp(bytes: number): number {
+  return Math.ceil(bytes / alignment) * alignment;
+}

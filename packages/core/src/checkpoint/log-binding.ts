@@ -1,0 +1,50 @@
+/**
+ * Binds a checkpoint to the log that it is of: the file, the bytes at its start and before the end
+ * of what is covered, and samples in between. A log that only grew is recognised by few reads.
+ */
+import { crc32 } from "node:zlib";
+import type { ByteSource } from "@branchlog/streaming";
+import { readFullySync } from "../bodies/body-reader.ts";
+import type { FileStat } from "../store/ports.ts";
+
+/** See the file comment. */
+export interface LogBinding {
+  readonly dev: number;
+  readonly ino: number;
+  /** Of the log when it was saved; while both stay, its bytes do. */
+  readonly size: number;
+  readonly ctimeMs: number;
+  /** Bytes of the log that are covered. */
+  readonly end: number;
+  /** Checksums of parts of what is covered: its start, its end, and some in between. */
+  readonly samples: readonly number[];
+}
+
+const sampleBytes = 4096;
+const samplesBetween = 64;
+
+/** Binds to the first `end` bytes of a log. */
+export function bindingOf(source: ByteSource, stat: FileStat, end: number): LogBinding {
+  const { dev, ino, size, ctimeMs } = stat;
+  return { dev, ino, size, ctimeMs, end, samples: samplesOf(source, end) };
+}
+
+/** Whether the log that has `stat` now begins with what was bound. */
+export function isBoundTo(binding: LogBinding, source: ByteSource, stat: FileStat): boolean {
+  const { dev, ino, size, ctimeMs, end, samples } = binding;
+  if (stat.dev !== dev || stat.ino !== ino || stat.size < end) return false;
+  if (stat.size === size && stat.ctimeMs === ctimeMs) return true;
+  const now = samplesOf(source, end);
+  return now.length === samples.length && now.every((sum, at) => sum === samples[at]);
+}
+
+/** Checksums of the start, of evenly spaced parts, and of the end. */
+function samplesOf(source: ByteSource, end: number): number[] {
+  const part = Buffer.alloc(Math.min(sampleBytes, end));
+  const last = end - part.length;
+  return Array.from({ length: samplesBetween + 2 }, (_, at) => {
+    const position = Math.floor((last * at) / (samplesBetween + 1));
+    readFullySync(source, part, part.length, position);
+    return crc32(part);
+  });
+}

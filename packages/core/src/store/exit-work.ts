@@ -1,0 +1,28 @@
+/**
+ * Work that is left for the end of the process, as far as there is time for it. None of it may be
+ * needed: a process that is killed does none.
+ */
+import { exitWorkMsMax } from "../limits.ts";
+
+const works = new Set<() => void>();
+let isListening = false;
+
+/** Does `work`, which must not throw, when the process exits by itself. Returns what ends that. */
+export function atExit(work: () => void): () => void {
+  const own = (): void => work();
+  works.add(own);
+  if (!isListening) process.once("exit", doAll);
+  isListening = true;
+  return () => {
+    works.delete(own);
+  };
+}
+
+/** Begins nothing once the time is over: whoever waits for the process waits for this, too. */
+function doAll(): void {
+  const startMs = performance.now();
+  for (const work of works) {
+    if (performance.now() - startMs > exitWorkMsMax) return;
+    work();
+  }
+}

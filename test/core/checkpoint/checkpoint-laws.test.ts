@@ -1,0 +1,125 @@
+/** Checkpoints of logs in any state, and what is appended to them afterwards. */
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
+import type { OpenOptions, Session } from "@branchlog/core";
+import { attachColumns, detachColumns } from "../../../packages/core/src/checkpoint/columns.ts";
+import {
+  checkpointPieces,
+  readCheckpoint,
+} from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
+import { runReadsSync } from "@branchlog/streaming";
+import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
+import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { say } from "../live/support.ts";
+import { damagedSession } from "../repair/damaged-session.ts";
+import { factsOf, openedFacts } from "./session-facts.ts";
+
+const always: OpenOptions = { checkpointEveryBytes: 1 };
+
+const append = (session: Session, n: number): Promise<unknown> =>
+  session.append(n % 3 === 0 ? { type: "session_info", name: `${n}` } : say(`${n}`), {
+    id: `own${n}`,
+  });
+
+describe("a session that was opened with a checkpoint", () => {
+  it("says, appends and reads the same as one without (Verifies: P15, P21)", async () => {
+    await fc.assert(
+      fc.asyncProperty(damagedSession, fc.nat(100), fc.nat(3), async (damage, cut, more) => {
+        const paths = ["a", "b"].map((name) => join(temporaryDirectory(), `${name}.jsonl`));
+        const { bytes } = damage;
+        const end = bytes.indexOf(10, (bytes.length * cut) / 100) + 1;
+        const facts: unknown[] = [];
+        for (const [at, path] of paths.entries()) {
+          const ports = { clock: new ManualClock(0) };
+          const options: OpenOptions = { ports, ...(at === 0 ? always : { checkpoint: "off" }) };
+          writeFileSync(path, bytes.subarray(0, end));
+          const first = await openSession(path, options).catch(() => undefined);
+          await first?.close();
+          appendFileSync(path, bytes.subarray(end));
+          const second = await openSession(path, options).catch(() => undefined);
+          if (second === undefined) continue;
+          for (let n = 0; n < more; n += 1) await append(second, n).catch(() => undefined);
+          facts.push(await factsOf(second), (await second.verify()).badLineCounts);
+          await second.close();
+          facts.push(await openedFacts(path, options));
+        }
+        const half = facts.length / 2;
+        expect(facts.slice(0, half)).toEqual(facts.slice(half));
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe("the bytes of a checkpoint", () => {
+  const column = fc.oneof(
+    fc.int32Array(),
+    fc.uint32Array(),
+    fc.uint8Array(),
+    fc.float64Array({ noNaN: true }),
+  );
+  const text = fc.string({ unit: "binary" });
+  const nested = fc.record({ column, text, numbers: fc.array(fc.nat()) });
+  const value = fc.record({ column, nested, other: fc.record({ nested, column }) });
+
+  it("give back what they were made from", () => {
+    fc.assert(
+      fc.property(value, (original) => {
+        const bytes = Buffer.concat([...checkpointPieces(original)]);
+        const source = {
+          readSync: (target: Buffer, offset: number, length: number, position: number) =>
+            bytes.copy(target, offset, position, position + length),
+          read: () => Promise.reject(new Error("not asked for")),
+        };
+        const read = runReadsSync(source, readCheckpoint(bytes.length));
+        // Columns come back with room behind what was in them.
+        const found = detachColumns(read as object);
+        const cut = found.columns.map((one, at) => {
+          const { length } = detachColumns(original).columns[at]?.place ?? one.place;
+          return { place: one.place, column: one.column.subarray(0, length) };
+        });
+        attachColumns(read, cut);
+        expect(read).toEqual(original);
+      }),
+    );
+  });
+});
+
+describe("saving in turns", () => {
+  it("is given up when anything changes meanwhile, and leaves nothing", async () => {
+    const fs = new MemoryFileSystem();
+    const ports = createMemoryPorts({ fs });
+    const header = { type: "session", version: 3, id: "s", timestamp: "", cwd: "/" } as const;
+    const engine = Engine.createSync("/s.jsonl", header, { ports, checkpointEveryBytes: 1 });
+    const saving = engine.checkpoints.save();
+    const text = '{"type":"custom","customType":"x","id":"1","parentId":null,"timestamp":""}\n';
+    const fd = fs.openSync("/s.jsonl", "append");
+    fs.writeSync(fd, Buffer.from(text), 0, text.length);
+    engine.refreshSync();
+    await saving;
+    expect(fs.listSync("/")).toEqual(["s.jsonl"]);
+    await engine.checkpoints.save();
+    expect([...fs.listSync("/")].sort()).toEqual(["s.jsonl", "s.jsonl.ckpt"]);
+  });
+
+  it.each(["openSync", "writeSync", "renameSync"])("leaves nothing when %s fails", async (name) => {
+    const fs = new MemoryFileSystem();
+    const ports = createMemoryPorts({ fs });
+    const header = { type: "session", version: 3, id: "s", timestamp: "", cwd: "/" } as const;
+    const engine = Engine.createSync("/s.jsonl", header, { ports, checkpointEveryBytes: 1 });
+    fs.onCall = (call) => {
+      if (call.name === name && call.path?.includes(".ckpt") !== false) throw new Error("ENOSPC");
+      return undefined;
+    };
+    await engine.checkpoints.save();
+    engine.checkpoints.saveSync();
+    fs.onCall = undefined;
+    expect(fs.listSync("/")).toEqual(["s.jsonl"]);
+  });
+});

@@ -1,0 +1,224 @@
+/** Checkpoints: what is taken up from one is what reading the log gives, whatever became of both. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { decodeCounter, readCounter } from "@branchlog/streaming";
+import { createSession, openSession } from "@branchlog/core";
+import { SessionManager } from "@branchlog/core/pi";
+import type { OpenOptions } from "@branchlog/core";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { fixtureNames } from "../projections/fixture-session.ts";
+import { say } from "../live/support.ts";
+import { openedFacts } from "./session-facts.ts";
+
+const always: OpenOptions = { checkpointEveryBytes: 1 };
+
+const fixture = (name: string): Buffer =>
+  readFileSync(fileURLToPath(new URL(`../../../fixtures/${name}.jsonl`, import.meta.url)));
+
+/** Opens a log, and leaves its checkpoint behind. */
+async function leaveCheckpoint(path: string, options: OpenOptions = {}): Promise<void> {
+  await (await openSession(path, { ...always, ...options })).close();
+}
+
+async function expectSame(path: string, options: OpenOptions = {}): Promise<void> {
+  const without = await openedFacts(path, { checkpoint: "off" });
+  expect(await openedFacts(path, { ...always, ...options })).toEqual(without);
+}
+
+/** A log of some entries with its checkpoint. */
+async function smallLog(): Promise<{ readonly path: string; readonly saved: string }> {
+  const path = join(temporaryDirectory(), "s.jsonl");
+  const session = await createSession(path, { ...always, cwd: "/w" });
+  for (const text of ["one", "two"]) await session.append(say(text));
+  await session.append({ type: "label", targetId: session.leaf ?? "", label: "L" });
+  await session.append({ type: "session_info", name: "N" });
+  await session.close();
+  return { path, saved: `${path}.ckpt` };
+}
+
+/** Whether opening took the checkpoint up: then it parses the header, and nothing else. */
+async function isTakenUp(path: string, options: OpenOptions = {}): Promise<boolean> {
+  decodeCounter.parses = 0;
+  await openSession(path, { access: "read", ...always, ...options });
+  return decodeCounter.parses === 1;
+}
+
+describe.each(fixtureNames())("the fixture %s", (name) => {
+  it("reads the same from a checkpoint of any of its lines (Verifies: P15, P21)", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const bytes = fixture(name);
+    for (let end = bytes.indexOf(10) + 1; end > 0; end = bytes.indexOf(10, end) + 1) {
+      writeFileSync(path, bytes.subarray(0, end));
+      await leaveCheckpoint(path).catch(() => undefined);
+      appendFileSync(path, bytes.subarray(end));
+      await expectSame(path);
+    }
+  });
+});
+
+describe("a checkpoint", () => {
+  it("spares reading and parsing what it covers", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const session = await createSession(path, always);
+    await session.appendAll(Array.from({ length: 20_000 }, (_, n) => say(`text ${n}`)));
+    await session.close();
+    appendFileSync(path, readFileSync(path).subarray(-300).toString().split("\n").at(-2) ?? "");
+    appendFileSync(path, "\n");
+    for (const open of [
+      () => openSession(path, { access: "read" }),
+      async () => SessionManager.open(path),
+    ]) {
+      [readCounter.bytes, decodeCounter.parses] = [0, 0];
+      await open();
+      expect(readCounter.bytes).toBeLessThan(400_000);
+      expect(decodeCounter.parses).toBeLessThan(5);
+    }
+    await expectSame(path);
+  });
+
+  it("damaged at any byte, cut anywhere, or longer, counts as none (Verifies: P21)", async () => {
+    const { path, saved } = await smallLog();
+    expect(await isTakenUp(path)).toBe(true);
+    const whole = readFileSync(saved);
+    const without = await openedFacts(path, { checkpoint: "off" });
+    for (let at = 0; at < whole.length; at += 1) {
+      const flipped = Buffer.from(whole);
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
+      writeFileSync(saved, flipped);
+      expect(await isTakenUp(path)).toBe(false);
+      if (at % 50 > 0) continue;
+      expect(await openedFacts(path, {})).toEqual(without);
+      writeFileSync(saved, whole.subarray(0, at));
+      expect(await openedFacts(path, {})).toEqual(without);
+    }
+    writeFileSync(saved, Buffer.concat([whole, Buffer.alloc(8)]));
+    expect(await isTakenUp(path)).toBe(false);
+  });
+
+  it("of another log, or of what this one was, counts as none (Verifies: P21)", async () => {
+    const { path, saved } = await smallLog();
+    const other = await smallLog();
+    const own = readFileSync(saved);
+    copyFileSync(other.saved, saved);
+    expect(await isTakenUp(path)).toBe(false);
+    writeFileSync(saved, own);
+    expect(await isTakenUp(path)).toBe(true);
+
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, text.replace("one", "eno"));
+    await expectSame(path);
+    expect(await isTakenUp(path)).toBe(false);
+    writeFileSync(path, text);
+    expect(await isTakenUp(path)).toBe(true);
+    truncateSync(path, text.length - 10);
+    await expectSame(path);
+    writeFileSync(`${path}.new`, text);
+    renameSync(`${path}.new`, path);
+    expect(await isTakenUp(path)).toBe(false);
+    await expectSame(path);
+  });
+
+  it("from before a migration is not taken for one of after it", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    writeFileSync(path, fixture("pi-v1"));
+    await leaveCheckpoint(path);
+    const session = await openSession(path);
+    await session.append(say("after"));
+    await expectSame(path);
+    await leaveCheckpoint(path);
+    expect(await isTakenUp(path)).toBe(true);
+    await expectSame(path);
+  });
+
+  it("is neither saved nor read where that is not wanted (Verifies: P8)", async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, "s.jsonl");
+    writeFileSync(path, fixture("pi-linear"));
+    for (const options of [{ access: "read" }, { checkpoint: "read" }, { checkpoint: "off" }]) {
+      await leaveCheckpoint(path, options as OpenOptions);
+      expect(readdirSync(directory)).toEqual(["s.jsonl"]);
+    }
+    await leaveCheckpoint(path);
+    expect(readdirSync(directory)).toEqual(["s.jsonl", "s.jsonl.ckpt"]);
+    expect(statSync(`${path}.ckpt`).mode & 0o777).toBe(0o600);
+    expect(await isTakenUp(path, { checkpoint: "off" })).toBe(false);
+    expect(await isTakenUp(path, { checkpoint: "read" })).toBe(true);
+  });
+
+  it("may be kept in a directory of its own", async () => {
+    const directory = temporaryDirectory();
+    const checkpointDir = join(directory, "checkpoints");
+    mkdirSync(checkpointDir);
+    for (const name of ["a", "b"]) {
+      mkdirSync(join(directory, name));
+      writeFileSync(join(directory, name, "s.jsonl"), fixture("pi-linear"));
+      await leaveCheckpoint(join(directory, name, "s.jsonl"), { checkpointDir });
+      expect(await isTakenUp(join(directory, name, "s.jsonl"), { checkpointDir })).toBe(true);
+    }
+    expect(readdirSync(checkpointDir).length).toBe(2);
+    expect(readdirSync(join(directory, "a"))).toEqual(["s.jsonl"]);
+  });
+
+  it("that cannot be saved harms nothing", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    writeFileSync(path, fixture("pi-linear"));
+    await leaveCheckpoint(path, { checkpointDir: join(path, "none") });
+    mkdirSync(`${path}.ckpt`);
+    await leaveCheckpoint(path);
+    await expectSame(path);
+    expect(readdirSync(join(path, "..")).sort()).toEqual(["s.jsonl", "s.jsonl.ckpt"]);
+  });
+
+  it("is saved only once it is worth it", async () => {
+    const { path, saved } = await smallLog();
+    const before = statSync(saved).mtimeMs;
+    const session = await openSession(path, { checkpointEveryBytes: 2_000 });
+    await session.append(say("short"));
+    await session.close();
+    expect(statSync(saved).mtimeMs).toBe(before);
+    const again = await openSession(path, { checkpointEveryBytes: 2_000 });
+    await again.append(say("long".repeat(1_000)));
+    await again.close();
+    expect(statSync(saved).mtimeMs).toBeGreaterThan(before);
+    expect(await isTakenUp(path)).toBe(true);
+  });
+
+  it("written by two sessions at once is one of the two", async () => {
+    const { path } = await smallLog();
+    const sessions = await Promise.all([openSession(path, always), openSession(path, always)]);
+    await sessions[0].append(say("more"));
+    await sessions[1].refresh();
+    await sessions[1].append(say("and more"));
+    await Promise.all(sessions.map((session) => session.close()));
+    await expectSame(path);
+    expect(readdirSync(join(path, "..")).sort()).toEqual(["s.jsonl", "s.jsonl.ckpt"]);
+  });
+});
+
+describe("a process that only opens", () => {
+  it.each(["session", "manager"])("a large log as %s leaves a checkpoint behind", async (face) => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    writeFileSync(path, fixture("pi-linear"));
+    const program = new URL("../../support/opening-process.mjs", import.meta.url);
+    const child = fork(program, [path, face], { execArgv: [] });
+    expect(await once(child, "exit")).toEqual([0, null]);
+    expect(existsSync(`${path}.ckpt`)).toBe(true);
+    expect(await isTakenUp(path)).toBe(true);
+    await expectSame(path);
+  });
+});
