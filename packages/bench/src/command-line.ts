@@ -14,13 +14,22 @@ export interface BenchOptions {
   readonly build: boolean;
 }
 
+/** Two reports to compare. */
+export interface ComparedPaths {
+  readonly beforePath: string;
+  readonly afterPath: string;
+}
+
 const runsDefault: Readonly<Record<Scale, number>> = { full: 5, quick: 3 };
 
 /** The text of --help, for cases of the given names. */
 export function usage(names: readonly string[]): string {
   return `Usage: pnpm bench [NAME…] [options]
+       pnpm bench --compare BEFORE.json AFTER.json
 
 Runs every case, or those named. A full run of all cases writes docs/benchmarks/.
+--compare runs nothing: it exits with 1 if anything of ours got worse by more than
+the spread of its runs, or is not answered any more.
 
       --quick       small inputs, to see that all works
       --runs N      runs of each subject after one warm-up (default 5, quick 3)
@@ -38,7 +47,7 @@ Cases: ${names.join(", ")}
 export function parseCommand(
   args: readonly string[],
   names: readonly string[],
-): BenchOptions | "help" | "list" {
+): BenchOptions | ComparedPaths | "help" | "list" {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -49,11 +58,13 @@ export function parseCommand(
       cache: { type: "string" },
       "no-build": { type: "boolean" },
       list: { type: "boolean" },
+      compare: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
   });
   if (values.help === true) return "help";
   if (values.list === true) return "list";
+  if (values.compare === true) return comparedPaths(positionals);
   const unknown = positionals.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     throw new RangeError(`no case "${unknown}"; there are ${names.join(", ")}`);
@@ -69,4 +80,11 @@ export function parseCommand(
     jsonPath: values.json,
     build: values["no-build"] !== true,
   };
+}
+
+function comparedPaths([beforePath, afterPath, ...more]: readonly string[]): ComparedPaths {
+  if (beforePath !== undefined && afterPath !== undefined && more.length === 0) {
+    return { beforePath, afterPath };
+  }
+  throw new RangeError("--compare takes two reports: BEFORE.json AFTER.json");
 }

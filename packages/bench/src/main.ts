@@ -1,11 +1,12 @@
 /** The command `pnpm bench`: builds, makes the inputs, runs the cases, writes the reports. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { argv, execPath, exit, stderr, stdout } from "node:process";
 import { fileURLToPath } from "node:url";
 import { cases } from "./case-list.ts";
-import { type BenchOptions, parseCommand, usage } from "./command-line.ts";
+import { type BenchOptions, type ComparedPaths, parseCommand, usage } from "./command-line.ts";
+import { compareReports, comparisonMarkdown } from "./comparison.ts";
 import { ensureInput } from "./input-cache.ts";
 import { readMachine } from "./machine.ts";
 import { type BenchReport, toMarkdown } from "./report.ts";
@@ -20,10 +21,28 @@ try {
   const command = parseCommand(argv.slice(2), names);
   if (command === "help") stdout.write(usage(names));
   else if (command === "list") stdout.write(`${names.join("\n")}\n`);
+  else if ("beforePath" in command) exit(compare(command) ? 0 : 1);
   else exit((await run(command)) ? 0 : 1);
 } catch (error) {
   stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
   exit(1);
+}
+
+/** Whether nothing got worse. */
+function compare({ beforePath, afterPath }: ComparedPaths): boolean {
+  const comparison = compareReports(readReport(beforePath), readReport(afterPath));
+  stdout.write(comparisonMarkdown(comparison));
+  return !comparison.isWorse;
+}
+
+function readReport(path: string): BenchReport {
+  // Decoding boundary: what has cases was written by a run.
+  const report = JSON.parse(readFileSync(path, "utf8")) as Partial<BenchReport>;
+  const { machine, scale, cases: reports } = report;
+  if (machine !== undefined && scale !== undefined && reports !== undefined) {
+    return { machine, scale, cases: reports };
+  }
+  throw new RangeError(`${path} is no report of a run`);
 }
 
 async function run(options: BenchOptions): Promise<boolean> {

@@ -1,0 +1,110 @@
+/**
+ * Compares two reports, subject by subject: what is worse counts only if no run of the one was as
+ * bad as the best of the other, so that noise is no regression. Pure.
+ */
+import type { BenchReport, CaseReport, SubjectReport } from "./report.ts";
+import { formatMs } from "./report.ts";
+import type { Summary } from "./statistics.ts";
+
+/** What became of a measurement: beyond the spread of both, or within it. */
+export type Verdict = "better" | "worse" | "same";
+
+/** One measurement of one subject in both reports. */
+export interface ComparedMeasure {
+  readonly caseName: string;
+  readonly subject: string;
+  readonly measure: "time" | "memory";
+  readonly before: Summary;
+  readonly after: Summary;
+  readonly verdict: Verdict;
+}
+
+/** The outcome. */
+export interface Comparison {
+  readonly measures: readonly ComparedMeasure[];
+  /** Cases and subjects that only one report answers, in words. */
+  readonly unmatched: readonly string[];
+  /** Whether something of ours is worse, or is not answered any more. */
+  readonly isWorse: boolean;
+}
+
+/** Compares what is ours; other subjects say how fast the machine was, and are in the reports. */
+export function compareReports(before: BenchReport, after: BenchReport): Comparison {
+  const measures: ComparedMeasure[] = [];
+  const gone: string[] = [];
+  const added: string[] = [];
+  for (const { name } of answered(after)) {
+    if (caseOf(before, name) === undefined) added.push(`${name} is new`);
+  }
+  for (const old of answered(before)) {
+    const now = caseOf(after, old.name);
+    if (now === undefined) gone.push(`${old.name} is not answered any more`);
+    else for (const subject of ours(old)) compareSubject(now, subject, measures, gone);
+  }
+  const isWorse = gone.length > 0 || measures.some(({ verdict }) => verdict === "worse");
+  return { measures, unmatched: [...gone, ...added], isWorse };
+}
+
+/** The comparison as Markdown: what changed first, then how much was the same. */
+export function comparisonMarkdown({ measures, unmatched }: Comparison): string {
+  const changed = measures.filter(({ verdict }) => verdict !== "same");
+  const rows = changed.map(
+    ({ caseName, subject, measure, before, after, verdict }) =>
+      `| ${caseName} | ${subject} | ${measure} | ${shown(measure, before)} | ` +
+      `${shown(measure, after)} | ${(after.median / before.median).toFixed(2)} | ${verdict} |`,
+  );
+  const table =
+    rows.length === 0
+      ? []
+      : [
+          "| case | subject | of | before | after | ratio | |",
+          "|---|---|---|--:|--:|--:|---|",
+          ...rows,
+        ];
+  const same = measures.length - changed.length;
+  const rest = `${same} of ${measures.length} are the same, within their spread.`;
+  return `${[...table, ...unmatched, rest].join("\n")}\n`;
+}
+
+function compareSubject(
+  now: CaseReport,
+  old: SubjectReport,
+  measures: ComparedMeasure[],
+  gone: string[],
+): void {
+  const caseName = now.name;
+  const found = ours(now).find(({ name }) => name === old.name);
+  if (found === undefined) {
+    gone.push(`${caseName}: ${old.name} is not answered any more`);
+    return;
+  }
+  const pairs = [
+    ["time", old.wallMs, found.wallMs],
+    ["memory", old.peakRssBytes, found.peakRssBytes],
+  ] as const;
+  for (const [measure, before, after] of pairs) {
+    const verdict = verdictOf(before, after);
+    measures.push({ caseName, subject: old.name, measure, before, after, verdict });
+  }
+}
+
+function verdictOf(before: Summary, after: Summary): Verdict {
+  if (after.min > before.max) return "worse";
+  return after.max < before.min ? "better" : "same";
+}
+
+function answered({ cases }: BenchReport): readonly CaseReport[] {
+  return cases.filter(({ failure }) => failure === undefined);
+}
+
+function caseOf(report: BenchReport, name: string): CaseReport | undefined {
+  return answered(report).find((one) => one.name === name);
+}
+
+function ours({ subjects }: CaseReport): readonly SubjectReport[] {
+  return subjects.filter(({ role }) => role === "ours");
+}
+
+function shown(measure: ComparedMeasure["measure"], { median }: Summary): string {
+  return measure === "time" ? formatMs(median) : `${(median / 1e6).toFixed(0)} MB`;
+}
