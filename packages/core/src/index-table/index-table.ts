@@ -141,7 +141,7 @@ export class IndexTable {
     this.ids.restore(saved.ids);
     for (const kind of saved.kinds) this.kinds.add(kind);
     this.#slots.restore(saved.slots);
-    this.doubtful.push(...saved.doubtful);
+    for (const row of saved.doubtful) this.doubtful.push(row);
     for (const [row, hidden] of saved.hiddenRowOf) this.#hiddenRowOf.set(row, hidden);
     this.#shadowedCount = saved.shadowedCount;
     this.#damagedCount = saved.damagedCount;

@@ -51,16 +51,18 @@ export class Checkpoints {
     this.#changes = changes;
   }
 
-  /** Fills a state, of which nothing was read, from the checkpoint of its log, if there is one. */
-  restoreSync(state: LogState, stat: FileStat): void {
+  /** A state that goes on from the checkpoint of its log, if there is one. */
+  restoreSync(makeState: () => LogState, stat: FileStat): LogState {
     const { checkpoint, ports } = this.#settings;
-    if (checkpoint !== "off") this.#take(state, stat, loadCheckpointSync(ports.fs, this.#path));
+    if (checkpoint === "off") return makeState();
+    return this.#restored(makeState, stat, loadCheckpointSync(ports.fs, this.#path));
   }
 
   /** As {@link Checkpoints.restoreSync}, without blocking for long. */
-  async restore(state: LogState, stat: FileStat): Promise<void> {
+  async restore(makeState: () => LogState, stat: FileStat): Promise<LogState> {
     const { checkpoint, ports } = this.#settings;
-    if (checkpoint !== "off") this.#take(state, stat, await loadCheckpoint(ports.fs, this.#path));
+    if (checkpoint === "off") return makeState();
+    return this.#restored(makeState, stat, await loadCheckpoint(ports.fs, this.#path));
   }
 
   /** Takes note that the log was read or has grown. O(1). */
@@ -111,11 +113,19 @@ export class Checkpoints {
     return state.end - end >= checkpointEveryBytes;
   }
 
-  #take(state: LogState, stat: FileStat, loaded: unknown): void {
-    // Decoding boundary: what has the mark, the version and the checksum was written here.
-    const checkpoint = loaded as Checkpoint | undefined;
-    if (checkpoint === undefined || !restoreState(state, checkpoint, stat)) return;
-    this.#saved = { state, end: state.end };
+  #restored(makeState: () => LogState, stat: FileStat, loaded: unknown): LogState {
+    if (loaded === undefined) return makeState();
+    const state = makeState();
+    try {
+      // Decoding boundary: what has the mark, the version and the checksum was written here.
+      if (restoreState(state, loaded as Checkpoint, stat)) {
+        this.#saved = { state, end: state.end };
+        return state;
+      }
+    } catch {
+      // Half of a checkpoint is worse than none.
+    }
+    return makeState();
   }
 
   /** Pauses between the pieces; ends without a result if anything has changed by then. */

@@ -24,20 +24,18 @@ export interface Checkpoint {
   readonly state: SavedState;
 }
 
-/** Fills a state, of which nothing was read, from a checkpoint. False: it is not of this log. */
+/**
+ * Fills a state, of which nothing was read, from a checkpoint. False: it is not of this log. Throws
+ * if either cannot be read; the state is of no use then.
+ */
 export function restoreState(state: LogState, checkpoint: Checkpoint, log: FileStat): boolean {
-  try {
-    const { binding, state: saved, remembered } = checkpoint;
-    if (String(saved.folded.versions) !== String(foldedVersions)) return false;
-    if (!isBoundTo(binding, state.file, log)) return false;
-    const header = headerAt(state.file, checkpoint.header);
-    if (header === undefined) return false;
-    state.restore(saved, header, rememberedFrom(remembered, saved.end));
-    return true;
-  } catch {
-    // The log cannot be read: opening it will say so.
-    return false;
-  }
+  const { binding, state: saved, remembered } = checkpoint;
+  if (String(saved.folded.versions) !== String(foldedVersions)) return false;
+  if (!isBoundTo(binding, state.file, log)) return false;
+  const header = headerAt(state.file, checkpoint.header);
+  if (header === undefined) return false;
+  state.restore(saved, header, rememberedFrom(remembered, saved.end));
+  return true;
 }
 
 /** The pieces of a checkpoint of a log as it is known; null while it ends within a line. */

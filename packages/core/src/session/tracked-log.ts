@@ -16,10 +16,10 @@ import type { Steps } from "./steps.ts";
 /** How often reading starts again because the file was replaced before it was open. */
 const readAttemptsMax = 3;
 
-/** Fills a state, of which nothing was read, with what was saved of the log that has `stat`. */
+/** Gives a state with what was saved of the log that has `stat`, or one of which nothing was read. */
 export interface StateRestorer {
-  restoreSync(state: LogState, stat: FileStat): void;
-  restore(state: LogState, stat: FileStat): Promise<void>;
+  restoreSync(makeState: () => LogState, stat: FileStat): LogState;
+  restore(makeState: () => LogState, stat: FileStat): Promise<LogState>;
 }
 
 /** See the file comment. */
@@ -84,7 +84,7 @@ export class TrackedLog {
     for (let attempt = 1; ; attempt += 1) {
       const stat = this.#begin();
       try {
-        saved?.restoreSync(this.#state, stat);
+        if (saved !== undefined) this.#state = saved.restoreSync(() => this.#newState(stat), stat);
         this.#state.readSync(stat.size);
         return this.#finish(stat);
       } catch (error) {
@@ -98,7 +98,9 @@ export class TrackedLog {
     for (let attempt = 1; ; attempt += 1) {
       const stat = this.#begin();
       try {
-        await saved?.restore(this.#state, stat);
+        if (saved !== undefined) {
+          this.#state = await saved.restore(() => this.#newState(stat), stat);
+        }
         await this.#state.read(stat.size, signal);
         return this.#finish(stat);
       } catch (error) {
@@ -179,8 +181,12 @@ export class TrackedLog {
 
   #begin(): FileStat {
     const stat = requireFile(this.file.path, this.file.statSync());
-    this.#state = new LogState(this.file.adopted(stat), this.#options, this.#onChange);
+    this.#state = this.#newState(stat);
     return stat;
+  }
+
+  #newState(stat: FileStat): LogState {
+    return new LogState(this.file.adopted(stat), this.#options, this.#onChange);
   }
 
   #finish(stat: FileStat): void {
@@ -239,7 +245,7 @@ export class TrackedLog {
     for (let attempt = 1; ; attempt += 1) {
       const stat = this.file.statSync();
       if (stat === null) throw this.#gone();
-      const state = new LogState(this.file.adopted(stat), this.#options, this.#onChange);
+      const state = this.#newState(stat);
       try {
         state.readSync(stat.size);
         requireHeader(this.file.path, state.indexer, stat.size);
