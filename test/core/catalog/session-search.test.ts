@@ -75,6 +75,39 @@ describe("searching sessions", () => {
     }
   });
 
+  it("copes with long queries and names, in any letters", async () => {
+    const directory = temporaryDirectory();
+    const long = "ab".repeat(20_000);
+    const lines = [
+      header(),
+      user(`x ${long} y`),
+      name("a".repeat(30_000)),
+      user("İstanbul STRASSE"),
+    ];
+    writeLines(directory, "s.jsonl", lines);
+    expect((await hits(directory, long)).length).toBe(1);
+    expect(await hits(directory, `${"a".repeat(50)}b`)).toEqual([]);
+    const [found] = await hits(directory, "STANBUL strasse");
+    const { text = "", matchStart, matchEnd } = found?.snippet ?? {};
+    expect(text.slice(matchStart, matchEnd)).toBe("stanbul STRASSE");
+    expect(await hits(directory, "\ud800")).toEqual([]);
+  });
+
+  it("passes over what the session does not count as an entry", async () => {
+    const directory = temporaryDirectory();
+    const message = { role: "user", content: "hi", timestamp: 1 };
+    writeLines(directory, "s.jsonl", [header(), { type: "message", message }]);
+    expect(await hits(directory, "hi")).toEqual([]);
+    const { version: _, ...old } = header() as { version: number };
+    const path = writeLines(directory, "v1.jsonl", [
+      old,
+      { type: "message", id: "stored", timestamp: "2026-01-01T00:00:00.000Z", message },
+    ]);
+    const [found] = await hits(directory, "hi");
+    const session = await openSession(path, { access: "read" });
+    expect((await session.entry(found?.entryId ?? ""))?.type).toBe("message");
+  });
+
   it("ends when it is told to, with the reason, or when nobody asks for more", async () => {
     const ending = new AbortController();
     const search = searchSessions(fixtures, "e", { signal: ending.signal });

@@ -71,7 +71,7 @@ describe("the bytes of a checkpoint", () => {
   it("give back what they were made from", () => {
     fc.assert(
       fc.property(value, (original) => {
-        const bytes = Buffer.concat([...checkpointPieces(original)]);
+        const bytes = Buffer.concat([...checkpointPieces(original, 64)]);
         const source = {
           readSync: (target: Buffer, offset: number, length: number, position: number) =>
             bytes.copy(target, offset, position, position + length),

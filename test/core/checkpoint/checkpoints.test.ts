@@ -9,8 +9,10 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -131,6 +133,57 @@ describe("a checkpoint", () => {
     renameSync(`${path}.new`, path);
     expect(await isTakenUp(path)).toBe(false);
     await expectSame(path);
+  });
+
+  it("is not saved of what was rewritten, deleted or moved since it was read", async () => {
+    const { path, saved } = await smallLog();
+    rmSync(saved);
+    const text = readFileSync(path, "utf8");
+    const stale = await openSession(path, always);
+    writeFileSync(path, text.replaceAll("one", "another one"));
+    await stale.close();
+    await expectSame(path);
+    expect(existsSync(saved)).toBe(false);
+    const gone = await openSession(path, always);
+    rmSync(path);
+    await gone.close();
+    expect(readdirSync(join(path, ".."))).toEqual([]);
+  });
+
+  it("holds nothing that only the process knew which saved it", async () => {
+    const { path } = await smallLog();
+    const session = await openSession(path, always);
+    await session.append(say("lost"));
+    const text = readFileSync(path, "utf8").split("\n");
+    writeFileSync(`${path}.new`, `${text.slice(0, 3).join("\n")}\n`);
+    renameSync(`${path}.new`, path);
+    await session.refresh();
+    expect(session.diagnostics.map(({ kind }) => kind)).toEqual(["lost-entries"]);
+    await session.close();
+    expect(await isTakenUp(path)).toBe(true);
+    await expectSame(path);
+  });
+
+  it("is not taken up under another limit on lines", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const session = await createSession(path, always);
+    await session.append({ type: "session_info", name: "N".repeat(10_000) });
+    await session.close();
+    await leaveCheckpoint(path, { lineBytesMax: 1_000 });
+    await expectSame(path);
+    expect(await isTakenUp(path, { lineBytesMax: 1_000 })).toBe(true);
+    expect(await isTakenUp(path)).toBe(false);
+  });
+
+  it("removes what killed processes have left of others", async () => {
+    const { path, saved } = await smallLog();
+    const [old, young] = [`${saved}.old.tmp`, `${saved}.young.tmp`];
+    for (const left of [old, young]) writeFileSync(left, "");
+    utimesSync(old, 1, 1);
+    const session = await openSession(path, always);
+    await session.append(say("more"));
+    await session.close();
+    expect([existsSync(old), existsSync(young)]).toEqual([false, true]);
   });
 
   it("from before a migration is not taken for one of after it", async () => {

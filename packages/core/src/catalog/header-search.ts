@@ -5,7 +5,7 @@
  */
 import { decodeLine, LineFramer, openByteSource, scanSync } from "@branchlog/streaming";
 import type { ByteSource, DecodedLine } from "@branchlog/streaming";
-import { readHeader } from "../dialects/header.ts";
+import { currentVersion, readHeader } from "../dialects/header.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { headerScanBytesMax } from "./limits.ts";
 
@@ -15,11 +15,17 @@ const firstReadBytes = 4096;
 /** Takes the lines of a file in order until {@link HeaderSearch.isOver}. Pure. */
 export class HeaderSearch {
   #header: SessionHeader | undefined;
+  #version = currentVersion;
   #isOver = false;
 
   /** The header as stored, once found. */
   get header(): SessionHeader | undefined {
     return this.#header;
+  }
+
+  /** The version that the header says, once found; it may be newer than what is known. */
+  get version(): number {
+    return this.#version;
   }
 
   /** Whether the first record was met, so that it is known if there is a header. */
@@ -37,7 +43,10 @@ export class HeaderSearch {
   take(line: DecodedLine): void {
     if (this.#isOver || !line.ok || line.value["type"] === titleSlotType) return;
     const reading = readHeader(line.value);
-    if (reading.kind === "header") this.#header = reading.header;
+    if (reading.kind === "header") {
+      this.#header = reading.header;
+      this.#version = reading.version;
+    }
     this.#isOver = true;
   }
 }

@@ -5,6 +5,7 @@
  */
 import { chunkBytesDefault, LineFramer, openByteSource } from "@branchlog/streaming";
 import type { FileSource } from "@branchlog/streaming";
+import { entryForm } from "../dialects/header.ts";
 import { legacyEntryId } from "../dialects/legacy-id.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import { isStoredObject, storedText } from "../projections/stored-value.ts";
@@ -64,8 +65,10 @@ export async function* searchSessions(
   for (const { path } of files) {
     try {
       yield* hitsIn(path, search, chunk, signal);
-    } catch {
+    } catch (error) {
       signal?.throwIfAborted();
+      // What the system refuses; anything else is not the fault of a file.
+      if (!(error instanceof Error && "syscall" in error)) throw error;
     }
   }
 }
@@ -90,6 +93,7 @@ async function* hitsIn(
 /** An entry that may be a hit. */
 interface FoundEntry {
   readonly header: SessionHeader;
+  readonly version: number;
   readonly entry: SessionEntry;
   readonly lineNumber: number;
 }
@@ -105,8 +109,8 @@ async function* entriesIn(
     takesLabels: true,
     otherMessage: () => {},
     entry: (entry, lineNumber) => {
-      const { header } = lines.header;
-      if (header !== undefined) found.push({ header, entry, lineNumber });
+      const { header, version } = lines.header;
+      if (header !== undefined) found.push({ header, version, entry, lineNumber });
     },
   });
   const framer = new LineFramer();
@@ -124,17 +128,24 @@ async function* entriesIn(
 }
 
 function hitOf(path: string, search: TextSearch, found: FoundEntry): SearchHit | undefined {
-  const { header, entry, lineNumber } = found;
+  const { header, entry } = found;
   const said = saidBy(entry);
   if (said === undefined) return undefined;
   const { kind, role, text } = said;
   const snippet = kind === "name" ? search.inName(text) : search.inText(text);
   if (snippet === undefined) return undefined;
-  // Decoding boundary: entries of version 1 have no ids of their own.
-  const stored: unknown = entry.id;
-  const entryId = typeof stored === "string" ? stored : legacyEntryId(header.id, lineNumber);
+  const entryId = idOf(found);
+  if (entryId === undefined) return undefined;
   const { timestamp } = entry;
   return { path, header, kind, entryId, ...(role && { role }), timestamp, snippet };
+}
+
+/** The id that the session has for an entry; undefined if it is none of its entries. */
+function idOf({ header, version, entry, lineNumber }: FoundEntry): string | undefined {
+  if (entryForm(version) === 1) return legacyEntryId(header.id, lineNumber);
+  // Decoding boundary: of the entry only its type was checked.
+  const id: unknown = entry.id;
+  return typeof id === "string" ? id : undefined;
 }
 
 interface Said extends Pick<SearchHit, "kind" | "role"> {

@@ -2,13 +2,16 @@
  * Checkpoints as files: beside their logs, or in a directory of their own. One is read whole or not
  * at all, and replaced in one step, so that two processes that write it never harm each other.
  */
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { runReads, runReadsSync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
-import { temporaryPath, writeFully } from "../store/create-log.ts";
+import { writeFully } from "../store/create-log.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
 import { readCheckpoint } from "./checkpoint-format.ts";
+
+/** A checkpoint is written in less than a second, unless its process stands still. */
+const abandonedAfterMs = 10 * 60 * 1000;
 
 /** Where the checkpoint of a log is: beside it, or in a directory of checkpoints. */
 export function checkpointPath(logPath: string, directory: string | undefined): string {
@@ -60,7 +63,8 @@ export class CheckpointWrite {
   constructor(ports: Ports, path: string) {
     this.#fs = ports.fs;
     this.#path = path;
-    this.#temporary = temporaryPath(ports, path);
+    this.#temporary = `${path}.${randomUUID()}.tmp`;
+    removeLeftBehind(ports, path);
     this.#fd = ports.fs.openSync(this.#temporary, "create");
   }
 
@@ -95,6 +99,18 @@ export class CheckpointWrite {
     } catch {
       // It was renamed; or it stays, as a file that nothing reads.
     }
+  }
+}
+
+/** Removes what processes that were killed have left of this checkpoint. */
+function removeLeftBehind({ fs, clock }: Ports, path: string): void {
+  const beginning = `${basename(path)}.`;
+  const names = fs.listSync(dirname(path));
+  for (const name of names) {
+    if (!name.startsWith(beginning) || !name.endsWith(".tmp")) continue;
+    const left = join(dirname(path), name);
+    const changedMs = fs.statSync(left)?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (clock.now() - changedMs > abandonedAfterMs) fs.unlinkSync(left);
   }
 }
 

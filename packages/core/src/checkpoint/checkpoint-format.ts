@@ -20,8 +20,11 @@ const alignment = 8;
 /** Room for what comes, so that the first entry after reading does not copy every column. */
 const spareShare = 1 / 16;
 
-/** The pieces of a checkpoint, in order. Columns are not copied: they must not change meanwhile. */
-export function* checkpointPieces(value: object): Generator<Buffer> {
+/**
+ * The bytes of a checkpoint, in pieces of at most `pieceBytes`, to be taken one right after the
+ * other: a column that changes between two pieces is saved as it is at each of them.
+ */
+export function* checkpointPieces(value: object, pieceBytes: number): Generator<Buffer> {
   const { json, columns } = detachColumns(value);
   const places = JSON.stringify(columns.map(({ place }) => place));
   const text = Buffer.from(`{"columns":${places},"value":${json}}`);
@@ -30,10 +33,11 @@ export function* checkpointPieces(value: object): Generator<Buffer> {
   head.writeUInt32LE(text.length, 8);
   head.writeUInt32LE(formatVersion, 12);
   let checksum = 0;
-  const bytes = columns.map(({ column }) => bytesOf(column));
-  for (const piece of padded([head, text, ...bytes])) {
-    checksum = crc32(piece, checksum);
-    yield piece;
+  for (const part of [head, text, ...columns.map(({ column }) => bytesOf(column))]) {
+    for (const piece of padded(part, pieceBytes)) {
+      checksum = crc32(piece, checksum);
+      yield piece;
+    }
   }
   yield endOf(checksum);
 }
@@ -105,12 +109,10 @@ function roomFor(place: ColumnPlace): { column: Column; bytes: Buffer } {
   return { column, bytes: Buffer.from(buffer, byteOffset, alignedUp(columnBytes(place))) };
 }
 
-function* padded(pieces: readonly Buffer[]): Generator<Buffer> {
-  for (const piece of pieces) {
-    if (piece.length > 0) yield piece;
-    const missing = alignedUp(piece.length) - piece.length;
-    if (missing > 0) yield Buffer.alloc(missing);
-  }
+function* padded(part: Buffer, pieceBytes: number): Generator<Buffer> {
+  for (let at = 0; at < part.length; at += pieceBytes) yield part.subarray(at, at + pieceBytes);
+  const missing = alignedUp(part.length) - part.length;
+  if (missing > 0) yield Buffer.alloc(missing);
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Column): Buffer {

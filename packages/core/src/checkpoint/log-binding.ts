@@ -31,11 +31,17 @@ export function bindingOf(source: ByteSource, stat: FileStat, end: number): LogB
 
 /** Whether the log that has `stat` now begins with what was bound. */
 export function isBoundTo(binding: LogBinding, source: ByteSource, stat: FileStat): boolean {
-  const { dev, ino, size, ctimeMs, end, samples } = binding;
+  const { dev, ino, end, samples } = binding;
   if (stat.dev !== dev || stat.ino !== ino || stat.size < end) return false;
-  if (stat.size === size && stat.ctimeMs === ctimeMs) return true;
+  if (isBoundAs(binding, stat)) return true;
   const now = samplesOf(source, end);
   return now.length === samples.length && now.every((sum, at) => sum === samples[at]);
+}
+
+/** Whether nothing has happened to the file since it was bound. */
+export function isBoundAs({ dev, ino, size, ctimeMs }: LogBinding, stat: FileStat): boolean {
+  const isSameFile = stat.dev === dev && stat.ino === ino;
+  return isSameFile && stat.size === size && stat.ctimeMs === ctimeMs;
 }
 
 /** Checksums of the start, of evenly spaced parts, and of the end. */

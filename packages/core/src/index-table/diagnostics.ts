@@ -61,9 +61,12 @@ export class DiagnosticLog {
     return this.#counts.get(kind) ?? 0;
   }
 
-  /** All of it; a view that changes with the log. */
+  /** All of it, but for what only this process knows: that entries of its own are lost. */
   save(): SavedDiagnostics {
-    return { entries: this.#entries, counts: [...this.#counts] };
+    return {
+      entries: this.#entries.filter(({ kind }) => kind !== "lost-entries"),
+      counts: [...this.#counts].filter(([kind]) => kind !== "lost-entries"),
+    };
   }
 
   /** Takes over what was saved, being empty so far. */

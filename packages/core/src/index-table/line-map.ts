@@ -5,19 +5,21 @@
 
 /** The exceptions, as they are saved. */
 export interface SavedLines {
-  readonly rows: readonly number[];
-  readonly distances: readonly number[];
-  readonly otherRecords: readonly number[];
+  readonly changeCount: number;
+  readonly rows: Int32Array;
+  readonly distances: Int32Array;
+  readonly otherCount: number;
+  readonly otherRecords: Int32Array;
   readonly recordCount: number;
 }
 
 /** See the file comment. */
 export class LineMap {
   /** Rows at which the distance between line number and row changes, and the new distances. */
-  readonly #rows: number[] = [];
-  readonly #distances: number[] = [];
+  #rows: number[] = [];
+  #distances: number[] = [];
   /** Record numbers (counted from 0 over every line that parses) that are not rows. */
-  readonly #otherRecords: number[] = [];
+  #otherRecords: number[] = [];
   #recordCount = 0;
 
   /** Notes that `row` stands on that line. Rows must come in order. */
@@ -35,22 +37,24 @@ export class LineMap {
     this.#recordCount += 1;
   }
 
-  /** What there is, as views that change with the map. */
+  /** A copy of what there is. */
   save(): SavedLines {
     return {
-      rows: this.#rows,
-      distances: this.#distances,
-      otherRecords: this.#otherRecords,
+      changeCount: this.#rows.length,
+      rows: Int32Array.from(this.#rows),
+      distances: Int32Array.from(this.#distances),
+      otherCount: this.#otherRecords.length,
+      otherRecords: Int32Array.from(this.#otherRecords),
       recordCount: this.#recordCount,
     };
   }
 
-  /** Takes over what was saved, being empty so far. */
-  restore({ rows, distances, otherRecords, recordCount }: SavedLines): void {
-    for (const row of rows) this.#rows.push(row);
-    for (const distance of distances) this.#distances.push(distance);
-    for (const record of otherRecords) this.#otherRecords.push(record);
-    this.#recordCount = recordCount;
+  /** Takes over what was saved. */
+  restore(saved: SavedLines): void {
+    this.#rows = Array.from(saved.rows.subarray(0, saved.changeCount));
+    this.#distances = Array.from(saved.distances.subarray(0, saved.changeCount));
+    this.#otherRecords = Array.from(saved.otherRecords.subarray(0, saved.otherCount));
+    this.#recordCount = saved.recordCount;
   }
 
   /** The 1-based line number of a row. O(log exceptions). */

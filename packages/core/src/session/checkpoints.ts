@@ -11,7 +11,7 @@ import {
   loadCheckpoint,
   loadCheckpointSync,
 } from "../checkpoint/checkpoint-file.ts";
-import { checkpointIdleMs, checkpointPieceBytes } from "../limits.ts";
+import { checkpointIdleMs } from "../limits.ts";
 import { atExit } from "../store/exit-work.ts";
 import type { FileStat } from "../store/ports.ts";
 import type { EngineSettings } from "./engine-options.ts";
@@ -30,7 +30,6 @@ export type CheckpointSettings = Pick<
 export interface CheckpointedLog {
   readonly path: string;
   readonly state: LogState;
-  readonly stat: FileStat | undefined;
 }
 
 /** See the file comment. */
@@ -41,6 +40,7 @@ export class Checkpoints {
   /** How much of which state is saved. */
   #saved: { readonly state: LogState; readonly end: number } | undefined;
   #isScheduled = false;
+  #isClosed = false;
   #hasFailed = false;
   #write: CheckpointWrite | undefined;
   #stopAtExit: (() => void) | undefined;
@@ -67,11 +67,12 @@ export class Checkpoints {
 
   /** Takes note that the log was read or has grown. O(1). */
   progressed(): void {
-    if (this.#isScheduled || !this.#isDue) return;
+    if (this.#isScheduled || this.#isClosed || !this.#isDue) return;
     this.#isScheduled = true;
     // Until then this is kept, also if its owner is not.
     this.#stopAtExit ??= atExit(() => this.saveSync());
-    setTimeout(() => void this.save(), checkpointIdleMs).unref();
+    const { version } = this.#changes;
+    setTimeout(() => void this.#saveIfIdle(version), checkpointIdleMs).unref();
   }
 
   /** Saves another one if the log has gone far enough, blocking. Throws nothing. */
@@ -80,20 +81,28 @@ export class Checkpoints {
     while (steps.next().done !== true);
   }
 
-  /** The same in turns, and later if anything changes meanwhile. */
+  /** The same in turns; not, if anything changes meanwhile. */
   async save(): Promise<void> {
     const steps = this.#saving();
     while (steps.next().done !== true) await nextTurn();
-    this.#isScheduled = false;
-    this.#leaveExit();
-    this.progressed();
   }
 
   /** Saves what is to be saved, for the last time. */
   async close(): Promise<void> {
-    const steps = this.#saving();
-    while (steps.next().done !== true) await nextTurn();
+    this.#isClosed = true;
+    await this.save();
     this.#leaveExit();
+  }
+
+  /** Whoever is busy is left alone: the close, or the exit, will do. */
+  async #saveIfIdle(version: number): Promise<void> {
+    this.#isScheduled = false;
+    if (version === this.#changes.version) {
+      await this.save();
+      // Else again after the next change: there is nothing to be saved now, or not so.
+      if (version === this.#changes.version) return this.#leaveExit();
+    }
+    this.progressed();
   }
 
   #leaveExit(): void {
@@ -132,15 +141,15 @@ export class Checkpoints {
   *#saving(): Generator<void, void, undefined> {
     if (!this.#isDue) return;
     this.#abandon();
-    const { state, stat } = this.#log;
+    const { state } = this.#log;
     const { version } = this.#changes;
     let write: CheckpointWrite | undefined;
     try {
-      const pieces = stat === undefined ? null : statePieces(state, stat);
+      const pieces = statePieces(state);
       if (pieces === null) return;
       write = new CheckpointWrite(this.#settings.ports, this.#path);
       this.#write = write;
-      for (const piece of inParts(pieces)) {
+      for (const piece of pieces) {
         write.add(piece);
         yield;
         if (this.#changes.version !== version || this.#write !== write) return;
@@ -163,14 +172,6 @@ export class Checkpoints {
       write?.abandon();
     } catch {
       // What cannot be closed or removed stays.
-    }
-  }
-}
-
-function* inParts(pieces: Iterable<Buffer>): Generator<Buffer> {
-  for (const piece of pieces) {
-    for (let at = 0; at < piece.length; at += checkpointPieceBytes) {
-      yield piece.subarray(at, at + checkpointPieceBytes);
     }
   }
 }

@@ -6,13 +6,15 @@
 import { decodeLine } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
 import { checkpointPieces } from "../checkpoint/checkpoint-format.ts";
-import { bindingOf, isBoundTo } from "../checkpoint/log-binding.ts";
+import { bindingOf, isBoundAs, isBoundTo } from "../checkpoint/log-binding.ts";
 import type { LogBinding } from "../checkpoint/log-binding.ts";
 import { readHeader } from "../dialects/header.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
+import { checkpointPieceBytes } from "../limits.ts";
 import { foldedVersions } from "../projections/folded.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
+import { isStillThere } from "./log-identity.ts";
 import type { RememberedBytes } from "./log-identity.ts";
 import type { LogState, SavedState } from "./log-state.ts";
 
@@ -21,6 +23,8 @@ export interface Checkpoint {
   readonly binding: LogBinding;
   readonly header: { readonly offset: number; readonly length: number; readonly line: number };
   readonly remembered: { readonly beforeCursor: string; readonly start: string };
+  /** Of longer lines, less is known. */
+  readonly lineBytesMax: number;
   readonly state: SavedState;
 }
 
@@ -31,26 +35,45 @@ export interface Checkpoint {
 export function restoreState(state: LogState, checkpoint: Checkpoint, log: FileStat): boolean {
   const { binding, state: saved, remembered } = checkpoint;
   if (String(saved.folded.versions) !== String(foldedVersions)) return false;
-  if (!isBoundTo(binding, state.file, log)) return false;
+  if (checkpoint.lineBytesMax !== state.lineBytesMax) return false;
+  const bytes = rememberedFrom(remembered, saved.end);
+  if (!isBoundTo(binding, state.file, log) || !isStillThere(state.file, bytes)) return false;
   const header = headerAt(state.file, checkpoint.header);
   if (header === undefined) return false;
-  state.restore(saved, header, rememberedFrom(remembered, saved.end));
+  state.restore(saved, header, bytes);
   return true;
 }
 
-/** The pieces of a checkpoint of a log as it is known; null while it ends within a line. */
-export function statePieces(state: LogState, stat: FileStat): Iterable<Buffer> | null {
+/**
+ * The bytes of a checkpoint of a log as it is known; null while it ends within a line, or if what
+ * has its name is not what is known.
+ */
+export function statePieces(state: LogState): Iterable<Buffer> | null {
   const saved = state.save();
   const { header } = state.indexer;
-  if (saved === null || header === undefined) return null;
+  const binding = saved && stateBinding(state, saved.end);
+  if (saved === null || header === undefined || binding === null) return null;
   const { beforeCursor, start } = state.rememberedBytes;
   const checkpoint: Checkpoint = {
-    binding: bindingOf(state.file, stat, saved.end),
+    binding,
     header: { offset: header.offset, length: header.length, line: header.lineNumber },
     remembered: { beforeCursor: base64(beforeCursor), start: base64(start) },
+    lineBytesMax: state.lineBytesMax,
     state: saved,
   };
-  return checkpointPieces(checkpoint);
+  return checkpointPieces(checkpoint, checkpointPieceBytes);
+}
+
+/** Binds to the file as it is now, if it still is the one that was read. */
+function stateBinding(state: LogState, end: number): LogBinding | null {
+  const { file } = state;
+  const before = file.statSync();
+  if (before === null || before.size < end) return null;
+  const binding = bindingOf(file, before, end);
+  if (!isStillThere(file, state.rememberedBytes)) return null;
+  const after = file.statSync();
+  const isSame = after !== null && isBoundAs(binding, after);
+  return isSame && file.isAt(before) ? binding : null;
 }
 
 function headerAt(

@@ -70,7 +70,8 @@ export class LogState {
   readonly folded: FoldedProjections = new FoldedProjections();
   /** The file of this generation. */
   readonly file: LogFile;
-  readonly #lineBytesMax: number;
+  /** Longest line that is joined. */
+  readonly lineBytesMax: number;
   #framer: LineFramer;
   #trail: ReadTrail;
   #pending: Pending | undefined;
@@ -81,7 +82,7 @@ export class LogState {
   /** @param onDamage Called when an entry that was trusted turns out damaged. */
   constructor(file: LogFile, options: ReadOptions, onDamage: () => void) {
     this.file = file;
-    this.#lineBytesMax = options.lineBytesMax;
+    this.lineBytesMax = options.lineBytesMax;
     this.#trail = new ReadTrail(file);
     this.#framer = new LineFramer({ lineBytesMax: options.lineBytesMax });
     this.indexer = new LogIndexer({
@@ -150,7 +151,7 @@ export class LogState {
   /** Goes on from what was saved of this log, of which nothing was read so far. */
   restore(saved: SavedState, header: IndexedHeader, bytes: RememberedBytes): void {
     const { end: offset, lineNumber } = saved;
-    this.#framer = new LineFramer({ offset, lineNumber, lineBytesMax: this.#lineBytesMax });
+    this.#framer = new LineFramer({ offset, lineNumber, lineBytesMax: this.lineBytesMax });
     this.#trail = new ReadTrail(this.file, bytes);
     this.#settledRows = saved.settledRows;
     this.indexer.restore(saved.indexer, header);

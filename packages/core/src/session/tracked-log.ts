@@ -16,7 +16,7 @@ import type { Steps } from "./steps.ts";
 /** How often reading starts again because the file was replaced before it was open. */
 const readAttemptsMax = 3;
 
-/** Gives a state with what was saved of the log that has `stat`, or one of which nothing was read. */
+/** Gives a state with what was saved of the log that has `stat`, or one that has read nothing. */
 export interface StateRestorer {
   restoreSync(makeState: () => LogState, stat: FileStat): LogState;
   restore(makeState: () => LogState, stat: FileStat): Promise<LogState>;

@@ -52,6 +52,11 @@ export class LogFile implements ByteSource {
     this.#adopted = { dev, ino };
   }
 
+  /** Whether the file with that stat is the one that is read. */
+  isAt(stat: FileStat): boolean {
+    return this.#adopted !== undefined && isSameFile(stat, this.#adopted);
+  }
+
   readSync(target: Buffer, offset: number, length: number, position: number): number {
     try {
       const bytesRead = descriptorPoolOf(this.#fs).useSync(this.path, "read", this.#adopted, (fd) =>
