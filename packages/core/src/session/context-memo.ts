@@ -1,7 +1,7 @@
 /**
  * Keeps the context at a leaf, so that the one after a few more entries costs what they cost, not
- * what the conversation costs. It holds the messages of one context, and none of those larger than
- * the cache for bodies. What it gives always equals what the context builder gives anew.
+ * what the conversation costs. It holds the messages of one context, unless they are more than it
+ * may keep. What it gives always equals what the context builder gives anew.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { AgentMessage } from "../entries/message-types.ts";

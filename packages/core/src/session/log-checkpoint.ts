@@ -16,7 +16,8 @@ import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
 import { isStillThere } from "./log-identity.ts";
 import type { RememberedBytes } from "./log-identity.ts";
-import type { LogState, SavedState } from "./log-state.ts";
+import type { LogState } from "./log-state.ts";
+import type { SavedState } from "./saved-state.ts";
 
 /** Where the lines that were read stand in their log, and by which bytes it is known. */
 export interface Checkpoint {

@@ -16,18 +16,18 @@ import type { LineSink } from "@branchlog/streaming";
 import { createBodyCache } from "../bodies/body-cache.ts";
 import { BodyReader } from "../bodies/body-reader.ts";
 import { LogIndexer } from "../index-table/log-indexer.ts";
-import type { IndexedHeader, SavedLog } from "../index-table/log-indexer.ts";
+import type { IndexedHeader } from "../index-table/log-indexer.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { tailRow } from "../index-table/tree-walk.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { yieldEveryMs } from "../limits.ts";
 import { FoldedProjections } from "../projections/folded.ts";
-import type { SavedFolded } from "../projections/folded.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
 import { continues, isStillThere, rememberedBytes } from "./log-identity.ts";
 import { ReadTrail } from "./read-trail.ts";
+import type { SavedState } from "./saved-state.ts";
 import type { LogIdentity, RememberedBytes } from "./log-identity.ts";
 
 /** How a log is read. */
@@ -51,16 +51,6 @@ interface Pending {
   readonly length: number;
   /** Its row, or -1 if it is the header. */
   readonly row: number;
-}
-
-/** What is known of a log up to a newline, as it is saved: all but what its files hold. */
-export interface SavedState {
-  readonly indexer: SavedLog;
-  readonly folded: SavedFolded;
-  readonly settledRows: number;
-  /** Position after the newline, and the number of the line that comes next. */
-  readonly end: number;
-  readonly lineNumber: number;
 }
 
 /** See the file comment. */
@@ -138,7 +128,8 @@ export class LogState {
 
   /** What is known, as views that change with it; null while the log ends within a line. */
   save(): SavedState | null {
-    if (!this.isTerminated || this.#pending !== undefined || this.#broken) return null;
+    const isWhole = this.isTerminated && this.#pending === undefined && !this.#broken;
+    if (!isWhole || !this.#hasTrail) return null;
     return {
       indexer: this.indexer.save(),
       folded: this.folded.save(),
@@ -207,15 +198,20 @@ export class LogState {
 
   /** Notes by what the log is known again, read or adopted as far as it is. */
   remember({ dev, ino }: FileStat): void {
-    const { bytes } = this.#trail;
-    // Reading that failed halfway may have come further than its lines.
-    const isWhole = bytes.cursor === this.end;
-    this.#identity = { dev, ino, ...(isWhole ? bytes : rememberedBytes(this.file, this.end)) };
+    if (!this.#hasTrail) {
+      this.#trail = new ReadTrail(this.file, rememberedBytes(this.file, this.end));
+    }
+    this.#identity = { dev, ino, ...this.#trail.bytes };
   }
 
   /** Whether the log that has `stat` now is this one, as it was read or longer. */
   isContinuedBy(stat: FileStat): boolean {
     return this.#identity !== undefined && continues(this.file, stat, this.#identity);
+  }
+
+  /** Whether the trail leads to the last line: reading that failed may have come further. */
+  get #hasTrail(): boolean {
+    return this.#trail.bytes.cursor === this.end;
   }
 
   /** Makes room for the rows that the log will have if it goes on as it has begun. */

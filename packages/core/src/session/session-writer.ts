@@ -110,8 +110,11 @@ export class SessionWriter extends SessionView {
     this.#access.close();
     await this.#queue.idle();
     const { durability, checkpoints } = this.#access.engine;
-    await durability.flush();
-    await checkpoints.close();
+    try {
+      await durability.flush();
+    } finally {
+      await checkpoints.close();
+    }
   }
 
   /** @internal What a function reads of this session, which may be closed. */

@@ -82,9 +82,10 @@ export class TrackedLog {
   /** Reads the log for the first time, blocking. Throws the outcomes of `requireHeader`. */
   openSync(saved?: StateRestorer): void {
     for (let attempt = 1; ; attempt += 1) {
-      const stat = this.#begin();
+      const stat = this.#lookFirst();
       try {
-        if (saved !== undefined) this.#state = saved.restoreSync(() => this.#newState(stat), stat);
+        const make = (): LogState => this.#newState(stat);
+        this.#state = saved?.restoreSync(make, stat) ?? make();
         this.#state.readSync(stat.size);
         return this.#finish(stat);
       } catch (error) {
@@ -96,11 +97,10 @@ export class TrackedLog {
   /** As {@link TrackedLog.openSync}, giving the event loop turns. */
   async open(signal?: AbortSignal, saved?: StateRestorer): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
-      const stat = this.#begin();
+      const stat = this.#lookFirst();
       try {
-        if (saved !== undefined) {
-          this.#state = await saved.restore(() => this.#newState(stat), stat);
-        }
+        const make = (): LogState => this.#newState(stat);
+        this.#state = (await saved?.restore(make, stat)) ?? make();
         await this.#state.read(stat.size, signal);
         return this.#finish(stat);
       } catch (error) {
@@ -179,10 +179,8 @@ export class TrackedLog {
     return row < 0 ? -1 : index.rows.offset(row);
   }
 
-  #begin(): FileStat {
-    const stat = requireFile(this.file.path, this.file.statSync());
-    this.#state = this.#newState(stat);
-    return stat;
+  #lookFirst(): FileStat {
+    return requireFile(this.file.path, this.file.statSync());
   }
 
   #newState(stat: FileStat): LogState {
