@@ -19,6 +19,8 @@ export interface FileSource extends ByteSource {
   closeSync(): void;
   /** Size in bytes, now. */
   sizeSync(): number;
+  /** All that the system says of the file, now. */
+  statSync(): BigIntStats;
   /**
    * Whether a path leads to this very file, now. Throws what `fs.statSync` throws, unless nothing
    * is there.
@@ -50,6 +52,7 @@ export function openByteSource(path: string): FileSource {
       closeSync(descriptor);
     },
     sizeSync: () => fstatSync(descriptor).size,
+    statSync: () => fstatSync(descriptor, { bigint: true }),
     isAtSync: (other) => {
       const there = statIfThere(other);
       const here = fstatSync(descriptor, { bigint: true });

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { decodeCounter } from "@branchlog/streaming";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readSessionFacts } from "../../../packages/core/src/catalog/session-facts.ts";
+import { readSessionFacts } from "./read-facts.ts";
 import type { FactsOptions } from "../../../packages/core/src/catalog/session-facts.ts";
 import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
 import { sessionName } from "../../../packages/core/src/projections/name.ts";

@@ -1,23 +1,26 @@
 /**
  * One file of a directory, as it was when it was last looked at: the session in it, if it is one.
- * Looking again reads only what was appended, as long as the file is the one that was read.
+ * Looking again reads only what was appended, as long as the file is the one that was read; also if
+ * it was read by another process, which saved what it found.
  */
 import { isDeepStrictEqual } from "node:util";
 import { openByteSource } from "@branchlog/streaming";
-import type { FileSource } from "@branchlog/streaming";
-import { isStillThere } from "../session/log-identity.ts";
+import type { ByteSource } from "@branchlog/streaming";
+import { isStillThere, rememberedBytes } from "../session/log-identity.ts";
 import type { RememberedBytes } from "../session/log-identity.ts";
 import { nothingRead, ReadTrail } from "../session/read-trail.ts";
-import { stampTrustedAfterMs } from "./limits.ts";
+import { openedFileBytes, stampTrustedAfterMs } from "./limits.ts";
 import { listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
+import { bytesDigest } from "./saved-file.ts";
+import type { SavedFile, SavedPlace, SavedSession } from "./saved-file.ts";
 import { FactsReader } from "./session-facts.ts";
 import type { FactsReadOptions } from "./session-facts.ts";
-import type { SessionFile } from "./session-files.ts";
+import { isUnchanged, sessionFile } from "./session-files.ts";
+import type { FileStamp, SessionFile } from "./session-files.ts";
 
-/** How far a file was read. */
+/** How far a file was read, which was the last thing that was done with it. */
 interface Progress {
-  readonly identity: string | undefined;
   readonly reader: FactsReader;
   readonly bytes: RememberedBytes;
 }
@@ -26,12 +29,20 @@ interface Progress {
 export class CatalogFile {
   #session: ListedSession | undefined;
   /** As it was when it was last read to its end. */
-  #read: SessionFile | undefined;
+  #read: FileStamp | undefined;
+  /** Whether a change since then would show in the stamp. */
+  #isSettled = false;
   #progress: Progress | undefined;
+  /** What another one found, until it is known to hold, or not. */
+  #saved: SavedFile | undefined;
+
+  constructor(saved?: SavedFile) {
+    this.#saved = saved;
+  }
 
   /** Which file was read last; undefined if none was. */
   get identity(): string | undefined {
-    return this.#progress?.identity;
+    return this.#read?.identity;
   }
 
   /** The session in the file; undefined if it is none, or could never be read. */
@@ -40,39 +51,89 @@ export class CatalogFile {
   }
 
   /**
-   * Reads what is new. What fails leaves everything as it was, and is tried again at the next look.
-   * @param lookedAtMs When `file` was looked at, in epoch ms.
+   * Reads what is new, and returns what that cost in bytes; 0 if nothing had to be read. What fails
+   * leaves everything as it was, and is tried again at the next look.
+   * @param lookedAtMs When `file` was looked at, or before, in epoch ms.
    */
-  async look(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<void> {
-    if (this.#isKnown(file)) return;
+  async look(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
+    this.#takeUpSaved(file);
+    if (this.#isSettled && this.#read !== undefined && isUnchanged(this.#read, file)) return 0;
     const source = openByteSource(file.path);
     try {
-      const size = source.sizeSync();
-      const { reader, bytes } = this.#progressIn(file, source, size);
+      // What has the name by now may be another file, or have grown.
+      const opened = sessionFile(file.path, source.statSync());
+      const { reader, bytes } = this.#progressIn(opened, source);
       this.#progress = undefined;
       const trail = new ReadTrail(source, bytes);
-      const facts = await reader.readOn(trail, size, options);
-      const session = facts && listedSession({ ...file, size }, facts);
+      const facts = await reader.readOn(trail, opened.size, options);
+      const session = facts && listedSession(opened, facts);
       if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
-      this.#progress = { identity: file.identity, reader, bytes: trail.bytes };
+      this.#progress = { reader, bytes: trail.bytes };
+      this.#read = opened;
       // A change in the same moment as the look would not change its times.
-      const isSettled = lookedAtMs - file.ctimeMs > stampTrustedAfterMs && size === file.size;
-      this.#read = isSettled ? file : undefined;
+      this.#isSettled = lookedAtMs - opened.ctimeMs > stampTrustedAfterMs;
+      this.#saved = undefined;
+      return openedFileBytes + reader.offset - bytes.cursor;
     } finally {
       source.closeSync();
     }
   }
 
-  #isKnown({ identity, size, ctimeMs }: SessionFile): boolean {
-    const read = this.#read;
-    return read?.identity === identity && read?.size === size && read.ctimeMs === ctimeMs;
+  /** What others need not read again; undefined if nothing was read, or all of it has to be. */
+  save(): SavedFile | undefined {
+    if (this.#saved !== undefined || this.#read === undefined) return this.#saved;
+    const place = this.#place();
+    if (!this.#isSettled && place === undefined) return undefined;
+    const { identity, size, mtimeMs, ctimeMs } = this.#read;
+    const stamp = { identity, size, mtimeMs, ctimeMs };
+    return { stamp, isSettled: this.#isSettled, session: this.#savedSession(), place };
+  }
+
+  #place(): SavedPlace | undefined {
+    const { reader, bytes } = this.#progress ?? {};
+    const known = reader?.upTo();
+    if (known === undefined || bytes === undefined) return undefined;
+    const { offset, lineNumber } = known;
+    return { offset, lineNumber, digest: bytesDigest(bytes) };
+  }
+
+  #savedSession(): SavedSession | undefined {
+    if (this.#session === undefined) return undefined;
+    const { header, name, summary, modifiedMs, sizeBytes } = this.#session;
+    return { header, name, summary, modifiedMs, sizeBytes };
+  }
+
+  /** If the file is as it was when another one read it, that one's session is in it. */
+  #takeUpSaved(file: SessionFile): void {
+    const saved = this.#saved;
+    if (this.#read !== undefined || saved === undefined) return;
+    if (!saved.isSettled || !isUnchanged(saved.stamp, file)) return;
+    this.#session = saved.session && { path: file.path, ...saved.session };
+    this.#read = saved.stamp;
+    this.#isSettled = true;
   }
 
   /** Where reading goes on; at the start if the file is not the one that was read. */
-  #progressIn(file: SessionFile, source: FileSource, size: number): Omit<Progress, "identity"> {
-    const known = this.#progress;
-    const isSame = known?.identity === file.identity && size >= (known?.bytes.cursor ?? 0);
-    if (known !== undefined && isSame && isStillThere(source, known.bytes)) return known;
-    return { reader: new FactsReader(), bytes: nothingRead };
+  #progressIn(opened: SessionFile, source: ByteSource): Progress {
+    const before = this.#read ?? this.#saved?.stamp;
+    if (before === undefined || !mayGoOn(before, opened)) return anew();
+    if (this.#progress !== undefined) {
+      return isStillThere(source, this.#progress.bytes) ? this.#progress : anew();
+    }
+    const { place, session: facts } = this.#saved ?? {};
+    if (place === undefined || facts === undefined) return anew();
+    const bytes = rememberedBytes(source, place.offset);
+    if (bytesDigest(bytes) !== place.digest) return anew();
+    return { reader: new FactsReader({}, { ...place, facts }), bytes };
   }
+}
+
+/** Whether nothing but appends may have happened: a stamp that moved over the same size is more. */
+function mayGoOn(before: FileStamp, now: FileStamp): boolean {
+  if (before.identity !== now.identity) return false;
+  return now.size > before.size || isUnchanged(before, now);
+}
+
+function anew(): Progress {
+  return { reader: new FactsReader(), bytes: nothingRead };
 }

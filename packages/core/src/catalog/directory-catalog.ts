@@ -1,16 +1,19 @@
 /**
  * The sessions of a directory, as they were when it was last looked at. Looking again costs a look
- * at each file, and reads only what is new in those that changed. What cannot be read is left as it
- * was known; a directory that is not there has no sessions.
+ * at each file, and reads only what is new in those that changed, also since another process looked
+ * and saved what it found. What cannot be read is left as it was known; a directory that is not
+ * there has no sessions.
  */
 import { chunkBytesDefault } from "@branchlog/streaming";
 import { CatalogFile } from "./catalog-file.ts";
+import { CatalogStore } from "./catalog-store.ts";
+import type { CatalogMode } from "./catalog-store.ts";
 import { filesReadAtOnceMax } from "./limits.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
 import { Ranking } from "./ranking.ts";
-import { lookAtFile, sessionFilesIn, sessionFilesInAndBelow } from "./session-files.ts";
-import type { SessionFile } from "./session-files.ts";
+import { lookAtFile } from "./session-files.ts";
+import type { OnAlias, SessionFile } from "./session-files.ts";
 
 /** What became of one session: it was not there `before`, or is not there `now`, or is another. */
 export interface SessionChange {
@@ -18,13 +21,22 @@ export interface SessionChange {
   readonly now: ListedSession | undefined;
 }
 
-/** Which directory. */
+/** Which files, and how they are known. */
 export interface DirectoryCatalogOptions {
-  readonly directory: string;
-  /** Whether the files right in its sub-directories count, too. */
-  readonly subdirectories: boolean;
+  /** The files that are there, in the order in which they are to be read. */
+  readonly list: (signal: AbortSignal | undefined, onAlias: OnAlias) => Promise<SessionFile[]>;
+  /** Whether what is found is saved beside the files, and taken up from there. */
+  readonly saved: CatalogMode;
   /** The time, in epoch ms. */
   readonly now: () => number;
+}
+
+/** A file that was looked at, and the session in it; undefined if it is none, or never was read. */
+export interface LookedAtFile {
+  readonly session: ListedSession | undefined;
+  /** Its place among the files of this look, and how many these are. */
+  readonly index: number;
+  readonly total: number;
 }
 
 /** One look. */
@@ -32,13 +44,16 @@ export interface CatalogLook {
   /** Files to look at; null for all. Those that are not known are left for a look at all. */
   readonly paths: ReadonlySet<string> | null;
   /** Called with each session that has become another, as it is read. */
-  readonly onChange: (change: SessionChange) => void;
-  readonly signal: AbortSignal;
+  readonly onChange?: (change: SessionChange) => void;
+  /** Called after each file, as they are read, which is not quite their order. */
+  readonly onLooked?: ((file: LookedAtFile) => void) | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** See the file comment. One look at a time. */
 export class DirectoryCatalog {
   readonly #options: DirectoryCatalogOptions;
+  readonly #store: CatalogStore;
   readonly #files = new Map<string, CatalogFile>();
   /** Further names of files, with those under which they are listed. */
   readonly #aliases = new Map<string, string>();
@@ -46,6 +61,7 @@ export class DirectoryCatalog {
 
   constructor(options: DirectoryCatalogOptions) {
     this.#options = options;
+    this.#store = new CatalogStore(options.saved);
   }
 
   /** The path under which the file of that name is listed; null if it was not there so far. */
@@ -60,35 +76,37 @@ export class DirectoryCatalog {
   }
 
   /** Looks again. Throws what listing the directory throws, and the signal's reason. */
-  async look({ paths, onChange, signal }: CatalogLook): Promise<void> {
+  async look({ paths, onChange, onLooked, signal }: CatalogLook): Promise<void> {
     const lookedAtMs = this.#options.now();
-    const named = paths === null ? null : await lookAtAll(paths);
+    const named = paths === null ? null : [...paths].map((path) => lookAtFile(path));
     // A name that leads elsewhere, or nowhere, may leave others of its file.
     const isSame = named?.every((file) => this.#isSame(file)) ?? false;
     const files = named !== null && isSame ? named : await this.#list(signal);
-    if (files !== named) this.#forgetOthers(files, onChange);
+    const there = files === named ? null : new Set(files.map(({ path }) => path));
+    if (there !== null) this.#forgetOthers(there, onChange);
     const chunks: Buffer[] = [];
     const options = { atOnceMax: filesReadAtOnceMax, signal };
-    await mapConcurrently(files, options, async (file, _, lane) => {
-      if (!file.isReadable) {
-        this.#forget(file.path, onChange);
-        return;
-      }
-      chunks[lane] ??= Buffer.allocUnsafeSlow(chunkBytesDefault);
-      await this.#read(file, { lookedAtMs, chunk: chunks[lane], signal, onChange });
-    });
+    try {
+      await mapConcurrently(files, options, async (file, index, lane) => {
+        // One file gets no more than it needs.
+        if (files.length > 1) chunks[lane] ??= Buffer.allocUnsafeSlow(chunkBytesDefault);
+        await this.#read(file, { lookedAtMs, chunk: chunks[lane], signal, onChange });
+        const session = this.#files.get(file.path)?.session;
+        onLooked?.({ session, index, total: files.length });
+      });
+    } finally {
+      // Who gives up half-way need not begin at the start the next time.
+      await this.#store.save(there);
+    }
   }
 
-  /** Latest change first, so that what is looked for most often is read first. */
-  async #list(signal: AbortSignal): Promise<SessionFile[]> {
-    const { directory, subdirectories } = this.#options;
+  /** As many as are there; none, if the directory is not. */
+  async #list(signal: AbortSignal | undefined): Promise<SessionFile[]> {
     try {
-      const list = subdirectories ? sessionFilesInAndBelow : sessionFilesIn;
       this.#aliases.clear();
-      const files = await list(directory, signal, (path, listed) => {
+      return await this.#options.list(signal, (path, listed) => {
         this.#aliases.set(path, listed);
       });
-      return files.sort((one, other) => other.mtimeMs - one.mtimeMs);
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
       throw error;
@@ -99,16 +117,25 @@ export class DirectoryCatalog {
     file: SessionFile,
     { lookedAtMs, chunk, signal, onChange }: ReadOptions,
   ): Promise<void> {
-    const known = this.#files.get(file.path) ?? new CatalogFile();
+    if (!file.isReadable) {
+      this.#forget(file.path, onChange);
+      return;
+    }
+    const known = this.#files.get(file.path) ?? (await this.#savedFile(file.path));
     this.#files.set(file.path, known);
     const before = known.session;
     try {
-      await known.look(file, lookedAtMs, { chunk, signal });
+      const readBytes = await known.look(file, lookedAtMs, { chunk, signal });
+      if (readBytes > 0) await this.#store.note(file.path, known.save(), readBytes);
     } catch {
-      signal.throwIfAborted();
+      signal?.throwIfAborted();
       return;
     }
     this.#rank({ before, now: known.session }, onChange);
+  }
+
+  async #savedFile(path: string): Promise<CatalogFile> {
+    return new CatalogFile(await this.#store.savedFile(path));
   }
 
   #isSame({ path, identity, isReadable }: SessionFile): boolean {
@@ -116,8 +143,7 @@ export class DirectoryCatalog {
     return isReadable && (known === undefined || known === identity);
   }
 
-  #forgetOthers(files: readonly SessionFile[], onChange: CatalogLook["onChange"]): void {
-    const there = new Set(files.map(({ path }) => path));
+  #forgetOthers(there: ReadonlySet<string>, onChange: CatalogLook["onChange"]): void {
     const gone = [...this.#files.keys()].filter((path) => !there.has(path));
     for (const path of gone) this.#forget(path, onChange);
   }
@@ -133,20 +159,18 @@ export class DirectoryCatalog {
     if (before === now) return;
     if (before !== undefined) this.#ranking.remove(before);
     if (now !== undefined) this.#ranking.add(now);
-    onChange(change);
+    onChange?.(change);
   }
 }
 
-interface ReadOptions extends Omit<CatalogLook, "paths"> {
+interface ReadOptions {
   readonly lookedAtMs: number;
   readonly chunk: Buffer | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly onChange: CatalogLook["onChange"];
 }
 
 function comesBefore(one: ListedSession, other: ListedSession): boolean {
   const laterMs = one.modifiedMs - other.modifiedMs;
   return laterMs === 0 ? one.path < other.path : laterMs > 0;
-}
-
-async function lookAtAll(paths: ReadonlySet<string>): Promise<SessionFile[]> {
-  return Promise.all([...paths].map((path) => lookAtFile(path)));
 }

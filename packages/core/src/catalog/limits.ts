@@ -6,8 +6,17 @@ export const headerScanBytesMax: number = 1024 * 1024;
 /** Files read at the same time while listing: enough to hide latency, small in memory. */
 export const filesReadAtOnceMax: number = 10;
 
-/** Files and directories looked at (not read) at the same time. */
-export const filesLookedAtOnceMax: number = 64;
+/** Directories of which the names are read at the same time. */
+export const directoriesReadAtOnceMax: number = 64;
+
+/** How long work that does not wait goes on before others have their turn. */
+export const turnMsMax: number = 5;
+
+/** What has to be read anew before a catalog is saved: reading less again is as fast. */
+export const catalogSavedAfterBytes: number = 1024 * 1024;
+
+/** What opening a file costs, in bytes that are read in the same time. */
+export const openedFileBytes: number = 16 * 1024;
 
 /** Longest message that is built for its text; of longer ones only role and time are read. */
 export const messageBytesMax: number = 64 * 1024 * 1024;

@@ -28,7 +28,7 @@ export function listedSession(file: SessionFile, facts: SessionFacts): ListedSes
 }
 
 /** Epoch ms of what counts as the last change of a session; a time that a Date can hold. */
-export function modifiedMs(file: SessionFile, { header, summary }: SessionFacts): number {
+function modifiedMs(file: SessionFile, { header, summary }: SessionFacts): number {
   const { lastActivityMs = Number.NaN } = summary;
   // Decoding boundary: of the header only the id was checked.
   const started: unknown = header.timestamp;

@@ -1,4 +1,7 @@
-/** Runs an asynchronous function over a list, a bounded number of calls at a time. */
+/** Runs a function over a long list so that others have their turn, and an abort ends it. */
+import { performance } from "node:perf_hooks";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { turnMsMax } from "./limits.ts";
 
 /** How {@link mapConcurrently} runs. */
 export interface ConcurrencyOptions {
@@ -37,5 +40,28 @@ export async function mapConcurrently<Item, Result>(
   const lanes = Math.min(options.atOnceMax, items.length);
   await Promise.all(Array.from({ length: lanes }, (_, lane) => run(lane)));
   if (failures.length > 0) throw failures[0];
+  return results;
+}
+
+/**
+ * The results of `map` in the order of the items, called for one after the other. Blocks for a few
+ * milliseconds, or for one call, at a time. Rejects with what `map` throws, and with the signal's
+ * reason.
+ */
+export async function mapInTurns<Item, Result>(
+  items: Iterable<Item>,
+  signal: AbortSignal | undefined,
+  map: (item: Item) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let turnStartMs = performance.now();
+  signal?.throwIfAborted();
+  for (const item of items) {
+    results.push(map(item));
+    if (performance.now() - turnStartMs < turnMsMax) continue;
+    await nextTurn();
+    signal?.throwIfAborted();
+    turnStartMs = performance.now();
+  }
   return results;
 }

@@ -3,8 +3,8 @@
  * streaming pass, which goes on where it ended when the file has grown. Memory is a few chunks and
  * one line, whatever the size of the file. Nothing is written.
  */
-import { LineFramer, openByteSource, scan } from "@branchlog/streaming";
-import type { ByteSource } from "@branchlog/streaming";
+import { LineFramer, scan } from "@branchlog/streaming";
+import type { ByteSource, JsonObject } from "@branchlog/streaming";
 import { chunkBytesDefault, lineBytesMaxDefault } from "@branchlog/streaming";
 import type { SessionEntry, SessionHeader, SessionMessageEntry } from "../entries/entry-types.ts";
 import type { AssistantMessage } from "../entries/message-types.ts";
@@ -41,34 +41,32 @@ export interface FactsOptions {
   readonly messageBytesMax?: number;
 }
 
-/**
- * Reads the facts of the file at `path`, or undefined if it is not a session. O(bytes of the file);
- * a file that is no session is left after its first record. The path must not be a pipe.
- * @throws What opening and reading throw, and the signal's reason.
- */
-export async function readSessionFacts(
-  path: string,
-  options: FactsOptions & FactsReadOptions = {},
-): Promise<SessionFacts | undefined> {
-  options.signal?.throwIfAborted();
-  const source = openByteSource(path);
-  try {
-    return await new FactsReader(options).readOn(source, source.sizeSync(), options);
-  } finally {
-    source.closeSync();
-  }
+/** The facts of the lines before a place in a file, and which line comes next. */
+export interface FactsUpTo {
+  readonly offset: number;
+  readonly lineNumber: number;
+  readonly facts: SessionFacts;
 }
 
 /** Reads the facts of one file, and reads on as it grows. After a failure it is of no use. */
 export class FactsReader {
   readonly #framer: LineFramer;
   readonly #header = new HeaderSearch();
-  readonly #fold = new FactsFold();
+  readonly #fold: FactsFold;
   readonly #messageBytesMax: number | undefined;
 
-  constructor({ lineBytesMax = lineBytesMaxDefault, messageBytesMax }: FactsOptions = {}) {
-    this.#framer = new LineFramer({ lineBytesMax });
-    this.#messageBytesMax = messageBytesMax;
+  /** @param known What another reader came to, to go on from there. */
+  constructor(options: FactsOptions = {}, known?: FactsUpTo) {
+    const { lineBytesMax = lineBytesMaxDefault } = options;
+    const { offset = 0, lineNumber = 1 } = known ?? {};
+    this.#framer = new LineFramer({ lineBytesMax, offset, lineNumber });
+    if (known !== undefined) {
+      // Decoding boundary: a header is an object as it was stored.
+      const value = known.facts.header as unknown as JsonObject;
+      this.#header.take({ ok: true, value });
+    }
+    this.#fold = new FactsFold(known?.facts);
+    this.#messageBytesMax = options.messageBytesMax;
   }
 
   /** How many bytes of the file were read. */
@@ -106,9 +104,20 @@ export class FactsReader {
     return this.#fold.keeping(() => this.#factsAtEnd(lines));
   }
 
+  /** What another reader may go on from; undefined within a line, and where there is no session. */
+  upTo(): FactsUpTo | undefined {
+    const { offset, committedOffset, lineNumber } = this.#framer;
+    const facts = this.#facts;
+    return facts && offset === committedOffset ? { offset, lineNumber, facts } : undefined;
+  }
+
   /** The end without a newline counts for now; it may be only the beginning of a line. */
   #factsAtEnd(lines: SessionScan): SessionFacts | undefined {
     lines.end(this.#framer.rest());
+    return this.#facts;
+  }
+
+  get #facts(): SessionFacts | undefined {
     const { header } = this.#header;
     return header && { header, name: this.#fold.name, summary: this.#fold.summary };
   }
@@ -131,7 +140,11 @@ const silentMessage: SessionMessageEntry = {
 };
 
 class FactsFold implements ScanTarget {
-  #state = { revision: 0, summary: summary.initial(), name: sessionName.initial() };
+  #state: { readonly summary: SessionSummary; readonly name: string | undefined };
+
+  constructor(known?: SessionFacts) {
+    this.#state = known ?? { summary: summary.initial(), name: sessionName.initial() };
+  }
 
   get summary(): SessionSummary {
     return this.#state.summary;
@@ -152,10 +165,9 @@ class FactsFold implements ScanTarget {
   }
 
   entry(entry: SessionEntry): void {
-    const revision = this.#state.revision + 1;
-    const record = { revision, entry };
+    // Neither fold asks which entry of the log it is.
+    const record = { revision: 0, entry };
     this.#state = {
-      revision,
       summary: summary.apply(this.#state.summary, record),
       name: sessionName.apply(this.#state.name, record),
     };

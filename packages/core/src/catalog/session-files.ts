@@ -3,27 +3,32 @@
  * symbolic links of files or directories or through hard links, is taken under one of them. Names
  * tell a session file (`*.jsonl`); whether it is a session, only its content says. Not recursive.
  */
-import type { Dirent } from "node:fs";
+import { statSync } from "node:fs";
+import type { BigIntStats, Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { filesLookedAtOnceMax } from "./limits.ts";
-import { mapConcurrently } from "./map-concurrently.ts";
+import { directoriesReadAtOnceMax } from "./limits.ts";
+import { mapConcurrently, mapInTurns } from "./map-concurrently.ts";
+
+/** By what a file is known not to have changed. */
+export interface FileStamp {
+  /** Tells it from every other file; undefined if it cannot be looked at. */
+  readonly identity: string | undefined;
+  /** Length in bytes. */
+  readonly size: number;
+  /** Time of the last change, in epoch ms; -Infinity if it cannot be looked at. */
+  readonly mtimeMs: number;
+  /** Time of the last change of any kind, in epoch ms. */
+  readonly ctimeMs: number;
+}
 
 /** A file that may be a session. */
-export interface SessionFile {
+export interface SessionFile extends FileStamp {
   readonly path: string;
   /** The last part of the path. */
   readonly name: string;
-  /** Time of the last change, in epoch ms; -Infinity if it cannot be looked at. */
-  readonly mtimeMs: number;
   /** Whether it can be read: a regular file that exists. Others are never opened. */
   readonly isReadable: boolean;
-  /** Length in bytes. */
-  readonly size: number;
-  /** Time of the last change of any kind, in epoch ms. */
-  readonly ctimeMs: number;
-  /** Tells it from every other file of its device; undefined if it cannot be looked at. */
-  readonly identity: string | undefined;
 }
 
 /** Told of each further name of a file that is listed under another one. */
@@ -32,14 +37,16 @@ export type OnAlias = (path: string, listedPath: string) => void;
 /** A name in a directory, before it was looked at. */
 interface NamedFile {
   readonly path: string;
-  readonly name: string;
   /** How many of its last two parts are symbolic links. */
   readonly links: number;
 }
 
-/** Whether what has that name stands beside a session: a lock, a copy, a checkpoint. */
+/** What is known of the sessions of a directory is saved there, under this name. */
+export const savedCatalogName = ".branchlog-catalog";
+
+/** Whether what has that name stands beside sessions: a lock, a copy, a checkpoint, a catalog. */
 export function isSidecarName(name: string): boolean {
-  return name.includes(".jsonl.");
+  return name.includes(".jsonl.") || name.startsWith(savedCatalogName);
 }
 
 /** Whether a file of that name may be a session. */
@@ -87,7 +94,7 @@ export async function sessionFilesInAndBelow(
  */
 export async function directoriesBelow(root: string): Promise<string[]> {
   const places = await directoryPlaces(root);
-  const options = { atOnceMax: filesLookedAtOnceMax };
+  const options = { atOnceMax: directoriesReadAtOnceMax };
   const names = await mapConcurrently(places, options, async (place) => {
     const isThere = place.isDirectory() || (await isDirectory(join(root, place.name)));
     return isThere ? [place.name] : [];
@@ -110,7 +117,7 @@ async function directoryPlaces(root: string): Promise<Dirent[]> {
 }
 
 async function namesBelow(root: string, signal?: AbortSignal): Promise<NamedFile[]> {
-  const options = { signal, atOnceMax: filesLookedAtOnceMax };
+  const options = { signal, atOnceMax: directoriesReadAtOnceMax };
   const names = await mapConcurrently(await directoryPlaces(root), options, async (place) => {
     try {
       return await namesIn(join(root, place.name), Number(place.isSymbolicLink()));
@@ -127,7 +134,6 @@ async function namesIn(directory: string, links: number): Promise<NamedFile[]> {
     .filter(({ name }) => isSessionFileName(name))
     .map((place) => ({
       path: join(directory, place.name),
-      name: place.name,
       links: links + Number(place.isSymbolicLink()),
     }));
 }
@@ -140,8 +146,7 @@ async function lookAtFiles(
   // Names without links first, then by path: the first name of a file is the one it keeps.
   names.sort((a, b) => a.links - b.links || (a.path < b.path ? -1 : 1));
   const firstNames = new Map<string, string>();
-  const options = { signal, atOnceMax: filesLookedAtOnceMax };
-  const files = await mapConcurrently(names, options, ({ path, name }) => lookAt(path, name));
+  const files = await mapInTurns(names, signal, ({ path }) => lookAtFile(path));
   return files.filter(({ identity, path }) => {
     if (identity === undefined) return true;
     const first = firstNames.get(identity);
@@ -151,28 +156,41 @@ async function lookAtFiles(
   });
 }
 
-/** What the system says of a file. Never throws. */
-export async function lookAtFile(path: string): Promise<SessionFile> {
-  return lookAt(path, basename(path));
-}
-
-async function lookAt(path: string, name: string): Promise<SessionFile> {
+/** What the system says of a file. Throws nothing; blocks, as asking it later takes four times. */
+export function lookAtFile(path: string): SessionFile {
   try {
     // As integers: inode numbers of some file systems are beyond what a double tells apart.
-    const stats = await stat(path, { bigint: true });
-    return {
-      path,
-      name,
-      mtimeMs: Number(stats.mtimeNs) / 1e6,
-      ctimeMs: Number(stats.ctimeNs) / 1e6,
-      isReadable: stats.isFile(),
-      size: Number(stats.size),
-      identity: `${stats.dev}:${stats.ino}`,
-    };
+    return sessionFile(path, statSync(path, { bigint: true }));
   } catch {
     // A link that leads nowhere, or a file that was removed meanwhile.
     const never = Number.NEGATIVE_INFINITY;
     const times = { mtimeMs: never, ctimeMs: never };
-    return { path, name, ...times, isReadable: false, size: 0, identity: undefined };
+    return {
+      path,
+      name: basename(path),
+      ...times,
+      isReadable: false,
+      size: 0,
+      identity: undefined,
+    };
   }
+}
+
+/** The file of which the system says that. */
+export function sessionFile(path: string, stats: BigIntStats): SessionFile {
+  return {
+    path,
+    name: basename(path),
+    mtimeMs: Number(stats.mtimeNs) / 1e6,
+    ctimeMs: Number(stats.ctimeNs) / 1e6,
+    isReadable: stats.isFile(),
+    size: Number(stats.size),
+    identity: `${stats.dev}:${stats.ino}`,
+  };
+}
+
+/** Whether the system says the same of a file as before: it is that one, and nobody changed it. */
+export function isUnchanged(before: FileStamp, now: FileStamp): boolean {
+  const isSame = before.identity === now.identity && before.size === now.size;
+  return isSame && before.mtimeMs === now.mtimeMs && before.ctimeMs === now.ctimeMs;
 }

@@ -6,10 +6,12 @@
 import { resolve } from "node:path";
 import { Observable } from "@branchlog/streaming";
 import type { Subscriber } from "@branchlog/streaming";
+import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
-import type { CatalogLook } from "../catalog/directory-catalog.ts";
+import type { CatalogLook, DirectoryCatalogOptions } from "../catalog/directory-catalog.ts";
 import { directoryPollMsDefault, partialListEveryMs } from "../catalog/limits.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
+import { sessionFilesIn, sessionFilesInAndBelow } from "../catalog/session-files.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { Ports } from "../store/ports.ts";
 import { DirectoryWatches } from "./directory-watches.ts";
@@ -39,6 +41,12 @@ export interface LiveSessionsOptions {
   readonly subdirectories?: boolean;
   /** How often all files are looked at without a hint, in ms. Default 5000. */
   readonly pollMs?: number;
+  /**
+   * Whether what is known of the sessions is saved in the directory, as `.branchlog-catalog`, once
+   * it is worth it, and taken up by the next list: `auto` does both, `read` only takes up, `off`
+   * neither. Default `auto`.
+   */
+  readonly catalog?: CatalogMode;
   /** Hints and time from elsewhere. */
   readonly ports?: Partial<Pick<Ports, "clock" | "hints">>;
 }
@@ -61,6 +69,7 @@ export function sessions$(
   const list = new LiveSessionList({
     directory: resolve(directory),
     subdirectories,
+    saved: options.catalog ?? "auto",
     pollMs: settings.pollMs,
     ports: settings.ports,
   });
@@ -70,6 +79,7 @@ export function sessions$(
 interface ListedDirectory {
   readonly directory: string;
   readonly subdirectories: boolean;
+  readonly saved: CatalogMode;
   readonly pollMs: number;
   readonly ports: Pick<Ports, "clock" | "hints">;
 }
@@ -106,7 +116,9 @@ class LiveSessionList {
   async #follow(signal: AbortSignal): Promise<void> {
     const { clock } = this.#directory.ports;
     const due = new DueLooks(signal);
-    const catalog = new DirectoryCatalog({ ...this.#directory, now: () => clock.now() });
+    const { saved } = this.#directory;
+    const list = newestFirst(this.#directory);
+    const catalog = new DirectoryCatalog({ list, saved, now: () => clock.now() });
     const onHint = (path: string | null): void => {
       due.add(path === null ? null : catalog.listedPath(path));
     };
@@ -120,7 +132,10 @@ class LiveSessionList {
     }
   }
 
-  async #look(catalog: DirectoryCatalog, look: Omit<CatalogLook, "onChange">): Promise<void> {
+  async #look(
+    catalog: DirectoryCatalog,
+    look: Pick<CatalogLook, "paths"> & { readonly signal: AbortSignal },
+  ): Promise<void> {
     const { clock } = this.#directory.ports;
     const changes = new SessionListChanges();
     let shownMs = clock.monotonicMs();
@@ -149,4 +164,16 @@ class LiveSessionList {
   #isNews(changes: SessionListChanges, status: LiveStatus): boolean {
     return !changes.isEmpty || this.#last === undefined || !isSameStatus(this.#last.status, status);
   }
+}
+
+/** Latest change first, so that what is looked for most often is read first. */
+function newestFirst({
+  directory,
+  subdirectories,
+}: ListedDirectory): DirectoryCatalogOptions["list"] {
+  const list = subdirectories ? sessionFilesInAndBelow : sessionFilesIn;
+  return async (signal, onAlias) => {
+    const files = await list(directory, signal, onAlias);
+    return files.sort((one, other) => other.mtimeMs - one.mtimeMs);
+  };
 }

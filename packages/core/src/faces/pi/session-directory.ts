@@ -1,15 +1,12 @@
 /**
  * pi's session lists over the files of a directory, or of all of them. Lists are total and stable
  * in their order, hold each file once, and are never spoiled by one bad file: it is left out. They
- * read every file in bounded memory and write nothing; a directory that is missing or cannot be
- * read is an empty list.
+ * read in bounded memory what was not known of the files, and save what they found beside them; a
+ * directory that is missing or cannot be read is an empty list.
  */
-import { chunkBytesDefault } from "@branchlog/streaming";
-import { filesReadAtOnceMax } from "../../catalog/limits.ts";
-import { mapConcurrently } from "../../catalog/map-concurrently.ts";
+import { DirectoryCatalog } from "../../catalog/directory-catalog.ts";
+import type { LookedAtFile } from "../../catalog/directory-catalog.ts";
 import { Ranking } from "../../catalog/ranking.ts";
-import { readSessionFacts } from "../../catalog/session-facts.ts";
-import type { FactsReadOptions } from "../../catalog/session-facts.ts";
 import { sessionFilesBelow, sessionFilesIn } from "../../catalog/session-files.ts";
 import type { SessionFile } from "../../catalog/session-files.ts";
 import { resolveSessionDir, sessionsRoot } from "./agent-directory.ts";
@@ -31,10 +28,10 @@ export type SessionListProgress = (
 /** One run over a list of files. */
 interface Listing {
   /** In the order in which they are read; equal times of change keep it in the result. */
-  readonly files: readonly SessionFile[];
+  readonly list: (signal: AbortSignal | undefined) => Promise<SessionFile[]>;
   readonly includes: (session: SessionInfo) => boolean;
-  /** Whether the sessions so far are told now. */
-  readonly isPublished: (loaded: number, index: number) => boolean;
+  /** Whether the sessions so far are told now, when so many of so many files were looked at. */
+  readonly isPublished: (loaded: number, total: number, index: number) => boolean;
   readonly onProgress: SessionListProgress | undefined;
   readonly signal: AbortSignal | undefined;
 }
@@ -86,20 +83,17 @@ export async function listAllSessions(
   const signal = given.find((one) => typeof one === "object");
   const directory = typeof first === "string" ? expandPath(first) : "";
   if (directory !== "") return listDirectory(directory, () => true, onProgress, signal);
-  return orEmpty(signal, async () => {
-    const files = (await sessionFilesBelow(sessionsRoot(), signal)).sort(byChange);
-    let isNewestLoaded = false;
-    return readSessions({
-      files,
-      includes: () => true,
-      isPublished: (loaded, index) => {
-        isNewestLoaded ||= index === 0;
-        const isDue = index === 0 || loaded % publishedEveryOfAll === 0 || loaded === files.length;
-        return isNewestLoaded && isDue;
-      },
-      onProgress,
-      signal,
-    });
+  let isNewestLoaded = false;
+  return readSessions({
+    list: async () => (await sessionFilesBelow(sessionsRoot(), signal)).sort(byChange),
+    includes: () => true,
+    isPublished: (loaded, total, index) => {
+      isNewestLoaded ||= index === 0;
+      const isDue = index === 0 || loaded % publishedEveryOfAll === 0 || loaded === total;
+      return isNewestLoaded && isDue;
+    },
+    onProgress,
+    signal,
   });
 }
 
@@ -109,30 +103,36 @@ async function listDirectory(
   onProgress: SessionListProgress | undefined,
   signal: AbortSignal | undefined,
 ): Promise<SessionInfo[]> {
-  return orEmpty(signal, async () => {
-    const files = (await sessionFilesIn(directory, signal)).sort(byName);
-    const isPublished = (loaded: number): boolean =>
-      loaded === 1 || loaded % publishedEvery === 0 || loaded === files.length;
-    return readSessions({ files, includes, isPublished, onProgress, signal });
+  return readSessions({
+    list: async () => (await sessionFilesIn(directory, signal)).sort(byName),
+    includes,
+    isPublished: (loaded, total) =>
+      loaded === 1 || loaded % publishedEvery === 0 || loaded === total,
+    onProgress,
+    signal,
   });
 }
 
 async function readSessions(listing: Listing): Promise<SessionInfo[]> {
-  const { files, includes, isPublished, onProgress, signal } = listing;
+  const { list, includes, isPublished, onProgress, signal } = listing;
+  const catalog = new DirectoryCatalog({ list, saved: "auto", now: Date.now });
   const ranking = new Ranking(comesBefore);
-  const chunks: Buffer[] = [];
   let loaded = 0;
-  const options = { atOnceMax: filesReadAtOnceMax, signal };
-  await mapConcurrently(files, options, async (file, index, lane) => {
-    chunks[lane] ??= Buffer.allocUnsafeSlow(chunkBytesDefault);
-    const session = await readSession(file, { signal, chunk: chunks[lane] });
-    if (session !== undefined && includes(session)) ranking.add({ session, index });
+  const onLooked = ({ session, index, total }: LookedAtFile): void => {
+    const info = session && sessionInfo(session);
+    if (info !== undefined && includes(info)) ranking.add({ session: info, index });
     loaded += 1;
     if (onProgress === undefined) return;
-    const isDue = isPublished(loaded, index);
-    onProgress(loaded, files.length, isDue ? sessionsOf(ranking) : undefined);
-  });
-  return sessionsOf(ranking);
+    onProgress(loaded, total, isPublished(loaded, total, index) ? sessionsOf(ranking) : undefined);
+  };
+  signal?.throwIfAborted();
+  try {
+    await catalog.look({ paths: null, onLooked, signal });
+    return sessionsOf(ranking);
+  } catch {
+    signal?.throwIfAborted();
+    return [];
+  }
 }
 
 /** A session, and the place of its file in the order of reading. */
@@ -149,34 +149,6 @@ function comesBefore(one: RankedSession, other: RankedSession): boolean {
 
 function sessionsOf(ranking: Ranking<RankedSession>): SessionInfo[] {
   return ranking.items().map(({ session }) => session);
-}
-
-/** The session in a file; undefined if it is none or cannot be read. */
-async function readSession(
-  file: SessionFile,
-  options: FactsReadOptions,
-): Promise<SessionInfo | undefined> {
-  if (!file.isReadable) return undefined;
-  try {
-    const facts = await readSessionFacts(file.path, options);
-    return facts && sessionInfo(file, facts);
-  } catch {
-    options.signal?.throwIfAborted();
-    return undefined;
-  }
-}
-
-async function orEmpty(
-  signal: AbortSignal | undefined,
-  list: () => Promise<SessionInfo[]>,
-): Promise<SessionInfo[]> {
-  signal?.throwIfAborted();
-  try {
-    return await list();
-  } catch {
-    signal?.throwIfAborted();
-    return [];
-  }
 }
 
 function byName(a: SessionFile, b: SessionFile): number {

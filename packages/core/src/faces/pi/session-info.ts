@@ -1,7 +1,5 @@
-/** What pi's session lists show of one session, and how it is made from the facts of its file. */
-import { modifiedMs } from "../../catalog/listed-session.ts";
-import type { SessionFacts } from "../../catalog/session-facts.ts";
-import type { SessionFile } from "../../catalog/session-files.ts";
+/** What pi's session lists show of one session, and how it is made from what is known of it. */
+import type { ListedSession } from "../../catalog/listed-session.ts";
 import { readSessionTextSync } from "../../catalog/session-text.ts";
 import { storedTimeMs } from "../../projections/stored-value.ts";
 
@@ -32,24 +30,24 @@ export interface SessionInfo {
   readonly allMessagesText: string;
 }
 
-/** The list entry of a file. Times that no calendar has do not count: `modified` is valid. */
-export function sessionInfo(file: SessionFile, facts: SessionFacts): SessionInfo {
-  const { header, name, summary } = facts;
+/** The list entry of a session. Times that no calendar has do not count: `modified` is valid. */
+export function sessionInfo(session: ListedSession): SessionInfo {
+  const { path, header, name, summary, modifiedMs } = session;
   // Decoding boundary: of the header only the id was checked.
   const cwd: unknown = header.cwd;
   const parentSession: unknown = header.parentSession;
   return {
-    path: file.path,
+    path,
     id: header.id,
     cwd: typeof cwd === "string" ? cwd : "",
     ...(name === undefined ? {} : { name }),
     ...(typeof parentSession === "string" ? { parentSessionPath: parentSession } : {}),
     created: new Date(storedTimeMs(header.timestamp)),
-    modified: new Date(modifiedMs(file, facts)),
+    modified: new Date(modifiedMs),
     messageCount: summary.messageCount,
     firstMessage: summary.firstMessage ?? "(no messages)",
     get allMessagesText() {
-      return textOf(file.path);
+      return textOf(path);
     },
   };
 }

@@ -1,0 +1,107 @@
+/**
+ * Keeps the saved catalogs of directories: takes one up when a file of its directory is asked for,
+ * and saves another once so much was read anew that reading it again would be felt. Saving may fail
+ * without anybody being told: all that is lost is time at the next look.
+ */
+import { readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { CheckpointWrite } from "../checkpoint/checkpoint-file.ts";
+import { nodePorts } from "../store/node-ports.ts";
+import { catalogSavedAfterBytes } from "./limits.ts";
+import { catalogBytes, readCatalog } from "./saved-catalog.ts";
+import type { SavedFile } from "./saved-file.ts";
+import { savedCatalogName } from "./session-files.ts";
+
+/** Whether catalogs are saved and taken up, taken up, or neither. */
+export type CatalogMode = "auto" | "read" | "off";
+
+/** What is known of one directory. */
+interface KnownDirectory {
+  readonly files: Map<string, SavedFile>;
+  /** What was read since the last save, in bytes. */
+  readBytes: number;
+}
+
+/** See the file comment. Throws nothing. */
+export class CatalogStore {
+  readonly #mode: CatalogMode;
+  readonly #directories = new Map<string, Promise<KnownDirectory>>();
+
+  constructor(mode: CatalogMode) {
+    this.#mode = mode;
+  }
+
+  /** What was saved of a file; it may be another file by now. */
+  async savedFile(path: string): Promise<SavedFile | undefined> {
+    const { files } = await this.#directoryOf(path);
+    return files.get(basename(path));
+  }
+
+  /** Takes note of what is known of a file now, and what it cost to read that. */
+  async note(path: string, file: SavedFile | undefined, readBytes: number): Promise<void> {
+    if (this.#mode !== "auto") return;
+    const directory = await this.#directoryOf(path);
+    if (file === undefined) directory.files.delete(basename(path));
+    else directory.files.set(basename(path), file);
+    directory.readBytes += readBytes;
+  }
+
+  /**
+   * Saves the catalogs of which enough was read anew.
+   * @param there All files that are there, if that is known: others are forgotten.
+   */
+  async save(there: ReadonlySet<string> | null): Promise<void> {
+    for (const [path, known] of this.#directories) {
+      const directory = await known;
+      if (directory.readBytes < catalogSavedAfterBytes) continue;
+      for (const name of there === null ? [] : directory.files.keys()) {
+        if (there?.has(join(path, name)) !== true) directory.files.delete(name);
+      }
+      directory.readBytes = (await isSaved(path, directory.files)) ? 0 : Number.NEGATIVE_INFINITY;
+    }
+  }
+
+  #directoryOf(path: string): Promise<KnownDirectory> {
+    const directory = dirname(path);
+    const known = this.#directories.get(directory) ?? this.#load(directory);
+    this.#directories.set(directory, known);
+    return known;
+  }
+
+  async #load(directory: string): Promise<KnownDirectory> {
+    const none = { files: new Map<string, SavedFile>(), readBytes: 0 };
+    if (this.#mode === "off") return none;
+    try {
+      const files = await readCatalog(await readFile(join(directory, savedCatalogName)));
+      return files === undefined ? none : { files, readBytes: 0 };
+    } catch {
+      return none;
+    }
+  }
+}
+
+/** Puts a catalog in its place, whole or not at all. */
+async function isSaved(directory: string, files: ReadonlyMap<string, SavedFile>): Promise<boolean> {
+  let write: CheckpointWrite | undefined;
+  try {
+    const bytes = await catalogBytes(files);
+    write = new CheckpointWrite(nodePorts, join(directory, savedCatalogName));
+    write.add(bytes);
+    const whole = write;
+    write = undefined;
+    whole.finish();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    abandon(write);
+  }
+}
+
+function abandon(write: CheckpointWrite | undefined): void {
+  try {
+    write?.abandon();
+  } catch {
+    // What cannot be closed or removed stays.
+  }
+}

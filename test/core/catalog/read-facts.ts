@@ -1,0 +1,22 @@
+/** The facts of one file, read from its start to its end. */
+import { openByteSource } from "@branchlog/streaming";
+import { FactsReader } from "../../../packages/core/src/catalog/session-facts.ts";
+import type {
+  FactsOptions,
+  FactsReadOptions,
+  SessionFacts,
+} from "../../../packages/core/src/catalog/session-facts.ts";
+
+/** Undefined if the file is no session. Throws what opening and reading throw. */
+export async function readSessionFacts(
+  path: string,
+  options: FactsOptions & FactsReadOptions = {},
+): Promise<SessionFacts | undefined> {
+  options.signal?.throwIfAborted();
+  const source = openByteSource(path);
+  try {
+    return await new FactsReader(options).readOn(source, source.sizeSync(), options);
+  } finally {
+    source.closeSync();
+  }
+}

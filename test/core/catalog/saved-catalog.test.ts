@@ -1,0 +1,248 @@
+/** What is saved of a directory of sessions: it spares reading, and never changes what is found. */
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readCounter } from "@branchlog/streaming";
+import type { CatalogMode } from "../../../packages/core/src/catalog/catalog-store.ts";
+import { DirectoryCatalog } from "../../../packages/core/src/catalog/directory-catalog.ts";
+import { readCatalog } from "../../../packages/core/src/catalog/saved-catalog.ts";
+import type { ListedSession } from "../../../packages/core/src/catalog/listed-session.ts";
+import {
+  savedCatalogName,
+  sessionFilesIn,
+} from "../../../packages/core/src/catalog/session-files.ts";
+import { header, jsonl, message, name, user, writeLines } from "./session-lines.ts";
+import { temporaryDirectories } from "./temporary-directory.ts";
+
+const newDirectory = temporaryDirectories();
+
+interface ListOptions {
+  readonly saved?: CatalogMode;
+  readonly signal?: AbortSignal;
+  readonly onLooked?: () => void;
+}
+
+/** As a process finds it that begins now. */
+async function list(directory: string, options: ListOptions = {}): Promise<ListedSession[]> {
+  const catalog = new DirectoryCatalog({
+    list: (signal) => sessionFilesIn(directory, signal),
+    saved: options.saved ?? "auto",
+    // Nothing is settled that was changed in the last moments: these files were, long ago.
+    now: () => Date.now() + 60_000,
+  });
+  const { signal, onLooked } = options;
+  await catalog.look({ paths: null, signal, onLooked });
+  return catalog.sessions();
+}
+
+async function bytesReadBy<T>(work: () => Promise<T>): Promise<number> {
+  const before = readCounter.bytes;
+  await work();
+  return readCounter.bytes - before;
+}
+
+/** A line that makes it worth while to save what was read. */
+const large = message("toolResult", [{ type: "text", text: "x".repeat(1_100_000) }]);
+
+function catalogPath(directory: string): string {
+  return join(directory, savedCatalogName);
+}
+
+/** A directory of three sessions and a file that is none, with its catalog. */
+async function savedDirectory(): Promise<string> {
+  const directory = newDirectory();
+  writeLines(directory, "large.jsonl", [header({ id: "large" }), user("one"), large]);
+  writeLines(directory, "small.jsonl", [header({ id: "small" }), user("two"), name("Named")]);
+  writeLines(directory, "empty.jsonl", [header({ id: "empty" })]);
+  writeLines(directory, "other.jsonl", [{ type: "other" }]);
+  await list(directory);
+  return directory;
+}
+
+describe("the saved catalog of a directory", () => {
+  it("spares reading the files, in any process that comes later", async () => {
+    const directory = await savedDirectory();
+    const read = await bytesReadBy(async () => {
+      expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+    });
+    expect(read).toBeLessThan(2_300_000);
+    expect(await bytesReadBy(() => list(directory))).toBe(0);
+    expect(statSync(catalogPath(directory)).mode & 0o777).toBe(0o600);
+  });
+
+  it("lets a file that has grown be read from where it ended", async () => {
+    const directory = await savedDirectory();
+    const line = jsonl([user("three"), name("New")]);
+    appendFileSync(join(directory, "large.jsonl"), line);
+    const read = await bytesReadBy(async () => {
+      const grown = (await list(directory)).find(({ header: { id } }) => id === "large");
+      expect(grown).toMatchObject({ name: "New", summary: { messageCount: 3 } });
+    });
+    expect(read).toBeLessThan(line.length + 1000);
+    expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+  });
+
+  it("is written only when reading again what is new would be felt", async () => {
+    const directory = newDirectory();
+    writeLines(directory, "small.jsonl", [header(), user("one")]);
+    await list(directory);
+    expect(existsSync(catalogPath(directory))).toBe(false);
+
+    const saved = await savedDirectory();
+    const before = readFileSync(catalogPath(saved));
+    appendFileSync(join(saved, "small.jsonl"), jsonl([user("three")]));
+    await list(saved);
+    expect(readFileSync(catalogPath(saved)).equals(before)).toBe(true);
+  });
+
+  it("forgets files that are gone", async () => {
+    const directory = await savedDirectory();
+    rmSync(join(directory, "small.jsonl"));
+    appendFileSync(join(directory, "large.jsonl"), jsonl([large]));
+    await list(directory);
+    const saved = readFileSync(catalogPath(directory), "utf8");
+    expect(saved).toContain("large.jsonl");
+    expect(saved).not.toContain("small.jsonl");
+  });
+
+  it("is not written, or not even read, by those who want it so", async () => {
+    const directory = await savedDirectory();
+    expect(await bytesReadBy(() => list(directory, { saved: "read" }))).toBe(0);
+    expect(await bytesReadBy(() => list(directory, { saved: "off" }))).toBeGreaterThan(1_000_000);
+    rmSync(catalogPath(directory));
+    await list(directory, { saved: "read" });
+    await list(directory, { saved: "off" });
+    expect(existsSync(catalogPath(directory))).toBe(false);
+  });
+
+  it("keeps what was read before somebody gave up", async () => {
+    const directory = newDirectory();
+    for (const file of ["a", "b", "c"]) writeLines(directory, `${file}.jsonl`, [header(), large]);
+    const stop = new AbortController();
+    const reason = new Error("enough");
+    const given = list(directory, { signal: stop.signal, onLooked: () => stop.abort(reason) });
+    await expect(given).rejects.toBe(reason);
+    expect(existsSync(catalogPath(directory))).toBe(true);
+    expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+  });
+});
+
+describe("whatever happens to the saved catalog", () => {
+  it("the sessions are the same: damaged in any byte, cut anywhere (Verifies: P21)", async () => {
+    const directory = await savedDirectory();
+    const whole = readFileSync(catalogPath(directory));
+    const expected = await list(directory, { saved: "off" });
+    expect(await readCatalog(whole)).toHaveProperty("size", 4);
+    for (let at = 0; at < whole.length; at += 1) {
+      const damaged = Buffer.from(whole);
+      damaged[at] = (whole[at] ?? 0) ^ (1 << (at % 8));
+      const bytes = at % 2 === 0 ? damaged : whole.subarray(0, at);
+      expect(await readCatalog(bytes)).toBeUndefined();
+      if (at % 100 > 1) continue;
+      writeFileSync(catalogPath(directory), bytes);
+      const read = await bytesReadBy(async () => {
+        expect(await list(directory, { saved: "read" })).toEqual(expected);
+      });
+      expect(read).toBeGreaterThan(1_000_000);
+    }
+  });
+
+  it("the sessions are the same if it cannot be read or written", async () => {
+    const directory = await savedDirectory();
+    const expected = await list(directory, { saved: "off" });
+    rmSync(catalogPath(directory));
+    // A directory has its name: it can be neither read as a file nor replaced by one.
+    mkdirSync(join(catalogPath(directory), "x"), { recursive: true });
+    expect(await list(directory)).toEqual(expected);
+    expect(readdirSync(directory).filter((file) => file.endsWith(".tmp"))).toEqual([]);
+  });
+
+  it("the sessions are the same when it was saved of other files of the same names", async () => {
+    const [one, other] = [await savedDirectory(), await savedDirectory()];
+    writeLines(other, "small.jsonl", [header({ id: "another" }), user("else")]);
+    renameSync(catalogPath(one), catalogPath(other));
+    expect(await list(other)).toEqual(await list(other, { saved: "off" }));
+  });
+
+  it("headers that JSON would not give back are read again", async () => {
+    const directory = newDirectory();
+    const odd = '{"type":"session","version":3,"id":"s","timestamp":1e400,"cwd":-0}';
+    writeLines(directory, "odd.jsonl", [odd, large]);
+    writeLines(directory, "deep.jsonl", [
+      `{"type":"session","id":"d","x":${"[".repeat(20_000)}${"]".repeat(20_000)}}`,
+      user("deep"),
+    ]);
+    const facts = async (saved: CatalogMode): Promise<unknown> =>
+      (await list(directory, { saved })).map((session) => ({
+        ...session,
+        // Too deep to be compared.
+        header: session.header.id === "d" ? "deep" : session.header,
+      }));
+    const expected = await facts("off");
+    await list(directory);
+    expect(await facts("auto")).toEqual(expected);
+    expect(expected).toHaveLength(2);
+  });
+});
+
+/** What any program may do to a file; `n` makes it different each time. */
+const edits: readonly ((path: string, n: number) => void)[] = [
+  (path, n) => appendFileSync(path, jsonl([user(`text ${n}`)])),
+  (path, n) => appendFileSync(path, jsonl([user(`text ${n}`)]).slice(0, n % 90)),
+  (path) => appendFileSync(path, "\n"),
+  (path) => appendFileSync(path, jsonl([large])),
+  (path, n) => appendFileSync(path, jsonl([name(`name ${n}`)])),
+  (path, n) => writeFileSync(path, jsonl([header({ id: `new ${n}` }), user("anew")])),
+  (path, n) => inPlace(path, (text) => text.replaceAll("text", `t${n % 7}xt`)),
+  (path, n) => truncateSync(path, Math.max(0, statSync(path).size - (n % 40))),
+  (path, n) => utimesSync(path, n, n),
+  (path) => chmodSync(path, 0o640),
+  (path) => rmSync(path),
+];
+
+/** Rewrites a file, and again until its times tell of it. */
+function inPlace(path: string, change: (text: string) => string): void {
+  const before = statSync(path).ctimeMs;
+  const text = change(readFileSync(path, "utf8"));
+  do writeFileSync(path, text);
+  while (statSync(path).ctimeMs === before);
+}
+
+describe("whatever happens to the files", () => {
+  it(
+    "those who know what was saved find what others find (Verifies: P21)",
+    { timeout: 120_000 },
+    async () => {
+      const step = fc.tuple(fc.nat(edits.length - 1), fc.nat(2), fc.nat(1000), fc.boolean());
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+          const directory = newDirectory();
+          writeLines(directory, "0.jsonl", [header(), large]);
+          await list(directory);
+          for (const [edit, file, n, isListed] of steps) {
+            const path = join(directory, `${file}.jsonl`);
+            appendFileSync(path, "");
+            edits[edit]?.(path, n);
+            if (isListed) await list(directory);
+          }
+          expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+});
