@@ -133,13 +133,23 @@ export class BodyReader {
     const { bytes, lineBytesMax } = this.#source;
     const rows = this.#rows;
     if (!rows.is(row, rowFlags.provisional)) return;
-    if (rows.length(row) <= lineBytesMax) {
+    if (rows.length(row) <= lineBytesMax && this.isBuildable(row)) {
       this.entrySync(row);
       return;
     }
     const shallow = readShallow(readRange(bytes, rows.offset(row), rows.length(row)), {});
     if (shallow.ok) rows.mark(row, 0, rowFlags.provisional);
     else this.#damage.markDamaged(row, shallow.reason);
+  }
+
+  /** As {@link BodyReader.confirmSync} for each row, in joined reads, past the cache. */
+  confirmAllSync(rows: readonly number[]): void {
+    const table = this.#rows;
+    const isLong = (row: number): boolean =>
+      table.length(row) > this.#source.lineBytesMax || !this.isBuildable(row);
+    // Whoever takes a body has it decoded, which confirms it.
+    for (const _ of this.entriesSync(rows.filter((row) => !isLong(row)))) continue;
+    for (const row of rows) if (isLong(row)) this.confirmSync(row);
   }
 
   get #rows(): RowTable {

@@ -19,7 +19,7 @@ import { LogIndexer } from "../index-table/log-indexer.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { rowFlags } from "../index-table/row-table.ts";
-import { tailRow } from "../index-table/tree-walk.ts";
+import { nextUnsettled } from "../index-table/unsettled-rows.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { yieldEveryMs } from "../limits.ts";
 import { FoldedProjections } from "../projections/folded.ts";
@@ -41,9 +41,6 @@ export interface ReadOptions {
 const sampleBytes = 8 * 1024 * 1024;
 /** A little more than estimated: growing once more costs as much as all that was saved. */
 const reservedShare = 1.02;
-
-/** Rows confirmed before the event loop gets a turn: a few milliseconds of work. */
-const confirmationsPerTurn = 256;
 
 /** An indexed record whose newline has not been seen. */
 interface Pending {
@@ -162,7 +159,7 @@ export class LogState {
     this.#reserve(to);
     scanSync(this.#trail, this.#framer, sink, { from: this.end, to });
     this.#endRead();
-    this.#settleSome(Number.POSITIVE_INFINITY);
+    while (!this.#settleSome());
   }
 
   /** Reads on up to `to`; gives the event loop turns in between. */
@@ -174,7 +171,7 @@ export class LogState {
     this.#reserve(to);
     await scan(this.#trail, this.#framer, sink, { from: this.end, to, ...options });
     this.#endRead();
-    while (!this.#settleSome(confirmationsPerTurn)) await nextTurn();
+    while (!this.#settleSome()) await nextTurn();
   }
 
   /**
@@ -192,7 +189,7 @@ export class LogState {
     for (let row = firstOwn; row < index.count; row += 1) {
       index.rows.mark(row, 0, rowFlags.provisional);
     }
-    this.#settleSome(Number.POSITIVE_INFINITY);
+    while (!this.#settleSome());
     return firstOwn;
   }
 
@@ -262,33 +259,11 @@ export class LogState {
     this.#pending = { offset, length, row };
   }
 
-  /**
-   * Confirms rows on which a session may stand or that hide others, at most so many: new ones
-   * without children, the doubtful ones, the tail. Others are trusted until somebody reads them.
-   * @returns Whether none is left.
-   */
-  #settleSome(confirmationsMax: number): boolean {
-    for (let confirmed = 0; confirmed < confirmationsMax; confirmed += 1) {
-      const row = this.#nextUnsettled();
-      if (row < 0) return true;
-      this.bodies.confirmSync(row);
-    }
-    return false;
-  }
-
-  /** The next row to confirm, or -1. */
-  #nextUnsettled(): number {
-    const { index } = this;
-    const { rows, doubtful } = index;
-    for (; this.#settledRows < index.count; this.#settledRows += 1) {
-      const row = this.#settledRows;
-      if (rows.is(row, rowFlags.provisional) && index.isTip(row)) return row;
-    }
-    for (; doubtful.length > 0; doubtful.pop()) {
-      const row = doubtful.at(-1) ?? -1;
-      if (rows.is(row, rowFlags.provisional) && index.isNode(row)) return row;
-    }
-    const tail = tailRow(index);
-    return tail >= 0 && rows.is(tail, rowFlags.provisional) ? tail : -1;
+  /** Reads some of the rows that nobody may stand on before. Returns whether none is left. */
+  #settleSome(): boolean {
+    const { rows, settledRows } = nextUnsettled(this.index, this.#settledRows);
+    this.bodies.confirmAllSync(rows);
+    this.#settledRows = settledRows;
+    return rows.length === 0;
   }
 }
