@@ -29,6 +29,11 @@ function halves(): readonly [Buffer, Buffer] {
   return [bytes.subarray(0, middle), bytes.subarray(middle)];
 }
 
+/** A record that takes several reads. */
+const long = Buffer.from(
+  `{"type":"custom","id":"1","parentId":null,"customType":"c","data":"${"x".repeat(700_000)}"}\n`,
+);
+
 interface World {
   readonly memory: MemoryFileSystem;
   readonly failing: ReturnType<typeof failingFileSystem>;
@@ -94,7 +99,7 @@ describe("a checkpoint", () => {
     await failEveryCall(async (n) => {
       const { memory, failing, ports } = newWorld();
       const session: Session = await openSession(path, { ports, ...always });
-      append(memory, added);
+      append(memory, Buffer.concat([added, long]));
       failing.arm(n, { concerns: isRead, code: "EIO" });
       await session.refresh().catch(() => undefined);
       const hasFailed = failing.disarm();
