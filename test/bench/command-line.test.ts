@@ -26,6 +26,7 @@ describe("the arguments", () => {
       jsonPath: "out.json",
       cacheFolder: "/c",
       build: false,
+      peerSets: [],
     });
   });
 
@@ -40,6 +41,11 @@ describe("the arguments", () => {
       ).toThrow();
     },
   );
+
+  it("name what to compare with, the large one only with the others", () => {
+    expect(parseCommand(["--peers"], names)).toMatchObject({ peerSets: ["peers"] });
+    expect(parseCommand(["--peers-omp"], names)).toMatchObject({ peerSets: ["peers", "omp"] });
+  });
 
   it("ask for help or the list", () => {
     expect(parseCommand(["--help", "nonsense"], names)).toBe("help");

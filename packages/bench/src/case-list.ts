@@ -4,10 +4,12 @@ import { benchCase as appendInFlight } from "./cases/append-in-flight.ts";
 import { benchCase as appendProcesses } from "./cases/append-processes.ts";
 import { benchCase as appendSync } from "./cases/append-sync.ts";
 import { benchCase as firstContext } from "./cases/first-context.ts";
+import { benchCase as getChildren } from "./cases/get-children.ts";
 import { benchCase as getTree } from "./cases/get-tree.ts";
 import { benchCase as indexThroughput } from "./cases/index-throughput.ts";
 import { benchCase as latestCustom } from "./cases/latest-custom.ts";
 import { benchCase as lineCost } from "./cases/line-cost.ts";
+import { benchCase as listSessions } from "./cases/list-sessions.ts";
 import { benchCase as liveContext } from "./cases/live-context.ts";
 import { benchCase as liveFanOut } from "./cases/live-fan-out.ts";
 import { benchCase as liveMemory } from "./cases/live-memory.ts";
@@ -33,8 +35,10 @@ export const cases: readonly BenchCase[] = [
   appendInFlight,
   appendProcesses,
   getTree,
+  getChildren,
   latestCustom,
   streamBodies,
+  listSessions,
   watchLatency,
   liveContext,
   liveFanOut,

@@ -18,3 +18,21 @@ export { runSuite } from "./suite.ts";
 export type { SuiteOptions } from "./suite.ts";
 export { toMarkdown } from "./report.ts";
 export type { BenchReport, CaseReport } from "./report.ts";
+export {
+  type DirectoryFacts,
+  type GeneratorOptions,
+  type GrowthFacts,
+  type GrowthOptions,
+  grownChunks,
+  growSession,
+  type IdStyle,
+  idStyles,
+  type Mix,
+  mixes,
+  realisticSession,
+  sessionChunks,
+  type SessionFacts,
+  shapes,
+  writeSessionDirectory,
+  writeSessionFile,
+} from "./generator/index.ts";

@@ -9,6 +9,7 @@ import { type BenchOptions, type ComparedPaths, parseCommand, usage } from "./co
 import { compareReports, comparisonMarkdown } from "./comparison.ts";
 import { ensureInput } from "./input-cache.ts";
 import { readMachine } from "./machine.ts";
+import { installPeers } from "./peer-folders.ts";
 import { type BenchReport, toMarkdown } from "./report.ts";
 import { runSuite } from "./suite.ts";
 
@@ -47,6 +48,10 @@ function readReport(path: string): BenchReport {
 
 async function run(options: BenchOptions): Promise<boolean> {
   if (options.build) build();
+  for (const set of options.peerSets) {
+    stderr.write(`installing ${set}, unless they are there\n`);
+    installPeers(set);
+  }
   const chosen = cases.filter(
     ({ name }) => options.names.length === 0 || options.names.includes(name),
   );
@@ -56,6 +61,7 @@ async function run(options: BenchOptions): Promise<boolean> {
     childUrl: new URL("case-child.js", built).href,
     caseUrlOf: (name) => new URL(`cases/${name}.js`, built).href,
     ensureInput: (spec) => ensureInput(root, options.cacheFolder, spec),
+    peerSets: new Set(options.peerSets),
     onStart: ({ name, question }) => stderr.write(`${name}: ${question}\n`),
     onReport: ({ failure }) => {
       if (failure !== undefined) stderr.write(`FAILED ${failure}\n`);

@@ -10,6 +10,7 @@ import {
   type Scale,
 } from "./bench-case.ts";
 import type { CachedInput } from "./input-cache.ts";
+import type { PeerSet } from "./peer-folders.ts";
 import { type ProcessCaseOptions, runProcessCase } from "./process-case.ts";
 import { type CaseReport, reportCase, reportFailure } from "./report.ts";
 
@@ -22,6 +23,8 @@ export interface SuiteOptions {
   readonly caseUrlOf: (name: string) => string;
   readonly ensureInput: (spec: InputSpec) => CachedInput;
   readonly launchFlags?: readonly string[];
+  /** What is installed to compare with. Default: nothing. */
+  readonly peerSets?: ReadonlySet<PeerSet>;
   /** Told what happens. */
   readonly onStart?: (benchCase: BenchCase) => void;
   readonly onReport?: (report: CaseReport) => void;
@@ -59,6 +62,7 @@ function processOptions(benchCase: BenchCase, options: SuiteOptions): ProcessCas
     childUrl,
     caseUrl: caseUrlOf(benchCase.name),
     input: inputOf(benchCase, options, scale),
+    isIncluded: ({ needs }) => needs === undefined || options.peerSets?.has(needs) === true,
     ...(launchFlags === undefined ? {} : { launchFlags }),
   };
 }
