@@ -18,6 +18,7 @@ describe("the arguments", () => {
   });
 
   it("choose cases, small inputs, runs and places", () => {
+    expect(parseCommand(["--growth", "--quick"], names)).toMatchObject({ growth: true });
     const args = ["append", "--quick", "--runs", "9", "--json", "out.json", "--cache", "/c"];
     expect(parseCommand([...args, "--no-build"], names)).toEqual({
       names: ["append"],
@@ -26,6 +27,7 @@ describe("the arguments", () => {
       jsonPath: "out.json",
       cacheFolder: "/c",
       build: false,
+      growth: false,
       peerSets: [],
     });
   });

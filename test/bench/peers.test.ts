@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { BenchCase } from "../../packages/bench/src/bench-case.ts";
 import { cases } from "../../packages/bench/src/case-list.ts";
 import { describeFailure } from "../../packages/bench/src/run-failure.ts";
-import { toMarkdown } from "../../packages/bench/src/report.ts";
+import { createReport, toMarkdown } from "../../packages/bench/src/report.ts";
 import { checkContext, onNode24, sessionPeers } from "../../packages/bench/src/session-peers.ts";
 import { runSuite } from "../../packages/bench/src/suite.ts";
 import { sampleMachine } from "./sample-report.ts";
@@ -75,7 +75,7 @@ describe("a case with peers", () => {
       { name: "wrong", reason: "answers wrongly: expected 1, got 2" },
       { name: "broken", reason: "crashes: RangeError: a / string is too long" },
     ]);
-    const text = toMarkdown({ machine: sampleMachine, scale: "quick", cases: [report] });
+    const text = toMarkdown(createReport(sampleMachine, "quick", [report]));
     expect(text).toContain("| wrong | | | | answers wrongly: expected 1, got 2 | | | |");
   });
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BenchCase, type CaseInput, noFacts } from "../../packages/bench/src/bench-case.ts";
 import { CaseFailure, runProcessCase } from "../../packages/bench/src/process-case.ts";
-import { type CaseReport, toMarkdown } from "../../packages/bench/src/report.ts";
+import { type CaseReport, createReport, toMarkdown } from "../../packages/bench/src/report.ts";
 import { runSuite, type SuiteOptions } from "../../packages/bench/src/suite.ts";
 import { sampleMachine } from "./sample-report.ts";
 
@@ -175,7 +175,7 @@ describe("the report", () => {
     const sound = await writeCase("shown", `figures: () => ({ "MB/s": 1234.5 }),`);
     const wrong = await writeCase("broken", `check: () => { throw new Error("not equal"); },`);
     const cases: readonly CaseReport[] = await runSuite([sound, wrong], suiteOptions);
-    const text = toMarkdown({ machine: sampleMachine, scale: "full", cases });
+    const text = toMarkdown(createReport(sampleMachine, "full", cases));
     expect(text).toContain(
       "CPU, 2 cores, 8 GiB, Linux 6, Node v20.19.0, commit abc1234, 2026-06-01",
     );

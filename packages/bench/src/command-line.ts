@@ -13,6 +13,8 @@ export interface BenchOptions {
   readonly cacheFolder: string;
   readonly jsonPath: string | undefined;
   readonly build: boolean;
+  /** Whether, in place of cases, growth is measured. */
+  readonly growth: boolean;
   /** What to compare with, installed first if it is not there. */
   readonly peerSets: readonly PeerSet[];
 }
@@ -28,9 +30,12 @@ const runsDefault: Readonly<Record<Scale, number>> = { full: 5, quick: 3 };
 /** The text of --help, for cases of the given names. */
 export function usage(names: readonly string[]): string {
   return `Usage: pnpm bench [NAME…] [options]
+       pnpm bench --growth [options]
        pnpm bench --compare BEFORE.json AFTER.json
 
 Runs every case, or those named. A full run of all cases writes docs/benchmarks/.
+--growth measures the same operations at several sizes and says how their costs grow;
+in full it writes docs/benchmarks/growth.md.
 --compare runs nothing: it exits with 1 if anything of ours got worse by more than
 the spread of its runs, or is not answered any more.
 
@@ -67,6 +72,7 @@ export function parseCommand(
       "peers-omp": { type: "boolean" },
       list: { type: "boolean" },
       compare: { type: "boolean" },
+      growth: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
   });
@@ -87,6 +93,7 @@ export function parseCommand(
     cacheFolder: values.cache ?? cacheFolderDefault,
     jsonPath: values.json,
     build: values["no-build"] !== true,
+    growth: values.growth === true,
     peerSets: peerSetsOf(values.peers === true, values["peers-omp"] === true),
   };
 }

@@ -1,5 +1,5 @@
 /** Turns samples into a report: one JSON document, and the same as Markdown tables. Pure. */
-import { caseFacts, type CaseFacts, type SubjectRole } from "./bench-case.ts";
+import { caseFacts, type CaseFacts, type Scale, type SubjectRole } from "./bench-case.ts";
 import type { MachineFacts } from "./machine.ts";
 import type { RuntimeName } from "./peer-folders.ts";
 import type { SubjectSamples } from "./process-case.ts";
@@ -38,11 +38,24 @@ export interface CaseReport extends CaseFacts {
   readonly failure?: string;
 }
 
+/** Of the form of {@link BenchReport}, which docs/benchmarks/schema.json describes. */
+const schemaVersion = 1;
+
 /** A whole run. */
 export interface BenchReport {
+  readonly schemaVersion: number;
   readonly machine: MachineFacts;
   readonly scale: string;
   readonly cases: readonly CaseReport[];
+}
+
+/** The report of a run that has just ended. */
+export function createReport(
+  machine: MachineFacts,
+  scale: Scale,
+  cases: readonly CaseReport[],
+): BenchReport {
+  return { schemaVersion, machine, scale, cases };
 }
 
 /** Summarizes the samples of a case. */
@@ -74,8 +87,11 @@ function withRatios(
   });
 }
 
-/** The report as Markdown. */
-export function toMarkdown({ machine, scale, cases }: BenchReport): string {
+/** The report as Markdown; with the names of the pictures of cases, if they lie beside it. */
+export function toMarkdown(
+  { machine, scale, cases }: BenchReport,
+  plotOf?: (caseName: string) => string,
+): string {
   const memory = (machine.memoryBytes / 2 ** 30).toFixed(0);
   const lines = [
     "# Benchmarks",
@@ -89,10 +105,13 @@ export function toMarkdown({ machine, scale, cases }: BenchReport): string {
       "Times are of the question alone, memory is the peak of the whole process. A ratio says " +
       "how many times as long as the first subject of ours on the same runtime.",
   ];
-  return `${[...lines, ...cases.flatMap((report) => caseLines(report))].join("\n")}\n`;
+  return `${[...lines, ...cases.flatMap((report) => caseLines(report, plotOf))].join("\n")}\n`;
 }
 
-function caseLines(report: CaseReport): readonly string[] {
+function caseLines(
+  report: CaseReport,
+  plotOf: ((caseName: string) => string) | undefined,
+): readonly string[] {
   const flags = report.nodeFlags.length === 0 ? "" : ` (\`${report.nodeFlags.join(" ")}\`)`;
   const head = ["", `## ${report.name}`, "", `${report.question}${flags} Goal: ${report.goal}`, ""];
   if (report.failure !== undefined) return [...head, `Failed: ${report.failure.split("\n")[0]}`];
@@ -102,6 +121,7 @@ function caseLines(report: CaseReport): readonly string[] {
     "|---|--:|--:|--:|---|--:|--:|--:|",
     ...report.subjects.map((subject) => subjectLine(subject)),
     ...report.failedPeers.map(({ name, reason }) => `| ${name} | | | | ${reason} | | | |`),
+    ...(plotOf === undefined ? [] : ["", `![${report.name}](${plotOf(report.name)})`]),
   ];
 }
 
