@@ -80,6 +80,8 @@ export interface SubjectFacts {
   readonly runtime?: RuntimeName;
   /** What must be installed; without it the subject is left out. Default: nothing. */
   readonly needs?: PeerSet;
+  /** Its own input, where what is compared are inputs. Default: that of the case. */
+  readonly input?: (scale: Scale) => InputSpec;
 }
 
 /** One way to answer the question. */
@@ -102,6 +104,8 @@ export interface CaseFacts {
   readonly nodeFlags: readonly string[];
   /** The figure by which subjects are compared, the less the better. Default: the time. */
   readonly comparedBy?: string;
+  /** Inputs so large that the case runs only when it is asked for. */
+  readonly needs?: "huge";
 }
 
 /** One question, as a case file writes it down. */
@@ -148,6 +152,7 @@ class WrongAnswer extends Error {
 export function defineCase<Result>(definition: CaseDefinition<Result>): BenchCase {
   return {
     ...caseFacts(definition),
+    ...(definition.needs === undefined ? {} : { needs: definition.needs }),
     input: definition.input,
     subjects: definition.subjects,
     run: (subject, caseInput) => runSubject(definition, subject, caseInput),

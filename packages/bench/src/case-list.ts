@@ -18,6 +18,9 @@ import { benchCase as nextContext } from "./cases/next-context.ts";
 import { benchCase as open100mb } from "./cases/open-100mb.ts";
 import { benchCase as open1gb } from "./cases/open-1gb.ts";
 import { benchCase as reopen1gb } from "./cases/reopen-1gb.ts";
+import { benchCase as shapeContext } from "./cases/shape-context.ts";
+import { benchCase as shapeOpen } from "./cases/shape-open.ts";
+import { benchCase as shapeTree } from "./cases/shape-tree.ts";
 import { benchCase as streamBodies } from "./cases/stream-bodies.ts";
 import { benchCase as watchLatency } from "./cases/watch-latency.ts";
 
@@ -39,6 +42,9 @@ export const cases: readonly BenchCase[] = [
   latestCustom,
   streamBodies,
   listSessions,
+  shapeOpen,
+  shapeContext,
+  shapeTree,
   watchLatency,
   liveContext,
   liveFanOut,

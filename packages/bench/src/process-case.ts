@@ -24,6 +24,8 @@ export interface ProcessCaseOptions {
   /** URL of the built module that exports `benchCase`. */
   readonly caseUrl: string;
   readonly input: Omit<CaseInput, "scratch">;
+  /** The input of a subject that has its own. */
+  readonly inputOf?: (subject: SubjectFacts) => Omit<CaseInput, "scratch">;
   /** Flags before those of the case, for children that are not built. Default: none. */
   readonly launchFlags?: readonly string[];
   /** A child that takes longer is ended and the case fails. Default 600,000. */
@@ -87,7 +89,7 @@ async function runOnce(
   const request: ChildRequest = {
     caseUrl: options.caseUrl,
     subject: subject.name,
-    input: { ...options.input, scratch },
+    input: { ...(options.inputOf?.(subject) ?? options.input), scratch },
   };
   const { role, runtime = "node", nodeFlags = benchCase.nodeFlags } = subject;
   const flags = runtime === "bun" ? [] : [...(options.launchFlags ?? []), ...nodeFlags];

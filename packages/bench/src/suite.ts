@@ -61,18 +61,15 @@ function processOptions(benchCase: BenchCase, options: SuiteOptions): ProcessCas
     warmups: 1,
     childUrl,
     caseUrl: caseUrlOf(benchCase.name),
-    input: inputOf(benchCase, options, scale),
+    input: inputOf(benchCase.input(scale), options),
+    inputOf: (subject) => inputOf((subject.input ?? benchCase.input)(scale), options),
     isIncluded: ({ needs }) => needs === undefined || options.peerSets?.has(needs) === true,
     ...(launchFlags === undefined ? {} : { launchFlags }),
   };
 }
 
-function inputOf(
-  benchCase: BenchCase,
-  options: SuiteOptions,
-  scale: Scale,
-): Omit<CaseInput, "scratch"> {
-  const spec = benchCase.input(scale);
+function inputOf(spec: InputSpec | null, options: SuiteOptions): Omit<CaseInput, "scratch"> {
+  const { scale } = options;
   if (spec === null) return { scale, path: "", facts: noFacts };
   return { scale, ...options.ensureInput(spec) };
 }

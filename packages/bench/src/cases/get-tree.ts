@@ -4,8 +4,9 @@ import { openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { type BenchCase, defineCase, type Subject } from "../bench-case.ts";
 import { largeSession } from "../inputs.ts";
+import { countNodes } from "../node-count.ts";
 import { readPlainly } from "../plain-reader.ts";
-import { onNode24, openPeer, peerSubjects, type PeerNode } from "../session-peers.ts";
+import { onNode24, openPeer, peerSubjects } from "../session-peers.ts";
 
 /** Entries reached from the roots. */
 type NodeCount = number;
@@ -76,16 +77,6 @@ function countFrom(
   for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
     count += 1;
     for (const child of children(id)) pending.push(child);
-  }
-  return count;
-}
-
-function countNodes(roots: readonly PeerNode[]): NodeCount {
-  const pending = [...roots];
-  let count = 0;
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    count += 1;
-    for (const child of node.children) pending.push(child);
   }
   return count;
 }
