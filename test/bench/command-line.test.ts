@@ -18,6 +18,7 @@ describe("the arguments", () => {
   });
 
   it("choose cases, small inputs, runs and places", () => {
+    expect(parseCommand(["--growth", "--quick"], names)).toMatchObject({ growth: true });
     const args = ["append", "--quick", "--runs", "9", "--json", "out.json", "--cache", "/c"];
     expect(parseCommand([...args, "--no-build"], names)).toEqual({
       names: ["append"],
@@ -26,6 +27,8 @@ describe("the arguments", () => {
       jsonPath: "out.json",
       cacheFolder: "/c",
       build: false,
+      growth: false,
+      peerSets: [],
     });
   });
 
@@ -40,6 +43,11 @@ describe("the arguments", () => {
       ).toThrow();
     },
   );
+
+  it("name what to compare with, the large one only with the others", () => {
+    expect(parseCommand(["--peers"], names)).toMatchObject({ peerSets: ["peers"] });
+    expect(parseCommand(["--peers-omp"], names)).toMatchObject({ peerSets: ["peers", "omp"] });
+  });
 
   it("ask for help or the list", () => {
     expect(parseCommand(["--help", "nonsense"], names)).toBe("help");

@@ -36,7 +36,7 @@ function reportOf(ours: readonly number[], baseline: readonly number[] = [1]): B
     { name: "us", role: "ours" as const, samples: samples(ours) },
     { name: "plain", role: "baseline" as const, samples: samples(baseline) },
   ];
-  return { machine, scale: "full", cases: [reportCase(facts, subjects)] };
+  return { schemaVersion: 1, machine, scale: "full", cases: [reportCase(facts, subjects)] };
 }
 
 describe("comparing two reports", () => {
@@ -62,7 +62,12 @@ describe("comparing two reports", () => {
   });
 
   it("calls worse what is not answered any more, and names what is new", () => {
-    const failed = { machine, scale: "full", cases: [reportFailure(facts, "broken")] };
+    const failed = {
+      schemaVersion: 1,
+      machine,
+      scale: "full",
+      cases: [reportFailure(facts, "broken")],
+    };
     expect(compareReports(reportOf([10]), failed)).toMatchObject({
       isWorse: true,
       unmatched: ["open is not answered any more"],

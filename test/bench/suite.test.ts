@@ -6,8 +6,9 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BenchCase, type CaseInput, noFacts } from "../../packages/bench/src/bench-case.ts";
 import { CaseFailure, runProcessCase } from "../../packages/bench/src/process-case.ts";
-import { type CaseReport, toMarkdown } from "../../packages/bench/src/report.ts";
+import { type CaseReport, createReport, toMarkdown } from "../../packages/bench/src/report.ts";
 import { runSuite, type SuiteOptions } from "../../packages/bench/src/suite.ts";
+import { sampleMachine } from "./sample-report.ts";
 
 const source = new URL("../../packages/bench/src/", import.meta.url);
 // The children run from the sources here, so that this test needs no build.
@@ -174,20 +175,11 @@ describe("the report", () => {
     const sound = await writeCase("shown", `figures: () => ({ "MB/s": 1234.5 }),`);
     const wrong = await writeCase("broken", `check: () => { throw new Error("not equal"); },`);
     const cases: readonly CaseReport[] = await runSuite([sound, wrong], suiteOptions);
-    const machine = {
-      processor: "CPU",
-      cores: 2,
-      memoryBytes: 2 ** 33,
-      system: "Linux 6",
-      node: "v20.19.0",
-      commit: "abc1234",
-      date: "2026-06-01T00:00:00.000Z",
-    };
-    const text = toMarkdown({ machine, scale: "full", cases });
+    const text = toMarkdown(createReport(sampleMachine, "full", cases));
     expect(text).toContain(
       "CPU, 2 cores, 8 GiB, Linux 6, Node v20.19.0, commit abc1234, 2026-06-01",
     );
-    expect(text).toMatch(/## shown[^#]*\| \*\*one\*\* \| [^|]+ \| 0 % \| 1,235 MB\/s \|/);
+    expect(text).toMatch(/## shown[^#]*\| \*\*one\*\* \| [^|]+ \| 0 % \| 1 \| 1,235 MB\/s \|/);
     expect(text).toMatch(/## broken[^#]*Failed: broken, one: /);
   });
 });

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { copyFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { writeSessionFile } from "../../fixtures/generator/index.ts";
+import { writeSessionFile } from "../../packages/bench/src/generator/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { fixture } from "./command-run.ts";
 import { ended, program, runProcess, startCommand } from "./command-process.ts";

@@ -2,7 +2,7 @@
 import { copyFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { writeSessionFile } from "../../fixtures/generator/index.ts";
+import { writeSessionFile } from "../../packages/bench/src/generator/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 import { createStyle } from "../../packages/cli/src/style.ts";

@@ -3,7 +3,7 @@
  * the truth about its own entry, and a failed one takes no other along.
  */
 import { describe, expect, it } from "vitest";
-import { createRandom } from "../../fixtures/generator/random.ts";
+import { createRandom } from "../../packages/bench/src/generator/random.ts";
 import { createSession, openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
 import type { Durability } from "../../packages/core/src/session/engine-options.ts";

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { createRandom } from "../../fixtures/generator/random.ts";
+import { createRandom } from "../../packages/bench/src/generator/random.ts";
 import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
 import { createSession, openSession } from "../../packages/core/src/open.ts";
 import type { Durability } from "../../packages/core/src/session/engine-options.ts";

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { createRandom } from "../../fixtures/generator/random.ts";
+import { createRandom } from "../../packages/bench/src/generator/random.ts";
 import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
 import type { ManagerFactory } from "../../packages/core/src/faces/pi/manager-factory.ts";
 import type { SessionManager } from "../../packages/core/src/faces/pi/session-manager.ts";

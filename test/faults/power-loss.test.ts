@@ -4,7 +4,7 @@
  * left can be read, and appending goes on behind the debris.
  */
 import { describe, expect, it } from "vitest";
-import { createRandom } from "../../fixtures/generator/random.ts";
+import { createRandom } from "../../packages/bench/src/generator/random.ts";
 import { isBranchlogError } from "../../packages/core/src/errors.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";

@@ -4,8 +4,10 @@
  */
 import { performance } from "node:perf_hooks";
 import { cpuUsage, resourceUsage } from "node:process";
+import type { PeerSet, RuntimeName } from "./peer-folders.ts";
+import { wrongAnswerName } from "./run-failure.ts";
 
-/** A generated session, described by the options of fixtures/generator. */
+/** A generated session, described by the options of the generator. */
 export interface InputSpec {
   readonly mix?: "message-heavy" | "custom-heavy" | "image-heavy" | "branchy";
   readonly shape?: "session" | "chain" | "fan-out";
@@ -13,10 +15,15 @@ export interface InputSpec {
   readonly entries?: number;
   readonly seed: number;
   readonly compactionEvery?: number;
+  readonly idStyle?: "hex8" | "nanoid" | "long";
+  /** A directory of so many sessions, each of the size; without it, one file. */
+  readonly files?: number;
 }
 
 /** What is true of a generated session; the generator counts it while it writes. */
 export interface InputFacts {
+  /** 1, but of a directory. */
+  readonly files: number;
   readonly bytes: number;
   readonly entries: number;
   readonly entriesByType: Readonly<Record<string, number>>;
@@ -32,6 +39,7 @@ export interface InputFacts {
 
 /** The facts of no session, for cases that need none. */
 export const noFacts: InputFacts = {
+  files: 1,
   bytes: 0,
   entries: 0,
   entriesByType: {},
@@ -49,7 +57,7 @@ export type Scale = "full" | "quick";
 /** What a subject gets. */
 export interface CaseInput {
   readonly scale: Scale;
-  /** The generated session, not to be changed; "" for a case without input. */
+  /** The generated file or directory, not to be changed; "" for a case without input. */
   readonly path: string;
   readonly facts: InputFacts;
   /** An empty directory of this run, removed after it. */
@@ -62,12 +70,18 @@ export type TimedWork<Result> = () => Result | Promise<Result>;
 /** Whether a subject is what we built, what we compare with, or somebody else's engine. */
 export type SubjectRole = "ours" | "baseline" | "peer";
 
-/** Who answers the question, and under which flags of node. */
+/** Who answers the question, on what, and under which flags of node. */
 export interface SubjectFacts {
   readonly name: string;
   readonly role: SubjectRole;
-  /** Default: those of the case. */
+  /** Default: those of the case. A runtime that is no node gets none. */
   readonly nodeFlags?: readonly string[];
+  /** Default: the Node that runs the suite. */
+  readonly runtime?: RuntimeName;
+  /** What must be installed; without it the subject is left out. Default: nothing. */
+  readonly needs?: PeerSet;
+  /** Its own input, where what is compared are inputs. Default: that of the case. */
+  readonly input?: (scale: Scale) => InputSpec;
 }
 
 /** One way to answer the question. */
@@ -88,6 +102,10 @@ export interface CaseFacts {
   readonly goal: string;
   /** Flags of the node processes. */
   readonly nodeFlags: readonly string[];
+  /** The figure by which subjects are compared, the less the better. Default: the time. */
+  readonly comparedBy?: string;
+  /** Inputs so large that the case runs only when it is asked for. */
+  readonly needs?: "huge";
 }
 
 /** One question, as a case file writes it down. */
@@ -125,18 +143,26 @@ export interface Sample extends Measurement {
   readonly processMs: number;
 }
 
+/** What a check threw: there was an answer, and it is wrong. */
+class WrongAnswer extends Error {
+  override readonly name: string = wrongAnswerName;
+}
+
 /** Makes a case runnable, so that no result is measured without its check. */
 export function defineCase<Result>(definition: CaseDefinition<Result>): BenchCase {
-  const { name, question, goal, nodeFlags, input, subjects } = definition;
   return {
-    name,
-    question,
-    goal,
-    nodeFlags,
-    input,
-    subjects,
+    ...caseFacts(definition),
+    ...(definition.needs === undefined ? {} : { needs: definition.needs }),
+    input: definition.input,
+    subjects: definition.subjects,
     run: (subject, caseInput) => runSubject(definition, subject, caseInput),
   };
+}
+
+/** What a report repeats of a case. */
+export function caseFacts({ name, question, goal, nodeFlags, comparedBy }: CaseFacts): CaseFacts {
+  const more = comparedBy === undefined ? {} : { comparedBy };
+  return { name, question, goal, nodeFlags, ...more };
 }
 
 async function runSubject<Result>(
@@ -155,7 +181,20 @@ async function runSubject<Result>(
   const wallMs = performance.now() - startMs;
   const cpu = cpuUsage(cpuBefore);
   const peakRssBytes = resourceUsage().maxRSS * 1024;
-  await definition.check(result, input);
+  await checkResult(definition, result, input);
   const figures = definition.figures(result, wallMs, input);
   return { wallMs, cpuMs: (cpu.user + cpu.system) / 1000, peakRssBytes, figures };
+}
+
+async function checkResult<Result>(
+  definition: CaseDefinition<Result>,
+  result: Result,
+  input: CaseInput,
+): Promise<void> {
+  try {
+    await definition.check(result, input);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new WrongAnswer(message, { cause: error });
+  }
 }

@@ -1,10 +1,12 @@
 /**
  * The process in which one subject of one case runs once. Prints the measurement as one line of
- * JSON, or says on stderr what was wrong and exits with 1. Started by process-case.ts only.
+ * JSON, or says on stderr what was wrong and exits with 1, or with 3 if only the answer was.
+ * Started by process-case.ts only.
  */
 import { readFileSync } from "node:fs";
 import { exit, stderr, stdin, stdout } from "node:process";
 import type { BenchCase, CaseInput } from "./bench-case.ts";
+import { wrongAnswerCode, wrongAnswerName } from "./run-failure.ts";
 
 /** What the child is asked to do, as JSON on its standard input. */
 export interface ChildRequest {
@@ -21,5 +23,5 @@ try {
   stdout.write(`${JSON.stringify(await benchCase.run(subject, input))}\n`);
 } catch (error) {
   stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  exit(1);
+  exit(error instanceof Error && error.name === wrongAnswerName ? wrongAnswerCode : 1);
 }

@@ -4,10 +4,12 @@ import { benchCase as appendInFlight } from "./cases/append-in-flight.ts";
 import { benchCase as appendProcesses } from "./cases/append-processes.ts";
 import { benchCase as appendSync } from "./cases/append-sync.ts";
 import { benchCase as firstContext } from "./cases/first-context.ts";
+import { benchCase as getChildren } from "./cases/get-children.ts";
 import { benchCase as getTree } from "./cases/get-tree.ts";
 import { benchCase as indexThroughput } from "./cases/index-throughput.ts";
 import { benchCase as latestCustom } from "./cases/latest-custom.ts";
 import { benchCase as lineCost } from "./cases/line-cost.ts";
+import { benchCase as listSessions } from "./cases/list-sessions.ts";
 import { benchCase as liveContext } from "./cases/live-context.ts";
 import { benchCase as liveFanOut } from "./cases/live-fan-out.ts";
 import { benchCase as liveMemory } from "./cases/live-memory.ts";
@@ -16,6 +18,9 @@ import { benchCase as nextContext } from "./cases/next-context.ts";
 import { benchCase as open100mb } from "./cases/open-100mb.ts";
 import { benchCase as open1gb } from "./cases/open-1gb.ts";
 import { benchCase as reopen1gb } from "./cases/reopen-1gb.ts";
+import { benchCase as shapeContext } from "./cases/shape-context.ts";
+import { benchCase as shapeOpen } from "./cases/shape-open.ts";
+import { benchCase as shapeTree } from "./cases/shape-tree.ts";
 import { benchCase as streamBodies } from "./cases/stream-bodies.ts";
 import { benchCase as watchLatency } from "./cases/watch-latency.ts";
 
@@ -33,8 +38,13 @@ export const cases: readonly BenchCase[] = [
   appendInFlight,
   appendProcesses,
   getTree,
+  getChildren,
   latestCustom,
   streamBodies,
+  listSessions,
+  shapeOpen,
+  shapeContext,
+  shapeTree,
   watchLatency,
   liveContext,
   liveFanOut,

@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import type { Scale } from "./bench-case.ts";
 import { cacheFolderDefault } from "./input-cache.ts";
+import type { PeerSet } from "./peer-folders.ts";
 
 /** What to run and where the results go. */
 export interface BenchOptions {
@@ -12,6 +13,10 @@ export interface BenchOptions {
   readonly cacheFolder: string;
   readonly jsonPath: string | undefined;
   readonly build: boolean;
+  /** Whether, in place of cases, growth is measured. */
+  readonly growth: boolean;
+  /** What to compare with, installed first if it is not there. */
+  readonly peerSets: readonly PeerSet[];
 }
 
 /** Two reports to compare. */
@@ -25,9 +30,12 @@ const runsDefault: Readonly<Record<Scale, number>> = { full: 5, quick: 3 };
 /** The text of --help, for cases of the given names. */
 export function usage(names: readonly string[]): string {
   return `Usage: pnpm bench [NAME…] [options]
+       pnpm bench --growth [options]
        pnpm bench --compare BEFORE.json AFTER.json
 
 Runs every case, or those named. A full run of all cases writes docs/benchmarks/.
+--growth measures the same operations at several sizes and says how their costs grow;
+in full it writes docs/benchmarks/growth.md.
 --compare runs nothing: it exits with 1 if anything of ours got worse by more than
 the spread of its runs, or is not answered any more.
 
@@ -35,6 +43,9 @@ the spread of its runs, or is not answered any more.
       --runs N      runs of each subject after one warm-up (default 5, quick 3)
       --json FILE   also write the results there
       --cache DIR   where generated inputs are kept (default ${cacheFolderDefault})
+      --peers       measure pi and parsers of JSON lines beside ours, in the same
+                    run; installs them into packages/bench/peers, 500 MB
+      --peers-omp   omp on Bun as well, 1.5 GB more; implies --peers
       --no-build    use packages/*/dist as they are
       --list        name the cases
   -h, --help        this text
@@ -57,8 +68,11 @@ export function parseCommand(
       json: { type: "string" },
       cache: { type: "string" },
       "no-build": { type: "boolean" },
+      peers: { type: "boolean" },
+      "peers-omp": { type: "boolean" },
       list: { type: "boolean" },
       compare: { type: "boolean" },
+      growth: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
   });
@@ -79,7 +93,14 @@ export function parseCommand(
     cacheFolder: values.cache ?? cacheFolderDefault,
     jsonPath: values.json,
     build: values["no-build"] !== true,
+    growth: values.growth === true,
+    peerSets: peerSetsOf(values.peers === true, values["peers-omp"] === true),
   };
+}
+
+function peerSetsOf(peers: boolean, omp: boolean): readonly PeerSet[] {
+  if (omp) return ["peers", "omp"];
+  return peers ? ["peers"] : [];
 }
 
 function comparedPaths([beforePath, afterPath, ...more]: readonly string[]): ComparedPaths {

@@ -16,5 +16,27 @@ export type { OperationOptions, OperationTime } from "./harness.ts";
 export { CaseFailure, runProcessCase } from "./process-case.ts";
 export { runSuite } from "./suite.ts";
 export type { SuiteOptions } from "./suite.ts";
-export { toMarkdown } from "./report.ts";
-export type { BenchReport, CaseReport } from "./report.ts";
+export { ensureInput } from "./input-cache.ts";
+export type { CachedInput } from "./input-cache.ts";
+export { createReport, toMarkdown } from "./report.ts";
+export type { BenchReport, CaseReport, FailedPeer, SubjectReport } from "./report.ts";
+export { readMachine } from "./machine.ts";
+export type { MachineFacts } from "./machine.ts";
+export {
+  type DirectoryFacts,
+  type GeneratorOptions,
+  type GrowthFacts,
+  type GrowthOptions,
+  grownChunks,
+  growSession,
+  type IdStyle,
+  idStyles,
+  type Mix,
+  mixes,
+  realisticSession,
+  sessionChunks,
+  type SessionFacts,
+  shapes,
+  writeSessionDirectory,
+  writeSessionFile,
+} from "./generator/index.ts";

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execPath, pid } from "node:process";
-import type { InputFacts, InputSpec } from "./bench-case.ts";
+import { type InputFacts, type InputSpec, noFacts } from "./bench-case.ts";
 
 /** A generated session and what is true of it. */
 export interface CachedInput {
@@ -32,7 +32,7 @@ export const cacheFolderDefault: string = join(tmpdir(), "branchlog-bench");
 export function ensureInput(root: string, folder: string, spec: InputSpec): CachedInput {
   const prefix = prefixOf(spec);
   const name = `${prefix}-${generatorHash(root)}`;
-  const path = join(folder, `${name}.jsonl`);
+  const path = join(folder, spec.files === undefined ? `${name}.jsonl` : name);
   const factsPath = join(folder, `${name}.facts.json`);
   if (!existsSync(path) || !existsSync(factsPath)) {
     mkdirSync(folder, { recursive: true });
@@ -40,8 +40,9 @@ export function ensureInput(root: string, folder: string, spec: InputSpec): Cach
     generate(root, spec, path, factsPath);
   }
   // Decoding boundary: written by the generator of this very source tree, see the hash.
-  const facts = JSON.parse(readFileSync(factsPath, "utf8")) as InputFacts;
-  const { size } = statSync(path);
+  const written = JSON.parse(readFileSync(factsPath, "utf8")) as Partial<InputFacts>;
+  const facts: InputFacts = { ...noFacts, ...written };
+  const size = sizeOf(path);
   if (size !== facts.bytes) {
     throw new Error(`${path} has ${size} bytes, not ${facts.bytes}; remove it and run again`);
   }
@@ -50,7 +51,7 @@ export function ensureInput(root: string, folder: string, spec: InputSpec): Cach
 
 function generate(root: string, spec: InputSpec, path: string, factsPath: string): void {
   const temporaryFacts = `${factsPath}.${pid}.tmp`;
-  const script = join(root, "fixtures", "generator", "main.ts");
+  const script = join(root, "packages", "bench", "src", "generator", "main.ts");
   const args = ["--import", "tsx", script, "-o", path, "--facts", temporaryFacts];
   const child = spawnSync(execPath, [...args, ...generatorArguments(spec)], {
     cwd: root,
@@ -61,7 +62,7 @@ function generate(root: string, spec: InputSpec, path: string, factsPath: string
 }
 
 function generatorArguments(spec: InputSpec): readonly string[] {
-  const { seed, mix, shape, bytes, entries, compactionEvery } = spec;
+  const { seed, mix, shape, bytes, entries, compactionEvery, idStyle, files } = spec;
   return Object.entries({
     "--seed": seed,
     "--mix": mix,
@@ -69,17 +70,30 @@ function generatorArguments(spec: InputSpec): readonly string[] {
     "--bytes": bytes,
     "--entries": entries,
     "--compaction-every": compactionEvery,
+    "--id-style": idStyle,
+    "--files": files,
   }).flatMap(([option, value]) => (value === undefined ? [] : [option, String(value)]));
 }
 
-function prefixOf({ mix, shape, bytes, entries, seed, compactionEvery }: InputSpec): string {
+function prefixOf(spec: InputSpec): string {
+  const { mix = "message-heavy", shape = "session", bytes, entries, seed } = spec;
   const size = bytes === undefined ? `${entries ?? 0}-entries` : `${bytes}-bytes`;
-  const compaction = compactionEvery === undefined ? "" : `-c${compactionEvery}`;
-  return `${mix ?? "message-heavy"}-${shape ?? "session"}-${size}-s${seed}${compaction}`;
+  const compaction = spec.compactionEvery === undefined ? "" : `-c${spec.compactionEvery}`;
+  const ids = spec.idStyle === undefined ? "" : `-${spec.idStyle}`;
+  const files = spec.files === undefined ? "" : `-${spec.files}-files`;
+  return `${mix}-${shape}-${size}-s${seed}${compaction}${ids}${files}`;
+}
+
+/** Of a file, or of all files of a directory. */
+function sizeOf(path: string): number {
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return stat.size;
+  const sizes = readdirSync(path).map((file) => statSync(join(path, file)).size);
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 function generatorHash(root: string): string {
-  const folder = join(root, "fixtures", "generator");
+  const folder = join(root, "packages", "bench", "src", "generator");
   const hash = createHash("sha256");
   for (const file of readdirSync(folder).sort()) {
     if (file.endsWith(".ts")) hash.update(file).update(readFileSync(join(folder, file)));
@@ -89,10 +103,10 @@ function generatorHash(root: string): string {
 
 // Files of the same parameters that an earlier generator made.
 function removeOlder(folder: string, prefix: string): void {
-  const older = /^-[0-9a-f]{8}\.(jsonl|facts\.json)$/;
+  const older = /^-[0-9a-f]{8}(\.jsonl|\.facts\.json|)$/;
   for (const file of readdirSync(folder)) {
     if (file.startsWith(prefix) && older.test(file.slice(prefix.length))) {
-      rmSync(join(folder, file), { force: true });
+      rmSync(join(folder, file), { force: true, recursive: true });
     }
   }
 }

@@ -23,6 +23,12 @@ export function customSession(scale: Scale): InputSpec {
   return { mix: "custom-heavy", entries: scale === "full" ? 360_000 : 8_000, seed };
 }
 
+/** 2,000 sessions of 437 kB each; quick: 20 of 50 kB. */
+export function sessionDirectory(scale: Scale): InputSpec {
+  if (scale === "full") return { mix: "message-heavy", bytes: 437_000, files: 2_000, seed };
+  return { mix: "message-heavy", bytes: 50_000, files: 20, seed };
+}
+
 /** 20,000 short messages in a row; quick: 2,000. */
 export function longContext(scale: Scale): InputSpec {
   return { shape: "chain", entries: scale === "full" ? 20_000 : 2_000, seed };

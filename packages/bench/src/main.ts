@@ -7,14 +7,20 @@ import { fileURLToPath } from "node:url";
 import { cases } from "./case-list.ts";
 import { type BenchOptions, type ComparedPaths, parseCommand, usage } from "./command-line.ts";
 import { compareReports, comparisonMarkdown } from "./comparison.ts";
+import { growthMarkdown, type GrowthReport } from "./growth/growth-report.ts";
+import { growthPlots } from "./growth/growth-plots.ts";
+import { measureGrowth } from "./growth/measure-growth.ts";
 import { ensureInput } from "./input-cache.ts";
 import { readMachine } from "./machine.ts";
-import { type BenchReport, toMarkdown } from "./report.ts";
+import { installPeers } from "./peer-folders.ts";
+import { casePlot } from "./plots/case-plot.ts";
+import { type BenchReport, createReport, toMarkdown } from "./report.ts";
 import { runSuite } from "./suite.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 // Children run what is built, in plain node, whichever way this file is run.
 const built = new URL("../dist/", import.meta.url);
+const documents = join(root, "docs", "benchmarks");
 const names = cases.map(({ name }) => name);
 
 try {
@@ -22,6 +28,7 @@ try {
   if (command === "help") stdout.write(usage(names));
   else if (command === "list") stdout.write(`${names.join("\n")}\n`);
   else if ("beforePath" in command) exit(compare(command) ? 0 : 1);
+  else if (command.growth) await runGrowth(command);
   else exit((await run(command)) ? 0 : 1);
 } catch (error) {
   stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -38,15 +45,19 @@ function compare({ beforePath, afterPath }: ComparedPaths): boolean {
 function readReport(path: string): BenchReport {
   // Decoding boundary: what has cases was written by a run.
   const report = JSON.parse(readFileSync(path, "utf8")) as Partial<BenchReport>;
-  const { machine, scale, cases: reports } = report;
+  const { schemaVersion = 0, machine, scale, cases: reports } = report;
   if (machine !== undefined && scale !== undefined && reports !== undefined) {
-    return { machine, scale, cases: reports };
+    return { schemaVersion, machine, scale, cases: reports };
   }
   throw new RangeError(`${path} is no report of a run`);
 }
 
 async function run(options: BenchOptions): Promise<boolean> {
   if (options.build) build();
+  for (const set of options.peerSets) {
+    stderr.write(`installing ${set}, unless they are there\n`);
+    installPeers(set);
+  }
   const chosen = cases.filter(
     ({ name }) => options.names.length === 0 || options.names.includes(name),
   );
@@ -56,21 +67,44 @@ async function run(options: BenchOptions): Promise<boolean> {
     childUrl: new URL("case-child.js", built).href,
     caseUrlOf: (name) => new URL(`cases/${name}.js`, built).href,
     ensureInput: (spec) => ensureInput(root, options.cacheFolder, spec),
+    peerSets: new Set(options.peerSets),
     onStart: ({ name, question }) => stderr.write(`${name}: ${question}\n`),
     onReport: ({ failure }) => {
       if (failure !== undefined) stderr.write(`FAILED ${failure}\n`);
     },
   });
-  const report: BenchReport = { machine: readMachine(root), scale: options.scale, cases: reports };
+  const report = createReport(readMachine(root), options.scale, reports);
   stdout.write(toMarkdown(report));
   const isWhole = chosen.length === cases.length && options.scale === "full";
   const hasFailed = reports.some(({ failure }) => failure !== undefined);
   if (options.jsonPath !== undefined) write(resolve(options.jsonPath), toJson(report));
   if (isWhole && !hasFailed) {
-    write(join(root, "docs", "benchmarks", "results.json"), toJson(report));
-    write(join(root, "docs", "benchmarks", "results.md"), toMarkdown(report));
+    const plotOf = (name: string): string => `${name}.svg`;
+    write(join(documents, "results.json"), toJson(report));
+    write(join(documents, "results.md"), toMarkdown(report, plotOf));
+    for (const one of reports) write(join(documents, plotOf(one.name)), casePlot(one));
   }
   return !hasFailed;
+}
+
+async function runGrowth(options: BenchOptions): Promise<void> {
+  if (options.build) build();
+  const { scale, runs, cacheFolder, jsonPath } = options;
+  const operations = await measureGrowth({
+    scale,
+    runs,
+    childUrl: new URL("case-child.js", built).href,
+    moduleUrlOf: (path) => new URL(`${path}.js`, built).href,
+    ensureInput: (spec) => ensureInput(root, cacheFolder, spec),
+    onSize: (what) => void stderr.write(`${what}\n`),
+  });
+  const report: GrowthReport = { schemaVersion: 1, machine: readMachine(root), scale, operations };
+  stdout.write(growthMarkdown(report));
+  if (jsonPath !== undefined) write(resolve(jsonPath), toJson(report));
+  if (scale === "quick") return;
+  const plots = growthPlots(operations);
+  write(join(documents, "growth.md"), growthMarkdown(report, Object.keys(plots)));
+  for (const [file, svg] of Object.entries(plots)) write(join(documents, file), svg);
 }
 
 function build(): void {
@@ -81,7 +115,7 @@ function build(): void {
   if (child.status !== 0) throw new Error(`the build failed\n${child.stdout}`);
 }
 
-function toJson(report: BenchReport): string {
+function toJson(report: object): string {
   return `${JSON.stringify(report, null, 2)}\n`;
 }
 

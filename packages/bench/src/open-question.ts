@@ -1,14 +1,45 @@
 /** The question how long opening takes, for inputs of any size. */
 import { deepStrictEqual } from "node:assert";
 import { openSession } from "@branchlog/core";
-import { type BenchCase, defineCase, type InputSpec, type Scale } from "./bench-case.ts";
+import {
+  type BenchCase,
+  defineCase,
+  type InputSpec,
+  type Scale,
+  type Subject,
+} from "./bench-case.ts";
 import { readPlainly } from "./plain-reader.ts";
+import { onNode24, peerSubjects } from "./session-peers.ts";
 
 /** What a reader knows once it has opened a session. */
-interface Opened {
+export interface Opened {
   readonly entries: number;
   readonly leafId: string | null;
 }
+
+const openOurs: Subject<Opened> = {
+  name: "openSession",
+  role: "ours",
+  prepare:
+    ({ path }) =>
+    async () => {
+      const session = await openSession(path, { access: "read", checkpoint: "off" });
+      return { entries: session.revision, leafId: session.leaf };
+    },
+};
+
+/** Peers that open whole logs. */
+export const openPeers: readonly Subject<Opened>[] = peerSubjects(
+  "SessionManager.open()",
+  async (peer, { path, scratch }) => {
+    // Its modules are loaded before, as ours are.
+    const managers = await peer.load();
+    return async () => {
+      const manager = await managers.open(path, scratch);
+      return { entries: manager.getEntries().length, leafId: manager.getLeafId() };
+    };
+  },
+);
 
 /** Makes the case for one size. */
 export function openQuestion(
@@ -24,16 +55,8 @@ export function openQuestion(
     nodeFlags: ["--max-old-space-size=256"],
     input,
     subjects: [
-      {
-        name: "openSession",
-        role: "ours",
-        prepare:
-          ({ path }) =>
-          async () => {
-            const session = await openSession(path, { access: "read", checkpoint: "off" });
-            return { entries: session.revision, leafId: session.leaf };
-          },
-      },
+      openOurs,
+      onNode24(openOurs),
       {
         name: "parse every line",
         role: "baseline",
@@ -45,6 +68,7 @@ export function openQuestion(
             return { entries: entries.length, leafId: entries.at(-1)?.id ?? null };
           },
       },
+      ...openPeers,
     ],
     check: (opened, { facts }) => {
       deepStrictEqual(opened, { entries: facts.entries, leafId: facts.leafId });

@@ -1,6 +1,7 @@
 /** Turns samples into a report: one JSON document, and the same as Markdown tables. Pure. */
-import type { CaseFacts, SubjectRole } from "./bench-case.ts";
+import { caseFacts, type CaseFacts, type Scale, type SubjectRole } from "./bench-case.ts";
 import type { MachineFacts } from "./machine.ts";
+import type { RuntimeName } from "./peer-folders.ts";
 import type { SubjectSamples } from "./process-case.ts";
 import { spread, summarize, type Summary } from "./statistics.ts";
 
@@ -8,7 +9,13 @@ import { spread, summarize, type Summary } from "./statistics.ts";
 export interface SubjectReport {
   readonly name: string;
   readonly role: SubjectRole;
+  readonly runtime: RuntimeName;
   readonly runs: number;
+  /**
+   * How many times as long as ours, the first subject of ours on this runtime, or else the first of
+   * all; by the figure that the case compares. Left out where there is none.
+   */
+  readonly ratio?: number;
   readonly wallMs: Summary;
   readonly cpuMs: Summary;
   readonly processMs: Summary;
@@ -16,34 +23,75 @@ export interface SubjectReport {
   readonly figures: Readonly<Record<string, Summary>>;
 }
 
+/** A peer that has no figures, and why. */
+export interface FailedPeer {
+  readonly name: string;
+  readonly reason: string;
+}
+
 /** One case, answered or failed. */
 export interface CaseReport extends CaseFacts {
   readonly subjects: readonly SubjectReport[];
+  /** Peers that crashed, or answered wrongly. */
+  readonly failedPeers: readonly FailedPeer[];
   /** Why the case counts for nothing. */
   readonly failure?: string;
 }
 
+/** Of the form of {@link BenchReport}, which docs/benchmarks/schema.json describes. */
+const schemaVersion = 1;
+
 /** A whole run. */
 export interface BenchReport {
+  readonly schemaVersion: number;
   readonly machine: MachineFacts;
   readonly scale: string;
   readonly cases: readonly CaseReport[];
 }
 
+/** The report of a run that has just ended. */
+export function createReport(
+  machine: MachineFacts,
+  scale: Scale,
+  cases: readonly CaseReport[],
+): BenchReport {
+  return { schemaVersion, machine, scale, cases };
+}
+
 /** Summarizes the samples of a case. */
-export function reportCase(facts: CaseFacts, samples: readonly SubjectSamples[]): CaseReport {
-  const { name, question, goal, nodeFlags } = facts;
-  return { name, question, goal, nodeFlags, subjects: samples.map(reportSubject) };
+export function reportCase(facts: CaseFacts, results: readonly SubjectSamples[]): CaseReport {
+  const answered = results.filter(({ failure }) => failure === undefined);
+  const subjects = withRatios(answered.map(reportSubject), facts.comparedBy);
+  const failedPeers = results.flatMap(({ name, failure }) =>
+    failure === undefined ? [] : [{ name, reason: failure }],
+  );
+  return { ...caseFacts(facts), subjects, failedPeers };
 }
 
 /** A case that failed. */
 export function reportFailure(facts: CaseFacts, failure: string): CaseReport {
-  const { name, question, goal, nodeFlags } = facts;
-  return { name, question, goal, nodeFlags, subjects: [], failure };
+  return { ...caseFacts(facts), subjects: [], failedPeers: [], failure };
 }
 
-/** The report as Markdown. */
-export function toMarkdown({ machine, scale, cases }: BenchReport): string {
+function withRatios(
+  subjects: readonly SubjectReport[],
+  comparedBy: string | undefined,
+): readonly SubjectReport[] {
+  const costOf = ({ wallMs, figures }: SubjectReport): number =>
+    (comparedBy === undefined ? wallMs : figures[comparedBy])?.median ?? Number.NaN;
+  const ours = subjects.filter(({ role }) => role === "ours");
+  return subjects.map((subject) => {
+    const like = ours.find(({ runtime }) => runtime === subject.runtime) ?? ours[0];
+    const ratio = like === undefined ? Number.NaN : costOf(subject) / costOf(like);
+    return Number.isFinite(ratio) ? { ...subject, ratio } : subject;
+  });
+}
+
+/** The report as Markdown; with the names of the pictures of cases, if they lie beside it. */
+export function toMarkdown(
+  { machine, scale, cases }: BenchReport,
+  plotOf?: (caseName: string) => string,
+): string {
   const memory = (machine.memoryBytes / 2 ** 30).toFixed(0);
   const lines = [
     "# Benchmarks",
@@ -54,20 +102,26 @@ export function toMarkdown({ machine, scale, cases }: BenchReport): string {
     "",
     "Each run is a process of its own; times are medians, with the distance from the fastest to " +
       "the slowest run in percent of the median. Every answer was checked before it counted. " +
-      "Times are of the question alone, memory is the peak of the whole process.",
+      "Times are of the question alone, memory is the peak of the whole process. A ratio says " +
+      "how many times as long as the first subject of ours on the same runtime.",
   ];
-  return `${[...lines, ...cases.flatMap((report) => caseLines(report))].join("\n")}\n`;
+  return `${[...lines, ...cases.flatMap((report) => caseLines(report, plotOf))].join("\n")}\n`;
 }
 
-function caseLines(report: CaseReport): readonly string[] {
+function caseLines(
+  report: CaseReport,
+  plotOf: ((caseName: string) => string) | undefined,
+): readonly string[] {
   const flags = report.nodeFlags.length === 0 ? "" : ` (\`${report.nodeFlags.join(" ")}\`)`;
   const head = ["", `## ${report.name}`, "", `${report.question}${flags} Goal: ${report.goal}`, ""];
   if (report.failure !== undefined) return [...head, `Failed: ${report.failure.split("\n")[0]}`];
   return [
     ...head,
-    "| subject | time | ± | figures | CPU | peak memory | runs |",
-    "|---|--:|--:|---|--:|--:|--:|",
+    "| subject | time | ± | ratio | figures | CPU | peak memory | runs |",
+    "|---|--:|--:|--:|---|--:|--:|--:|",
     ...report.subjects.map((subject) => subjectLine(subject)),
+    ...report.failedPeers.map(({ name, reason }) => `| ${name} | | | | ${reason} | | | |`),
+    ...(plotOf === undefined ? [] : ["", `![${report.name}](${plotOf(report.name)})`]),
   ];
 }
 
@@ -80,6 +134,7 @@ function subjectLine(subject: SubjectReport): string {
     name,
     formatMs(subject.wallMs.median),
     `${(spread(subject.wallMs) * 100).toFixed(0)} %`,
+    subject.ratio === undefined ? "" : formatNumber(subject.ratio),
     figures.join(", "),
     formatMs(subject.cpuMs.median),
     `${(subject.peakRssBytes.median / 1e6).toFixed(0)} MB`,
@@ -87,11 +142,12 @@ function subjectLine(subject: SubjectReport): string {
   ].join(" | ")} |`;
 }
 
-function reportSubject({ name, role, samples }: SubjectSamples): SubjectReport {
+function reportSubject({ name, role, runtime = "node", samples }: SubjectSamples): SubjectReport {
   const units = Object.keys(samples[0]?.figures ?? {});
   return {
     name,
     role,
+    runtime,
     runs: samples.length,
     wallMs: summarize(samples.map(({ wallMs }) => wallMs)),
     cpuMs: summarize(samples.map(({ cpuMs }) => cpuMs)),

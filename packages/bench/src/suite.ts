@@ -10,6 +10,7 @@ import {
   type Scale,
 } from "./bench-case.ts";
 import type { CachedInput } from "./input-cache.ts";
+import type { PeerSet } from "./peer-folders.ts";
 import { type ProcessCaseOptions, runProcessCase } from "./process-case.ts";
 import { type CaseReport, reportCase, reportFailure } from "./report.ts";
 
@@ -22,6 +23,8 @@ export interface SuiteOptions {
   readonly caseUrlOf: (name: string) => string;
   readonly ensureInput: (spec: InputSpec) => CachedInput;
   readonly launchFlags?: readonly string[];
+  /** What is installed to compare with. Default: nothing. */
+  readonly peerSets?: ReadonlySet<PeerSet>;
   /** Told what happens. */
   readonly onStart?: (benchCase: BenchCase) => void;
   readonly onReport?: (report: CaseReport) => void;
@@ -58,17 +61,15 @@ function processOptions(benchCase: BenchCase, options: SuiteOptions): ProcessCas
     warmups: 1,
     childUrl,
     caseUrl: caseUrlOf(benchCase.name),
-    input: inputOf(benchCase, options, scale),
+    input: inputOf(benchCase.input(scale), options),
+    inputOf: (subject) => inputOf((subject.input ?? benchCase.input)(scale), options),
+    isIncluded: ({ needs }) => needs === undefined || options.peerSets?.has(needs) === true,
     ...(launchFlags === undefined ? {} : { launchFlags }),
   };
 }
 
-function inputOf(
-  benchCase: BenchCase,
-  options: SuiteOptions,
-  scale: Scale,
-): Omit<CaseInput, "scratch"> {
-  const spec = benchCase.input(scale);
+function inputOf(spec: InputSpec | null, options: SuiteOptions): Omit<CaseInput, "scratch"> {
+  const { scale } = options;
   if (spec === null) return { scale, path: "", facts: noFacts };
   return { scale, ...options.ensureInput(spec) };
 }

@@ -11,8 +11,14 @@ import {
   noInput,
   smallMessage,
 } from "../append-check.ts";
-import { type BenchCase, type CaseInput, defineCase } from "../bench-case.ts";
-import { type PiPeer, piPeers } from "../pi-peer.ts";
+import { type BenchCase, type CaseInput, defineCase, type Subject } from "../bench-case.ts";
+import { onNode24, peerSubjects, type SessionPeer } from "../session-peers.ts";
+
+const ours: Subject<AppendedLog> = {
+  name: "SessionManager.appendMessage() (locked)",
+  role: "ours",
+  prepare: prepareManager,
+};
 
 /** See the file comment. */
 export const benchCase: BenchCase = defineCase<AppendedLog>({
@@ -22,14 +28,11 @@ export const benchCase: BenchCase = defineCase<AppendedLog>({
   nodeFlags: [],
   input: noInput,
   subjects: [
-    { name: "SessionManager.appendMessage() (locked)", role: "ours", prepare: prepareManager },
+    ours,
+    onNode24(ours),
     { name: "await session.append() (locked)", role: "ours", prepare: prepareSession },
     { name: "appendFileSync loop (no lock)", role: "baseline", prepare: preparePlain },
-    ...piPeers.map((peer) => ({
-      name: `pi ${peer.version} SessionManager.appendMessage() (no lock)`,
-      role: "peer" as const,
-      prepare: (input: CaseInput) => preparePi(peer, input),
-    })),
+    ...peerSubjects("appendMessage()", preparePeer),
   ],
   check: checkAppended,
   figures: appendFigures,
@@ -44,13 +47,17 @@ function prepareManager({ scale, scratch }: CaseInput): () => AppendedLog {
   };
 }
 
-async function preparePi(peer: PiPeer, { scale, scratch }: CaseInput): Promise<() => AppendedLog> {
-  const manager = await peer.create(scratch);
-  // Before the first answer pi writes nothing.
+async function preparePeer(
+  peer: SessionPeer,
+  { scale, scratch }: CaseInput,
+): Promise<() => Promise<AppendedLog>> {
+  const manager = (await peer.load()).create(scratch, scratch);
+  // Before the first answer of a model the peers write nothing.
   manager.appendMessage({ role: "assistant", content: [], timestamp: 0 });
   const appended = appendCounts[scale];
-  return () => {
+  return async () => {
     for (let i = 0; i < appended; i++) manager.appendMessage(smallMessage(i));
+    await manager.flush?.();
     return { path: manager.getSessionFile() ?? "", appended: appended + 1 };
   };
 }

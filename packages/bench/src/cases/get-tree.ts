@@ -1,13 +1,24 @@
 /** The whole tree of a session of about a million entries. */
 import { deepStrictEqual } from "node:assert";
 import { openSession } from "@branchlog/core";
-import { SessionManager, type SessionTreeNode } from "@branchlog/core/pi";
-import { type BenchCase, defineCase } from "../bench-case.ts";
+import { SessionManager } from "@branchlog/core/pi";
+import { type BenchCase, defineCase, type Subject } from "../bench-case.ts";
 import { largeSession } from "../inputs.ts";
+import { countNodes } from "../node-count.ts";
 import { readPlainly } from "../plain-reader.ts";
+import { onNode24, openPeer, peerSubjects } from "../session-peers.ts";
 
 /** Entries reached from the roots. */
 type NodeCount = number;
+
+const ourTree: Subject<NodeCount> = {
+  name: "SessionManager.getTree()",
+  role: "ours",
+  prepare: ({ path }) => {
+    const manager = SessionManager.open(path);
+    return () => countNodes(manager.getTree());
+  },
+};
 
 /** See the file comment. */
 export const benchCase: BenchCase = defineCase<NodeCount>({
@@ -28,14 +39,8 @@ export const benchCase: BenchCase = defineCase<NodeCount>({
         };
       },
     },
-    {
-      name: "SessionManager.getTree()",
-      role: "ours",
-      prepare: ({ path }) => {
-        const manager = SessionManager.open(path);
-        return () => countNodes(manager.getTree());
-      },
-    },
+    ourTree,
+    onNode24(ourTree),
     {
       name: "child lists in a Map",
       role: "baseline",
@@ -52,6 +57,10 @@ export const benchCase: BenchCase = defineCase<NodeCount>({
         };
       },
     },
+    ...peerSubjects("getTree()", async (peer, input) => {
+      const manager = await openPeer(peer, input);
+      return () => countNodes(manager.getTree());
+    }),
   ],
   check: (nodes, { facts }) => {
     deepStrictEqual(nodes, facts.entries);
@@ -68,16 +77,6 @@ function countFrom(
   for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
     count += 1;
     for (const child of children(id)) pending.push(child);
-  }
-  return count;
-}
-
-function countNodes(roots: readonly SessionTreeNode[]): NodeCount {
-  const pending = [...roots];
-  let count = 0;
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    count += 1;
-    for (const child of node.children) pending.push(child);
   }
   return count;
 }

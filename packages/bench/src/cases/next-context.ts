@@ -1,20 +1,54 @@
 /** The context after one more append, again and again in a session that has a long history. */
-import { deepStrictEqual } from "node:assert";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { openSession } from "@branchlog/core";
-import { type BenchCase, defineCase } from "../bench-case.ts";
+import { type BenchCase, defineCase, type Subject } from "../bench-case.ts";
 import { middleSession } from "../inputs.ts";
+import {
+  checkContext,
+  onNode24,
+  openPeerCopy,
+  ourContext,
+  peerContext,
+  type PeerManager,
+  peerSubjects,
+  type WantedMessages,
+} from "../session-peers.ts";
 
 interface Turns {
   /** Time of the contexts alone, without the appends. */
   readonly contextMs: number;
   /** Messages in the last context. */
   readonly messages: number;
+  /** And those that this reader should find in the first one. */
+  readonly wanted: WantedMessages;
 }
 
 const turns = 500;
+
+const ours: Subject<Turns> = {
+  name: "session.context()",
+  role: "ours",
+  prepare: async ({ path, scratch, facts }) => {
+    const copy = join(scratch, "session.jsonl");
+    copyFileSync(path, copy);
+    const session = await openSession(copy);
+    await session.context();
+    return async () => {
+      let contextMs = 0;
+      let messages = 0;
+      for (let turn = 0; turn < turns; turn++) {
+        await session.append({ type: "message", message: turnMessage(turn) });
+        const startMs = performance.now();
+        const context = await session.context();
+        contextMs += performance.now() - startMs;
+        messages = context.messages.length;
+      }
+      return { contextMs, messages, wanted: ourContext(facts) };
+    };
+  },
+};
 
 /** See the file comment. */
 export const benchCase: BenchCase = defineCase<Turns>({
@@ -23,33 +57,40 @@ export const benchCase: BenchCase = defineCase<Turns>({
   goal: "50 µs, whatever the length of the history.",
   nodeFlags: [],
   input: middleSession,
+  comparedBy: "µs/context",
   subjects: [
-    {
-      name: "session.context()",
-      role: "ours",
-      prepare: async ({ path, scratch }) => {
-        const copy = join(scratch, "session.jsonl");
-        copyFileSync(path, copy);
-        const session = await openSession(copy);
-        await session.context();
-        return async () => {
-          let contextMs = 0;
-          let messages = 0;
-          for (let turn = 0; turn < turns; turn++) {
-            const message = { role: "user" as const, content: `turn ${turn}`, timestamp: turn };
-            await session.append({ type: "message", message });
-            const startMs = performance.now();
-            const context = await session.context();
-            contextMs += performance.now() - startMs;
-            messages = context.messages.length;
-          }
-          return { contextMs, messages };
-        };
-      },
-    },
+    ours,
+    onNode24(ours),
+    ...peerSubjects("buildSessionContext()", async (peer, input) => {
+      const manager = await openPeerCopy(peer, input);
+      manager.buildSessionContext();
+      const wanted = peerContext(peer, input.facts);
+      return () => ({ ...takeTurns(manager), wanted });
+    }),
   ],
-  check: ({ messages }, { facts }) => {
-    deepStrictEqual(messages, facts.contextMessages + turns);
+  check: ({ messages, wanted }) => {
+    checkContext(messages, wanted, turns);
   },
   figures: ({ contextMs }) => ({ "µs/context": (contextMs * 1000) / turns }),
 });
+
+function takeTurns(manager: PeerManager): Omit<Turns, "wanted"> {
+  let contextMs = 0;
+  let messages = 0;
+  for (let turn = 0; turn < turns; turn++) {
+    manager.appendMessage(turnMessage(turn));
+    const startMs = performance.now();
+    const context = manager.buildSessionContext();
+    contextMs += performance.now() - startMs;
+    messages = context.messages.length;
+  }
+  return { contextMs, messages };
+}
+
+function turnMessage(turn: number): {
+  readonly role: "user";
+  readonly content: string;
+  readonly timestamp: number;
+} {
+  return { role: "user", content: `turn ${turn}`, timestamp: turn };
+}

@@ -1,0 +1,165 @@
+/**
+ * The session managers of other agents, to measure beside ours: what they share, and how a case
+ * makes subjects of them. Their modules are loaded in the process that measures them only.
+ */
+import { ok } from "node:assert";
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CaseInput, InputFacts, Subject, SubjectFacts, TimedWork } from "./bench-case.ts";
+import { peerModule, type PeerSet, type RuntimeName } from "./peer-folders.ts";
+
+/** A node of a tree, as all of them build it. */
+export interface PeerNode {
+  readonly children: readonly PeerNode[];
+}
+
+/** An entry, as far as it is looked at. */
+export interface PeerEntry {
+  readonly id: string;
+  readonly parentId: string | null;
+}
+
+/** As much of a session manager as is measured. */
+export interface PeerManager {
+  getEntries(): readonly PeerEntry[];
+  getEntry(id: string): PeerEntry | undefined;
+  getChildren(parentId: string): readonly PeerEntry[];
+  getBranch(): readonly PeerEntry[];
+  getTree(): readonly PeerNode[];
+  getLeafId(): string | null;
+  buildSessionContext(): { readonly messages: readonly unknown[] };
+  appendMessage(message: object): string;
+  getSessionFile(): string | undefined;
+  /** Where appends are written later: until all are. */
+  flush?(): Promise<void>;
+}
+
+/** A listed session, as far as it is looked at. */
+export interface PeerListed {
+  readonly messageCount: number;
+}
+
+interface PeerClass {
+  create(cwd: string, directory: string): PeerManager;
+  open(path: string, directory?: string): PeerManager | Promise<PeerManager>;
+  list(cwd: string, directory: string): Promise<readonly PeerListed[]>;
+}
+
+/** A version of somebody else's session manager. */
+export interface SessionPeer {
+  readonly name: string;
+  readonly set: PeerSet;
+  readonly runtime: RuntimeName;
+  /** Whether the context begins with the system message that a compaction holds. */
+  readonly keepsSystemMessage: boolean;
+  /** Answers that a context may leave out, such as those that were never finished. */
+  readonly contextDropsMax: number;
+  /** Whether a list counts the messages of whole files, not of their beginnings. */
+  readonly listsExactly: boolean;
+  /** The class, under the names that all of them use. */
+  load(): Promise<PeerClass>;
+}
+
+const pi073 = "@mariozechner/pi-coding-agent/dist/core/session-manager.js";
+const pi087 = "@earendil-works/pi-coding-agent/dist/core/session-manager.js";
+const omp = "@oh-my-pi/pi-coding-agent/src/session/session-manager.ts";
+
+/** Every peer, whether it is installed or not. */
+export const sessionPeers: readonly SessionPeer[] = [
+  {
+    name: "pi 0.73.1",
+    set: "peers",
+    runtime: "node",
+    keepsSystemMessage: false,
+    contextDropsMax: 0,
+    listsExactly: true,
+    load: loader("peers", pi073),
+  },
+  {
+    name: "pi 0.87.1 on Node 24",
+    set: "peers",
+    runtime: "node-24",
+    keepsSystemMessage: true,
+    contextDropsMax: 0,
+    listsExactly: true,
+    load: loader("peers", pi087),
+  },
+  {
+    name: "omp 18.2.3 on Bun",
+    set: "omp",
+    runtime: "bun",
+    keepsSystemMessage: false,
+    contextDropsMax: 5,
+    listsExactly: false,
+    load: loader("omp", omp),
+  },
+];
+
+/** One subject for each peer; `prepare` is that of a case, for one of them. */
+export function peerSubjects<Result>(
+  what: string,
+  prepare: (peer: SessionPeer, input: CaseInput) => TimedWork<Result> | Promise<TimedWork<Result>>,
+): readonly Subject<Result>[] {
+  return sessionPeers.map((peer) => ({
+    name: `${peer.name}: ${what}`,
+    role: "peer",
+    nodeFlags: [],
+    runtime: peer.runtime,
+    needs: peer.set,
+    prepare: (input) => prepare(peer, input),
+  }));
+}
+
+/** The same subject on the Node that the newer pi needs, to tell the engine from the runtime. */
+export function onNode24<Facts extends SubjectFacts>(subject: Facts): Facts {
+  const { name } = subject;
+  return { ...subject, name: `${name} on Node 24`, runtime: "node-24", needs: "peers" };
+}
+
+/** Opens a session that is only read. */
+export async function openPeer(
+  peer: SessionPeer,
+  { path, scratch }: CaseInput,
+): Promise<PeerManager> {
+  const manager = await peer.load();
+  return manager.open(path, scratch);
+}
+
+/** Opens a copy of the session, which may be appended to. */
+export async function openPeerCopy(peer: SessionPeer, input: CaseInput): Promise<PeerManager> {
+  const copy = join(input.scratch, "session.jsonl");
+  copyFileSync(input.path, copy);
+  return openPeer(peer, { ...input, path: copy });
+}
+
+/** How many messages a reader should find at the leaf. */
+export interface WantedMessages {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Of a peer, whose dialect may be older. */
+export function peerContext(peer: SessionPeer, facts: InputFacts): WantedMessages {
+  const hasCompaction = (facts.entriesByType["compaction"] ?? 0) > 0;
+  const most = facts.contextMessages - (hasCompaction && !peer.keepsSystemMessage ? 1 : 0);
+  return { least: most - peer.contextDropsMax, most };
+}
+
+/** Of ours: exactly those that are there. */
+export function ourContext({ contextMessages }: InputFacts): WantedMessages {
+  return { least: contextMessages, most: contextMessages };
+}
+
+/** Throws unless so many messages, and `more` appended since, are what was wanted. */
+export function checkContext(messages: number, { least, most }: WantedMessages, more = 0): void {
+  const isRight = messages >= least + more && messages <= most + more;
+  ok(isRight, `${messages} messages instead of ${least + more} to ${most + more}`);
+}
+
+function loader(set: PeerSet, path: string): SessionPeer["load"] {
+  return async () => {
+    // Decoding boundary: the modules of the versions named above.
+    const module = (await import(peerModule(set, path))) as { readonly SessionManager: PeerClass };
+    return module.SessionManager;
+  };
+}

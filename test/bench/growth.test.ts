@@ -1,0 +1,140 @@
+/** How costs grow: the fit finds the power it is given, and the report is of real runs. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { fileURLToPath } from "node:url";
+import { fitGrowth } from "../../packages/bench/src/growth/fit.ts";
+import { growthPlots } from "../../packages/bench/src/growth/growth-plots.ts";
+import { growthMarkdown, operationGrowth } from "../../packages/bench/src/growth/growth-report.ts";
+import { measureGrowth } from "../../packages/bench/src/growth/measure-growth.ts";
+import { ensureInput } from "../../packages/bench/src/input-cache.ts";
+import { growthPlot } from "../../packages/bench/src/plots/growth-plot.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { sampleMachine } from "./sample-report.ts";
+import { elementsOf } from "./xml.ts";
+
+const sizes = [1_000, 4_000, 16_000, 64_000];
+
+describe("a fit", () => {
+  it.each([
+    [(n: number) => 5 + n / 1e9, "O(1) or O(log n)"],
+    [(n: number) => Math.log(n), "O(1) or O(log n)"],
+    [(n: number) => Math.sqrt(n), "below O(n)"],
+    [(n: number) => n, "O(n)"],
+    [(n: number) => n * Math.log(n), "O(n)"],
+    [(n: number) => n ** 1.5, "above O(n)"],
+    [(n: number) => n * n, "above O(n)"],
+  ] as const)("of %s is of order %s", (costOf, order) => {
+    expect(fitGrowth(sizes.map((size) => ({ size, cost: costOf(size) }))).order).toBe(order);
+  });
+
+  it("finds power, base and slope that it was given", () => {
+    const positive = fc.double({ min: 1e-3, max: 1e3, noNaN: true });
+    fc.assert(
+      fc.property(positive, fc.double({ min: -1, max: 3, noNaN: true }), (factor, power) => {
+        const points = sizes.map((size) => ({ size, cost: factor * size ** power }));
+        expect(fitGrowth(points).exponent).toBeCloseTo(power, 6);
+      }),
+    );
+    fc.assert(
+      fc.property(positive, positive, (base, perUnit) => {
+        const points = sizes.map((size) => ({ size, cost: base + perUnit * size }));
+        const fit = fitGrowth(points);
+        expect(fit.perUnit / perUnit).toBeCloseTo(1, 6);
+        expect((base - fit.base) / (base + perUnit * 64_000)).toBeCloseTo(0, 6);
+        expect(fit.explained).toBeCloseTo(1, 6);
+      }),
+    );
+  });
+
+  it.each([
+    [[]],
+    [[{ size: 1, cost: 1 }]],
+    [
+      [
+        { size: 1, cost: 1 },
+        { size: 1, cost: 2 },
+      ],
+    ],
+  ])("of %j is unknown", (points) => {
+    expect(fitGrowth(points)).toMatchObject({ order: "unknown", exponent: Number.NaN });
+  });
+
+  it("skips what is no number", () => {
+    const points = [...sizes.map((size) => ({ size, cost: size })), { size: 5, cost: Number.NaN }];
+    expect(fitGrowth(points).exponent).toBeCloseTo(1, 9);
+  });
+});
+
+describe("the picture of growth", () => {
+  const options = { title: "a < b", sizeLabel: "entries", costLabel: String };
+
+  it("has one curve for each operation, rising with its power", () => {
+    const curveOf = (power: number) => ({
+      name: `power ${power}`,
+      points: sizes.map((size) => ({ size, cost: size ** power })),
+    });
+    const svg = growthPlot([curveOf(0), curveOf(1)], options);
+    const curves = Array.from(
+      svg.matchAll(/class="line ours" points="([^"]*)"/g),
+      ([, points = ""]) => points.split(" ").map((point) => Number(point.split(",")[1])),
+    );
+    expect(curves.map((ys) => (ys.at(0) ?? 0) - (ys.at(-1) ?? 0) > 50)).toEqual([false, true]);
+    expect(svg).toContain("power 0");
+  });
+
+  it("is well-formed whatever is measured", () => {
+    const point = fc.record({ size: fc.double(), cost: fc.double() });
+    const anyCurve = fc.record({ name: fc.string({ unit: "binary" }), points: fc.array(point) });
+    fc.assert(
+      fc.property(fc.array(anyCurve, { maxLength: 4 }), (curves) => {
+        const svg = growthPlot(curves, options);
+        expect(elementsOf(svg).at(-1)).toBe("/svg");
+        expect(svg).not.toMatch(/"[^"]*(?:NaN|Infinity)[^"]*"/);
+      }),
+    );
+  });
+});
+
+describe("the report of growth", () => {
+  it("is of real runs, each checked", { timeout: 180_000 }, async () => {
+    const source = new URL("../../packages/bench/src/", import.meta.url);
+    const root = fileURLToPath(new URL("../..", import.meta.url));
+    const folder = temporaryDirectory();
+    // The smallest sizes: whether the orders are right is not for clocks to say in a test.
+    const operations = await measureGrowth({
+      scale: "quick",
+      runs: 1,
+      warmups: 0,
+      childUrl: new URL("../dist/case-child.js", source).href,
+      moduleUrlOf: (path) => new URL(`../dist/${path}.js`, source).href,
+      ensureInput: (spec) => {
+        const less = spec.files === undefined ? spec : { ...spec, bytes: 20_000 };
+        return ensureInput(root, folder, { ...less, bytes: Math.min(less.bytes ?? 0, 1_000_000) });
+      },
+    });
+    expect(operations.map(({ operation, samples }) => [operation, samples.length])).toEqual([
+      ["open", 3],
+      ["reopen", 3],
+      ["first context", 3],
+      ["append", 3],
+      ["append and next context", 3],
+      ["list", 3],
+    ]);
+    const report = {
+      schemaVersion: 1,
+      machine: sampleMachine,
+      scale: "quick",
+      operations,
+    } as const;
+    const plots = growthPlots(operations);
+    const text = growthMarkdown(report, Object.keys(plots));
+    expect(text).toContain("![growth-time](growth-time.svg)");
+    expect(text).not.toContain("NaN");
+    for (const svg of Object.values(plots)) expect(elementsOf(svg).at(-1)).toBe("/svg");
+  });
+
+  it("says so where sizes are too few", () => {
+    const one = operationGrowth("open", "entries", [{ size: 1, ms: 1, peakRssBytes: 1 }]);
+    expect(one.time.order).toBe("unknown");
+  });
+});

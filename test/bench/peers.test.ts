@@ -1,0 +1,144 @@
+/** Peers beside ours: what crashes is a result, and what is not installed is left out. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { BenchCase } from "../../packages/bench/src/bench-case.ts";
+import { cases } from "../../packages/bench/src/case-list.ts";
+import { describeFailure } from "../../packages/bench/src/run-failure.ts";
+import { createReport, toMarkdown } from "../../packages/bench/src/report.ts";
+import { checkContext, onNode24, sessionPeers } from "../../packages/bench/src/session-peers.ts";
+import { runSuite } from "../../packages/bench/src/suite.ts";
+import { sampleMachine } from "./sample-report.ts";
+
+const source = new URL("../../packages/bench/src/", import.meta.url);
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "branchlog-peers-"));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+describe("a case with peers", () => {
+  const caseUrlOf = (name: string): string => pathToFileURL(join(folder, `${name}.ts`)).href;
+
+  async function run(name: string, subjects: string) {
+    const text = `
+      import { defineCase } from ${JSON.stringify(new URL("bench-case.ts", source).href)};
+      export const benchCase = defineCase({
+        name: "${name}", question: "What?", goal: "none.", nodeFlags: [],
+        input: () => null, figures: () => ({}),
+        check: (result) => { if (result !== 1) throw new Error("expected 1,\\n got " + result); },
+        subjects: [
+          { name: "ours", role: "ours", prepare: () => () => 1 },
+          ${subjects}
+        ],
+      });`;
+    writeFileSync(join(folder, `${name}.ts`), text);
+    const { benchCase } = (await import(/* @vite-ignore */ caseUrlOf(name))) as {
+      benchCase: BenchCase;
+    };
+    const [report] = await runSuite([benchCase], {
+      scale: "quick",
+      runs: 2,
+      childUrl: new URL("case-child.ts", source).href,
+      caseUrlOf,
+      launchFlags: ["--import", "tsx"],
+      ensureInput: () => {
+        throw new Error("no case of this test needs an input");
+      },
+      peerSets: new Set(["peers"]),
+    });
+    if (report === undefined) throw new Error("no report");
+    return report;
+  }
+
+  it("is answered though peers crash or are wrong, and says what they did", async () => {
+    const report = await run(
+      "crashing",
+      `{ name: "sound", role: "peer", needs: "peers", prepare: () => () => 1 },
+       { name: "wrong", role: "peer", needs: "peers", prepare: () => () => 2 },
+       { name: "large", role: "peer", needs: "omp", prepare: () => () => 1 },
+       { name: "broken", role: "peer", needs: "peers", prepare: () => () => {
+         throw new RangeError("a | string is too long");
+       } },`,
+    );
+    expect(report.failure).toBeUndefined();
+    expect(report.subjects.map(({ name, runs }) => [name, runs])).toEqual([
+      ["ours", 2],
+      ["sound", 2],
+    ]);
+    expect(report.subjects[0]?.ratio).toBe(1);
+    expect(report.failedPeers).toEqual([
+      { name: "wrong", reason: "answers wrongly: expected 1, got 2" },
+      { name: "broken", reason: "crashes: RangeError: a / string is too long" },
+    ]);
+    const text = toMarkdown(createReport(sampleMachine, "quick", [report]));
+    expect(text).toContain("| wrong | | | | answers wrongly: expected 1, got 2 | | | |");
+  });
+
+  it("still fails when a baseline does", async () => {
+    const report = await run(
+      "wrong-baseline",
+      `{ name: "baseline", role: "baseline", prepare: () => () => 2 },`,
+    );
+    expect(report.failure).toContain("got 2");
+    expect(report.subjects).toEqual([]);
+  });
+});
+
+describe("the reason of a failure", () => {
+  const end = { code: 1, signal: null, complaints: "", isLate: false };
+
+  it.each([
+    [{ ...end, isLate: true }, "does not end in time"],
+    [{ ...end, code: null, signal: "SIGKILL" }, "crashes: ended with SIGKILL"],
+    [end, "crashes: ended with code 1"],
+    [{ ...end, complaints: "\n\nhm\n" }, "crashes: hm"],
+    [
+      { ...end, complaints: "<--- GCs --->\nFATAL ERROR: Reached heap limit\n ----- Error: x" },
+      "crashes: FATAL ERROR: Reached heap limit",
+    ],
+    [
+      { ...end, complaints: "file:1\n  throw e\n\nError: Cannot create a string\n    at a (b)" },
+      "crashes: Error: Cannot create a string",
+    ],
+    [
+      { ...end, code: 3, complaints: "WrongAnswer: 1\n\n!== 2\n    at x" },
+      "answers wrongly: 1 !== 2",
+    ],
+  ])("of %j is %j", (processEnd, reason) => {
+    expect(describeFailure(processEnd)).toBe(reason);
+  });
+});
+
+describe("the peers", () => {
+  it("have names of their own, and need what brings their runtime", () => {
+    expect(new Set(sessionPeers.map(({ name }) => name)).size).toBe(sessionPeers.length);
+    for (const { runtime, set } of sessionPeers) expect(set === "omp").toBe(runtime === "bun");
+    const subject = onNode24({ name: "a", role: "ours" });
+    expect(subject).toEqual({
+      name: "a on Node 24",
+      role: "ours",
+      runtime: "node-24",
+      needs: "peers",
+    });
+  });
+
+  it("are left out of every case, as all that must be installed, unless asked for", () => {
+    const subjects = cases.flatMap((benchCase) => benchCase.subjects);
+    expect(subjects.filter(({ role }) => role === "peer").length).toBeGreaterThan(20);
+    for (const { role, runtime, needs } of subjects) {
+      if (role === "peer" || runtime !== undefined) expect(needs).toBeDefined();
+    }
+  });
+
+  it("may leave out of a context only what they are known to", () => {
+    checkContext(9, { least: 8, most: 9 });
+    checkContext(12, { least: 8, most: 9 }, 3);
+    expect(() => checkContext(7, { least: 8, most: 9 })).toThrow("7 messages instead of 8 to 9");
+    expect(() => checkContext(9, { least: 8, most: 9 }, 3)).toThrow("instead of 11 to 12");
+  });
+});

@@ -1,0 +1,103 @@
+/** The report of a real run is what docs/benchmarks/schema.json says, field by field. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { benchCase } from "../../packages/bench/src/cases/next-context-20k.ts";
+import { defineCase, type Sample } from "../../packages/bench/src/bench-case.ts";
+import { ensureInput } from "../../packages/bench/src/input-cache.ts";
+import { readMachine } from "../../packages/bench/src/machine.ts";
+import { createReport, reportCase } from "../../packages/bench/src/report.ts";
+import { runSuite } from "../../packages/bench/src/suite.ts";
+import { type Schema, schemaProblems } from "./json-schema.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const source = new URL("../../packages/bench/src/", import.meta.url);
+const schema = JSON.parse(
+  readFileSync(new URL("../../docs/benchmarks/schema.json", import.meta.url), "utf8"),
+) as Schema;
+
+/** What a reader of the file gets. */
+function written(report: unknown): unknown {
+  return JSON.parse(JSON.stringify(report));
+}
+
+describe("the schema of reports", () => {
+  it("holds for a real run", async () => {
+    const folder = temporaryDirectory();
+    const missing = defineCase({
+      ...benchCase,
+      name: "missing",
+      subjects: [],
+      check: () => {},
+      figures: () => ({}),
+      input: () => ({ bytes: 1, entries: 1, seed: 1 }),
+    });
+    const cases = await runSuite([benchCase, missing], {
+      scale: "quick",
+      runs: 1,
+      childUrl: new URL("case-child.ts", source).href,
+      caseUrlOf: (name) => new URL(`cases/${name}.ts`, source).href,
+      launchFlags: ["--import", "tsx", "--conditions=@branchlog/source"],
+      ensureInput: (spec) => ensureInput(root, folder, spec),
+    });
+    expect(cases.map(({ failure }) => failure === undefined)).toEqual([true, false]);
+    const report = written(createReport(readMachine(root), "quick", cases));
+    expect(schemaProblems(schema, report)).toEqual([]);
+  });
+
+  it("holds for peers that answer and peers that do not", () => {
+    const sample: Sample = {
+      wallMs: 2,
+      cpuMs: 1,
+      processMs: 3,
+      peakRssBytes: 4,
+      figures: { "MB/s": 5 },
+    };
+    const facts = {
+      name: "a",
+      question: "What?",
+      goal: "b.",
+      nodeFlags: ["-c"],
+      comparedBy: "MB/s",
+    };
+    const report = createReport(readMachine(root), "full", [
+      reportCase(facts, [
+        { name: "ours", role: "ours", samples: [sample] },
+        { name: "theirs", role: "peer", runtime: "bun", needs: "omp", samples: [sample] },
+        { name: "broken", role: "peer", samples: [], failure: "crashes" },
+      ]),
+    ]);
+    expect(report.cases[0]?.subjects[1]?.ratio).toBe(1);
+    expect(schemaProblems(schema, written(report))).toEqual([]);
+  });
+
+  it("finds what is missing, of another kind, or not described", () => {
+    const report = { schemaVersion: 2, machine: { cores: 0 }, scale: "full", cases: [1], more: 1 };
+    expect(schemaProblems(schema, report)).toEqual(
+      expect.arrayContaining([
+        "report.schemaVersion: is 2",
+        "report.machine.node: is missing",
+        "report.machine.cores: is below 1",
+        "report.cases[0]: is no object",
+        "report.more: is not in the schema",
+      ]),
+    );
+    expect(schemaProblems({ pattern: "a" }, "a")).toHaveLength(1);
+  });
+
+  it("says of each field what it means", () => {
+    const undescribed: string[] = [];
+    const visit = (name: string, value: unknown): void => {
+      if (typeof value !== "object" || value === null) return;
+      const { properties, ...rest } = value as { properties?: Record<string, object> };
+      for (const [field, of] of Object.entries(properties ?? {})) {
+        if (!("description" in of)) undescribed.push(`${name}.${field}`);
+        visit(`${name}.${field}`, of);
+      }
+      for (const [key, of] of Object.entries(rest)) visit(`${name}.${key}`, of);
+    };
+    visit("report", schema);
+    expect(undescribed).toEqual([]);
+  });
+});

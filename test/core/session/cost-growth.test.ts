@@ -1,0 +1,160 @@
+/**
+ * How costs grow with the history, by counters instead of clocks: bytes read, lines parsed and calls
+ * of the file system at n, 4 n and 16 n entries.
+ */
+import { copyFileSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createSession, openSession } from "@branchlog/core";
+import type { EntryDraft, Session } from "@branchlog/core";
+import { SessionManager } from "@branchlog/core/pi";
+import { decodeCounter, readCounter } from "@branchlog/streaming";
+import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
+import { observedFileSystem } from "../../support/observed-file-system.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+/** What some work cost. */
+interface Counts {
+  readonly bytesRead: number;
+  readonly parses: number;
+  readonly calls: number;
+}
+
+let calls = 0;
+const fs = observedFileSystem(nodeFileSystem, (_call, effect) => {
+  calls += 1;
+  return effect();
+});
+const ports = { fs };
+
+const sizes = [500, 2_000, 8_000] as const;
+const say = (n: number): EntryDraft => ({
+  type: "message",
+  message: { role: "user", content: `This is what was said as number ${n}.`, timestamp: n },
+});
+
+async function counted(work: () => Promise<unknown>): Promise<Counts> {
+  [readCounter.bytes, decodeCounter.parses, calls] = [0, 0, 0];
+  await work();
+  return { bytesRead: readCounter.bytes, parses: decodeCounter.parses, calls };
+}
+
+interface Log {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** A log of so many messages; `leave` is what its session does before it is closed. */
+async function logOf(entries: number, checkpointEveryBytes = Infinity): Promise<Log> {
+  const path = join(temporaryDirectory(), "session.jsonl");
+  const session = await createSession(path, { cwd: "/w", checkpointEveryBytes });
+  await session.appendAll(Array.from({ length: entries }, (_, n) => say(n)));
+  await session.close();
+  return { path, bytes: statSync(path).size };
+}
+
+/** A compaction near the end, so that the context does not grow with the history. */
+async function compacted(path: string): Promise<Session> {
+  const session = await openSession(path, { checkpoint: "off", ports });
+  const firstKeptEntryId = session.leaf ?? "";
+  await session.append({ type: "compaction", summary: "All.", firstKeptEntryId, tokensBefore: 9 });
+  return session;
+}
+
+/** The counts of some work at each size. */
+async function atEachSize(work: (entries: number) => Promise<Counts>): Promise<Counts[]> {
+  const all: Counts[] = [];
+  for (const entries of sizes) all.push(await work(entries));
+  return all;
+}
+
+/** That the counts of 4 n and 16 n are those of n. */
+function expectConstant(all: readonly Counts[], bytesMore = 0): void {
+  const [first] = all;
+  for (const { bytesRead, parses, calls: made } of all) {
+    expect([parses, made]).toEqual([first?.parses, first?.calls]);
+    expect(Math.abs(bytesRead - (first?.bytesRead ?? 0))).toBeLessThanOrEqual(bytesMore);
+  }
+}
+
+describe("at n, 4 n and 16 n entries", () => {
+  it("opening reads each byte once and parses the header only", async () => {
+    const all = await atEachSize(async (entries) => {
+      const { path, bytes } = await logOf(entries);
+      const counts = await counted(() =>
+        openSession(path, { access: "read", checkpoint: "off", ports }),
+      );
+      expect(counts.bytesRead).toBeGreaterThanOrEqual(bytes);
+      expect(counts.bytesRead).toBeLessThanOrEqual(bytes + 65_536);
+      return counts;
+    });
+    for (const { parses } of all) expect(parses).toBeLessThanOrEqual(2);
+    // One read for each chunk, and no more.
+    for (const { calls: made } of all) expect(made).toBeLessThanOrEqual(20);
+  });
+
+  it("opening with a checkpoint reads only the ends of the log, and parses the header", async () => {
+    const all = await atEachSize(async (entries) => {
+      const { path } = await logOf(entries, 1);
+      const counts = await counted(() => openSession(path, { access: "read", ports }));
+      expect(counts.bytesRead).toBeLessThan(4_096);
+      return counts;
+    });
+    expectConstant(all, 64);
+    expect(all[0]?.parses).toBe(1);
+  });
+
+  it("an append reads nothing that was there before (Verifies: P17)", async () => {
+    const all = await atEachSize(async (entries) => {
+      const { path } = await logOf(entries);
+      const session = await openSession(path, { checkpoint: "off", ports });
+      await session.append(say(0));
+      return counted(async () => {
+        for (let n = 0; n < 20; n += 1) await session.append(say(n));
+      });
+    });
+    expectConstant(all);
+    expect(all[0]?.parses).toBe(0);
+    expect(all[0]?.calls).toBeLessThanOrEqual(20 * 20);
+  });
+
+  it("the first context reads what is in it, after a compaction", async () => {
+    const all = await atEachSize(async (entries) => {
+      const { path } = await logOf(entries);
+      await (await compacted(path)).close();
+      const session = await openSession(path, { access: "read", checkpoint: "off", ports });
+      return counted(() => session.context());
+    });
+    expectConstant(all, 64);
+    expect(all[0]?.bytesRead).toBeGreaterThan(0);
+  });
+
+  it("the next context parses no entry again (Verifies: P17)", async () => {
+    const all = await atEachSize(async (entries) => {
+      const { path } = await logOf(entries);
+      const session = await openSession(path, { checkpoint: "off", ports });
+      await session.context();
+      return counted(async () => {
+        for (let n = 0; n < 20; n += 1) {
+          await session.append(say(n));
+          const { messages } = await session.context();
+          expect(messages).toHaveLength(entries + n + 1);
+        }
+      });
+    });
+    expectConstant(all, 64);
+    expect(all[0]?.parses).toBeLessThanOrEqual(20);
+  });
+
+  it("a list looks at each file once", async () => {
+    const { path, bytes } = await logOf(50);
+    for (const files of [5, 20, 80]) {
+      const directory = join(temporaryDirectory(), "sessions");
+      mkdirSync(directory);
+      for (let n = 0; n < files; n += 1) copyFileSync(path, join(directory, `${n}.jsonl`));
+      const counts = await counted(() => SessionManager.list("/w", directory));
+      expect(counts.bytesRead / files).toBeLessThanOrEqual(bytes);
+      expect(counts.parses / files).toBeLessThanOrEqual(60);
+    }
+  });
+});

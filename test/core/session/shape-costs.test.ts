@@ -1,0 +1,66 @@
+/**
+ * What unusual shapes cost, by counters: nothing becomes quadratic in a long chain, below an entry
+ * with very many children, or with long ids.
+ */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
+import { SessionManager } from "@branchlog/core/pi";
+import { decodeCounter, readCounter } from "@branchlog/streaming";
+import {
+  type GeneratorOptions,
+  writeSessionFile,
+} from "../../../packages/bench/src/generator/index.ts";
+import { countNodes } from "../../../packages/bench/src/node-count.ts";
+import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
+import { observedFileSystem } from "../../support/observed-file-system.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const shapes: readonly (readonly [string, GeneratorOptions])[] = [
+  ["a chain", { shape: "chain" }],
+  ["very many children of one entry", { shape: "fan-out" }],
+  ["ids of 21 characters", { shape: "chain", idStyle: "nanoid" }],
+  ["ids of 72 characters", { shape: "chain", idStyle: "long" }],
+];
+
+let calls = 0;
+const fs = observedFileSystem(nodeFileSystem, (_call, effect) => {
+  calls += 1;
+  return effect();
+});
+
+function reset(): void {
+  [readCounter.bytes, decodeCounter.parses, calls] = [0, 0, 0];
+}
+
+describe.each(shapes)("%s", (_name, options) => {
+  it.each([2_000, 32_000])(
+    "is opened, told and shown in linear cost: %i entries",
+    async (entries) => {
+      const path = join(temporaryDirectory(), "session.jsonl");
+      const { contextMessages, tips } = writeSessionFile(path, { ...options, entries });
+      const { size } = statSync(path);
+
+      reset();
+      const session = await openSession(path, { access: "read", checkpoint: "off", ports: { fs } });
+      // Every entry on which a session may stand is read once more, and confirmed.
+      expect(readCounter.bytes).toBeLessThanOrEqual(2 * size + 65_536);
+      expect(decodeCounter.parses).toBeLessThanOrEqual(tips + 2);
+      expect(calls).toBeLessThanOrEqual(20 + size / 65_536 + tips);
+
+      reset();
+      expect((await session.context()).messages).toHaveLength(contextMessages);
+      // Each message once; those that lie close together are read together.
+      expect(decodeCounter.parses).toBeLessThanOrEqual(contextMessages);
+      expect(readCounter.bytes).toBeLessThanOrEqual(2 * size);
+      expect(calls).toBeLessThanOrEqual(20 + contextMessages);
+
+      const manager = SessionManager.open(path);
+      reset();
+      expect(countNodes(manager.getTree())).toBe(entries);
+      // Entries of the tree are read when somebody looks at them.
+      expect([decodeCounter.parses, readCounter.bytes]).toEqual([0, 0]);
+    },
+  );
+});
