@@ -67,3 +67,9 @@ export const checkpointPieceBytes: number = 2 * 1024 * 1024;
 
 /** How long work may begin that is left for the exit of the process. */
 export const exitWorkMsMax: number = 1_000;
+
+/** How long a process that exits goes on taking checksums: the rest is for the next one. */
+export const exitSumsMsMax: number = 500;
+
+/** How long a session that closes does; it does so in turns. */
+export const closingSumsMsMax: number = 1_000;

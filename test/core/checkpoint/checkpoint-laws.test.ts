@@ -7,8 +7,10 @@ import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
 import { attachColumns, detachColumns } from "../../../packages/core/src/checkpoint/columns.ts";
 import {
-  checkpointPieces,
-  readCheckpoint,
+  framePieces,
+  indexFrame,
+  readFrame,
+  sumsFrame,
 } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
 import { runReadsSync } from "@branchlog/streaming";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
@@ -57,7 +59,7 @@ describe("a session that was opened with a checkpoint", () => {
   });
 });
 
-describe("the bytes of a checkpoint", () => {
+describe("the frames of a checkpoint", () => {
   const column = fc.oneof(
     fc.int32Array(),
     fc.uint32Array(),
@@ -70,14 +72,18 @@ describe("the bytes of a checkpoint", () => {
 
   it("give back what they were made from", () => {
     fc.assert(
-      fc.property(value, (original) => {
-        const bytes = Buffer.concat([...checkpointPieces(original, 64)]);
+      fc.property(value, fc.uint8Array(), (original, before) => {
+        const frame = Buffer.concat([...framePieces(indexFrame, original, 64)]);
+        const bytes = Buffer.concat([before, frame, before]);
         const source = {
           readSync: (target: Buffer, offset: number, length: number, position: number) =>
             bytes.copy(target, offset, position, position + length),
           read: () => Promise.reject(new Error("not asked for")),
         };
-        const read = runReadsSync(source, readCheckpoint(bytes.length));
+        const reading = (kind: typeof indexFrame): unknown =>
+          runReadsSync(source, readFrame(kind, before.length, bytes.length));
+        expect(reading(sumsFrame)).toBeUndefined();
+        const read = reading(indexFrame);
         // Columns come back with room behind what was in them.
         const found = detachColumns(read as object);
         const cut = found.columns.map((one, at) => {
