@@ -5,11 +5,12 @@
  */
 import { createHash, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import { runReads, runReadsSync } from "@branchlog/streaming";
+import { runReadsSync } from "@branchlog/streaming";
 import type { ByteSource, Reads } from "@branchlog/streaming";
 import { writeFully } from "../store/create-log.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
 import { indexFrame, readFrame, secondFrameStart, sumsFrame } from "./checkpoint-format.ts";
+import { readFrameAhead } from "./read-ahead.ts";
 import type { RecordSums } from "./record-sums.ts";
 
 /** A checkpoint is written in less than a second, unless its process stands still. */
@@ -26,7 +27,7 @@ export function checkpointPath(logPath: string, directory: string | undefined): 
 
 /** What was indexed, blocking; undefined if there is none that is whole. Throws nothing. */
 export function loadCheckpointSync(fs: FileSystem, path: string): unknown {
-  return readSync(fs, path, (size) => readFrame(indexFrame, 0, size));
+  return readSync(fs, path, readIndex);
 }
 
 /**
@@ -44,7 +45,7 @@ export async function loadCheckpoint(fs: FileSystem, path: string): Promise<unkn
     if (fs.statSync(path)?.isFile !== true) return undefined;
     const fd = fs.openSync(path, "read");
     try {
-      return await runReads(sourceOf(fs, fd), readFrame(indexFrame, 0, fs.fstatSync(fd).size));
+      return await readFrameAhead(sourceOf(fs, fd), indexFrame, fs.fstatSync(fd).size);
     } finally {
       fs.closeSync(fd);
     }
@@ -113,6 +114,10 @@ function removeLeftBehind({ fs, clock }: Ports, path: string): void {
     const changedMs = fs.statSync(left)?.mtimeMs ?? Number.POSITIVE_INFINITY;
     if (clock.now() - changedMs > abandonedAfterMs) fs.unlinkSync(left);
   }
+}
+
+function readIndex(size: number): Reads<unknown> {
+  return readFrame(indexFrame, 0, size);
 }
 
 function* readSums(size: number): Reads<unknown> {

@@ -60,26 +60,73 @@ export function* framePieces(
   yield endOf(checksum);
 }
 
+/** A frame of which the columns are still to be filled. */
+export interface FrameInParts {
+  /** Where its bytes are to be read to, one piece behind the other. */
+  readonly pieces: readonly FramePiece[];
+  /** Of all before the first piece. */
+  readonly checksum: number;
+  /** Where the pieces end. */
+  readonly end: number;
+  /** The value, once its columns are filled. */
+  readonly value: () => unknown;
+}
+
+/** A piece of a column and where it stands in the file. */
+export interface FramePiece {
+  readonly target: Buffer;
+  readonly position: number;
+}
+
 /**
  * The value of the frame that begins at `start` in a file of that size; undefined if there is none.
  * Columns have room for more.
  */
 export function* readFrame(kind: FrameKind, start: number, size: number): Reads<unknown> {
+  const frame = yield* openFrame(kind, start, size, size);
+  if (frame === undefined) return undefined;
+  let { checksum } = frame;
+  for (const { target, position } of frame.pieces) {
+    checksum = crc32(yield* readWhole(target, position), checksum);
+  }
+  return yield* closeFrame(frame, checksum);
+}
+
+/** What is to be read of a frame, in any order, in pieces of at most `pieceBytes`. */
+export function* openFrame(
+  kind: FrameKind,
+  start: number,
+  size: number,
+  pieceBytes: number,
+): Reads<FrameInParts | undefined> {
   const text = yield* readText(kind, start, size);
   if (text === undefined) return undefined;
-  let { checksum, position } = text;
   const columns: { readonly place: ColumnPlace; readonly column: Column }[] = [];
+  const pieces: FramePiece[] = [];
+  let { position } = text;
   for (const place of text.columns) {
     const { column, bytes } = roomFor(place);
-    checksum = crc32(yield* readWhole(bytes, position), checksum);
+    columns.push({ place, column });
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      pieces.push({ target: bytes.subarray(at, at + pieceBytes), position: position + at });
+    }
     position += bytes.length;
-    // What was read to align the next is no part of this one.
-    columns.push({ place, column: column.fill(0, place.length, place.length + alignment) });
   }
-  const end = yield* readWhole(Buffer.alloc(checksumBytes), position);
-  if (!end.equals(endOf(checksum))) return undefined;
-  attachColumns(text.value, columns);
-  return text.value;
+  const value = (): unknown => {
+    for (const { place, column } of columns) {
+      // What was read to align the next is no part of this one.
+      column.fill(0, place.length, place.length + alignment);
+    }
+    attachColumns(text.value, columns);
+    return text.value;
+  };
+  return { pieces, checksum: text.checksum, end: position, value };
+}
+
+/** The value of a frame of which all is read, if its bytes have that checksum. */
+export function* closeFrame({ end, value }: FrameInParts, checksum: number): Reads<unknown> {
+  const found = yield* readWhole(Buffer.alloc(checksumBytes), end);
+  return found.equals(endOf(checksum)) ? value() : undefined;
 }
 
 /** Where the frame behind the first begins; as far as its head is right. */
