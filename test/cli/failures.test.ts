@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
 import { describeFailure, failureHint } from "../../packages/cli/src/failure.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines } from "./command-run.ts";
@@ -54,6 +55,23 @@ describe.each(readers)("%s", (name) => {
     const before = readFileSync(file);
     await branchlog([name, file]);
     expect(readFileSync(file).equals(before)).toBe(true);
+  });
+});
+
+describe("verify of a log that a checkpoint has seen", () => {
+  it("names the line that changed, and ends with 1 (Verifies: P13)", async () => {
+    const file = fileOf(`${header}\n${entry}\n`);
+    await (await openSession(file, { checkpointEveryBytes: 1 })).close();
+    expect((await branchlog(["verify", file])).out).toContain("checksums: 1 entry compared\n");
+    writeFileSync(file, `${header}\n${entry.replace("hi", "ho")}\n${entry.replace("a1", "a2")}\n`);
+    const { code, out } = await branchlog(["verify", file]);
+    expect(code).toBe(1);
+    expect(out).toContain("checksums: 1 entry compared, 1 not seen yet\n");
+    expect(out).toContain(`1 changed line: not what a checkpoint saw\n  a1 in line 2 at byte 85\n`);
+    const [report] = jsonLines((await branchlog(["verify", file, "--json"])).out);
+    expect(report).toMatchObject({ ok: false, changedLines: [{ id: "a1", line: 2, offset: 85 }] });
+    writeFileSync(file, `${header}\n`);
+    expect((await branchlog(["verify", file])).out).toContain("written anew");
   });
 });
 

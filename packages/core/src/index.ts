@@ -32,6 +32,8 @@ export type { EntryQuery } from "./session/entry-query.ts";
 export type {
   BadLine,
   BadLineKind,
+  ChangedLine,
+  Checksums,
   DamagedEntry,
   DuplicateId,
   Orphan,

@@ -65,5 +65,14 @@ export const checkpointIdleMs: number = 1_000;
 /** What of a checkpoint is written at once: a few milliseconds of work. */
 export const checkpointPieceBytes: number = 2 * 1024 * 1024;
 
+/** What of a checkpoint is read and checked at once: a few milliseconds of work. */
+export const checkpointReadBytes: number = 4 * 1024 * 1024;
+
 /** How long work may begin that is left for the exit of the process. */
 export const exitWorkMsMax: number = 1_000;
+
+/** How long a process that exits goes on taking checksums: the rest is for the next one. */
+export const exitSumsMsMax: number = 500;
+
+/** How long a session that closes does; it does so in turns. */
+export const closingSumsMsMax: number = 1_000;

@@ -7,10 +7,13 @@ import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
 import { attachColumns, detachColumns } from "../../../packages/core/src/checkpoint/columns.ts";
 import {
-  checkpointPieces,
-  readCheckpoint,
+  framePieces,
+  indexFrame,
+  readFrame,
+  sumsFrame,
 } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
 import { runReadsSync } from "@branchlog/streaming";
+import { readFrameAhead } from "../../../packages/core/src/checkpoint/read-ahead.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
 import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
@@ -57,7 +60,7 @@ describe("a session that was opened with a checkpoint", () => {
   });
 });
 
-describe("the bytes of a checkpoint", () => {
+describe("the frames of a checkpoint", () => {
   const column = fc.oneof(
     fc.int32Array(),
     fc.uint32Array(),
@@ -70,14 +73,18 @@ describe("the bytes of a checkpoint", () => {
 
   it("give back what they were made from", () => {
     fc.assert(
-      fc.property(value, (original) => {
-        const bytes = Buffer.concat([...checkpointPieces(original, 64)]);
+      fc.property(value, fc.uint8Array(), (original, before) => {
+        const frame = Buffer.concat([...framePieces(indexFrame, original, 64)]);
+        const bytes = Buffer.concat([before, frame, before]);
         const source = {
           readSync: (target: Buffer, offset: number, length: number, position: number) =>
             bytes.copy(target, offset, position, position + length),
           read: () => Promise.reject(new Error("not asked for")),
         };
-        const read = runReadsSync(source, readCheckpoint(bytes.length));
+        const reading = (kind: typeof indexFrame): unknown =>
+          runReadsSync(source, readFrame(kind, before.length, bytes.length));
+        expect(reading(sumsFrame)).toBeUndefined();
+        const read = reading(indexFrame);
         // Columns come back with room behind what was in them.
         const found = detachColumns(read as object);
         const cut = found.columns.map((one, at) => {
@@ -88,6 +95,43 @@ describe("the bytes of a checkpoint", () => {
         expect(read).toEqual(original);
       }),
     );
+  });
+});
+
+describe("a frame that is read ahead", () => {
+  const value = {
+    a: new Int32Array([1, 2]),
+    b: { c: new Uint8Array([3]), d: new Float64Array(9) },
+  };
+  const bytes = Buffer.concat([...framePieces(indexFrame, value, 64)]);
+  const readSync = (target: Buffer, offset: number, length: number, position: number): number =>
+    bytes.copy(target, offset, position, position + length);
+
+  it("is the same in whatever order its pieces come", async () => {
+    // The later a piece stands, the sooner it comes.
+    const read = async (...args: Parameters<typeof readSync>): Promise<number> => {
+      for (let turns = args[3]; turns < bytes.length; turns += 1) await Promise.resolve();
+      return readSync(...args);
+    };
+    const wanted = runReadsSync({ readSync, read }, readFrame(indexFrame, 0, bytes.length));
+    expect(await readFrameAhead({ readSync, read }, indexFrame, bytes.length)).toEqual(wanted);
+  });
+
+  it("fails as its source does, once nothing is read any more", async () => {
+    const seen = { begun: 0, ended: 0, failAt: 0 };
+    const read = async (...args: Parameters<typeof readSync>): Promise<number> => {
+      const own = (seen.begun += 1);
+      for (let turns = 0; turns < 100 - own * 10; turns += 1) await Promise.resolve();
+      seen.ended += 1;
+      if (own === seen.failAt) throw new Error("EIO");
+      return readSync(...args);
+    };
+    for (seen.failAt = 1; seen.failAt <= 6; seen.failAt += 1) {
+      [seen.begun, seen.ended] = [0, 0];
+      const reading = readFrameAhead({ readSync, read }, indexFrame, bytes.length);
+      await expect(reading).rejects.toThrow("EIO");
+      expect(seen.ended).toBe(seen.begun);
+    }
   });
 });
 

@@ -91,6 +91,9 @@ describe("a log with every kind of damage", () => {
         { ...at(6), reason: "nul-bytes" },
         { ...at(8), reason: "torn" },
       ],
+      checksums: { state: "none", entries: 0, unseenEntries: 8 },
+      changedLineCount: 0,
+      changedLines: [],
       damagedEntryCount: 2,
       damagedEntries: [
         { id: "d", ...at(8), reason: "torn" },

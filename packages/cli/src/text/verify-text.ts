@@ -7,12 +7,12 @@ import { countText, numberText } from "./quantities.ts";
 /** The report as text: what was read, each damage with its place, the verdict last. */
 export function verifyText(report: VerifyReport, style: Style): string {
   const { pending, ok } = report;
-  const findings = [badLines, damagedEntries, duplicateIds, orphans, cycles].map((findingsOf) =>
-    findingsText(findingsOf(report), style),
-  );
+  const kinds = [badLines, changedLines, damagedEntries, duplicateIds, orphans, cycles];
+  const findings = kinds.map((findingsOf) => findingsText(findingsOf(report), style));
   return [
     `${style.heading(report.path)}\n`,
     `${countText(report.bytes, "byte")}, ${linesText(report)}\n`,
+    `checksums: ${checksumsText(report)}\n`,
     ...findings,
     pending === null ? "" : `pending: ${pendingText(pending)}\n`,
     ok ? `${style.good("no damage")}\n` : `${style.bad("damaged")}\n`,
@@ -38,6 +38,22 @@ function linesText({ lines, records, entries, blankLines, badLineCount }: Verify
   if (blankLines > 0) kinds.push(`${numberText(blankLines)} blank`);
   if (badLineCount > 0) kinds.push(`${numberText(badLineCount)} damaged`);
   return `${countText(lines, "line")}: ${kinds.join(", ")}`;
+}
+
+function checksumsText({ checksums }: VerifyReport): string {
+  const { state, entries, unseenEntries } = checksums;
+  if (state === "rewritten") return "not compared, the file was written anew since they were taken";
+  if (state === "none") return "none yet";
+  const unseen = unseenEntries > 0 ? `, ${numberText(unseenEntries)} not seen yet` : "";
+  return `${countText(entries, "entry", "entries")} compared${unseen}`;
+}
+
+function changedLines({ changedLineCount: count, changedLines: list }: VerifyReport): Findings {
+  return {
+    count,
+    title: `${countText(count, "changed line")}: not what a checkpoint saw`,
+    lines: list.map(({ id, ...place }) => placeText({ id: id ?? "no entry", ...place })),
+  };
 }
 
 function badLines({ badLineCount: count, badLineCounts, badLines: list }: VerifyReport): Findings {

@@ -1,14 +1,17 @@
 /**
- * Checkpoints as files: beside their logs, or in a directory of their own. One is read whole or not
- * at all, and replaced in one step, so that two processes that write it never harm each other.
+ * Checkpoints as files: beside their logs, or in a directory of their own. Each of its two frames
+ * is read whole or not at all. It is replaced in one step, so that two processes that write it
+ * never harm each other.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import { runReads, runReadsSync } from "@branchlog/streaming";
-import type { ByteSource } from "@branchlog/streaming";
+import { runReadsSync } from "@branchlog/streaming";
+import type { ByteSource, Reads } from "@branchlog/streaming";
 import { writeFully } from "../store/create-log.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
-import { readCheckpoint } from "./checkpoint-format.ts";
+import { indexFrame, readFrame, secondFrameStart, sumsFrame } from "./checkpoint-format.ts";
+import { readFrameAhead } from "./read-ahead.ts";
+import type { RecordSums } from "./record-sums.ts";
 
 /** A checkpoint is written in less than a second, unless its process stands still. */
 const abandonedAfterMs = 10 * 60 * 1000;
@@ -22,19 +25,18 @@ export function checkpointPath(logPath: string, directory: string | undefined): 
   return join(directory, `${place}-${name}`);
 }
 
-/** What a checkpoint holds, blocking; undefined if there is none that is whole. Throws nothing. */
+/** What was indexed, blocking; undefined if there is none that is whole. Throws nothing. */
 export function loadCheckpointSync(fs: FileSystem, path: string): unknown {
-  try {
-    if (fs.statSync(path)?.isFile !== true) return undefined;
-    const fd = fs.openSync(path, "read");
-    try {
-      return runReadsSync(sourceOf(fs, fd), readCheckpoint(fs.fstatSync(fd).size));
-    } finally {
-      fs.closeSync(fd);
-    }
-  } catch {
-    return undefined;
-  }
+  return readSync(fs, path, readIndex);
+}
+
+/**
+ * The checksums of a log that a checkpoint holds, blocking; undefined if there are none that are
+ * whole. Of which log they are, they say. Throws nothing.
+ */
+export function loadSumsSync(fs: FileSystem, path: string): RecordSums | undefined {
+  // Decoding boundary: what has the mark, the version and the checksum was written here.
+  return readSync(fs, path, readSums) as RecordSums | undefined;
 }
 
 /** As {@link loadCheckpointSync}, blocking only while a piece is checked. */
@@ -43,7 +45,7 @@ export async function loadCheckpoint(fs: FileSystem, path: string): Promise<unkn
     if (fs.statSync(path)?.isFile !== true) return undefined;
     const fd = fs.openSync(path, "read");
     try {
-      return await runReads(sourceOf(fs, fd), readCheckpoint(fs.fstatSync(fd).size));
+      return await readFrameAhead(sourceOf(fs, fd), indexFrame, fs.fstatSync(fd).size);
     } finally {
       fs.closeSync(fd);
     }
@@ -111,6 +113,28 @@ function removeLeftBehind({ fs, clock }: Ports, path: string): void {
     const left = join(dirname(path), name);
     const changedMs = fs.statSync(left)?.mtimeMs ?? Number.POSITIVE_INFINITY;
     if (clock.now() - changedMs > abandonedAfterMs) fs.unlinkSync(left);
+  }
+}
+
+function readIndex(size: number): Reads<unknown> {
+  return readFrame(indexFrame, 0, size);
+}
+
+function* readSums(size: number): Reads<unknown> {
+  return yield* readFrame(sumsFrame, yield* secondFrameStart(), size);
+}
+
+function readSync(fs: FileSystem, path: string, reads: (size: number) => Reads<unknown>): unknown {
+  try {
+    if (fs.statSync(path)?.isFile !== true) return undefined;
+    const fd = fs.openSync(path, "read");
+    try {
+      return runReadsSync(sourceOf(fs, fd), reads(fs.fstatSync(fd).size));
+    } finally {
+      fs.closeSync(fd);
+    }
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * The bytes of a checkpoint: a mark, a JSON text, the columns that it names, a checksum of it all.
- * What is damaged anywhere, cut, longer, of another version or another byte order is no checkpoint.
+ * The bytes of a frame, of which a checkpoint has two: a mark, a JSON text, the columns that it
+ * names, a checksum of it all. What is damaged anywhere, cut, of another version or another byte
+ * order is no frame. The one says nothing of the other.
  */
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
@@ -9,11 +10,21 @@ import { readWhole } from "../bodies/whole-read.ts";
 import { attachColumns, columnBytes, detachColumns, newColumn } from "./columns.ts";
 import type { Column, ColumnPlace } from "./columns.ts";
 
-/** Raised whenever what is saved means something else. */
-const formatVersion = 1;
+/** Which frame it is. */
+export interface FrameKind {
+  /** Six letters. */
+  readonly mark: string;
+  /** Raised whenever what is saved means something else. */
+  readonly version: number;
+}
 
-const mark = Buffer.from(`BLCKPT${endianness()}`, "latin1");
-const headBytes = 16;
+/** The first frame: what was indexed. */
+export const indexFrame: FrameKind = { mark: "BLCKPT", version: 2 };
+/** The second: checksums of records, which opening does not read. */
+export const sumsFrame: FrameKind = { mark: "BLSUMS", version: 1 };
+
+/** Mark, length of the text, version, length of the frame. */
+const headBytes = 24;
 const checksumBytes = 8;
 /** Columns begin at multiples of this. */
 const alignment = 8;
@@ -21,19 +32,26 @@ const alignment = 8;
 const spareShare = 1 / 16;
 
 /**
- * The bytes of a checkpoint, in pieces of at most `pieceBytes`, to be taken one right after the
- * other: a column that changes between two pieces is saved as it is at each of them.
+ * The bytes of a frame, in pieces of at most `pieceBytes`, to be taken one right after the other: a
+ * column that changes between two pieces is saved as it is at each of them.
  */
-export function* checkpointPieces(value: object, pieceBytes: number): Generator<Buffer> {
+export function* framePieces(
+  kind: FrameKind,
+  value: object,
+  pieceBytes: number,
+): Generator<Buffer> {
   const { json, columns } = detachColumns(value);
   const places = JSON.stringify(columns.map(({ place }) => place));
   const text = Buffer.from(`{"columns":${places},"value":${json}}`);
+  const parts = [text, ...columns.map(({ column }) => bytesOf(column))];
+  const bytes = parts.reduce((sum, { length }) => sum + alignedUp(length), 0);
   const head = Buffer.alloc(headBytes);
-  mark.copy(head);
+  markOf(kind).copy(head);
   head.writeUInt32LE(text.length, 8);
-  head.writeUInt32LE(formatVersion, 12);
+  head.writeUInt32LE(kind.version, 12);
+  head.writeUIntLE(headBytes + bytes + checksumBytes, 16, 6);
   let checksum = 0;
-  for (const part of [head, text, ...columns.map(({ column }) => bytesOf(column))]) {
+  for (const part of [head, ...parts]) {
     for (const piece of padded(part, pieceBytes)) {
       checksum = crc32(piece, checksum);
       yield piece;
@@ -42,27 +60,83 @@ export function* checkpointPieces(value: object, pieceBytes: number): Generator<
   yield endOf(checksum);
 }
 
-/** The value of a checkpoint of that size; undefined if it is none. Columns have room for more. */
-export function* readCheckpoint(size: number): Reads<unknown> {
-  const text = yield* readText(size);
+/** A frame of which the columns are still to be filled. */
+export interface FrameInParts {
+  /** Where its bytes are to be read to, one piece behind the other. */
+  readonly pieces: readonly FramePiece[];
+  /** Of all before the first piece. */
+  readonly checksum: number;
+  /** Where the pieces end. */
+  readonly end: number;
+  /** The value, once its columns are filled. */
+  readonly value: () => unknown;
+}
+
+/** A piece of a column and where it stands in the file. */
+export interface FramePiece {
+  readonly target: Buffer;
+  readonly position: number;
+}
+
+/**
+ * The value of the frame that begins at `start` in a file of that size; undefined if there is none.
+ * Columns have room for more.
+ */
+export function* readFrame(kind: FrameKind, start: number, size: number): Reads<unknown> {
+  const frame = yield* openFrame(kind, start, size, size);
+  if (frame === undefined) return undefined;
+  let { checksum } = frame;
+  for (const { target, position } of frame.pieces) {
+    checksum = crc32(yield* readWhole(target, position), checksum);
+  }
+  return yield* closeFrame(frame, checksum);
+}
+
+/** What is to be read of a frame, in any order, in pieces of at most `pieceBytes`. */
+export function* openFrame(
+  kind: FrameKind,
+  start: number,
+  size: number,
+  pieceBytes: number,
+): Reads<FrameInParts | undefined> {
+  const text = yield* readText(kind, start, size);
   if (text === undefined) return undefined;
-  let { checksum, position } = text;
   const columns: { readonly place: ColumnPlace; readonly column: Column }[] = [];
+  const pieces: FramePiece[] = [];
+  let { position } = text;
   for (const place of text.columns) {
     const { column, bytes } = roomFor(place);
-    checksum = crc32(yield* readWhole(bytes, position), checksum);
+    columns.push({ place, column });
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      pieces.push({ target: bytes.subarray(at, at + pieceBytes), position: position + at });
+    }
     position += bytes.length;
-    // What was read to align the next is no part of this one.
-    columns.push({ place, column: column.fill(0, place.length, place.length + alignment) });
   }
-  const end = yield* readWhole(Buffer.alloc(checksumBytes), position);
-  if (!end.equals(endOf(checksum))) return undefined;
-  attachColumns(text.value, columns);
-  return text.value;
+  const value = (): unknown => {
+    for (const { place, column } of columns) {
+      // What was read to align the next is no part of this one.
+      column.fill(0, place.length, place.length + alignment);
+    }
+    attachColumns(text.value, columns);
+    return text.value;
+  };
+  return { pieces, checksum: text.checksum, end: position, value };
+}
+
+/** The value of a frame of which all is read, if its bytes have that checksum. */
+export function* closeFrame({ end, value }: FrameInParts, checksum: number): Reads<unknown> {
+  const found = yield* readWhole(Buffer.alloc(checksumBytes), end);
+  return found.equals(endOf(checksum)) ? value() : undefined;
+}
+
+/** Where the frame behind the first begins; as far as its head is right. */
+export function* secondFrameStart(): Reads<number> {
+  const head = yield* readWhole(Buffer.alloc(headBytes), 0);
+  return head.readUIntLE(16, 6);
 }
 
 /** What stands before the columns; not yet known to be undamaged, but for its lengths. */
-interface CheckpointText {
+interface FrameText {
   readonly value: unknown;
   readonly columns: readonly ColumnPlace[];
   readonly checksum: number;
@@ -70,20 +144,26 @@ interface CheckpointText {
   readonly position: number;
 }
 
-function* readText(size: number): Reads<CheckpointText | undefined> {
-  if (size < headBytes + checksumBytes) return undefined;
-  const head = yield* readWhole(Buffer.alloc(headBytes), 0);
+function* readText(kind: FrameKind, start: number, size: number): Reads<FrameText | undefined> {
+  if (size < start + headBytes + checksumBytes) return undefined;
+  const head = yield* readWhole(Buffer.alloc(headBytes), start);
   const textBytes = head.readUInt32LE(8);
-  const isMarked = head.subarray(0, mark.length).equals(mark);
-  const isOurs = isMarked && head.readUInt32LE(12) === formatVersion;
-  if (!isOurs || headBytes + textBytes + checksumBytes > size) return undefined;
-  const text = yield* readWhole(Buffer.alloc(alignedUp(textBytes)), headBytes);
+  const frameBytes = head.readUIntLE(16, 6);
+  const isMarked = head.subarray(0, 8).equals(markOf(kind));
+  const isOurs = isMarked && head.readUInt32LE(12) === kind.version;
+  const isWhole = headBytes + textBytes + checksumBytes <= frameBytes && start + frameBytes <= size;
+  if (!isOurs || !isWhole) return undefined;
+  const text = yield* readWhole(Buffer.alloc(alignedUp(textBytes)), start + headBytes);
   const { value, columns } = parsed(text.toString("utf8", 0, textBytes));
-  const position = headBytes + text.length;
   // Nothing large is made before the lengths agree with each other.
   const bytes = columns.reduce((sum, one) => sum + alignedUp(columnBytes(one)), 0);
-  if (position + bytes + checksumBytes !== size) return undefined;
+  if (headBytes + text.length + bytes + checksumBytes !== frameBytes) return undefined;
+  const position = start + headBytes + text.length;
   return { value, columns, checksum: crc32(text, crc32(head)), position };
+}
+
+function markOf({ mark }: FrameKind): Buffer {
+  return Buffer.from(`${mark}${endianness()}`, "latin1");
 }
 
 function endOf(checksum: number): Buffer {

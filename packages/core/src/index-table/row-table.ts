@@ -162,6 +162,18 @@ export class RowTable {
     return this.#offset[row] ?? 0;
   }
 
+  /** The first row that does not stand before `offset`. O(log rows). */
+  firstFrom(offset: number): number {
+    let low = 0;
+    let high = this.#count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.offset(middle) < offset) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   /** Bytes of the row's line, without its newline. */
   length(row: number): number {
     return this.#length[row] ?? 0;

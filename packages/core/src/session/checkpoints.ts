@@ -11,14 +11,15 @@ import {
   loadCheckpoint,
   loadCheckpointSync,
 } from "../checkpoint/checkpoint-file.ts";
-import { checkpointIdleMs } from "../limits.ts";
+import { checkpointIdleMs, closingSumsMsMax, exitSumsMsMax } from "../limits.ts";
 import { atExit } from "../store/exit-work.ts";
 import type { FileStat } from "../store/ports.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import type { ChangeSignal } from "./change-signal.ts";
-import { restoreState, statePieces } from "./log-checkpoint.ts";
+import { restoreState, statePieces, sumsEndOf } from "./log-checkpoint.ts";
 import type { Checkpoint } from "./log-checkpoint.ts";
 import type { LogState } from "./log-state.ts";
+import { LogSums } from "./log-sums.ts";
 
 /** What checkpoints are kept with. */
 export type CheckpointSettings = Pick<
@@ -37,18 +38,22 @@ export class Checkpoints {
   readonly #settings: CheckpointSettings;
   readonly #log: CheckpointedLog;
   readonly #changes: ChangeSignal;
-  /** How much of which state is saved. */
-  #saved: { readonly state: LogState; readonly end: number } | undefined;
+  readonly #sums: LogSums;
+  /** How much of which state is saved, and how far with checksums. */
+  #saved: { readonly state: LogState; readonly end: number; readonly sumsEnd: number } | undefined;
   #isScheduled = false;
   #isClosed = false;
   #hasFailed = false;
   #write: CheckpointWrite | undefined;
+  /** Counts the attempts: a later one ends those before. */
+  #attempts = 0;
   #stopAtExit: (() => void) | undefined;
 
   constructor(settings: CheckpointSettings, log: CheckpointedLog, changes: ChangeSignal) {
     this.#settings = settings;
     this.#log = log;
     this.#changes = changes;
+    this.#sums = new LogSums(settings);
   }
 
   /** A state that goes on from the checkpoint of its log, if there is one. */
@@ -70,33 +75,38 @@ export class Checkpoints {
     if (this.#isScheduled || this.#isClosed || !this.#isDue) return;
     this.#isScheduled = true;
     // Until then this is kept, also if its owner is not.
-    this.#stopAtExit ??= atExit(() => this.saveSync());
+    this.#stopAtExit ??= atExit(() => this.saveSync(exitSumsMsMax));
     const { version } = this.#changes;
     setTimeout(() => void this.#saveIfIdle(version), checkpointIdleMs).unref();
   }
 
-  /** Saves another one if the log has gone far enough, blocking. Throws nothing. */
-  saveSync(): void {
-    const steps = this.#saving();
+  /**
+   * Saves another one if the log has gone far enough, blocking. Throws nothing. What checksums are
+   * not there after `sumsMsMax` are left for the next time.
+   */
+  saveSync(sumsMsMax: number = Number.POSITIVE_INFINITY): void {
+    const steps = this.#saving(sumsMsMax);
     while (steps.next().done !== true);
   }
 
   /** The same in turns; not, if anything changes meanwhile. */
-  async save(): Promise<void> {
-    const steps = this.#saving();
+  async save(sumsMsMax: number = Number.POSITIVE_INFINITY): Promise<void> {
+    const steps = this.#saving(sumsMsMax);
     while (steps.next().done !== true) await nextTurn();
   }
 
   /** Saves what is to be saved, for the last time. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.save();
+    await this.save(closingSumsMsMax);
     this.#leaveExit();
   }
 
   /** Whoever is busy is left alone: the close, or the exit, will do. */
   async #saveIfIdle(version: number): Promise<void> {
     this.#isScheduled = false;
+    // The close saves it, and no attempt is to end that one.
+    if (this.#isClosed) return;
     if (version === this.#changes.version) {
       await this.save();
       // Else again after the next change: there is nothing to be saved now, or not so.
@@ -118,8 +128,13 @@ export class Checkpoints {
     const { access, checkpoint, checkpointEveryBytes } = this.#settings;
     if (checkpoint !== "auto" || access === "read" || this.#hasFailed) return false;
     const { state } = this.#log;
-    const end = this.#saved?.state === state ? this.#saved.end : 0;
+    const end = this.#isSaved ? Math.min(this.#saved?.end ?? 0, this.#saved?.sumsEnd ?? 0) : 0;
     return state.end - end >= checkpointEveryBytes;
+  }
+
+  /** Whether what lies there is of what is known, as far as it goes. */
+  get #isSaved(): boolean {
+    return this.#saved?.state === this.#log.state;
   }
 
   #restored(makeState: () => LogState, stat: FileStat, loaded: unknown): LogState {
@@ -127,8 +142,9 @@ export class Checkpoints {
     const state = makeState();
     try {
       // Decoding boundary: what has the mark, the version and the checksum was written here.
-      if (restoreState(state, loaded as Checkpoint, stat)) {
-        this.#saved = { state, end: state.end };
+      const checkpoint = loaded as Checkpoint;
+      if (restoreState(state, checkpoint, stat)) {
+        this.#saved = { state, end: state.end, sumsEnd: checkpoint.sumsEnd };
         return state;
       }
     } catch {
@@ -138,31 +154,46 @@ export class Checkpoints {
   }
 
   /** Pauses between the pieces; ends without a result if anything has changed by then. */
-  *#saving(): Generator<void, void, undefined> {
+  *#saving(sumsMsMax: number): Generator<void, void, undefined> {
     if (!this.#isDue) return;
     this.#abandon();
     const { state } = this.#log;
     const { version } = this.#changes;
-    let write: CheckpointWrite | undefined;
+    const attempt = (this.#attempts += 1);
+    const isStale = (): boolean => this.#changes.version !== version || this.#attempts !== attempt;
     try {
-      const pieces = statePieces(state);
+      const taking = this.#takingSums(state, sumsMsMax);
+      let taken = taking.next();
+      for (; taken.done !== true; taken = taking.next()) {
+        yield;
+        if (isStale()) return;
+      }
+      const pieces = statePieces(state, taken.value);
       if (pieces === null) return;
-      write = new CheckpointWrite(this.#settings.ports, this.#path);
+      const write = new CheckpointWrite(this.#settings.ports, this.#path);
       this.#write = write;
       for (const piece of pieces) {
         write.add(piece);
         yield;
-        if (this.#changes.version !== version || this.#write !== write) return;
+        if (isStale()) return;
       }
       this.#write = undefined;
       write.finish();
-      this.#saved = { state, end: state.end };
+      this.#saved = { state, end: state.end, sumsEnd: sumsEndOf(taken.value) };
+      this.#sums.forget();
     } catch {
       this.#hasFailed = true;
     } finally {
       // Another one may have begun while this one paused.
-      if (write === this.#write) this.#abandon();
+      if (this.#attempts === attempt) this.#abandon();
     }
+  }
+
+  #takingSums(state: LogState, msMax: number): ReturnType<LogSums["bring"]> {
+    const { clock } = this.#settings.ports;
+    const endMs = clock.monotonicMs() + msMax;
+    const isOver = (): boolean => clock.monotonicMs() > endMs;
+    return this.#sums.bring({ state, isKnown: this.#isSaved, isOver });
   }
 
   #abandon(): void {

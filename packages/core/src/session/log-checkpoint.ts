@@ -5,9 +5,10 @@
  */
 import { decodeLine } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
-import { checkpointPieces } from "../checkpoint/checkpoint-format.ts";
+import { framePieces, indexFrame, sumsFrame } from "../checkpoint/checkpoint-format.ts";
 import { bindingOf, isBoundAs, isBoundTo } from "../checkpoint/log-binding.ts";
 import type { LogBinding } from "../checkpoint/log-binding.ts";
+import type { RecordSums } from "../checkpoint/record-sums.ts";
 import { readHeader } from "../dialects/header.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
 import { checkpointPieceBytes } from "../limits.ts";
@@ -26,6 +27,8 @@ export interface Checkpoint {
   readonly remembered: { readonly beforeCursor: string; readonly start: string };
   /** Of longer lines, less is known. */
   readonly lineBytesMax: number;
+  /** How far there are checksums of its records that hold. */
+  readonly sumsEnd: number;
   readonly state: SavedState;
 }
 
@@ -45,11 +48,19 @@ export function restoreState(state: LogState, checkpoint: Checkpoint, log: FileS
   return true;
 }
 
+/** How far checksums reach that need not be compared with their log any more. */
+export function sumsEndOf(sums: RecordSums | undefined): number {
+  return sums?.isConfirmed === true ? sums.end : 0;
+}
+
 /**
  * The bytes of a checkpoint of a log as it is known; null while it ends within a line, or if what
  * has its name is not what is known.
  */
-export function statePieces(state: LogState): Iterable<Buffer> | null {
+export function statePieces(
+  state: LogState,
+  sums: RecordSums | undefined,
+): Iterable<Buffer> | null {
   const saved = state.save();
   const { header } = state.indexer;
   const binding = saved && stateBinding(state, saved.end);
@@ -60,9 +71,15 @@ export function statePieces(state: LogState): Iterable<Buffer> | null {
     header: { offset: header.offset, length: header.length, line: header.lineNumber },
     remembered: { beforeCursor: base64(beforeCursor), start: base64(start) },
     lineBytesMax: state.lineBytesMax,
+    sumsEnd: sumsEndOf(sums),
     state: saved,
   };
-  return checkpointPieces(checkpoint, checkpointPieceBytes);
+  return framesOf(checkpoint, sums);
+}
+
+function* framesOf(checkpoint: Checkpoint, sums: RecordSums | undefined): Generator<Buffer> {
+  yield* framePieces(indexFrame, checkpoint, checkpointPieceBytes);
+  if (sums !== undefined) yield* framePieces(sumsFrame, sums, checkpointPieceBytes);
 }
 
 /** Binds to the file as it is now, if it still is the one that was read. */

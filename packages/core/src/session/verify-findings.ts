@@ -36,6 +36,27 @@ export interface ParentCycle extends EntryPlace {
   readonly size: number;
 }
 
+/**
+ * Lines whose bytes are not what a checkpoint saw: one entry, or, where `id` is null, lines that
+ * are no entries, such as the header, or not any more.
+ */
+export interface ChangedLine extends Omit<EntryPlace, "id"> {
+  readonly id: string | null;
+}
+
+/** What the entries of a log could be compared with. */
+export interface Checksums {
+  /**
+   * `compared`: with the checksums of a checkpoint. `none`: no checkpoint has any of this file.
+   * `rewritten`: there are some, but the log was written anew since.
+   */
+  readonly state: "compared" | "none" | "rewritten";
+  /** Entries that were compared. */
+  readonly entries: number;
+  /** Entries that no checkpoint has seen yet. */
+  readonly unseenEntries: number;
+}
+
 /** The unterminated end of a log: something may still be writing it, so it is no damage. */
 export interface PendingEnd {
   readonly offset: number;

@@ -1,7 +1,8 @@
 /**
  * Reads every line of a log whole and reports all damage with its place: what does not parse, ids
- * that repeat, parents that are missing, cycles. It trusts no index and changes nothing. What
- * another process may still be writing at the end is `pending`, not damage.
+ * that repeat, parents that are missing, cycles; and, where a checkpoint took checksums, every
+ * line that changed since. It trusts no index and changes nothing. What another process may still
+ * be writing at the end is `pending`, not damage.
  */
 import { decodeLine, LineFramer, scan } from "@branchlog/streaming";
 import type { LineRest } from "@branchlog/streaming";
@@ -11,11 +12,14 @@ import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { orphanRows } from "../index-table/tree-walk.ts";
 import { diagnosticsMax, yieldEveryMs } from "../limits.ts";
+import { checkChecksums } from "./checksum-check.ts";
 import type { Engine } from "./engine.ts";
 import { LineCheck } from "./line-check.ts";
 import type {
   BadLine,
   BadLineKind,
+  ChangedLine,
+  Checksums,
   DamagedEntry,
   DuplicateId,
   Orphan,
@@ -30,7 +34,7 @@ import type {
  */
 export interface VerifyReport {
   readonly path: string;
-  /** True if no line is bad, no entry damaged, and the tree is whole. */
+  /** True if no line is bad or changed, no entry damaged, and the tree is whole. */
   readonly ok: boolean;
   /** Bytes that were read: the whole log, its pending end included. */
   readonly bytes: number;
@@ -45,6 +49,11 @@ export interface VerifyReport {
   /** How many lines are bad for each reason. */
   readonly badLineCounts: Readonly<Record<BadLineKind, number>>;
   readonly badLines: readonly BadLine[];
+  /** With what lines were compared, and how many entries. */
+  readonly checksums: Checksums;
+  /** Lines that are not what a checkpoint saw. They may be bad lines as well. */
+  readonly changedLineCount: number;
+  readonly changedLines: readonly ChangedLine[];
   /** Damaged entries. Their lines are bad lines as well, unless their ids changed. */
   readonly damagedEntryCount: number;
   readonly damagedEntries: readonly DamagedEntry[];
@@ -77,8 +86,10 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
   check.batchEnd();
   const { index } = check.indexer;
   const tree = treeFindings(check.indexer);
+  const changes = await checkChecksums(engine, check.indexer, signal);
   const damage = [
     check.badLineCount,
+    changes.changedLineCount,
     index.damagedCount,
     tree.duplicateIdCount,
     tree.orphanCount,
@@ -95,6 +106,7 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
     badLineCount: check.badLineCount,
     badLineCounts: check.badLineCounts,
     badLines: check.badLines,
+    ...changes,
     damagedEntryCount: index.damagedCount,
     damagedEntries: check.damagedEntries,
     ...tree,

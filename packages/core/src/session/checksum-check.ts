@@ -1,0 +1,80 @@
+/**
+ * The part of `verify` that compares a log with the checksums that a checkpoint took of it: it
+ * finds what changed since, also where every line still parses. A log that somebody wrote anew is
+ * not damaged: nothing is said of it but that.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { compareSums } from "../checkpoint/record-sums.ts";
+import type { ChangedPiece, RecordSums, SumComparison } from "../checkpoint/record-sums.ts";
+import type { LogIndexer } from "../index-table/log-indexer.ts";
+import { rowFlags } from "../index-table/row-table.ts";
+import { diagnosticsMax } from "../limits.ts";
+import type { Engine } from "./engine.ts";
+import { sumsOf } from "./log-sums.ts";
+import type { ChangedLine, Checksums } from "./verify-findings.ts";
+
+/** What the comparison came to. */
+export interface ChecksumFindings {
+  readonly checksums: Checksums;
+  readonly changedLineCount: number;
+  readonly changedLines: readonly ChangedLine[];
+}
+
+/**
+ * Compares the log of an engine with its checksums, if there are any. O(bytes covered); memory for
+ * a length and a checksum of each entry.
+ * @param indexer What the log was indexed as by who verifies it.
+ */
+export async function checkChecksums(
+  engine: Engine,
+  indexer: LogIndexer,
+  signal?: AbortSignal,
+): Promise<ChecksumFindings> {
+  const { log, settings } = engine;
+  const { stat } = log;
+  const { file } = log.state;
+  const isLookedFor = settings.checkpoint !== "off" && stat !== undefined;
+  const sums = isLookedFor ? sumsOf(settings, file.path, stat) : undefined;
+  if (sums === undefined || stat === undefined) return without("none", indexer);
+  const steps = compareSums(file, stat.size, sums, diagnosticsMax);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return findingsOf(sums, step.value, indexer);
+    await nextTurn();
+    signal?.throwIfAborted();
+  }
+}
+
+function findingsOf(
+  sums: RecordSums,
+  { verdict, changedCount, changed }: SumComparison,
+  indexer: LogIndexer,
+): ChecksumFindings {
+  if (verdict === "rewritten") return without("rewritten", indexer);
+  const unseen = entriesFrom(indexer, sums.end);
+  return {
+    checksums: { state: "compared", entries: sums.count - sums.gapCount, unseenEntries: unseen },
+    changedLineCount: changedCount,
+    changedLines: changed.map((piece) => changedLine(piece, indexer)),
+  };
+}
+
+function without(state: "none" | "rewritten", indexer: LogIndexer): ChecksumFindings {
+  const checksums = { state, entries: 0, unseenEntries: entriesFrom(indexer, 0) };
+  return { checksums, changedLineCount: 0, changedLines: [] };
+}
+
+function changedLine({ offset, length, line }: ChangedPiece, { index }: LogIndexer): ChangedLine {
+  const row = index.rows.firstFrom(offset);
+  const isEntry = row < index.count && index.rows.offset(row) === offset;
+  return { offset, length: length - 1, line, id: isEntry ? index.idOf(row) : null };
+}
+
+/** Readable entries that do not stand before `offset`. */
+function entriesFrom({ index }: LogIndexer, offset: number): number {
+  let count = 0;
+  for (let row = index.rows.firstFrom(offset); row < index.count; row += 1) {
+    if (!index.rows.is(row, rowFlags.damaged)) count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,292 @@
+/** What `verify` finds with the checksums of a checkpoint, and what it does not take for damage. */
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readCounter } from "@branchlog/streaming";
+import { createSession, openSession } from "@branchlog/core";
+import type { OpenOptions, VerifyReport } from "@branchlog/core";
+import { indexFrame } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
+import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { verifyLog } from "../../../packages/core/src/session/verify.ts";
+import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { systemClock } from "../../../packages/core/src/store/system-clock.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { say } from "../live/support.ts";
+import { damagedSession } from "../repair/damaged-session.ts";
+
+const always: OpenOptions = { checkpointEveryBytes: 1 };
+const header = '{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}';
+
+const entry = (id: string, text: string): string =>
+  `{"type":"custom","id":"${id}","parentId":null,"timestamp":"","customType":"x","data":"${text}"}`;
+
+async function verified(path: string, options: OpenOptions = {}): Promise<VerifyReport> {
+  return (await openSession(path, { access: "read", ...options })).verify();
+}
+
+/** Opens a log, and leaves its checkpoint behind. */
+async function see(path: string, options: OpenOptions = {}): Promise<void> {
+  await (await openSession(path, { ...always, ...options })).close();
+}
+
+async function seenLog(bytes: string | Uint8Array): Promise<string> {
+  const path = join(temporaryDirectory(), "s.jsonl");
+  writeFileSync(path, bytes);
+  await see(path).catch(() => undefined);
+  return path;
+}
+
+/** Changes bytes where they are: the file stays the same. */
+function overwrite(path: string, change: (bytes: Buffer) => void): void {
+  const bytes = readFileSync(path);
+  change(bytes);
+  writeFileSync(path, bytes);
+}
+
+function flipped(bytes: Buffer, bit: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+  return copy;
+}
+
+/** What is made, or undefined if that fails. */
+function attempted<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
+}
+
+function replace(path: string, from: string, to: string): void {
+  writeFileSync(path, readFileSync(path, "utf8").replace(from, to));
+}
+
+const five = ["one", "two", "three", "four", "five"].map((text, at) => entry(`0000000${at}`, text));
+const logOfFive = [header, ...five].join("\n").concat("\n");
+
+describe("a line that changed after a checkpoint saw it", () => {
+  it("is found with its place, also where it parses (Verifies: P13)", async () => {
+    const path = await seenLog(logOfFive);
+    expect(await verified(path)).toMatchObject({
+      ok: true,
+      checksums: { state: "compared", entries: 5, unseenEntries: 0 },
+    });
+    replace(path, "three", "thsee");
+    const offset = logOfFive.indexOf(five[2] ?? "");
+    const changed = { id: "00000002", line: 4, offset, length: five[2]?.length };
+    const wanted = { ok: false, badLineCount: 0, changedLineCount: 1, changedLines: [changed] };
+    expect(await verified(path)).toMatchObject(wanted);
+  });
+
+  it("goes on being found, whatever is saved afterwards (Verifies: P13)", async () => {
+    const path = await seenLog(logOfFive);
+    replace(path, "three", "thsee");
+    for (let round = 0; round < 3; round += 1) {
+      const session = await openSession(path, always);
+      await session.append(say(`round ${round}`));
+      await session.close();
+      const checksums = { state: "compared", entries: 6 + round, unseenEntries: 0 };
+      expect(await verified(path)).toMatchObject({ ok: false, changedLineCount: 1, checksums });
+    }
+  });
+
+  it("is found wherever a bit of it flips, also after a v2 header (Verifies: P13)", async () => {
+    for (const version of [2, 3]) {
+      const bytes = Buffer.from(logOfFive.replace('"version":3', `"version":${version}`));
+      const headerEnd = bytes.indexOf(10) + 1;
+      const fs = new MemoryFileSystem();
+      const options: OpenOptions = { ...always, ports: createMemoryPorts({ fs }) };
+      fs.writeFileSync("/s.jsonl", bytes);
+      await Engine.openSync("/s.jsonl", options).checkpoints.close();
+      // Old headers may be replaced in place: see the migrations below.
+      for (let bit = version === 3 ? 0 : headerEnd * 8; bit < bytes.length * 8; bit += 1) {
+        fs.writeFileSync("/s.jsonl", flipped(bytes, bit));
+        const engine = attempted(() => Engine.openSync("/s.jsonl", { ...options, access: "read" }));
+        // A log whose header is hit is not opened, and says so.
+        if (engine === undefined) expect(bit >> 3).toBeLessThan(headerEnd);
+        else expect([bit, (await verifyLog(engine)).changedLineCount]).toEqual([bit, 1]);
+      }
+    }
+  });
+
+  it("is found in any log, and no other line is (Verifies: P13)", async () => {
+    await fc.assert(
+      fc.asyncProperty(damagedSession, fc.nat(), fc.nat(100), async ({ bytes }, at, cut) => {
+        const end = bytes.lastIndexOf(10, (bytes.length * cut) / 100) + 1;
+        const path = await seenLog(bytes.subarray(0, end));
+        if (!existsSync(`${path}.ckpt`)) return;
+        appendFileSync(path, bytes.subarray(end));
+        const before = await verified(path);
+        expect(before).toMatchObject({ changedLineCount: 0, checksums: { state: "compared" } });
+        const start = before.checksums.entries === 0 ? 0 : bytes.indexOf(10) + 1;
+        const bit = start * 8 + (at % Math.max(1, (bytes.length - start) * 8));
+        writeFileSync(path, flipped(bytes, bit));
+        const report = await verified(path).catch(() => undefined);
+        if (report === undefined) return;
+        const isCovered = bit >> 3 < end && bit >> 3 >= bytes.indexOf(`{"type":"session"`);
+        expect([bit, report.changedLineCount]).toEqual([bit, isCovered ? 1 : 0]);
+        const [changed] = report.changedLines;
+        if (changed === undefined) return;
+        expect(changed.offset).toBeLessThanOrEqual(bit >> 3);
+        expect(changed.offset + changed.length).toBeGreaterThanOrEqual(bit >> 3);
+        const linesBefore = bytes.subarray(0, changed.offset).toString("latin1").split("\n");
+        expect(changed.line).toBe(linesBefore.length);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe("a log without a changed line", () => {
+  it("has none appended later (Verifies: P13)", async () => {
+    const path = await seenLog(logOfFive);
+    appendFileSync(path, `${entry("00000009", "later")}\n`);
+    replace(path, "later", "latex");
+    const checksums = { state: "compared", entries: 5, unseenEntries: 1 };
+    expect(await verified(path)).toMatchObject({ ok: true, changedLineCount: 0, checksums });
+    await see(path);
+    replace(path, "latex", "later");
+    expect(await verified(path)).toMatchObject({ changedLineCount: 1 });
+  });
+
+  it("has none where it was never seen, or that is not asked for", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    writeFileSync(path, logOfFive);
+    const none = { state: "none", entries: 0, unseenEntries: 5 };
+    expect(await verified(path)).toMatchObject({ ok: true, checksums: none });
+    await see(path);
+    replace(path, "three", "thsee");
+    expect(await verified(path, { checkpoint: "off" })).toMatchObject({
+      ok: true,
+      checksums: none,
+    });
+    expect(await verified(path)).toMatchObject({ ok: false });
+  });
+
+  it("has none in another file of its name", async () => {
+    const path = await seenLog(logOfFive);
+    copyFileSync(path, `${path}.new`);
+    renameSync(`${path}.new`, path);
+    replace(path, "three", "thsee");
+    const checksums = { state: "none", entries: 0, unseenEntries: 5 };
+    expect(await verified(path)).toMatchObject({ ok: true, checksums });
+  });
+
+  it.each([
+    ["shorter", (text: string) => text.slice(0, text.lastIndexOf("{"))],
+    ["with a line less", (text: string) => text.replace(`${five[0]}\n`, "").concat(text)],
+    ["with other lines", (text: string) => text.replaceAll('"x"', '"y"')],
+    ["with longer lines", (text: string) => text.replaceAll('"x"', '"longer"')],
+  ])("has none if it was written anew, %s", async (_, change) => {
+    const path = await seenLog(logOfFive);
+    const { ino } = statSync(path);
+    writeFileSync(path, change(logOfFive));
+    expect(statSync(path).ino).toBe(ino);
+    const { checksums, changedLineCount } = await verified(path);
+    expect([checksums.state, changedLineCount]).toEqual(["rewritten", 0]);
+    await see(path);
+    expect((await verified(path)).checksums.state).toBe("compared");
+  });
+
+  it("has none after a migration, here or in place by another program", async () => {
+    const url = new URL("../../../fixtures/pi-v1.jsonl", import.meta.url);
+    const path = await seenLog(readFileSync(fileURLToPath(url)));
+    const session = await openSession(path, always);
+    await session.append(say("after"));
+    expect((await session.verify()).changedLineCount).toBe(0);
+    await session.close();
+    const migrated = await verified(path);
+    expect(migrated).toMatchObject({ changedLineCount: 0, checksums: { state: "compared" } });
+
+    const old = await seenLog(logOfFive.replace('"version":3', '"version":2'));
+    replace(old, '"version":2', '"version":3');
+    const { checksums, changedLineCount } = await verified(old);
+    expect([checksums.state, changedLineCount]).toEqual(["rewritten", 0]);
+  });
+
+  it("has none where a title before the header is written anew in place", async () => {
+    const title = (text: string): string => `{"type":"title","title":"${text}"}\n`;
+    const path = await seenLog(`${title("old")}${logOfFive}`);
+    replace(path, title("old"), title("new"));
+    const checksums = { state: "compared", entries: 5, unseenEntries: 0 };
+    expect(await verified(path)).toMatchObject({ ok: true, checksums });
+  });
+});
+
+describe("checksums that are damaged, cut or of another version", () => {
+  it("are none, and never an alarm (Verifies: P21)", async () => {
+    const path = await seenLog(logOfFive);
+    const saved = `${path}.ckpt`;
+    const whole = readFileSync(saved);
+    const sumsAt = whole.readUIntLE(16, 6);
+    for (let at = 0; at < whole.length; at += 1) {
+      if (at > 24 && at < sumsAt) continue;
+      overwrite(saved, (bytes) => bytes.writeUInt8((whole[at] ?? 0) ^ (1 << (at % 8)), at));
+      const { ok, checksums } = await verified(path);
+      expect([at, ok, at < sumsAt || checksums.state === "none"]).toEqual([at, true, true]);
+      writeFileSync(saved, whole);
+      truncateSync(saved, at);
+      expect((await verified(path)).checksums.state).toBe("none");
+      writeFileSync(saved, whole);
+    }
+  });
+
+  it("hold although the index before them is of another version (Verifies: P13)", async () => {
+    const path = await seenLog(logOfFive);
+    replace(path, "three", "thsee");
+    overwrite(`${path}.ckpt`, (bytes) => bytes.writeUInt32LE(indexFrame.version + 1, 12));
+    expect(await verified(path)).toMatchObject({ changedLineCount: 1 });
+    await see(path);
+    expect(await verified(path)).toMatchObject({ changedLineCount: 1 });
+  });
+});
+
+describe("taking checksums", () => {
+  it("reads only what is new", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const session = await createSession(path, always);
+    await session.appendAll(Array.from({ length: 20_000 }, (_, n) => say(`text ${n}`)));
+    await session.close();
+    const again = await openSession(path, always);
+    await again.append(say("more"));
+    readCounter.bytes = 0;
+    await again.close();
+    expect(readCounter.bytes).toBeLessThan(400_000);
+    const checksums = { state: "compared", entries: 20_001, unseenEntries: 0 };
+    expect(await verified(path)).toMatchObject({ ok: true, checksums });
+  });
+
+  it("stops when there is no time left, and goes on another time (Verifies: P13)", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const text = "t".repeat(1_000_000);
+    const lines = Array.from({ length: 9 }, (_, at) => entry(`0000000${at}`, text));
+    writeFileSync(path, [header, ...lines].join("\n").concat("\n"));
+    // Each look at the clock takes a third of the time that a close has.
+    const slow = { ...systemClock, monotonicMs: () => (ms += 334) };
+    let ms = 0;
+    const seen: number[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      await see(path, { ports: { clock: slow } });
+      const { ok, checksums } = await verified(path);
+      expect(ok).toBe(true);
+      seen.push(checksums.entries);
+    }
+    expect(seen[0]).toBeGreaterThan(0);
+    expect(seen[0]).toBeLessThan(9);
+    expect(seen).toEqual(seen.toSorted((one, other) => one - other));
+    expect(seen.at(-1)).toBe(9);
+  });
+});
