@@ -71,8 +71,8 @@ export const checkpointReadBytes: number = 4 * 1024 * 1024;
 /** How long work may begin that is left for the exit of the process. */
 export const exitWorkMsMax: number = 1_000;
 
-/** How long a process that exits goes on taking checksums: the rest is for the next one. */
-export const exitSumsMsMax: number = 500;
+/** How much of the time that is left at an exit may go to checksums: the index comes first. */
+export const exitSumsShare: number = 0.5;
 
-/** How long a session that closes does; it does so in turns. */
+/** How long a session that closes takes checksums; it does so in turns. */
 export const closingSumsMsMax: number = 1_000;

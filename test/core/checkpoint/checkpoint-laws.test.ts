@@ -15,6 +15,7 @@ import {
 import { runReadsSync } from "@branchlog/streaming";
 import { readFrameAhead } from "../../../packages/core/src/checkpoint/read-ahead.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { verifyLog } from "../../../packages/core/src/session/verify.ts";
 import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
 import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
 import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
@@ -150,6 +151,19 @@ describe("saving in turns", () => {
     expect(fs.listSync("/")).toEqual(["s.jsonl"]);
     await engine.checkpoints.save();
     expect([...fs.listSync("/")].sort()).toEqual(["s.jsonl", "s.jsonl.ckpt"]);
+  });
+
+  it("is ended by a close, which saves, whatever was begun (Verifies: P13)", async () => {
+    const fs = new MemoryFileSystem();
+    const ports = createMemoryPorts({ fs });
+    const header = { type: "session", version: 3, id: "s", timestamp: "", cwd: "/" } as const;
+    const engine = Engine.createSync("/s.jsonl", header, { ports, checkpointEveryBytes: 1 });
+    const savings = [engine.checkpoints.save(), engine.checkpoints.save()];
+    await engine.checkpoints.close();
+    await Promise.all(savings);
+    expect([...fs.listSync("/")].sort()).toEqual(["s.jsonl", "s.jsonl.ckpt"]);
+    const { ok, checksums } = await verifyLog(engine);
+    expect([ok, checksums.state]).toEqual([true, "compared"]);
   });
 
   it.each(["openSync", "writeSync", "renameSync"])("leaves nothing when %s fails", async (name) => {

@@ -52,10 +52,12 @@ export interface SumComparison {
   readonly changed: readonly ChangedPiece[];
 }
 
+/** Bytes that are read at once. */
+export const sumChunkBytes: number = 1024 * 1024;
+
 /** Longest piece; longer gaps are several. */
 export const pieceBytesMax: number = 2 ** 30;
 
-const chunkBytes = 1024 * 1024;
 const newline = 10;
 /** So many changed pieces, scattered as they may be, are never taken for a rewritten log. */
 const scatteredMax = 3;
@@ -71,16 +73,16 @@ export interface Pieces {
 }
 
 /**
- * Checksums of pieces, with the last byte of each. Reads blocking, and pauses before each megabyte
- * but the first. Throws what the source throws.
+ * Checksums of pieces, with the last byte of each. Reads blocking, into `chunk`, and pauses before
+ * each chunk but the first. Throws what the source throws.
  */
 export function* sumPieces(
   source: ByteSource,
   pieces: Pieces,
   onSum: (piece: number, sum: number, lastByte: number) => void,
+  chunk: Buffer = Buffer.allocUnsafe(Math.min(sumChunkBytes, pieces.end - pieces.start)),
 ): Generator<void, void, undefined> {
   const { start, end } = pieces;
-  const chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, end - start));
   let chunkAt = start;
   let [at, filled] = [0, 0];
   for (let piece = 0; piece < pieces.count; piece += 1) {

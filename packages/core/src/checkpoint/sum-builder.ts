@@ -7,7 +7,7 @@ import type { ByteSource } from "@branchlog/streaming";
 import { grownCapacity, grownUint32 } from "../index-table/column.ts";
 import type { LineMap } from "../index-table/line-map.ts";
 import type { RowTable } from "../index-table/row-table.ts";
-import { pieceBytesMax, sumPieces } from "./record-sums.ts";
+import { pieceBytesMax, sumChunkBytes, sumPieces } from "./record-sums.ts";
 import type { RecordSums } from "./record-sums.ts";
 
 /** A log up to a newline, with what is known of its lines. */
@@ -37,6 +37,8 @@ const batchBytes = 1024 * 1024;
 export class SumBuilder {
   #sums: RecordSums;
   #nextRow = -1;
+  /** One for all batches: many of them would be garbage that the collector does not see coming. */
+  readonly #chunk = Buffer.allocUnsafeSlow(sumChunkBytes);
 
   /** @param sums What is known so far; it may be of no bytes. Its columns are the builder's. */
   constructor(sums: RecordSums) {
@@ -58,7 +60,7 @@ export class SumBuilder {
       const sums: number[] = [];
       const lengthOf = (piece: number): number => lengths[piece] ?? 0;
       const pieces = { start: this.#sums.end, end, count, lengthOf };
-      yield* sumPieces(log.source, pieces, (_, sum) => sums.push(sum));
+      yield* sumPieces(log.source, pieces, (_, sum) => sums.push(sum), this.#chunk);
       if (sums.length < lengths.length) return;
       this.#add(batch, sums);
       yield;

@@ -113,10 +113,12 @@ export class IndexTable {
     this.#linkedRows = count;
   }
 
-  /** Makes room for so many rows at once, so that filling them copies nothing. */
-  reserve(rows: number): void {
+  /** Makes room for so many rows at once, so that filling them copies nothing. In steps. */
+  *reserve(rows: number): Generator<void, void, undefined> {
     this.rows.reserve(rows);
+    yield;
     this.ids.reserve(rows);
+    yield;
     this.#slots.reserve(rows + 2);
   }
 

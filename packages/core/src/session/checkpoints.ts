@@ -11,7 +11,7 @@ import {
   loadCheckpoint,
   loadCheckpointSync,
 } from "../checkpoint/checkpoint-file.ts";
-import { checkpointIdleMs, closingSumsMsMax, exitSumsMsMax } from "../limits.ts";
+import { checkpointIdleMs, closingSumsMsMax, exitSumsShare } from "../limits.ts";
 import { atExit } from "../store/exit-work.ts";
 import type { FileStat } from "../store/ports.ts";
 import type { EngineSettings } from "./engine-options.ts";
@@ -75,7 +75,7 @@ export class Checkpoints {
     if (this.#isScheduled || this.#isClosed || !this.#isDue) return;
     this.#isScheduled = true;
     // Until then this is kept, also if its owner is not.
-    this.#stopAtExit ??= atExit(() => this.saveSync(exitSumsMsMax));
+    this.#stopAtExit ??= atExit((msLeft) => this.saveSync(msLeft * exitSumsShare));
     const { version } = this.#changes;
     setTimeout(() => void this.#saveIfIdle(version), checkpointIdleMs).unref();
   }

@@ -156,7 +156,7 @@ export class LogState {
     const sink = this.#sink();
     const sampled = Math.min(to, this.end + sampleBytes);
     scanSync(this.#trail, this.#framer, sink, { from: this.end, to: sampled });
-    this.#reserve(to);
+    for (const _ of this.#reserve(to));
     scanSync(this.#trail, this.#framer, sink, { from: this.end, to });
     this.#endRead();
     while (!this.#settleSome());
@@ -168,7 +168,7 @@ export class LogState {
     const options = signal === undefined ? { yieldEveryMs } : { yieldEveryMs, signal };
     const sampled = Math.min(to, this.end + sampleBytes);
     await scan(this.#trail, this.#framer, sink, { from: this.end, to: sampled, ...options });
-    this.#reserve(to);
+    for (const _ of this.#reserve(to)) await nextTurn();
     await scan(this.#trail, this.#framer, sink, { from: this.end, to, ...options });
     this.#endRead();
     while (!this.#settleSome()) await nextTurn();
@@ -212,11 +212,11 @@ export class LogState {
   }
 
   /** Makes room for the rows that the log will have if it goes on as it has begun. */
-  #reserve(to: number): void {
+  *#reserve(to: number): Generator<void, void, undefined> {
     const left = to - this.end;
     if (left < sampleBytes) return;
     const { count } = this.index;
-    this.index.reserve(count + Math.ceil((count / this.end) * left * reservedShare));
+    yield* this.index.reserve(count + Math.ceil((count / this.end) * left * reservedShare));
   }
 
   /** Lines go straight to the indexer, but for the one that may have been indexed as pending. */

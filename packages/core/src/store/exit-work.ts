@@ -4,12 +4,15 @@
  */
 import { exitWorkMsMax } from "../limits.ts";
 
-const works = new Set<() => void>();
+const works = new Set<(msLeft: number) => void>();
 let isListening = false;
 
-/** Does `work`, which must not throw, when the process exits by itself. Returns what ends that. */
-export function atExit(work: () => void): () => void {
-  const own = (): void => work();
+/**
+ * Does `work`, which must not throw, when the process exits by itself; it is told how much time is
+ * left for all that is to be done. Returns what ends that.
+ */
+export function atExit(work: (msLeft: number) => void): () => void {
+  const own = (msLeft: number): void => work(msLeft);
   works.add(own);
   if (!isListening) process.once("exit", doAll);
   isListening = true;
@@ -22,7 +25,8 @@ export function atExit(work: () => void): () => void {
 function doAll(): void {
   const startMs = performance.now();
   for (const work of works) {
-    if (performance.now() - startMs > exitWorkMsMax) return;
-    work();
+    const msLeft = startMs + exitWorkMsMax - performance.now();
+    if (msLeft < 0) return;
+    work(msLeft);
   }
 }
