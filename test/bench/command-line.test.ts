@@ -18,7 +18,10 @@ describe("the arguments", () => {
   });
 
   it("choose cases, small inputs, runs and places", () => {
-    expect(parseCommand(["--growth", "--quick"], names)).toMatchObject({ growth: true });
+    expect(parseCommand(["--growth", "--quick"], names)).toMatchObject({
+      growth: true,
+      huge: false,
+    });
     const args = ["append", "--quick", "--runs", "9", "--json", "out.json", "--cache", "/c"];
     expect(parseCommand([...args, "--no-build"], names)).toEqual({
       names: ["append"],
@@ -27,6 +30,7 @@ describe("the arguments", () => {
       jsonPath: "out.json",
       cacheFolder: "/c",
       build: false,
+      huge: false,
       growth: false,
       peerSets: [],
     });

@@ -61,6 +61,22 @@ describe("comparing two reports", () => {
     expect(compareReports(reportOf([10], [1]), reportOf([10], [100])).isWorse).toBe(false);
   });
 
+  it("misses no subject that comes with peers", () => {
+    const { cases, ...rest } = reportOf([10]);
+    const withPeers = {
+      ...rest,
+      cases: cases.map((one) => ({
+        ...one,
+        subjects: one.subjects.flatMap((subject) => [
+          subject,
+          { ...subject, name: `${subject.name} on Node 24`, runtime: "node-24" as const },
+        ]),
+      })),
+    };
+    expect(compareReports(withPeers, reportOf([10])).isWorse).toBe(false);
+    expect(compareReports(withPeers, withPeers).measures).toHaveLength(4);
+  });
+
   it("calls worse what is not answered any more, and names what is new", () => {
     const failed = {
       schemaVersion: 1,

@@ -20,6 +20,7 @@ describe("a fit", () => {
     [(n: number) => Math.log(n), "O(1) or O(log n)"],
     [(n: number) => Math.sqrt(n), "below O(n)"],
     [(n: number) => n, "O(n)"],
+    [(n: number) => 20_000 + n, "O(n), and a fixed cost"],
     [(n: number) => n * Math.log(n), "O(n)"],
     [(n: number) => n ** 1.5, "above O(n)"],
     [(n: number) => n * n, "above O(n)"],

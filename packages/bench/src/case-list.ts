@@ -13,6 +13,12 @@ import { benchCase as listSessions } from "./cases/list-sessions.ts";
 import { benchCase as liveContext } from "./cases/live-context.ts";
 import { benchCase as liveFanOut } from "./cases/live-fan-out.ts";
 import { benchCase as liveMemory } from "./cases/live-memory.ts";
+import { benchCase as memory1gb } from "./cases/memory-1gb.ts";
+import { benchCase as memory1mEntries } from "./cases/memory-1m-entries.ts";
+import { benchCase as memory4gb } from "./cases/memory-4gb.ts";
+import { benchCase as memory4mEntries } from "./cases/memory-4m-entries.ts";
+import { benchCase as memoryImages } from "./cases/memory-images.ts";
+import { benchCase as memoryLongLines } from "./cases/memory-long-lines.ts";
 import { benchCase as nextContext20k } from "./cases/next-context-20k.ts";
 import { benchCase as nextContext } from "./cases/next-context.ts";
 import { benchCase as open100mb } from "./cases/open-100mb.ts";
@@ -45,6 +51,12 @@ export const cases: readonly BenchCase[] = [
   shapeOpen,
   shapeContext,
   shapeTree,
+  memory1gb,
+  memory1mEntries,
+  memoryImages,
+  memoryLongLines,
+  memory4gb,
+  memory4mEntries,
   watchLatency,
   liveContext,
   liveFanOut,

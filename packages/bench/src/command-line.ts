@@ -13,6 +13,8 @@ export interface BenchOptions {
   readonly cacheFolder: string;
   readonly jsonPath: string | undefined;
   readonly build: boolean;
+  /** Whether cases with inputs of 4 GB run, too. */
+  readonly huge: boolean;
   /** Whether, in place of cases, growth is measured. */
   readonly growth: boolean;
   /** What to compare with, installed first if it is not there. */
@@ -46,6 +48,7 @@ the spread of its runs, or is not answered any more.
       --peers       measure pi and parsers of JSON lines beside ours, in the same
                     run; installs them into packages/bench/peers, 500 MB
       --peers-omp   omp on Bun as well, 1.5 GB more; implies --peers
+      --huge        also cases with inputs of 4 GB; a case that is named runs anyway
       --no-build    use packages/*/dist as they are
       --list        name the cases
   -h, --help        this text
@@ -73,6 +76,7 @@ export function parseCommand(
       list: { type: "boolean" },
       compare: { type: "boolean" },
       growth: { type: "boolean" },
+      huge: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
   });
@@ -93,6 +97,7 @@ export function parseCommand(
     cacheFolder: values.cache ?? cacheFolderDefault,
     jsonPath: values.json,
     build: values["no-build"] !== true,
+    huge: values.huge === true,
     growth: values.growth === true,
     peerSets: peerSetsOf(values.peers === true, values["peers-omp"] === true),
   };

@@ -58,9 +58,9 @@ async function run(options: BenchOptions): Promise<boolean> {
     stderr.write(`installing ${set}, unless they are there\n`);
     installPeers(set);
   }
-  const chosen = cases.filter(
-    ({ name }) => options.names.length === 0 || options.names.includes(name),
-  );
+  const usual = cases.filter(({ needs }) => needs === undefined || options.huge);
+  const { names: wanted } = options;
+  const chosen = wanted.length === 0 ? usual : cases.filter(({ name }) => wanted.includes(name));
   const reports = await runSuite(chosen, {
     scale: options.scale,
     runs: options.runs,
@@ -75,7 +75,7 @@ async function run(options: BenchOptions): Promise<boolean> {
   });
   const report = createReport(readMachine(root), options.scale, reports);
   stdout.write(toMarkdown(report));
-  const isWhole = chosen.length === cases.length && options.scale === "full";
+  const isWhole = wanted.length === 0 && options.scale === "full";
   const hasFailed = reports.some(({ failure }) => failure !== undefined);
   if (options.jsonPath !== undefined) write(resolve(options.jsonPath), toJson(report));
   if (isWhole && !hasFailed) {

@@ -22,7 +22,17 @@ export interface Growth {
 }
 
 /** In words, as far as a handful of sizes can tell. */
-export type Order = "O(1) or O(log n)" | "below O(n)" | "O(n)" | "above O(n)" | "unknown";
+export type Order =
+  | "O(1) or O(log n)"
+  | "below O(n)"
+  | "O(n)"
+  | "O(n), and a fixed cost"
+  | "above O(n)"
+  | "unknown";
+
+/** What a straight line must explain, and its rise be of the greatest cost, to be believed. */
+const explainedMin = 0.99;
+const shareMin = 0.5;
 
 interface Line {
   readonly base: number;
@@ -36,7 +46,11 @@ export function fitGrowth(points: readonly CostPoint[]): Growth {
   const positive = points.filter(({ size, cost }) => size > 0 && cost > 0);
   const power = fitLine(positive.map(({ size, cost }) => [Math.log(size), Math.log(cost)]));
   const { base, slope, explained } = straight;
-  return { exponent: power.slope, base, perUnit: slope, explained, order: orderOf(power.slope) };
+  const largest = Math.max(...points.map(({ size }) => size));
+  const share = (slope * largest) / (base + slope * largest);
+  const isStraight = explained >= explainedMin && share >= shareMin && base > 0;
+  const order = orderOf(power.slope, isStraight);
+  return { exponent: power.slope, base, perUnit: slope, explained, order };
 }
 
 /** The line of the least squares. */
@@ -62,8 +76,9 @@ function mean(values: readonly number[]): number {
 
 // A logarithm looks like a power of about 0.1 over the sizes that are measured, and a fixed cost
 // makes a linear one look like less than 1.
-function orderOf(exponent: number): Order {
+function orderOf(exponent: number, isStraight: boolean): Order {
   if (!Number.isFinite(exponent)) return "unknown";
+  if (exponent < 0.75 && isStraight) return "O(n), and a fixed cost";
   if (exponent < 0.25) return "O(1) or O(log n)";
   if (exponent < 0.75) return "below O(n)";
   return exponent <= 1.2 ? "O(n)" : "above O(n)";
