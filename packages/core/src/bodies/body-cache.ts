@@ -1,6 +1,9 @@
 /**
- * Bodies of recently read entries, bounded in bytes. The size of a body is that of its line, times
- * a factor measured for what V8 needs to hold a parsed message. The only importer of lru-cache.
+ * Bodies of recently read entries, bounded in bytes. Who goes through all bodies once leaves no
+ * trace: what is read the first time is kept for a moment only, and for longer when it is read
+ * again (2Q: Johnson, Shasha, VLDB 1994). So those bodies die young, and a gigabyte of them costs
+ * little memory. The size of a body is that of its line, times a factor measured for what V8 needs
+ * to hold a parsed message. The only importer of lru-cache.
  */
 import { LRUCache } from "lru-cache";
 import type { SessionEntry } from "../entries/entry-types.ts";
@@ -21,21 +24,66 @@ export interface BodyCache {
   readonly bytes: number;
 }
 
+/** How much of the cache is for what was read once. */
+const newShare = 1 / 32;
+/** How many bodies are remembered as having been read before, without being kept. */
+const rememberedRowsMax = 32_768;
+
 /** A cache that holds at most `bytesMax` estimated bytes; 0 keeps nothing. */
 export function createBodyCache(bytesMax: number): BodyCache {
   if (bytesMax <= 0) return noCache;
-  const cache = new LRUCache<number, SessionEntry>({ maxSize: bytesMax });
-  return {
-    get: (row) => cache.get(row),
-    peek: (row) => cache.peek(row),
-    set: (row, entry, lineBytes) => {
-      cache.set(row, entry, { size: Math.ceil(lineBytes * heapPerLineByte) + heapPerEntry });
+  const newBytesMax = Math.max(1, Math.floor(bytesMax * newShare));
+  const remembered = new RecentRows();
+  const kept = new LRUCache<number, SessionEntry>({ maxSize: bytesMax - newBytesMax });
+  const read = new LRUCache<number, SessionEntry>({
+    maxSize: newBytesMax,
+    dispose: (_, row, reason) => {
+      if (reason === "evict") remembered.add(row);
     },
-    clear: () => cache.clear(),
+  });
+  return {
+    get: (row) => kept.get(row) ?? read.peek(row),
+    peek: (row) => kept.peek(row) ?? read.peek(row),
+    set: (row, entry, lineBytes) => {
+      const size = Math.ceil(lineBytes * heapPerLineByte) + heapPerEntry;
+      const isReadAgain = remembered.delete(row) || size > newBytesMax;
+      const [target, other] = isReadAgain ? [kept, read] : [read, kept];
+      other.delete(row);
+      target.set(row, entry, { size });
+    },
+    clear: () => {
+      for (const part of [kept, read, remembered]) part.clear();
+    },
     get bytes() {
-      return cache.calculatedSize;
+      return kept.calculatedSize + read.calculatedSize;
     },
   };
+}
+
+/** The rows that were added last. */
+class RecentRows {
+  readonly #rows = new Set<number>();
+  readonly #order: number[] = [];
+  #next = 0;
+
+  add(row: number): void {
+    const oldest = this.#order[this.#next];
+    if (oldest !== undefined) this.#rows.delete(oldest);
+    this.#order[this.#next] = row;
+    this.#rows.add(row);
+    this.#next = (this.#next + 1) % rememberedRowsMax;
+  }
+
+  /** Whether it was there. */
+  delete(row: number): boolean {
+    return this.#rows.delete(row);
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.#order.length = 0;
+    this.#next = 0;
+  }
 }
 
 const noCache: BodyCache = {

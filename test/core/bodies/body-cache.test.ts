@@ -1,0 +1,90 @@
+/** The cache of bodies: bounded, true, and not emptied by who goes through everything once. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createBodyCache } from "../../../packages/core/src/bodies/body-cache.ts";
+import type { BodyCache } from "../../../packages/core/src/bodies/body-cache.ts";
+import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+
+const bytesMax = 1_000_000;
+
+function body(id: string): SessionEntry {
+  return { type: "custom", customType: "c", id, parentId: null, timestamp: "" };
+}
+
+/** Reads rows as a session does, and says which of them were not in the cache. */
+function missing(cache: BodyCache, rows: Iterable<number>, lineBytes = 1000): number[] {
+  const missed: number[] = [];
+  for (const row of rows) {
+    if (cache.get(row) !== undefined) continue;
+    missed.push(row);
+    cache.set(row, body(`${row}`), lineBytes);
+  }
+  return missed;
+}
+
+function* range(from: number, to: number): Generator<number> {
+  for (let row = from; row < to; row += 1) yield row;
+}
+
+describe("the cache of bodies", () => {
+  it("keeps what is read again for as long as there is room", () => {
+    const cache = createBodyCache(bytesMax);
+    const rows = [...range(0, 100)];
+    expect(missing(cache, rows)).toEqual(rows);
+    // The last ones are there at once, the others from the second time on.
+    expect(missing(cache, rows).length).toBeLessThan(100);
+    expect(missing(cache, rows)).toEqual([]);
+  });
+
+  it("does not lose that to who reads everything once, and keeps little of it", () => {
+    const cache = createBodyCache(bytesMax);
+    for (let times = 0; times < 3; times += 1) missing(cache, range(0, 100));
+    const { bytes } = cache;
+    missing(cache, range(100, 20_000));
+    expect(missing(cache, range(0, 80))).toEqual([]);
+    expect(cache.bytes).toBeLessThan(bytes + bytesMax / 16);
+  });
+
+  it("gives back a body that was read just now, whatever its size below that of the cache", () => {
+    const sizes = fc.integer({ min: 0, max: 600_000 });
+    fc.assert(
+      fc.property(fc.array(sizes, { minLength: 1, maxLength: 50 }), (lineBytes) => {
+        const cache = createBodyCache(bytesMax);
+        lineBytes.forEach((bytes, row) => {
+          const entry = body(`${row}`);
+          cache.set(row, entry, bytes);
+          expect(cache.get(row)).toBe(entry);
+          expect(cache.peek(row)).toBe(entry);
+        });
+      }),
+    );
+  });
+
+  it("holds no more than it may, and nothing but what was set last", () => {
+    const step = fc.tuple(fc.nat(20), fc.nat(60_000), fc.boolean());
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
+        const cache = createBodyCache(bytesMax);
+        const last = new Map<number, SessionEntry>();
+        for (const [row, bytes, isSet] of steps) {
+          if (isSet) {
+            last.set(row, body(`${row}`));
+            cache.set(row, last.get(row) ?? body(""), bytes);
+          }
+          const found = cache.get(row);
+          if (found !== undefined) expect(found).toBe(last.get(row));
+          expect(cache.bytes).toBeLessThanOrEqual(bytesMax);
+        }
+        cache.clear();
+        expect(cache.bytes).toBe(0);
+        for (const row of last.keys()) expect(cache.get(row)).toBeUndefined();
+      }),
+    );
+  });
+
+  it("keeps nothing where nothing may be kept", () => {
+    const cache = createBodyCache(0);
+    expect(missing(cache, [1, 1, 1])).toEqual([1, 1, 1]);
+    expect(cache.bytes).toBe(0);
+  });
+});
