@@ -20,6 +20,8 @@ interface KnownDirectory {
   readonly files: Map<string, SavedFile>;
   /** What was read since the last save, in bytes. */
   readBytes: number;
+  /** Whether there is a saved catalog. */
+  isThere: boolean;
 }
 
 /** See the file comment. Throws nothing. */
@@ -47,17 +49,22 @@ export class CatalogStore {
   }
 
   /**
-   * Saves the catalogs of which enough was read anew.
-   * @param there All files that are there, if that is known: others are forgotten.
+   * Saves the catalogs of which enough was read anew, or that tell of files that are gone: whoever
+   * deletes a session wants none of it left.
+   * @param there All files that are there, if that is known.
    */
   async save(there: ReadonlySet<string> | null): Promise<void> {
+    if (this.#mode !== "auto") return;
     for (const [path, known] of this.#directories) {
       const directory = await known;
+      const isGone = (name: string): boolean => there?.has(join(path, name)) === false;
+      const gone = [...directory.files.keys()].filter(isGone);
+      for (const name of gone) directory.files.delete(name);
+      if (gone.length > 0 && directory.isThere) directory.readBytes += catalogSavedAfterBytes;
       if (directory.readBytes < catalogSavedAfterBytes) continue;
-      for (const name of there === null ? [] : directory.files.keys()) {
-        if (there?.has(join(path, name)) !== true) directory.files.delete(name);
-      }
-      directory.readBytes = (await isSaved(path, directory.files)) ? 0 : Number.NEGATIVE_INFINITY;
+      const isWritten = await isSaved(path, directory.files);
+      directory.isThere = isWritten;
+      directory.readBytes = isWritten ? 0 : Number.NEGATIVE_INFINITY;
     }
   }
 
@@ -69,11 +76,11 @@ export class CatalogStore {
   }
 
   async #load(directory: string): Promise<KnownDirectory> {
-    const none = { files: new Map<string, SavedFile>(), readBytes: 0 };
+    const none = { files: new Map<string, SavedFile>(), readBytes: 0, isThere: false };
     if (this.#mode === "off") return none;
     try {
       const files = await readCatalog(await readFile(join(directory, savedCatalogName)));
-      return files === undefined ? none : { files, readBytes: 0 };
+      return files === undefined ? none : { files, readBytes: 0, isThere: true };
     } catch {
       return none;
     }
