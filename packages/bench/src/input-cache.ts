@@ -84,11 +84,13 @@ function prefixOf(spec: InputSpec): string {
   return `${mix}-${shape}-${size}-s${seed}${compaction}${ids}${files}`;
 }
 
-/** Of a file, or of all files of a directory. */
+/** Of a file, or of all sessions of a directory. */
 function sizeOf(path: string): number {
   const stat = statSync(path);
   if (!stat.isDirectory()) return stat.size;
-  const sizes = readdirSync(path).map((file) => statSync(join(path, file)).size);
+  // Whoever lists the sessions leaves a catalog beside them.
+  const sessions = readdirSync(path).filter((file) => file.endsWith(".jsonl"));
+  const sizes = sessions.map((file) => statSync(join(path, file)).size);
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 

@@ -30,7 +30,7 @@ const directoryFiles: Readonly<Record<Scale, readonly number[]>> = {
   full: [50, 200, 800],
   quick: [5, 20, 80],
 };
-const listOperation = "SessionManager.list()";
+const listOperation = "SessionManager.list(), for the first time";
 
 /** All operations, in the order of the report. Rejects if an answer is wrong. */
 export async function measureGrowth(options: GrowthOptions): Promise<readonly OperationGrowth[]> {
