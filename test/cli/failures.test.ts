@@ -1,5 +1,5 @@
 /** Every way in which a file is not the session that was asked for, and what the command says. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
@@ -71,6 +71,12 @@ describe("verify of a log that a checkpoint has seen", () => {
     const [report] = jsonLines((await branchlog(["verify", file, "--json"])).out);
     expect(report).toMatchObject({ ok: false, changedLines: [{ id: "a1", line: 2, offset: 85 }] });
     writeFileSync(file, `${header}\n`);
+    expect((await branchlog(["verify", file])).out).toContain("1 changed line");
+    const other = `${entry.replace("hi", "something longer")}\n`;
+    writeFileSync(file, `${header}\n${entry}\n${entry}\n${entry}\n${entry}\n`);
+    rmSync(`${file}.ckpt`);
+    await (await openSession(file, { checkpointEveryBytes: 1 })).close();
+    writeFileSync(file, `${header}\n${other}${other}${other}${other}`);
     expect((await branchlog(["verify", file])).out).toContain("written anew");
   });
 });

@@ -82,9 +82,18 @@ describe("the cache of bodies", () => {
     );
   });
 
-  it("keeps nothing where nothing may be kept", () => {
-    const cache = createBodyCache(0);
-    expect(missing(cache, [1, 1, 1])).toEqual([1, 1, 1]);
-    expect(cache.bytes).toBe(0);
+  it.each([0, 1, 400, -1, Number.NaN])(
+    "keeps nothing where there is room for %d bytes",
+    (bytes) => {
+      const cache = createBodyCache(bytes);
+      expect(missing(cache, [1, 1, 1])).toEqual([1, 1, 1]);
+      expect(cache.bytes).toBe(0);
+    },
+  );
+
+  it.each([401, 1500.5, Infinity])("may have room for %d bytes", (bytes) => {
+    const cache = createBodyCache(bytes);
+    missing(cache, range(0, 100));
+    expect(cache.bytes).toBeLessThanOrEqual(bytes);
   });
 });

@@ -1,6 +1,7 @@
 /** Bounded concurrency: order, bound, and an end without stragglers. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { turnMsMax } from "../../../packages/core/src/catalog/limits.ts";
 import { mapConcurrently } from "../../../packages/core/src/catalog/map-concurrently.ts";
 
 /** Lets other microtasks run, so often. */
@@ -29,6 +30,21 @@ describe("mapping concurrently", () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  it("leaves others their turn, also while no call waits for anything", async () => {
+    let others = 0;
+    const count = (): void => {
+      others += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    await mapConcurrently([...Array(20).keys()], { atOnceMax: 2 }, async () => {
+      const startMs = performance.now();
+      while (performance.now() - startMs < turnMsMax);
+    });
+    clearImmediate(next);
+    expect(others).toBeGreaterThan(3);
   });
 
   it("throws the first failure once calls in flight have ended, and starts no other", async () => {

@@ -1,4 +1,5 @@
 /** What is saved of a directory of sessions: it spares reading, and never changes what is found. */
+import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
   chmodSync,
@@ -171,6 +172,24 @@ describe("whatever happens to the saved catalog", () => {
     expect(readdirSync(directory).filter((file) => file.endsWith(".tmp"))).toEqual([]);
   });
 
+  it("a pipe of its name is not waited for", async () => {
+    const directory = await savedDirectory();
+    const expected = await list(directory, { saved: "off" });
+    rmSync(catalogPath(directory));
+    execFileSync("/usr/bin/env", ["mkfifo", catalogPath(directory)]);
+    expect(await list(directory, { saved: "read" })).toEqual(expected);
+  });
+
+  it("sessions that begin with a very long text are read again instead", async () => {
+    const directory = newDirectory();
+    const text = "x".repeat(1_000_000);
+    for (const file of ["a", "b"]) writeLines(directory, `${file}.jsonl`, [header(), user(text)]);
+    writeLines(directory, "c.jsonl", [header(), user("short")]);
+    await list(directory);
+    expect(statSync(catalogPath(directory)).size).toBeLessThan(2_000);
+    expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+  });
+
   it("the sessions are the same when it was saved of other files of the same names", async () => {
     const [one, other] = [await savedDirectory(), await savedDirectory()];
     writeLines(other, "small.jsonl", [header({ id: "another" }), user("else")]);
@@ -221,6 +240,33 @@ function inPlace(path: string, change: (text: string) => string): void {
   do writeFileSync(path, text);
   while (statSync(path).ctimeMs === before);
 }
+
+describe("a file that is looked at again", () => {
+  const unfinished = [
+    ["a header without its newline", jsonl([header({ id: "first" })]).trimEnd(), " junk\n"],
+    ["another record without its newline", '{"type":"x"}', " junk\n"],
+    ["half a header", '{"type":"session",', '"id":"whole"}\n'],
+  ] as const;
+
+  it.each(unfinished)(
+    "is what a fresh reader finds, where it ended in %s",
+    async (_, part, rest) => {
+      const directory = newDirectory();
+      const path = join(directory, "s.jsonl");
+      writeFileSync(path, part);
+      const catalog = new DirectoryCatalog({
+        list: (signal) => sessionFilesIn(directory, signal),
+        saved: "off",
+        now: () => Date.now() + 60_000,
+      });
+      await catalog.look({ paths: null, signal: undefined });
+      appendFileSync(path, `${rest}${jsonl([header({ id: "later" }), user("x")])}`);
+      await catalog.look({ paths: null, signal: undefined });
+      expect(catalog.sessions()).toEqual(await list(directory, { saved: "off" }));
+      expect(catalog.sessions()).toHaveLength(1);
+    },
+  );
+});
 
 describe("whatever happens to the files", () => {
   it(

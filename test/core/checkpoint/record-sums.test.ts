@@ -70,6 +70,14 @@ function attempted<T>(make: () => T): T | undefined {
   }
 }
 
+/** Two lines less one letter each, so that what follows is where it was. */
+function permuted(text: string): string {
+  const lines = text.split("\n");
+  const [first = "", second = ""] = lines.splice(1, 2);
+  const [third = "", fourth = ""] = lines.splice(1, 2);
+  return [lines[0], third, fourth, first, second, ...lines.slice(1)].join("\n");
+}
+
 function replace(path: string, from: string, to: string): void {
   writeFileSync(path, readFileSync(path, "utf8").replace(from, to));
 }
@@ -162,6 +170,39 @@ describe("a log without a changed line", () => {
     expect(await verified(path)).toMatchObject({ changedLineCount: 1 });
   });
 
+  it.each([
+    ["the last one is gone", 1, (text: string) => text.slice(0, text.lastIndexOf("{"))],
+    ["all are gone", 5, (text: string) => text.slice(0, text.indexOf("\n") + 1)],
+    ["every entry has another letter", 5, (text: string) => text.replaceAll('"x"', '"y"')],
+    ["lines lie in another order, before others that are right", 4, permuted],
+  ])("is found where %s, and again later (Verifies: P13)", async (_, count, change) => {
+    const path = await seenLog(logOfFive);
+    writeFileSync(path, change(logOfFive));
+    const found = { ok: false, changedLineCount: count, checksums: { state: "compared" } };
+    expect(await verified(path)).toMatchObject(found);
+    await see(path).catch(() => undefined);
+    expect(await verified(path)).toMatchObject(found);
+  });
+
+  it("is found in the header of an older version, and behind it (Verifies: P13)", async () => {
+    for (const version of [1, 2]) {
+      const old = logOfFive.replace('"version":3', `"version":${version}`);
+      const path = await seenLog(old);
+      writeFileSync(path, old.replace('"cwd":"/"', '"cwd":"x"').replace("three", "thsee"));
+      expect(await verified(path)).toMatchObject({ ok: false, changedLineCount: 2 });
+      await see(path).catch(() => undefined);
+      expect(await verified(path)).toMatchObject({ ok: false, changedLineCount: 2 });
+    }
+  });
+
+  it("has the place where it was, if it is not there any more", async () => {
+    const path = await seenLog(logOfFive);
+    writeFileSync(path, logOfFive.slice(0, logOfFive.lastIndexOf("{")));
+    const [gone] = (await verified(path)).changedLines;
+    const offset = logOfFive.lastIndexOf("{");
+    expect(gone).toEqual({ offset, length: five[4]?.length, line: 6, id: null });
+  });
+
   it("has none where it was never seen, or that is not asked for", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     writeFileSync(path, logOfFive);
@@ -186,9 +227,7 @@ describe("a log without a changed line", () => {
   });
 
   it.each([
-    ["shorter", (text: string) => text.slice(0, text.lastIndexOf("{"))],
     ["with a line less", (text: string) => text.replace(`${five[0]}\n`, "").concat(text)],
-    ["with other lines", (text: string) => text.replaceAll('"x"', '"y"')],
     ["with longer lines", (text: string) => text.replaceAll('"x"', '"longer"')],
   ])("has none if it was written anew, %s", async (_, change) => {
     const path = await seenLog(logOfFive);

@@ -29,12 +29,13 @@ const newShare = 1 / 32;
 /** How many bodies are remembered as having been read before, without being kept. */
 const rememberedRowsMax = 32_768;
 
-/** A cache that holds at most `bytesMax` estimated bytes; 0 keeps nothing. */
+/** A cache that holds at most `bytesMax` estimated bytes; too few for any body keep none. */
 export function createBodyCache(bytesMax: number): BodyCache {
-  if (bytesMax <= 0) return noCache;
-  const newBytesMax = Math.max(1, Math.floor(bytesMax * newShare));
+  const wholeBytesMax = Math.min(Math.floor(bytesMax), Number.MAX_SAFE_INTEGER);
+  if (!(wholeBytesMax > heapPerEntry)) return noCache;
+  const newBytesMax = Math.ceil(wholeBytesMax * newShare);
   const remembered = new RecentRows();
-  const kept = new LRUCache<number, SessionEntry>({ maxSize: bytesMax - newBytesMax });
+  const kept = new LRUCache<number, SessionEntry>({ maxSize: wholeBytesMax - newBytesMax });
   const read = new LRUCache<number, SessionEntry>({
     maxSize: newBytesMax,
     dispose: (_, row, reason) => {

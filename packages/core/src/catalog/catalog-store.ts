@@ -7,10 +7,11 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { CheckpointWrite } from "../checkpoint/checkpoint-file.ts";
 import { nodePorts } from "../store/node-ports.ts";
-import { catalogSavedAfterBytes } from "./limits.ts";
+import { catalogBytesMax, catalogPieceBytes, catalogSavedAfterBytes } from "./limits.ts";
+import { mapInTurns } from "./map-concurrently.ts";
 import { catalogBytes, readCatalog } from "./saved-catalog.ts";
 import type { SavedFile } from "./saved-file.ts";
-import { savedCatalogName } from "./session-files.ts";
+import { lookAtFile, savedCatalogName } from "./session-files.ts";
 
 /** Whether catalogs are saved and taken up, taken up, or neither. */
 export type CatalogMode = "auto" | "read" | "off";
@@ -79,7 +80,11 @@ export class CatalogStore {
     const none = { files: new Map<string, SavedFile>(), readBytes: 0, isThere: false };
     if (this.#mode === "off") return none;
     try {
-      const files = await readCatalog(await readFile(join(directory, savedCatalogName)));
+      const path = join(directory, savedCatalogName);
+      // Anything may have that name: reading a pipe would never end.
+      const { isReadable, size } = lookAtFile(path);
+      if (!isReadable || size > catalogBytesMax) return none;
+      const files = await readCatalog(await readFile(path));
       return files === undefined ? none : { files, readBytes: 0, isThere: true };
     } catch {
       return none;
@@ -93,15 +98,21 @@ async function isSaved(directory: string, files: ReadonlyMap<string, SavedFile>)
   try {
     const bytes = await catalogBytes(files);
     write = new CheckpointWrite(nodePorts, join(directory, savedCatalogName));
-    write.add(bytes);
-    const whole = write;
+    const writing = write;
+    await mapInTurns(piecesOf(bytes), undefined, (piece) => writing.add(piece));
     write = undefined;
-    whole.finish();
+    writing.finish();
     return true;
   } catch {
     return false;
   } finally {
     abandon(write);
+  }
+}
+
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += catalogPieceBytes) {
+    yield bytes.subarray(at, at + catalogPieceBytes);
   }
 }
 

@@ -33,6 +33,15 @@ export class HeaderSearch {
     return this.#isOver;
   }
 
+  /** One that goes on by itself from here. */
+  copy(): HeaderSearch {
+    const copy = new HeaderSearch();
+    copy.#header = this.#header;
+    copy.#version = this.#version;
+    copy.#isOver = this.#isOver;
+    return copy;
+  }
+
   /** Looks at the next line, `bytes[start, end)`. Lines after the end of the search are ignored. */
   line(bytes: Buffer, start: number, end: number): void {
     // Failing to parse costs a hundred times what it costs to see that it would.

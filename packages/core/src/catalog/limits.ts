@@ -15,6 +15,15 @@ export const turnMsMax: number = 5;
 /** What has to be read anew before a catalog is saved: reading less again is as fast. */
 export const catalogSavedAfterBytes: number = 1024 * 1024;
 
+/** What of a catalog is written at once. */
+export const catalogPieceBytes: number = 1024 * 1024;
+
+/** Longest catalog that is read: more than a hundred thousand sessions take. */
+export const catalogBytesMax: number = 256 * 1024 * 1024;
+
+/** Longest line of a catalog: longer first messages are read again each time. */
+export const catalogLineUnitsMax: number = 64 * 1024;
+
 /** What opening a file costs, in bytes that are read in the same time. */
 export const openedFileBytes: number = 16 * 1024;
 

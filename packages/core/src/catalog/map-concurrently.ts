@@ -12,8 +12,9 @@ export interface ConcurrencyOptions {
 }
 
 /**
- * The results of `map` in the order of the items; calls start in that order, each in one of
- * `atOnceMax` lanes, numbered from 0, that is free until it ends. After a failure or an
+ * The results of `map` in the order of the items; calls start nearly in that order, each in one of
+ * `atOnceMax` lanes, numbered from 0, that is free until it ends. Others have their turn meanwhile,
+ * also if the calls do not wait for anything. After a failure or an
  * abort no call is started, and the first failure is thrown once those in flight have ended, so
  * nothing goes on behind the caller's back.
  */
@@ -25,9 +26,15 @@ export async function mapConcurrently<Item, Result>(
   const results: Result[] = [];
   const failures: unknown[] = [];
   const remaining = items.entries();
+  let turnStartMs = performance.now();
   const run = async (lane: number): Promise<void> => {
     try {
       for (const [index, item] of remaining) {
+        // Calls that need not wait would leave no turn to anybody else.
+        if (performance.now() - turnStartMs > turnMsMax) {
+          await nextTurn();
+          turnStartMs = performance.now();
+        }
         options.signal?.throwIfAborted();
         if (failures.length > 0) return;
         results[index] = await map(item, index, lane);

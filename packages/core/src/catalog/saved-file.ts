@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { RememberedBytes } from "../session/log-identity.ts";
+import { catalogLineUnitsMax } from "./limits.ts";
 import type { ListedSession } from "./listed-session.ts";
 import type { FileStamp } from "./session-files.ts";
 
@@ -35,11 +36,14 @@ export function bytesDigest({ start, beforeCursor }: RememberedBytes): string {
   return createHash("sha256").update(start).update(beforeCursor).digest("base64");
 }
 
-/** The line of a file, without a newline; undefined if JSON would change what it says. */
+/** The line of a file, without a newline; undefined if it is long, or JSON would change it. */
 export function savedLine(name: string, file: SavedFile): string | undefined {
   const { identity, size, mtimeMs, ctimeMs } = file.stamp;
+  const { firstMessage = "" } = file.session?.summary ?? {};
+  if (firstMessage.length > catalogLineUnitsMax) return undefined;
   try {
     const line = JSON.stringify({ name, ...file, stamp: [identity, size, mtimeMs, ctimeMs] });
+    if (line.length > catalogLineUnitsMax) return undefined;
     return isDeepStrictEqual(savedFile(line).file, file) ? line : undefined;
   } catch {
     // A header that is nested too deeply is read again each time.

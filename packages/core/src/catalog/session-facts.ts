@@ -13,7 +13,7 @@ import { summary } from "../projections/summary.ts";
 import type { SessionSummary } from "../projections/summary.ts";
 import { HeaderSearch } from "./header-search.ts";
 import { SessionScan } from "./session-scan.ts";
-import type { ScanTarget } from "./session-scan.ts";
+import type { ScanOptions, ScanTarget } from "./session-scan.ts";
 
 /** What is known of a session without its text. */
 export interface SessionFacts {
@@ -53,7 +53,7 @@ export class FactsReader {
   readonly #framer: LineFramer;
   readonly #header = new HeaderSearch();
   readonly #fold: FactsFold;
-  readonly #messageBytesMax: number | undefined;
+  readonly #options: Pick<ScanOptions, "messageBytesMax">;
 
   /** @param known What another reader came to, to go on from there. */
   constructor(options: FactsOptions = {}, known?: FactsUpTo) {
@@ -66,7 +66,7 @@ export class FactsReader {
       this.#header.take({ ok: true, value });
     }
     this.#fold = new FactsFold(known?.facts);
-    this.#messageBytesMax = options.messageBytesMax;
+    this.#options = { messageBytesMax: options.messageBytesMax };
   }
 
   /** How many bytes of the file were read. */
@@ -84,8 +84,7 @@ export class FactsReader {
     { signal, chunk }: FactsReadOptions,
   ): Promise<SessionFacts | undefined> {
     const framer = this.#framer;
-    const options = { header: this.#header, messageBytesMax: this.#messageBytesMax };
-    const lines = new SessionScan(source, this.#fold, options);
+    const lines = new SessionScan(source, this.#fold, { ...this.#options, header: this.#header });
     const newBytes = size - framer.offset;
     const target = chunk ?? Buffer.allocUnsafe(Math.max(1, Math.min(newBytes, chunkBytesDefault)));
     // Until it is known that this is a session, no more than a chunk at a time: most end with it.
@@ -101,24 +100,25 @@ export class FactsReader {
     if (from < size) await scan(source, framer, lines, { from, to: size, signal });
     // The next bytes may come in a year.
     framer.release();
-    return this.#fold.keeping(() => this.#factsAtEnd(lines));
+    return this.#fold.keeping(() => this.#factsAtEnd(source));
   }
 
   /** What another reader may go on from; undefined within a line, and where there is no session. */
   upTo(): FactsUpTo | undefined {
     const { offset, committedOffset, lineNumber } = this.#framer;
-    const facts = this.#facts;
+    const facts = this.#factsUnder(this.#header);
     return facts && offset === committedOffset ? { offset, lineNumber, facts } : undefined;
   }
 
   /** The end without a newline counts for now; it may be only the beginning of a line. */
-  #factsAtEnd(lines: SessionScan): SessionFacts | undefined {
+  #factsAtEnd(source: ByteSource): SessionFacts | undefined {
+    const header = this.#header.copy();
+    const lines = new SessionScan(source, this.#fold, { ...this.#options, header });
     lines.end(this.#framer.rest());
-    return this.#facts;
+    return this.#factsUnder(header);
   }
 
-  get #facts(): SessionFacts | undefined {
-    const { header } = this.#header;
+  #factsUnder({ header }: HeaderSearch): SessionFacts | undefined {
     return header && { header, name: this.#fold.name, summary: this.#fold.summary };
   }
 }

@@ -5,7 +5,9 @@
  * them.
  */
 import { crc32 } from "node:zlib";
+import { decodeLine } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
+import { readHeader } from "../dialects/header.ts";
 
 /**
  * What lies behind each other from `start` to `end`: pieces with their lengths and checksums. Its
@@ -63,6 +65,8 @@ const newline = 10;
 const scatteredMax = 3;
 /** Logs of this version are never migrated. */
 const settledVersion = 3;
+/** Longer headers are not looked into. */
+const headerBytesMax = 64 * 1024;
 
 /** Pieces that follow each other from `start` to `end`. */
 export interface Pieces {
@@ -107,36 +111,49 @@ export function* sumPieces(
 }
 
 /**
- * Compares a log, `size` bytes long, with its checksums; at most `changedMax` pieces are listed. A
- * flipped bit changes one piece. Somebody who writes the file anew moves lines, so that most pieces
- * that differ do not end in a newline any more, or most of all differ.
+ * Compares a log with its checksums; at most `changedMax` pieces are listed. A flipped bit changes
+ * one piece, and what was cut off is missing at the end. Somebody who writes the file anew moves
+ * lines, so that pieces do not end in a newline any more, and the last is not in its place.
  */
 export function* compareSums(
   source: ByteSource,
-  size: number,
   sums: RecordSums,
   changedMax: number,
 ): Generator<void, SumComparison, undefined> {
-  if (size < sums.end) return { verdict: "rewritten", changedCount: 0, changed: [] };
   const places = new PiecePlaces(sums);
   const changed: ChangedPiece[] = [];
-  let [seen, changedCount, movedCount, isOfOldVersion] = [0, 0, 0, false];
+  let [seen, changedCount, movedCount, isLastSame] = [0, 0, 0, false];
   const { start, end, count, lengths } = sums;
   const pieces = { start, end, count, lengthOf: (piece: number) => lengths[piece] ?? 0 };
+  const note = (place: ChangedPiece): void => {
+    changedCount += 1;
+    if (changed.length < changedMax) changed.push(place);
+  };
   yield* sumPieces(source, pieces, (piece, sum, lastByte) => {
     seen += 1;
     const place = places.next(piece);
-    if (sum === sums.sums[piece]) return;
-    changedCount += 1;
+    isLastSame = sum === sums.sums[piece];
+    if (isLastSame) return;
+    note(place);
     if (lastByte !== newline) movedCount += 1;
-    if (piece === 0 && sums.logVersion < settledVersion) isOfOldVersion = true;
-    if (changed.length < changedMax) changed.push(place);
   });
-  const isScattered = changedCount <= scatteredMax;
-  const isMoved = movedCount * 2 > changedCount || changedCount * 2 > sums.count;
-  const isRewritten = seen < sums.count || isOfOldVersion || (!isScattered && isMoved);
-  const verdict = changedCount === 0 ? "same" : "changed";
-  return { verdict: isRewritten ? "rewritten" : verdict, changedCount, changed };
+  for (let piece = seen; piece < count; piece += 1) note(places.next(piece));
+  if (changedCount === 0) return { verdict: "same", changedCount, changed };
+  const isAligned = isLastSame || (seen > 0 && movedCount === 0);
+  const isMoved = movedCount * 2 > changedCount || changedCount * 2 > count;
+  const isShifted = !isAligned && isMoved && changedCount > scatteredMax;
+  const isRewritten = isShifted || isMigrated(source, sums);
+  return { verdict: isRewritten ? "rewritten" : "changed", changedCount, changed };
+}
+
+/** Whether the header says a newer version than it did: then somebody wrote the log anew. */
+function isMigrated(source: ByteSource, { start, logVersion }: RecordSums): boolean {
+  if (logVersion >= settledVersion) return false;
+  const bytes = Buffer.alloc(headerBytesMax);
+  const head = bytes.subarray(0, source.readSync(bytes, 0, bytes.length, start));
+  const decoded = decodeLine(head, 0, head.indexOf(newline));
+  const reading = decoded.ok ? readHeader(decoded.value) : undefined;
+  return reading?.kind === "header" && reading.version > logVersion;
 }
 
 /** Counts offsets and lines up from piece to piece. */

@@ -81,7 +81,8 @@ export class SumBuilder {
       batch.end += length;
       if (gap > 0) {
         const lineBehind = isLast ? nextLine : lines.lineOfRow(row);
-        const linesIn = gap === length ? lineBehind - batch.nextLine : 0;
+        // Newlines that went missing since are no lines any more.
+        const linesIn = gap === length ? Math.max(0, lineBehind - batch.nextLine) : 0;
         batch.gaps.push({ piece: batch.lengths.length - 1, lines: linesIn });
         batch.nextLine += linesIn;
       } else {

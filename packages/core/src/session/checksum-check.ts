@@ -36,7 +36,7 @@ export async function checkChecksums(
   const isLookedFor = settings.checkpoint !== "off" && stat !== undefined;
   const sums = isLookedFor ? sumsOf(settings, file.path, stat) : undefined;
   if (sums === undefined || stat === undefined) return without("none", indexer);
-  const steps = compareSums(file, stat.size, sums, diagnosticsMax);
+  const steps = compareSums(file, sums, diagnosticsMax);
   for (;;) {
     const step = steps.next();
     if (step.done === true) return findingsOf(sums, step.value, indexer);

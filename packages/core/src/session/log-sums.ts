@@ -48,7 +48,7 @@ export class LogSums {
     if (this.#unfinished?.state !== state) {
       const earlier = sumsOf(this.#settings, state.file.path, stat);
       const isCompared = isKnown && earlier?.isConfirmed === true;
-      const verdict = isCompared ? "same" : yield* comparing(state, stat, earlier, isOver);
+      const verdict = isCompared ? "same" : yield* comparing(state, earlier, isOver);
       // Nobody has the time now to see whether they are to be kept.
       if (earlier !== undefined && verdict === undefined) return unconfirmed(earlier);
       const kept = verdict === "rewritten" ? undefined : earlier;
@@ -82,12 +82,11 @@ export function sumsOf(
 /** Undefined if it was stopped. */
 function* comparing(
   state: LogState,
-  { size }: FileStat,
   sums: RecordSums | undefined,
   isOver: () => boolean,
 ): Generator<void, SumComparison["verdict"] | undefined, undefined> {
   if (sums === undefined) return "rewritten";
-  const steps = compareSums(state.file, size, sums, 0);
+  const steps = compareSums(state.file, sums, 0);
   while (!isOver()) {
     const step = steps.next();
     if (step.done === true) return step.value.verdict;
