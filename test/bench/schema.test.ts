@@ -39,7 +39,7 @@ describe("the schema of reports", () => {
       childUrl: new URL("case-child.ts", source).href,
       caseUrlOf: (name) => new URL(`cases/${name}.ts`, source).href,
       launchFlags: ["--import", "tsx", "--conditions=@branchlog/source"],
-      ensureInput: (spec) => ensureInput(root, folder, spec),
+      ensureInput: (spec) => ensureInput(spec, folder),
     });
     expect(cases.map(({ failure }) => failure === undefined)).toEqual([true, false]);
     const report = written(createReport(readMachine(root), "quick", cases));
