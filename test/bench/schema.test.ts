@@ -46,6 +46,11 @@ describe("the schema of reports", () => {
     expect(schemaProblems(schema, report)).toEqual([]);
   });
 
+  it("holds for the results in the documents", () => {
+    const url = new URL("../../docs/benchmarks/results.json", import.meta.url);
+    expect(schemaProblems(schema, JSON.parse(readFileSync(url, "utf8")))).toEqual([]);
+  });
+
   it("holds for peers that answer and peers that do not", () => {
     const sample: Sample = {
       wallMs: 2,
