@@ -1,8 +1,15 @@
 /** The arguments of `pnpm bench`, and the list of cases. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { execPath } from "node:process";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { cases } from "../../packages/bench/src/case-list.ts";
 import { parseCommand, usage } from "../../packages/bench/src/command-line.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const names = ["open", "append"];
 
@@ -36,17 +43,23 @@ describe("the arguments", () => {
     });
   });
 
-  it.each([["opne"], ["--runs", "0"], ["--runs", "x"], ["--fast"]])(
-    "are refused: %s %s",
-    (...args) => {
-      expect(() =>
-        parseCommand(
-          args.filter((arg) => arg !== undefined),
-          names,
-        ),
-      ).toThrow();
-    },
-  );
+  it.each([
+    ["opne"],
+    ["--runs", "0"],
+    ["--runs", "x"],
+    ["--fast"],
+    ["--growth", "open"],
+    ["--growth", "--peers"],
+    ["--growth", "--huge"],
+    ["--compare", "a", "b", "--json", "c"],
+  ])("are refused: %s %s", (...args) => {
+    expect(() =>
+      parseCommand(
+        args.filter((arg) => arg !== undefined),
+        names,
+      ),
+    ).toThrow();
+  });
 
   it("name what to compare with, the large one only with the others", () => {
     expect(parseCommand(["--peers"], names)).toMatchObject({ peerSets: ["peers"] });
@@ -57,6 +70,32 @@ describe("the arguments", () => {
     expect(parseCommand(["--help", "nonsense"], names)).toBe("help");
     expect(parseCommand(["--list"], names)).toBe("list");
     expect(usage(names)).toContain("Cases: open, append");
+  });
+});
+
+describe("pnpm bench", () => {
+  const main = fileURLToPath(new URL("../../packages/bench/dist/main.js", import.meta.url));
+
+  it("refuses a place for results before it runs anything", () => {
+    const folder = temporaryDirectory();
+    for (const path of [folder, join(folder, "missing", "a.json")]) {
+      const run = spawnSync(execPath, [main, "append-sync", "--no-build", "--json", path], {
+        encoding: "utf8",
+      });
+      expect([run.status, run.stderr]).toEqual([1, expect.stringMatching(/^bench: --json.*\n$/)]);
+    }
+  });
+
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("ended by %s leaves nothing behind", async (signal, code) => {
+    const child = spawn(execPath, [main, "append-sync", "--quick", "--no-build"]);
+    child.stdout.resume();
+    child.stderr.once("data", () => child.kill(signal));
+    expect(await once(child, "close")).toEqual([code, null]);
+    const left = readdirSync(tmpdir()).filter((name) => name.includes(`-run-${child.pid}-`));
+    expect(left).toEqual([]);
   });
 });
 

@@ -57,6 +57,45 @@ describe("comparing two reports", () => {
     expect(compareReports(reportOf([10]), reportOf([5])).isWorse).toBe(false);
   });
 
+  it("asks more of a single run, which has no spread", () => {
+    expect(compareReports(reportOf([100]), reportOf([109])).isWorse).toBe(false);
+    expect(compareReports(reportOf([100]), reportOf([111])).isWorse).toBe(true);
+    expect(compareReports(reportOf([100, 101]), reportOf([109, 110])).isWorse).toBe(true);
+  });
+
+  it.each([
+    ["bytes each", "worse"],
+    ["MB/s", "better"],
+  ])("looks at the figure that a case compares, here %s", (unit, verdict) => {
+    const withFigure = (figure: number): BenchReport => {
+      const { cases, ...rest } = reportOf([10, 10]);
+      const { min, max, median } = { min: figure, max: figure + 1, median: figure };
+      return {
+        ...rest,
+        cases: cases.map((one) => ({
+          ...one,
+          comparedBy: unit,
+          subjects: one.subjects.map((subject) => ({
+            ...subject,
+            figures: { [unit]: { min, max, median } },
+          })),
+        })),
+      };
+    };
+    const comparison = compareReports(withFigure(10), withFigure(20));
+    expect(comparison.measures.find(({ measure }) => measure === unit)?.verdict).toBe(verdict);
+    expect(comparison.isWorse).toBe(verdict === "worse");
+  });
+
+  it("refuses other inputs, and warns of another machine", () => {
+    const report = reportOf([10]);
+    expect(() => compareReports(report, { ...report, scale: "quick" })).toThrow(/full.*quick/);
+    const other = { ...report, machine: { ...machine, node: "v24" } };
+    expect(comparisonMarkdown(compareReports(report, other))).toContain(
+      "Warning: node was v20 and is v24.",
+    );
+  });
+
   it("looks at what is ours only", () => {
     expect(compareReports(reportOf([10], [1]), reportOf([10], [100])).isWorse).toBe(false);
   });

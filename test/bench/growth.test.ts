@@ -1,7 +1,6 @@
 /** How costs grow: the fit finds the power it is given, and the report is of real runs. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fileURLToPath } from "node:url";
 import { fitGrowth } from "../../packages/bench/src/growth/fit.ts";
 import { growthPlots } from "../../packages/bench/src/growth/growth-plots.ts";
 import { growthMarkdown, operationGrowth } from "../../packages/bench/src/growth/growth-report.ts";
@@ -19,9 +18,13 @@ describe("a fit", () => {
     [(n: number) => 5 + n / 1e9, "O(1) or O(log n)"],
     [(n: number) => Math.log(n), "O(1) or O(log n)"],
     [(n: number) => Math.sqrt(n), "below O(n)"],
-    [(n: number) => n, "O(n)"],
+    [(n: number) => n, "O(n) or O(n log n)"],
     [(n: number) => 20_000 + n, "O(n), and a fixed cost"],
-    [(n: number) => n * Math.log(n), "O(n)"],
+    [(n: number) => 500 + n / 200, "O(n), and a fixed cost"],
+    [(n: number) => n * Math.log(n), "O(n) or O(n log n)"],
+    [(n: number) => 500 + 1e-7 * n * n, "above O(n), and a fixed cost"],
+    [(n: number) => 500 + 1e-5 * n * n, "above O(n)"],
+    [(n: number) => 100 / Math.sqrt(n), "falls"],
     [(n: number) => n ** 1.5, "above O(n)"],
     [(n: number) => n * n, "above O(n)"],
   ] as const)("of %s is of order %s", (costOf, order) => {
@@ -83,6 +86,25 @@ describe("the picture of growth", () => {
     expect(svg).toContain("power 0");
   });
 
+  it("tells curves apart by their dashes, and their names by their places", () => {
+    const flat = (cost: number) => sizes.map((size) => ({ size, cost }));
+    const curves = [1, 1.01, 1.02, 1.03].map((cost) => ({
+      name: `at ${cost}`,
+      points: flat(cost),
+    }));
+    const svg = growthPlot(curves, options);
+    const dashes = Array.from(
+      svg.matchAll(/class="line ours" points="[^"]*"( stroke-dasharray="[^"]*")?/g),
+      ([, set]) => set,
+    );
+    expect(new Set(dashes).size).toBe(4);
+    const places = Array.from(svg.matchAll(/y="([\d.]+)"[^>]*>at /g), ([, y]) => Number(y));
+    expect(places).toHaveLength(4);
+    for (const [rank, y] of places.slice(1).entries()) {
+      expect(y - (places[rank] ?? 0)).toBeGreaterThanOrEqual(15.9);
+    }
+  });
+
   it("is well-formed whatever is measured", () => {
     const point = fc.record({ size: fc.double(), cost: fc.double() });
     const anyCurve = fc.record({ name: fc.string({ unit: "binary" }), points: fc.array(point) });
@@ -99,7 +121,6 @@ describe("the picture of growth", () => {
 describe("the report of growth", () => {
   it("is of real runs, each checked", { timeout: 180_000 }, async () => {
     const source = new URL("../../packages/bench/src/", import.meta.url);
-    const root = fileURLToPath(new URL("../..", import.meta.url));
     const folder = temporaryDirectory();
     // The smallest sizes: whether the orders are right is not for clocks to say in a test.
     const operations = await measureGrowth({
@@ -110,7 +131,7 @@ describe("the report of growth", () => {
       moduleUrlOf: (path) => new URL(`../dist/${path}.js`, source).href,
       ensureInput: (spec) => {
         const less = spec.files === undefined ? spec : { ...spec, bytes: 20_000 };
-        return ensureInput(root, folder, { ...less, bytes: Math.min(less.bytes ?? 0, 1_000_000) });
+        return ensureInput({ ...less, bytes: Math.min(less.bytes ?? 0, 1_000_000) }, folder);
       },
     });
     expect(operations.map(({ operation, samples }) => [operation, samples.length])).toEqual([
@@ -132,6 +153,15 @@ describe("the report of growth", () => {
     expect(text).toContain("![growth-time](growth-time.svg)");
     expect(text).not.toContain("NaN");
     for (const svg of Object.values(plots)) expect(elementsOf(svg).at(-1)).toBe("/svg");
+  });
+
+  it("shows no line where there is none", () => {
+    const samples = sizes.map((size) => ({ size, ms: 1e6 / size, peakRssBytes: size ** 2 }));
+    const operations = [operationGrowth("open", "entries", samples)];
+    const report = { schemaVersion: 1, machine: sampleMachine, scale: "full", operations } as const;
+    expect(growthMarkdown(report)).toMatch(
+      /\| open \| falls \| -1\.00 \(-1\.00\) \|  \|  \| 0\.\d\d \| 2\.00 \(2\.00\) \|  \|  \| 0\.\d\d \|/,
+    );
   });
 
   it("says so where sizes are too few", () => {

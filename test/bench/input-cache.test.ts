@@ -2,11 +2,9 @@
 import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ensureInput } from "../../packages/bench/src/input-cache.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const spec = { mix: "branchy", bytes: 70_000, seed: 3 } as const;
 
 let folder = "";
@@ -19,32 +17,32 @@ afterEach(() => {
 
 describe("an input", () => {
   it("is generated as specified, once", () => {
-    const made = ensureInput(root, folder, spec);
+    const made = ensureInput(spec, folder);
     const { size, mtimeMs, ino } = statSync(made.path);
     expect(size).toBe(made.facts.bytes);
     expect(size).toBeGreaterThanOrEqual(70_000);
     expect(made.facts.entriesByType["message"]).toBeGreaterThan(0);
-    expect(ensureInput(root, folder, spec)).toEqual(made);
+    expect(ensureInput(spec, folder)).toEqual(made);
     expect(statSync(made.path)).toMatchObject({ mtimeMs, ino });
     expect(readdirSync(folder)).toHaveLength(2);
   });
 
   it("of an earlier generator makes room for the new one", () => {
-    const made = ensureInput(root, folder, spec);
+    const made = ensureInput(spec, folder);
     const older = made.path.replace(/-[0-9a-f]{8}\.jsonl$/, "-01234567.jsonl");
     writeFileSync(older, "old");
     rmSync(made.path);
-    expect(ensureInput(root, folder, spec)).toEqual(made);
+    expect(ensureInput(spec, folder)).toEqual(made);
     expect(readdirSync(folder).sort()).toHaveLength(2);
   });
 
   it("that was changed is refused", () => {
-    const { path } = ensureInput(root, folder, spec);
+    const { path } = ensureInput(spec, folder);
     appendFileSync(path, "{}\n");
-    expect(() => ensureInput(root, folder, spec)).toThrow(/remove it and run again/);
+    expect(() => ensureInput(spec, folder)).toThrow(/remove it and run again/);
   });
 
   it("that the generator refuses is an error with its reason", () => {
-    expect(() => ensureInput(root, folder, { ...spec, entries: 5 })).toThrow(/not both/);
+    expect(() => ensureInput({ ...spec, entries: 5 }, folder)).toThrow(/not both/);
   });
 });

@@ -39,11 +39,16 @@ describe("the schema of reports", () => {
       childUrl: new URL("case-child.ts", source).href,
       caseUrlOf: (name) => new URL(`cases/${name}.ts`, source).href,
       launchFlags: ["--import", "tsx", "--conditions=@branchlog/source"],
-      ensureInput: (spec) => ensureInput(root, folder, spec),
+      ensureInput: (spec) => ensureInput(spec, folder),
     });
     expect(cases.map(({ failure }) => failure === undefined)).toEqual([true, false]);
     const report = written(createReport(readMachine(root), "quick", cases));
     expect(schemaProblems(schema, report)).toEqual([]);
+  });
+
+  it("holds for the results in the documents", () => {
+    const url = new URL("../../docs/benchmarks/results.json", import.meta.url);
+    expect(schemaProblems(schema, JSON.parse(readFileSync(url, "utf8")))).toEqual([]);
   });
 
   it("holds for peers that answer and peers that do not", () => {

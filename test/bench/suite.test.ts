@@ -1,8 +1,11 @@
 /** The harness checks itself: what is wrong, slow to death or broken never becomes a number. */
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { execPath } from "node:process";
+import { text as readText } from "node:stream/consumers";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BenchCase, type CaseInput, noFacts } from "../../packages/bench/src/bench-case.ts";
 import { CaseFailure, runProcessCase } from "../../packages/bench/src/process-case.ts";
@@ -161,12 +164,63 @@ describe("a case in processes of its own", () => {
     await expect(failed).rejects.toThrow(/throwing, one: .*boom/s);
   });
 
+  it("finds the answer among what a subject prints", async () => {
+    const benchCase = await writeCase(
+      "noisy",
+      `subjects: [{ name: "one", role: "ours", prepare: () => () => {
+         process.stdout.write("without a newline");
+         process.on("exit", () => process.stdout.write("nor here"));
+       } }],`,
+    );
+    expect((await run(benchCase))[0]?.samples).toHaveLength(1);
+  });
+
+  it("fails when a process ends well without an answer; of a peer that is the result", async () => {
+    const exits = "prepare: () => () => process.exit(0)";
+    const silent = await writeCase(
+      "silent",
+      `subjects: [{ name: "one", role: "ours", ${exits} }],`,
+    );
+    await expect(run(silent)).rejects.toThrow(/silent, one: ended without an answer/);
+    const peer = await writeCase(
+      "silent-peer",
+      `subjects: [{ name: "one", role: "peer", ${exits} }],`,
+    );
+    expect(await run(peer)).toMatchObject([{ samples: [], failure: "ended without an answer" }]);
+  });
+
+  it("waits for a request that comes late", async () => {
+    const benchCase = await writeCase("late", "");
+    const child = spawn(execPath, [...launchFlags, fileURLToPath(childUrl)]);
+    child.stderr.resume();
+    const output = readText(child.stdout);
+    const caseUrl = moduleUrl(benchCase.name);
+    const request = JSON.stringify({ caseUrl, subject: "one", input: { ...input, scratch: "" } });
+    child.stdin.write(request.slice(0, 9), () =>
+      setImmediate(() => child.stdin.end(request.slice(9))),
+    );
+    expect(await output).toContain(`{"wallMs":`);
+  });
+
   it("fails when a subject never ends", async () => {
     const benchCase = await writeCase(
       "endless",
       `subjects: [{ name: "one", role: "ours", prepare: () => () => { for (;;); } }],`,
     );
     await expect(run(benchCase, { runMsMax: 3_000 })).rejects.toThrow(/SIGTERM/);
+  });
+});
+
+describe("the example of the documents", () => {
+  it("runs, and its answer is checked", () => {
+    const root = new URL("../../", import.meta.url);
+    const document = readFileSync(new URL("docs/benchmarks/README.md", root), "utf8");
+    const [, code = ""] = /```js\n([^]*?)```/.exec(document) ?? [];
+    const file = join(folder, "count-lines.mjs");
+    writeFileSync(file, code.replace("./packages/", new URL("packages/", root).href));
+    const { stdout, stderr } = spawnSync(execPath, [file], { encoding: "utf8" });
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/\*\*split\*\* \| .* lines\/ms \| .* \| 3 \|/);
   });
 });
 

@@ -102,7 +102,10 @@ export interface CaseFacts {
   readonly goal: string;
   /** Flags of the node processes. */
   readonly nodeFlags: readonly string[];
-  /** The figure by which subjects are compared, the less the better. Default: the time. */
+  /**
+   * The figure by which subjects are compared: the less the better, but of a rate, like `MB/s`, the
+   * more. Default: the time.
+   */
   readonly comparedBy?: string;
   /** Inputs so large that the case runs only when it is asked for. */
   readonly needs?: "huge";

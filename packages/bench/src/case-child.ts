@@ -3,8 +3,8 @@
  * JSON, or says on stderr what was wrong and exits with 1, or with 3 if only the answer was.
  * Started by process-case.ts only.
  */
-import { readFileSync } from "node:fs";
 import { exit, stderr, stdin, stdout } from "node:process";
+import { text } from "node:stream/consumers";
 import type { BenchCase, CaseInput } from "./bench-case.ts";
 import { wrongAnswerCode, wrongAnswerName } from "./run-failure.ts";
 
@@ -18,9 +18,11 @@ export interface ChildRequest {
 
 try {
   // Decoding boundary: the parent wrote the request and knows what the module exports.
-  const { caseUrl, subject, input } = JSON.parse(readFileSync(stdin.fd, "utf8")) as ChildRequest;
+  const { caseUrl, subject, input } = JSON.parse(await text(stdin)) as ChildRequest;
   const { benchCase } = (await import(caseUrl)) as { readonly benchCase: BenchCase };
-  stdout.write(`${JSON.stringify(await benchCase.run(subject, input))}\n`);
+  const measurement = JSON.stringify(await benchCase.run(subject, input));
+  // On a line of its own, whatever was printed before.
+  stdout.write(`\n${measurement}\n`);
 } catch (error) {
   stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   exit(error instanceof Error && error.name === wrongAnswerName ? wrongAnswerCode : 1);

@@ -82,7 +82,14 @@ export function parseCommand(
   });
   if (values.help === true) return "help";
   if (values.list === true) return "list";
-  if (values.compare === true) return comparedPaths(positionals);
+  if (values.compare === true) {
+    refuseBeside("--compare", Object.keys(values), ["compare"]);
+    return comparedPaths(positionals);
+  }
+  if (values.growth === true) {
+    const allowed = ["growth", "quick", "runs", "json", "cache", "no-build"];
+    refuseBeside("--growth", [...Object.keys(values), ...positionals], allowed);
+  }
   const unknown = positionals.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     throw new RangeError(`no case "${unknown}"; there are ${names.join(", ")}`);
@@ -101,6 +108,11 @@ export function parseCommand(
     growth: values.growth === true,
     peerSets: peerSetsOf(values.peers === true, values["peers-omp"] === true),
   };
+}
+
+function refuseBeside(mode: string, given: readonly string[], allowed: readonly string[]): void {
+  const refused = given.find((name) => !allowed.includes(name));
+  if (refused !== undefined) throw new RangeError(`${mode} does not go with ${refused}`);
 }
 
 function peerSetsOf(peers: boolean, omp: boolean): readonly PeerSet[] {

@@ -1,9 +1,11 @@
 /**
  * Compares two reports, subject by subject: what is worse counts only if no run of the one was as
- * bad as the best of the other, so that noise is no regression. Pure.
+ * bad as the best of the other, so that noise is no regression. A single run has no spread, so it
+ * must be worse by a share. Pure.
  */
+import type { MachineFacts } from "./machine.ts";
 import type { BenchReport, CaseReport, SubjectReport } from "./report.ts";
-import { formatMs } from "./report.ts";
+import { formatMs, formatNumber, isRate } from "./report.ts";
 import type { Summary } from "./statistics.ts";
 
 /** What became of a measurement: beyond the spread of both, or within it. */
@@ -13,7 +15,8 @@ export type Verdict = "better" | "worse" | "same";
 export interface ComparedMeasure {
   readonly caseName: string;
   readonly subject: string;
-  readonly measure: "time" | "memory";
+  /** `time`, `memory` or the figure that the case compares. */
+  readonly measure: string;
   readonly before: Summary;
   readonly after: Summary;
   readonly verdict: Verdict;
@@ -24,12 +27,24 @@ export interface Comparison {
   readonly measures: readonly ComparedMeasure[];
   /** Cases and subjects that only one report answers, in words. */
   readonly unmatched: readonly string[];
+  /** Why the reports may not be comparable, in words. */
+  readonly warnings: readonly string[];
   /** Whether something of ours is worse, or is not answered any more. */
   readonly isWorse: boolean;
 }
 
-/** Compares what is ours; other subjects say how fast the machine was, and are in the reports. */
+/** By how much the median of a single run must differ. */
+const toleranceOfOne = 0.1;
+
+/**
+ * Compares what is ours; other subjects say how fast the machine was, and are in the reports.
+ * Throws RangeError for reports of different scales.
+ */
 export function compareReports(before: BenchReport, after: BenchReport): Comparison {
+  if (before.scale !== after.scale) {
+    const scales = `${before.scale} before, ${after.scale} after`;
+    throw new RangeError(`inputs of different sizes cannot be compared: ${scales}`);
+  }
   const measures: ComparedMeasure[] = [];
   const gone: string[] = [];
   const added: string[] = [];
@@ -42,11 +57,12 @@ export function compareReports(before: BenchReport, after: BenchReport): Compari
     else for (const subject of ours(old)) compareSubject(now, subject, measures, gone);
   }
   const isWorse = gone.length > 0 || measures.some(({ verdict }) => verdict === "worse");
-  return { measures, unmatched: [...gone, ...added], isWorse };
+  const unmatched = [...gone, ...added];
+  return { measures, unmatched, warnings: differences(before.machine, after.machine), isWorse };
 }
 
 /** The comparison as Markdown: what changed first, then how much was the same. */
-export function comparisonMarkdown({ measures, unmatched }: Comparison): string {
+export function comparisonMarkdown({ measures, unmatched, warnings }: Comparison): string {
   const changed = measures.filter(({ verdict }) => verdict !== "same");
   const rows = changed.map(
     ({ caseName, subject, measure, before, after, verdict }) =>
@@ -63,7 +79,7 @@ export function comparisonMarkdown({ measures, unmatched }: Comparison): string 
         ];
   const same = measures.length - changed.length;
   const rest = `${same} of ${measures.length} are the same, within their spread.`;
-  return `${[...table, ...unmatched, rest].join("\n")}\n`;
+  return `${[...warnings, ...table, ...unmatched, rest].join("\n")}\n`;
 }
 
 function compareSubject(
@@ -80,12 +96,17 @@ function compareSubject(
     gone.push(`${caseName}: ${old.name} is not answered any more`);
     return;
   }
+  const { comparedBy = "" } = now;
   const pairs = [
     ["time", old.wallMs, found.wallMs],
+    [comparedBy, old.figures[comparedBy], found.figures[comparedBy]],
     ["memory", old.peakRssBytes, found.peakRssBytes],
   ] as const;
+  const tolerance = Math.min(old.runs, found.runs) < 2 ? toleranceOfOne : 0;
   for (const [measure, before, after] of pairs) {
-    const verdict = verdictOf(before, after);
+    if (before === undefined || after === undefined) continue;
+    const [from, to] = isRate(measure) ? [after, before] : [before, after];
+    const verdict = verdictOf(from, to, tolerance);
     measures.push({ caseName, subject: old.name, measure, before, after, verdict });
   }
 }
@@ -95,9 +116,16 @@ function isOfOwnNode({ runtime }: { readonly runtime?: string }): boolean {
   return runtime === undefined || runtime === "node";
 }
 
-function verdictOf(before: Summary, after: Summary): Verdict {
-  if (after.min > before.max) return "worse";
-  return after.max < before.min ? "better" : "same";
+function verdictOf(before: Summary, after: Summary, tolerance: number): Verdict {
+  if (after.min > before.max * (1 + tolerance)) return "worse";
+  return after.max * (1 + tolerance) < before.min ? "better" : "same";
+}
+
+function differences(before: MachineFacts, after: MachineFacts): readonly string[] {
+  const fields = ["processor", "cores", "memoryBytes", "system", "node"] as const;
+  return fields
+    .filter((field) => before[field] !== after[field])
+    .map((field) => `Warning: ${field} was ${before[field]} and is ${after[field]}.`);
 }
 
 function answered({ cases }: BenchReport): readonly CaseReport[] {
@@ -113,5 +141,7 @@ function ours({ subjects }: CaseReport): readonly SubjectReport[] {
 }
 
 function shown(measure: ComparedMeasure["measure"], { median }: Summary): string {
-  return measure === "time" ? formatMs(median) : `${(median / 1e6).toFixed(0)} MB`;
+  if (measure === "time") return formatMs(median);
+  if (measure === "memory") return `${(median / 1e6).toFixed(0)} MB`;
+  return `${formatNumber(median)} ${measure}`;
 }

@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execPath, pid } from "node:process";
+import { fileURLToPath } from "node:url";
 import { type InputFacts, type InputSpec, noFacts } from "./bench-case.ts";
 
 /** A generated session and what is true of it. */
@@ -29,15 +30,15 @@ export interface CachedInput {
 export const cacheFolderDefault: string = join(tmpdir(), "branchlog-bench");
 
 /** Finds or makes the input. Throws if the generator fails or its file is not as it says. */
-export function ensureInput(root: string, folder: string, spec: InputSpec): CachedInput {
+export function ensureInput(spec: InputSpec, folder: string = cacheFolderDefault): CachedInput {
   const prefix = prefixOf(spec);
-  const name = `${prefix}-${generatorHash(root)}`;
+  const name = `${prefix}-${generatorHash()}`;
   const path = join(folder, spec.files === undefined ? `${name}.jsonl` : name);
   const factsPath = join(folder, `${name}.facts.json`);
   if (!existsSync(path) || !existsSync(factsPath)) {
     mkdirSync(folder, { recursive: true });
     removeOlder(folder, prefix);
-    generate(root, spec, path, factsPath);
+    generate(spec, path, factsPath);
   }
   // Decoding boundary: written by the generator of this very source tree, see the hash.
   const written = JSON.parse(readFileSync(factsPath, "utf8")) as Partial<InputFacts>;
@@ -49,12 +50,16 @@ export function ensureInput(root: string, folder: string, spec: InputSpec): Cach
   return { path, facts };
 }
 
-function generate(root: string, spec: InputSpec, path: string, factsPath: string): void {
+// Its sources, whether this file is one of them or built.
+const generatorFolder = fileURLToPath(new URL("../src/generator/", import.meta.url));
+
+function generate(spec: InputSpec, path: string, factsPath: string): void {
   const temporaryFacts = `${factsPath}.${pid}.tmp`;
-  const script = join(root, "packages", "bench", "src", "generator", "main.ts");
+  const script = join(generatorFolder, "main.ts");
   const args = ["--import", "tsx", script, "-o", path, "--facts", temporaryFacts];
   const child = spawnSync(execPath, [...args, ...generatorArguments(spec)], {
-    cwd: root,
+    // Where the packages are found that it runs on.
+    cwd: generatorFolder,
     encoding: "utf8",
   });
   if (child.status !== 0) throw new Error(`the generator failed: ${child.stderr}`);
@@ -94,11 +99,10 @@ function sizeOf(path: string): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-function generatorHash(root: string): string {
-  const folder = join(root, "packages", "bench", "src", "generator");
+function generatorHash(): string {
   const hash = createHash("sha256");
-  for (const file of readdirSync(folder).sort()) {
-    if (file.endsWith(".ts")) hash.update(file).update(readFileSync(join(folder, file)));
+  for (const file of readdirSync(generatorFolder).sort()) {
+    if (file.endsWith(".ts")) hash.update(file).update(readFileSync(join(generatorFolder, file)));
   }
   return hash.digest("hex").slice(0, 8);
 }

@@ -1,8 +1,9 @@
 /** The command `pnpm bench`: builds, makes the inputs, runs the cases, writes the reports. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { argv, execPath, exit, stderr, stdout } from "node:process";
+import process, { argv, execPath, exit, stderr, stdout } from "node:process";
 import { fileURLToPath } from "node:url";
 import { cases } from "./case-list.ts";
 import { type BenchOptions, type ComparedPaths, parseCommand, usage } from "./command-line.ts";
@@ -15,6 +16,7 @@ import { readMachine } from "./machine.ts";
 import { installPeers } from "./peer-folders.ts";
 import { casePlot } from "./plots/case-plot.ts";
 import { type BenchReport, createReport, toMarkdown } from "./report.ts";
+import { endRuns, sweepScratch } from "./running-processes.ts";
 import { runSuite } from "./suite.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -53,6 +55,7 @@ function readReport(path: string): BenchReport {
 }
 
 async function run(options: BenchOptions): Promise<boolean> {
+  beforeRuns(options);
   if (options.build) build();
   for (const set of options.peerSets) {
     stderr.write(`installing ${set}, unless they are there\n`);
@@ -66,7 +69,7 @@ async function run(options: BenchOptions): Promise<boolean> {
     runs: options.runs,
     childUrl: new URL("case-child.js", built).href,
     caseUrlOf: (name) => new URL(`cases/${name}.js`, built).href,
-    ensureInput: (spec) => ensureInput(root, options.cacheFolder, spec),
+    ensureInput: (spec) => ensureInput(spec, options.cacheFolder),
     peerSets: new Set(options.peerSets),
     onStart: ({ name, question }) => stderr.write(`${name}: ${question}\n`),
     onReport: ({ failure }) => {
@@ -88,6 +91,7 @@ async function run(options: BenchOptions): Promise<boolean> {
 }
 
 async function runGrowth(options: BenchOptions): Promise<void> {
+  beforeRuns(options);
   if (options.build) build();
   const { scale, runs, cacheFolder, jsonPath } = options;
   const operations = await measureGrowth({
@@ -95,7 +99,7 @@ async function runGrowth(options: BenchOptions): Promise<void> {
     runs,
     childUrl: new URL("case-child.js", built).href,
     moduleUrlOf: (path) => new URL(`${path}.js`, built).href,
-    ensureInput: (spec) => ensureInput(root, cacheFolder, spec),
+    ensureInput: (spec) => ensureInput(spec, cacheFolder),
     onSize: (what) => void stderr.write(`${what}\n`),
   });
   const report: GrowthReport = { schemaVersion: 1, machine: readMachine(root), scale, operations };
@@ -105,6 +109,24 @@ async function runGrowth(options: BenchOptions): Promise<void> {
   const plots = growthPlots(operations);
   write(join(documents, "growth.md"), growthMarkdown(report, Object.keys(plots)));
   for (const [file, svg] of Object.entries(plots)) write(join(documents, file), svg);
+}
+
+/** Throws if the results could not be written; from then on, an interrupt leaves nothing behind. */
+function beforeRuns({ jsonPath }: BenchOptions): void {
+  if (jsonPath !== undefined) {
+    const path = resolve(jsonPath);
+    const isFolder = (at: string): boolean =>
+      statSync(at, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (isFolder(path)) throw new RangeError(`--json ${jsonPath} is a directory, not a file`);
+    if (!isFolder(dirname(path))) throw new RangeError(`--json: no directory ${dirname(path)}`);
+  }
+  sweepScratch();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      endRuns();
+      exit(128 + constants.signals[signal]);
+    });
+  }
 }
 
 function build(): void {

@@ -14,6 +14,7 @@ import {
   type InputFacts,
   type Subject,
 } from "./bench-case.ts";
+import { ownLog } from "./own-input.ts";
 
 /** What a use of the log came to, and what it should. */
 interface Used {
@@ -97,9 +98,12 @@ function subject(
   return {
     name,
     role: "ours",
-    prepare: (input) => async () => {
-      const found = await use(input);
-      return { found, wanted, peakBytes: resourceUsage().maxRSS * 1024 };
+    prepare: (input) => {
+      const own = { ...input, path: ownLog(input) };
+      return async () => {
+        const found = await use(own);
+        return { found, wanted, peakBytes: resourceUsage().maxRSS * 1024 };
+      };
     },
   };
 }

@@ -59,10 +59,17 @@ export function runtimePath(runtime: RuntimeName): string {
 // Without the settings that npm and pnpm hand down to the scripts they run.
 function npm(folder: URL, ...args: readonly string[]): void {
   const own = Object.entries(env).filter(([name]) => !/^(npm|pnpm)_/i.test(name));
-  execFileSync("npm", [...args, "--no-audit", "--no-fund"], {
-    cwd: folder,
-    env: Object.fromEntries(own),
-    stdio: ["ignore", "pipe", "pipe"],
-    shell: platform === "win32",
-  });
+  try {
+    execFileSync("npm", [...args, "--no-audit", "--no-fund"], {
+      cwd: folder,
+      env: Object.fromEntries(own),
+      stdio: ["ignore", "pipe", "inherit"],
+      shell: platform === "win32",
+    });
+  } catch (error) {
+    const [reason] = (error instanceof Error ? error.message : String(error)).split("\n");
+    throw new Error(`the peers could not be installed (${reason}); run without --peers`, {
+      cause: error,
+    });
+  }
 }

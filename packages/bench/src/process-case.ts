@@ -4,9 +4,6 @@
  * that fails, or fails its check, makes the case fail; of a peer it is the peer's result.
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { env, execPath } from "node:process";
 import { fileURLToPath } from "node:url";
@@ -14,6 +11,7 @@ import type { BenchCase, CaseInput, Measurement, Sample, SubjectFacts } from "./
 import type { ChildRequest } from "./case-child.ts";
 import { runtimePath } from "./peer-folders.ts";
 import { describeFailure } from "./run-failure.ts";
+import { makeScratch, removeScratch, watchOver } from "./running-processes.ts";
 
 /** How a case is run. */
 export interface ProcessCaseOptions {
@@ -85,7 +83,7 @@ async function runOnce(
   subject: SubjectFacts,
   options: ProcessCaseOptions,
 ): Promise<Sample> {
-  const scratch = mkdtempSync(join(tmpdir(), "branchlog-bench-run-"));
+  const scratch = makeScratch();
   const request: ChildRequest = {
     caseUrl: options.caseUrl,
     subject: subject.name,
@@ -108,7 +106,7 @@ async function runOnce(
     if (!(error instanceof CaseFailure)) throw error;
     throw new CaseFailure(`${benchCase.name}, ${subject.name}: ${error.message}`, error.reason);
   } finally {
-    rmSync(scratch, { recursive: true, force: true });
+    removeScratch(scratch);
   }
 }
 
@@ -129,6 +127,7 @@ function answerOf({
 }: ChildOptions): Promise<Measurement> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: "pipe", timeout: runMsMax, env: childEnv });
+    watchOver(child);
     const startMs = performance.now();
     let output = "";
     let complaints = "";
@@ -138,20 +137,29 @@ function answerOf({
     // A child that dies at once closes its end; its exit code says more than this error.
     child.stdin.on("error", () => {}).end(request);
     child.on("close", (code, signal) => {
-      if (code === 0) {
-        resolve(measurementIn(output));
+      const answer = code === 0 ? measurementIn(output) : undefined;
+      if (answer !== undefined) {
+        resolve(answer);
         return;
       }
       const isLate = signal === "SIGTERM" && performance.now() - startMs >= runMsMax;
       const reason = describeFailure({ code, signal, complaints, isLate });
-      reject(new CaseFailure(`ended with ${signal ?? `code ${code}`}\n${complaints}`, reason));
+      const end = code === 0 ? reason : `ended with ${signal ?? `code ${code}`}`;
+      reject(new CaseFailure(`${end}\n${complaints}`, reason));
     });
   });
 }
 
-function measurementIn(output: string): Measurement {
-  // The last line: what others print to it comes before.
-  const line = output.trimEnd().split("\n").at(-1) ?? "";
-  // Decoding boundary: the child wrote it.
-  return JSON.parse(line) as Measurement;
+/** The last line that is a measurement: what others print comes before or after it. */
+function measurementIn(output: string): Measurement | undefined {
+  for (const line of output.split("\n").reverse()) {
+    if (!line.startsWith(`{"wallMs":`)) continue;
+    try {
+      // Decoding boundary: the child wrote it.
+      return JSON.parse(line) as Measurement;
+    } catch {
+      // Printed by somebody else.
+    }
+  }
+  return undefined;
 }

@@ -12,8 +12,9 @@ export interface SubjectReport {
   readonly runtime: RuntimeName;
   readonly runs: number;
   /**
-   * How many times as long as ours, the first subject of ours on this runtime, or else the first of
-   * all; by the figure that the case compares. Left out where there is none.
+   * How many times as much time as ours, the first subject of ours on this runtime, or else the
+   * first of all; where the case compares a figure, of that; of a rate, how many times as slow.
+   * Left out where there is none.
    */
   readonly ratio?: number;
   readonly wallMs: Summary;
@@ -77,14 +78,22 @@ function withRatios(
   subjects: readonly SubjectReport[],
   comparedBy: string | undefined,
 ): readonly SubjectReport[] {
-  const costOf = ({ wallMs, figures }: SubjectReport): number =>
-    (comparedBy === undefined ? wallMs : figures[comparedBy])?.median ?? Number.NaN;
+  const costOf = ({ wallMs, figures }: SubjectReport): number => {
+    if (comparedBy === undefined) return wallMs.median;
+    const median = figures[comparedBy]?.median ?? Number.NaN;
+    return isRate(comparedBy) ? 1 / median : median;
+  };
   const ours = subjects.filter(({ role }) => role === "ours");
   return subjects.map((subject) => {
     const like = ours.find(({ runtime }) => runtime === subject.runtime) ?? ours[0];
     const ratio = like === undefined ? Number.NaN : costOf(subject) / costOf(like);
     return Number.isFinite(ratio) ? { ...subject, ratio } : subject;
   });
+}
+
+/** Whether more of a unit is better, as of `MB/s`. */
+export function isRate(unit: string): boolean {
+  return /\/m?s\b/.test(unit);
 }
 
 /** The report as Markdown; with the names of the pictures of cases, if they lie beside it. */
@@ -103,7 +112,8 @@ export function toMarkdown(
     "Each run is a process of its own; times are medians, with the distance from the fastest to " +
       "the slowest run in percent of the median. Every answer was checked before it counted. " +
       "Times are of the question alone, memory is the peak of the whole process. A ratio says " +
-      "how many times as long as the first subject of ours on the same runtime.",
+      "how many times as much of what the case compares as the first subject of ours on the same " +
+      "runtime: of the time, unless the case names a figure.",
   ];
   return `${[...lines, ...cases.flatMap((report) => caseLines(report, plotOf))].join("\n")}\n`;
 }
@@ -115,9 +125,10 @@ function caseLines(
   const flags = report.nodeFlags.length === 0 ? "" : ` (\`${report.nodeFlags.join(" ")}\`)`;
   const head = ["", `## ${report.name}`, "", `${report.question}${flags} Goal: ${report.goal}`, ""];
   if (report.failure !== undefined) return [...head, `Failed: ${report.failure.split("\n")[0]}`];
+  const compared = report.comparedBy === undefined ? "" : ` of ${report.comparedBy}`;
   return [
     ...head,
-    "| subject | time | ± | ratio | figures | CPU | peak memory | runs |",
+    `| subject | time | ± | ratio${compared} | figures | CPU | peak memory | runs |`,
     "|---|--:|--:|--:|---|--:|--:|--:|",
     ...report.subjects.map((subject) => subjectLine(subject)),
     ...report.failedPeers.map(({ name, reason }) => `| ${name} | | | | ${reason} | | | |`),

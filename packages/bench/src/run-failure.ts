@@ -21,6 +21,7 @@ const telling = [/^FATAL ERROR: .*$/m, /^.*(?:Error|Exception|panic)[^:\n]*: .*$
 /** Like `crashes: RangeError: …`; never empty, never with a line break or a `|`. */
 export function describeFailure({ code, signal, complaints, isLate }: ProcessEnd): string {
   if (isLate) return "does not end in time";
+  if (code === 0) return "ended without an answer";
   if (code === wrongAnswerCode) return `answers wrongly: ${oneLine(answerIn(complaints))}`;
   const found = telling.map((pattern) => pattern.exec(complaints)?.[0]);
   const line = found.find((text) => text !== undefined) ?? `ended with ${signal ?? `code ${code}`}`;

@@ -2,6 +2,7 @@
  * Runs cases one after the other and gathers their reports. A case that fails is reported as failed
  * and makes the whole run fail, but does not keep the others from running.
  */
+import { setImmediate as turn } from "node:timers/promises";
 import {
   type BenchCase,
   type CaseInput,
@@ -9,7 +10,7 @@ import {
   noFacts,
   type Scale,
 } from "./bench-case.ts";
-import type { CachedInput } from "./input-cache.ts";
+import { type CachedInput, ensureInput as ensureCachedInput } from "./input-cache.ts";
 import type { PeerSet } from "./peer-folders.ts";
 import { type ProcessCaseOptions, runProcessCase } from "./process-case.ts";
 import { type CaseReport, reportCase, reportFailure } from "./report.ts";
@@ -18,10 +19,12 @@ import { type CaseReport, reportCase, reportFailure } from "./report.ts";
 export interface SuiteOptions {
   readonly scale: Scale;
   readonly runs: number;
-  readonly childUrl: string;
+  /** URL of the module that a process runs. Default: that of this package, which is built. */
+  readonly childUrl?: string;
   /** URL of the built module of a case. */
   readonly caseUrlOf: (name: string) => string;
-  readonly ensureInput: (spec: InputSpec) => CachedInput;
+  /** Default: found or made in the usual folder. */
+  readonly ensureInput?: (spec: InputSpec) => CachedInput;
   readonly launchFlags?: readonly string[];
   /** What is installed to compare with. Default: nothing. */
   readonly peerSets?: ReadonlySet<PeerSet>;
@@ -30,6 +33,8 @@ export interface SuiteOptions {
   readonly onReport?: (report: CaseReport) => void;
 }
 
+const builtChildUrl = new URL("../dist/case-child.js", import.meta.url).href;
+
 /** The reports of all cases, in their order. */
 export async function runSuite(
   cases: readonly BenchCase[],
@@ -37,6 +42,8 @@ export async function runSuite(
 ): Promise<readonly CaseReport[]> {
   const reports: CaseReport[] = [];
   for (const benchCase of cases) {
+    // Making inputs blocks: whoever interrupts is heard between two cases.
+    await turn();
     options.onStart?.(benchCase);
     const report = await runCase(benchCase, options);
     reports.push(report);
@@ -55,7 +62,7 @@ async function runCase(benchCase: BenchCase, options: SuiteOptions): Promise<Cas
 }
 
 function processOptions(benchCase: BenchCase, options: SuiteOptions): ProcessCaseOptions {
-  const { scale, runs, childUrl, caseUrlOf, launchFlags } = options;
+  const { scale, runs, childUrl = builtChildUrl, caseUrlOf, launchFlags } = options;
   return {
     runs,
     warmups: 1,
@@ -69,7 +76,7 @@ function processOptions(benchCase: BenchCase, options: SuiteOptions): ProcessCas
 }
 
 function inputOf(spec: InputSpec | null, options: SuiteOptions): Omit<CaseInput, "scratch"> {
-  const { scale } = options;
+  const { scale, ensureInput = ensureCachedInput } = options;
   if (spec === null) return { scale, path: "", facts: noFacts };
-  return { scale, ...options.ensureInput(spec) };
+  return { scale, ...ensureInput(spec) };
 }

@@ -4,6 +4,7 @@ import { openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { type BenchCase, defineCase, type Subject } from "../bench-case.ts";
 import { largeSession } from "../inputs.ts";
+import { ownLog } from "../own-input.ts";
 import { onNode24, openPeer, type PeerManager, peerSubjects } from "../session-peers.ts";
 
 /** What was found below each entry of a path. */
@@ -19,7 +20,7 @@ const generations = 20;
 const ours: Subject<FoundChildren> = {
   name: "SessionManager.getChildren()",
   role: "ours",
-  prepare: ({ path }) => prepareManager(SessionManager.open(path)),
+  prepare: (input) => prepareManager(SessionManager.open(ownLog(input))),
 };
 
 /** See the file comment. */

@@ -5,6 +5,7 @@ import { SessionManager } from "@branchlog/core/pi";
 import { type BenchCase, defineCase, type Subject } from "../bench-case.ts";
 import { largeSession } from "../inputs.ts";
 import { countNodes } from "../node-count.ts";
+import { ownLog } from "../own-input.ts";
 import { readPlainly } from "../plain-reader.ts";
 import { onNode24, openPeer, peerSubjects } from "../session-peers.ts";
 
@@ -14,8 +15,8 @@ type NodeCount = number;
 const ourTree: Subject<NodeCount> = {
   name: "SessionManager.getTree()",
   role: "ours",
-  prepare: ({ path }) => {
-    const manager = SessionManager.open(path);
+  prepare: (input) => {
+    const manager = SessionManager.open(ownLog(input));
     return () => countNodes(manager.getTree());
   },
 };

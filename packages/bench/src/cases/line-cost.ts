@@ -27,6 +27,7 @@ export const benchCase: BenchCase = defineCase<LineTime>({
   question: "What does a line of about 1 kB cost in memory?",
   goal: "for its envelope, a tenth of a full parse.",
   nodeFlags: [],
+  comparedBy: "ns/line",
   input: smallSession,
   subjects: [
     {

@@ -1,14 +1,13 @@
 /** All sessions of a directory, with what a user picks by: name, messages, last activity. */
 import { deepStrictEqual } from "node:assert";
 import { execFileSync } from "node:child_process";
-import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import { type LiveSessions, sessions$ } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { type BenchCase, type CaseInput, defineCase, type Subject } from "../bench-case.ts";
 import { sessionDirectory } from "../inputs.ts";
+import { ownDirectory } from "../own-input.ts";
 import { onNode24, peerSubjects } from "../session-peers.ts";
 
 /** What a list says. */
@@ -24,8 +23,8 @@ const cwd = "/home/dev/projects/atlas";
 const ours: Subject<Listed> = {
   name: "SessionManager.list(), for the first time",
   role: "ours",
-  prepare: ({ path }) => {
-    forget(path);
+  prepare: (input) => {
+    const path = ownDirectory(input);
     return () => listOnce(path);
   },
 };
@@ -33,7 +32,8 @@ const ours: Subject<Listed> = {
 const again: Subject<Listed> = {
   name: "SessionManager.list(), after another process",
   role: "ours",
-  prepare: ({ path }) => {
+  prepare: (input) => {
+    const path = ownDirectory(input);
     const script = fileURLToPath(new URL("../listing-child.js", import.meta.url));
     execFileSync(execPath, [script, cwd, path]);
     return () => listOnce(path);
@@ -54,8 +54,8 @@ export const benchCase: BenchCase = defineCase<Listed>({
     {
       name: "sessions$(), its first whole list",
       role: "ours",
-      prepare: ({ path }) => {
-        forget(path);
+      prepare: (input) => {
+        const path = ownDirectory(input);
         return async () => liveTotal(await wholeList(path));
       },
     },
@@ -64,7 +64,8 @@ export const benchCase: BenchCase = defineCase<Listed>({
       role: "ours",
       prepare: prepareKeptList,
     },
-    ...peerSubjects<Listed>("SessionManager.list()", async (peer, { path }) => {
+    ...peerSubjects<Listed>("SessionManager.list()", async (peer, input) => {
+      const path = ownDirectory(input);
       const manager = await peer.load();
       return async () => {
         const listed = await manager.list(cwd, path);
@@ -82,11 +83,6 @@ export const benchCase: BenchCase = defineCase<Listed>({
 
 async function listOnce(path: string): Promise<Listed> {
   return total((await SessionManager.list(cwd, path)).map(({ messageCount }) => messageCount));
-}
-
-/** Nothing is known of the sessions then. */
-function forget(path: string): void {
-  rmSync(join(path, ".branchlog-catalog"), { force: true });
 }
 
 function total(messageCounts: readonly number[]): Listed {
@@ -111,8 +107,8 @@ function wholeList(path: string): Promise<LiveSessions> {
 }
 
 /** A list that somebody keeps up to date is asked for by another. */
-async function prepareKeptList({ path }: CaseInput): Promise<() => Promise<Listed>> {
-  const list$ = sessions$(path);
+async function prepareKeptList(input: CaseInput): Promise<() => Promise<Listed>> {
+  const list$ = sessions$(ownDirectory(input));
   const first = await new Promise<() => void>((resolve) => {
     const subscription = list$.subscribe(({ status }) => {
       if (status.kind === "live") resolve(() => subscription.unsubscribe());

@@ -45,6 +45,7 @@ export const benchCase: BenchCase = defineCase<Updates>({
   question: "How long does a subscriber to the context wait for it after one more message?",
   goal: "50 µs, whatever the length of the history.",
   nodeFlags: [],
+  comparedBy: "µs/update",
   input: noInput,
   subjects: [
     {

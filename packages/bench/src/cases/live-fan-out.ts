@@ -63,6 +63,7 @@ export const benchCase: BenchCase = defineCase<Deliveries>({
   question: "What does it cost to tell each of many subscribers of one more entry?",
   goal: "0.2 µs for each of 1,000 subscribers to a value, 10 µs for each of 1,000 to all entries.",
   nodeFlags: [],
+  comparedBy: "µs/delivery",
   input: noInput,
   subjects: [
     ...subjectsOf("session.leaf$", "ours", leafSource),

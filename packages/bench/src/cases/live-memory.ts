@@ -36,6 +36,7 @@ export const benchCase: BenchCase = defineCase<HeldMemory>({
   question: "How much memory does a subscriber hold, and a session that is open and idle?",
   goal: "1 kB for a subscriber to a value, 10 kB to all entries, 40 kB for a session.",
   nodeFlags: ["--expose-gc"],
+  comparedBy: "bytes each",
   input: noInput,
   subjects: [
     subscriberSubject("leaf$", (session, tell) =>

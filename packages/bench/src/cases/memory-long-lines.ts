@@ -2,6 +2,7 @@
 import { deepStrictEqual } from "node:assert";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { resourceUsage } from "node:process";
 import { openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { noInput } from "../append-check.ts";
@@ -11,12 +12,18 @@ const lineBytes: Readonly<Record<Scale, number>> = { full: 300_000_000, quick: 3
 const longLines = 3;
 const pieceBytes = 1_000_000;
 
+interface OpenedLong {
+  readonly entries: number;
+  readonly peakBytes: number;
+}
+
 /** See the file comment. */
-export const benchCase: BenchCase = defineCase<number>({
+export const benchCase: BenchCase = defineCase<OpenedLong>({
   name: "memory-long-lines",
   question: "How much memory does a process need that opens a log with three lines of 300 MB?",
   goal: "150 MB.",
   nodeFlags: [],
+  comparedBy: "MB at most",
   input: noInput,
   subjects: [
     {
@@ -26,7 +33,7 @@ export const benchCase: BenchCase = defineCase<number>({
         const path = writeLog(input);
         return async () => {
           const session = await openSession(path, { access: "read", checkpoint: "off" });
-          return session.revision;
+          return withPeak(session.revision);
         };
       },
     },
@@ -35,15 +42,20 @@ export const benchCase: BenchCase = defineCase<number>({
       role: "ours",
       prepare: (input) => {
         const path = writeLog(input);
-        return () => SessionManager.open(path).getEntryCount();
+        return () => withPeak(SessionManager.open(path).getEntryCount());
       },
     },
   ],
-  check: (entries) => deepStrictEqual(entries, 2 * longLines),
-  figures: (_entries, wallMs, { scale }) => ({
+  check: ({ entries }) => deepStrictEqual(entries, 2 * longLines),
+  figures: ({ peakBytes }, wallMs, { scale }) => ({
+    "MB at most": peakBytes / 1e6,
     "MB/s": (longLines * lineBytes[scale]) / 1000 / wallMs,
   }),
 });
+
+function withPeak(entries: number): OpenedLong {
+  return { entries, peakBytes: resourceUsage().maxRSS * 1024 };
+}
 
 /** Tool results with one long text each, and short messages between them, in one chain. */
 function writeLog({ scratch, scale }: CaseInput): string {

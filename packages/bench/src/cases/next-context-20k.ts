@@ -23,6 +23,7 @@ export const benchCase: BenchCase = defineCase<Turns>({
   question: "How long does buildSessionContext() take after one more append to 20,000 messages?",
   goal: "0.16 ms.",
   nodeFlags: [],
+  comparedBy: "µs/context",
   input: longContext,
   subjects: [{ name: "SessionManager", role: "ours", prepare: prepareManager }],
   check: ({ messages }, { facts }) => {

@@ -1,49 +1,49 @@
 /** Opening a session of 1 GB again, which an earlier process has left a checkpoint of. */
 import { deepStrictEqual } from "node:assert";
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-import { openSession } from "@branchlog/core";
-import { type BenchCase, defineCase } from "../bench-case.ts";
+import { type BenchCase, defineCase, type InputFacts, type Subject } from "../bench-case.ts";
 import { largeSession } from "../inputs.ts";
+import { checkReopened, leaveCheckpoint, reopen } from "../kept-checkpoint.ts";
 import { type Opened, openPeers } from "../open-question.ts";
+import { ownLog } from "../own-input.ts";
 
-const child = fileURLToPath(new URL("../checkpoint-child.js", import.meta.url));
+interface OpenedAgain extends Opened {
+  /** Of ours. */
+  readonly log?: { readonly bytesRead: number; readonly hasCheckpoint: boolean };
+}
 
 /** See the file comment. */
-export const benchCase: BenchCase = defineCase<Opened>({
+export const benchCase: BenchCase = defineCase<OpenedAgain>({
   name: "reopen-1gb",
   question: "How long does it take to open 1 GB again, with the checkpoint of an earlier process?",
   goal: "100 times faster than the fastest peer, which has none.",
   nodeFlags: ["--max-old-space-size=256"],
   input: largeSession,
   subjects: [
-    {
-      name: "openSession",
-      role: "ours",
-      prepare: async ({ path }) => {
-        // Another process, so that its memory is not that of this one.
-        await once(fork(child, [path]), "exit");
-        return () => reopen(path, "read");
-      },
-    },
-    {
-      name: "openSession, without the checkpoint",
-      role: "baseline",
-      prepare:
-        ({ path }) =>
-        () =>
-          reopen(path, "off"),
-    },
+    { ...ours(true), name: "openSession", role: "ours" },
+    { ...ours(false), name: "openSession, without the checkpoint", role: "baseline" },
     ...openPeers,
   ],
-  check: (opened, { facts }) => {
-    deepStrictEqual(opened, { entries: facts.entries, leafId: facts.leafId });
+  check: ({ log, ...opened }, { facts }) => {
+    deepStrictEqual(opened, openedBy(facts));
+    if (log !== undefined) checkReopened(log.bytesRead, facts.bytes, log.hasCheckpoint);
   },
   figures: () => ({}),
 });
 
-async function reopen(path: string, checkpoint: "off" | "read"): Promise<Opened> {
-  const session = await openSession(path, { access: "read", checkpoint });
-  return { entries: session.revision, leafId: session.leaf };
+function ours(hasCheckpoint: boolean): Pick<Subject<OpenedAgain>, "prepare"> {
+  return {
+    prepare: (input) => {
+      const path = ownLog(input);
+      if (hasCheckpoint) leaveCheckpoint(path);
+      return async () => {
+        const { session, logBytesRead } = await reopen(path, hasCheckpoint ? "read" : "off");
+        const log = { bytesRead: logBytesRead, hasCheckpoint };
+        return { entries: session.revision, leafId: session.leaf, log };
+      };
+    },
+  };
+}
+
+function openedBy({ entries, leafId }: InputFacts): Opened {
+  return { entries, leafId };
 }

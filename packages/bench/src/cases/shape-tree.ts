@@ -3,6 +3,7 @@ import { deepStrictEqual } from "node:assert";
 import { SessionManager } from "@branchlog/core/pi";
 import type { BenchCase } from "../bench-case.ts";
 import { countNodes } from "../node-count.ts";
+import { ownLog } from "../own-input.ts";
 import { shapeQuestion } from "../shape-question.ts";
 
 /** See the file comment. */
@@ -11,8 +12,8 @@ export const benchCase: BenchCase = shapeQuestion<number>({
   question: "What does getTree() cost for each entry, whatever the shape of the log?",
   goal: "twice the usual shape at most.",
   comparedBy: "ns/entry",
-  prepare: ({ path }) => {
-    const manager = SessionManager.open(path);
+  prepare: (input) => {
+    const manager = SessionManager.open(ownLog(input));
     return () => countNodes(manager.getTree());
   },
   check: (nodes, { facts }) => deepStrictEqual(nodes, facts.entries),

@@ -35,6 +35,7 @@ export const benchCase: BenchCase = defineCase<Latencies>({
   question: "How long after an append does a subscriber in another process get the entry?",
   goal: "0.5 ms for half of them, 3 ms for 99 of 100.",
   nodeFlags: [],
+  comparedBy: "ms median",
   input: noInput,
   subjects: [
     { name: "session.entries$()", role: "ours", prepare: (input) => prepare(input, "session") },

@@ -12,6 +12,8 @@ export interface CostPoint {
 export interface Growth {
   /** The slope of a line through the logarithms: 0 constant, 1 linear, 2 quadratic. */
   readonly exponent: number;
+  /** The same between the last two sizes, where a fixed cost hides the least. */
+  readonly endExponent: number;
   /** The cost at size 0 of the straight line. */
   readonly base: number;
   /** What one more adds to it. */
@@ -23,16 +25,18 @@ export interface Growth {
 
 /** In words, as far as a handful of sizes can tell. */
 export type Order =
+  | "falls"
   | "O(1) or O(log n)"
   | "below O(n)"
-  | "O(n)"
+  | "O(n) or O(n log n)"
   | "O(n), and a fixed cost"
   | "above O(n)"
+  | "above O(n), and a fixed cost"
   | "unknown";
 
 /** What a straight line must explain, and its rise be of the greatest cost, to be believed. */
 const explainedMin = 0.99;
-const shareMin = 0.5;
+const shareMin = 0.2;
 
 interface Line {
   readonly base: number;
@@ -40,17 +44,36 @@ interface Line {
   readonly explained: number;
 }
 
+/** The end of a curve. */
+interface CurveEnd {
+  readonly exponent: number;
+  /** Of the last cost, the share by which it is above the one before. */
+  readonly rise: number;
+  /** The power of the size with which the cost of one more grows: 0 linear, 1 quadratic. */
+  readonly bend: number;
+}
+
 /** At least two different sizes are needed; without them, everything but `order` is NaN. */
 export function fitGrowth(points: readonly CostPoint[]): Growth {
   const straight = fitLine(points.map(({ size, cost }) => [size, cost]));
-  const positive = points.filter(({ size, cost }) => size > 0 && cost > 0);
+  const positive = points.filter(
+    ({ size, cost }) => size > 0 && cost > 0 && size + cost < Infinity,
+  );
   const power = fitLine(positive.map(({ size, cost }) => [Math.log(size), Math.log(cost)]));
   const { base, slope, explained } = straight;
   const largest = Math.max(...points.map(({ size }) => size));
   const share = (slope * largest) / (base + slope * largest);
   const isStraight = explained >= explainedMin && share >= shareMin && base > 0;
-  const order = orderOf(power.slope, isStraight);
-  return { exponent: power.slope, base, perUnit: slope, explained, order };
+  const end = endOf(positive);
+  const order = orderOf(power.slope, end, isStraight);
+  return {
+    exponent: power.slope,
+    endExponent: end.exponent,
+    base,
+    perUnit: slope,
+    explained,
+    order,
+  };
 }
 
 /** The line of the least squares. */
@@ -74,12 +97,36 @@ function mean(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0) / values.length;
 }
 
-// A logarithm looks like a power of about 0.1 over the sizes that are measured, and a fixed cost
-// makes a linear one look like less than 1.
-function orderOf(exponent: number, isStraight: boolean): Order {
+/** From the size before the last to the last. */
+function endOf(points: readonly CostPoint[]): CurveEnd {
+  const ordered = points.toSorted((a, b) => a.size - b.size);
+  const [third, second, last] = [ordered.at(-3), ordered.at(-2), ordered.at(-1)];
+  if (second === undefined || last === undefined || second.size === last.size) {
+    return { exponent: Number.NaN, rise: 0, bend: 0 };
+  }
+  const sizes = Math.log(last.size / second.size);
+  const exponent = Math.log(last.cost / second.cost) / sizes;
+  const rise = (last.cost - second.cost) / last.cost;
+  const bend = third === undefined ? 0 : Math.log(perMore(second, last) / perMore(third, second));
+  return { exponent, rise, bend: bend / sizes };
+}
+
+/** What one more costs between two sizes; what falls counts as next to nothing. */
+function perMore(from: CostPoint, to: CostPoint): number {
+  return Math.max((to.cost - from.cost) / (to.size - from.size), Number.MIN_VALUE);
+}
+
+// A logarithm looks like a power of about 0.1 over the sizes that are measured, and n log n like
+// one of 1.1. A fixed cost makes every power look like less: so the end is looked at as well, and
+// whether what one more costs rises, which is so above O(n) only.
+function orderOf(exponent: number, end: CurveEnd, isStraight: boolean): Order {
   if (!Number.isFinite(exponent)) return "unknown";
-  if (exponent < 0.75 && isStraight) return "O(n), and a fixed cost";
+  if (exponent > 1.2 || end.exponent > 1.3) return "above O(n)";
+  if (exponent < 0.75) {
+    if (isStraight) return "O(n), and a fixed cost";
+    if (end.rise >= 0.3 && end.bend > 0.5) return "above O(n), and a fixed cost";
+  }
+  if (exponent < -0.15) return "falls";
   if (exponent < 0.25) return "O(1) or O(log n)";
-  if (exponent < 0.75) return "below O(n)";
-  return exponent <= 1.2 ? "O(n)" : "above O(n)";
+  return exponent < 0.75 ? "below O(n)" : "O(n) or O(n log n)";
 }

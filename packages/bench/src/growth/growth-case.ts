@@ -1,14 +1,12 @@
 /** What is measured at several sizes of a log: opening, appending and the context, each alone. */
 import { deepStrictEqual } from "node:assert";
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { openSession, type Session } from "@branchlog/core";
 import { smallMessage } from "../append-check.ts";
 import { type BenchCase, type CaseInput, defineCase } from "../bench-case.ts";
 import { middleSession } from "../inputs.ts";
+import { checkReopened, leaveCheckpoint, reopen } from "../kept-checkpoint.ts";
 
 /** What was done so many times, and left so many entries. */
 interface Done {
@@ -16,10 +14,11 @@ interface Done {
   readonly entries: number;
   /** Entries that were added. */
   readonly added: number;
+  /** Of the log, where it was opened with a checkpoint. */
+  readonly reopenedBytes?: number;
 }
 
 const repeats = 300;
-const checkpointChild = fileURLToPath(new URL("../checkpoint-child.js", import.meta.url));
 
 /** See the file comment. Its input is given by whoever runs it. */
 export const benchCase: BenchCase = defineCase<Done>({
@@ -37,11 +36,13 @@ export const benchCase: BenchCase = defineCase<Done>({
     {
       name: "reopen",
       role: "ours",
-      prepare: async (input) => {
+      prepare: (input) => {
         const path = copyOf(input);
-        await once(fork(checkpointChild, [path]), "exit");
-        return async () =>
-          doneOnce(await openSession(path, { access: "read", checkpoint: "read" }));
+        leaveCheckpoint(path);
+        return async () => {
+          const { session, logBytesRead } = await reopen(path, "read");
+          return { ...doneOnce(session), reopenedBytes: logBytesRead };
+        };
       },
     },
     {
@@ -79,7 +80,10 @@ export const benchCase: BenchCase = defineCase<Done>({
       },
     },
   ],
-  check: ({ entries, added }, { facts }) => deepStrictEqual(entries, facts.entries + added),
+  check: ({ entries, added, reopenedBytes }, { facts }) => {
+    deepStrictEqual(entries, facts.entries + added);
+    if (reopenedBytes !== undefined) checkReopened(reopenedBytes, facts.bytes, true);
+  },
   figures: ({ times }, wallMs) => ({ "ms each": wallMs / times }),
 });
 

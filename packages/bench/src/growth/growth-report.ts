@@ -34,6 +34,9 @@ export interface GrowthReport {
   readonly operations: readonly OperationGrowth[];
 }
 
+/** What a line must explain for its numbers to be shown. */
+const explainedMin = 0.9;
+
 /** Fits what was measured of one operation. */
 export function operationGrowth(
   operation: string,
@@ -55,14 +58,18 @@ export function growthMarkdown(report: GrowthReport, plots: readonly string[] = 
       `commit ${machine.commit}, ${machine.date.slice(0, 10)}` +
       (report.scale === "quick" ? ", small sizes" : ""),
     "",
-    "`pnpm bench --growth` measures each operation on logs, or directories, of several sizes, " +
-      "every run in a process of its own. The power is the slope of the least squares through " +
-      "the logarithms of size and cost; a base and a cost for each come from those of a straight " +
-      "line. Few sizes cannot tell O(1) from O(log n). That the counts behind the times keep " +
-      "their order is tested without clocks, in `test/core/session/cost-growth.test.ts`.",
+    "`pnpm bench --growth` measures each operation on logs, or directories, of several " +
+      "sizes, every run in a process of its own. The power is the slope of the least squares " +
+      "through the logarithms of size and cost, in brackets that between the last two sizes, " +
+      "where a fixed cost hides the least; a base and a cost for each come from a straight " +
+      "line, where it explains nine tenths of the variance (R²) and neither is negative. Few " +
+      "sizes cannot tell O(1) from O(log n), nor O(n) from O(n log n). That the counts behind " +
+      "the times keep their order is tested without clocks, in " +
+      "`test/core/session/cost-growth.test.ts`.",
     "",
-    "| operation | order | power | base | for each | memory: power | base | for each |",
-    "|---|---|--:|--:|--:|--:|--:|--:|",
+    "| operation | order | power | base | for each | R² " +
+      "| memory: power | base | for each | R² |",
+    "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ...operations.map((growth) => orderLine(growth)),
     "",
     ...plots.flatMap((plot) => [`![${plot.replace(".svg", "")}](${plot})`, ""]),
@@ -79,11 +86,13 @@ function orderLine({ operation, unit, time, memory }: OperationGrowth): string {
     operation,
     time.order,
     power(time),
-    formatMs(Math.max(0, time.base)),
-    `${formatNumber(time.perUnit * 1e6)} ns/${each}`,
+    ...lineCells(time, formatMs, (ms) => `${formatNumber(ms * 1e6)} ns/${each}`),
     power(memory),
-    `${formatNumber(memory.base / 1e6)} MB`,
-    `${formatNumber(memory.perUnit)} B/${each}`,
+    ...lineCells(
+      memory,
+      (bytes) => `${formatNumber(bytes / 1e6)} MB`,
+      (bytes) => `${formatNumber(bytes)} B/${each}`,
+    ),
   ]);
 }
 
@@ -98,8 +107,20 @@ function sampleLines({ operation, unit, samples }: OperationGrowth): readonly st
   );
 }
 
-function power({ exponent }: Growth): string {
-  return Number.isFinite(exponent) ? exponent.toFixed(2) : "";
+/** Base, cost of one more and R²; the first two only where the costs are such a line. */
+function lineCells(
+  { base, perUnit, explained }: Growth,
+  baseText: (cost: number) => string,
+  eachText: (cost: number) => string,
+): readonly string[] {
+  const isLine = explained >= explainedMin && base >= 0 && perUnit >= 0;
+  const share = Number.isFinite(explained) ? explained.toFixed(2) : "";
+  return isLine ? [baseText(base), eachText(perUnit), share] : ["", "", share];
+}
+
+function power({ exponent, endExponent }: Growth): string {
+  if (!Number.isFinite(exponent)) return "";
+  return exponent.toFixed(2) + (Number.isFinite(endExponent) ? ` (${endExponent.toFixed(2)})` : "");
 }
 
 function row(cells: readonly string[]): string {

@@ -2,7 +2,7 @@
  * The bars of one case: each subject's cost on a logarithmic axis, so that subjects a thousand
  * times apart can be read in one picture. Pure.
  */
-import { type CaseReport, formatMs, formatNumber, type SubjectReport } from "../report.ts";
+import { type CaseReport, formatMs, formatNumber, isRate, type SubjectReport } from "../report.ts";
 import { bar, type Shape, svgDocument, text } from "./svg.ts";
 
 const width = 860;
@@ -26,7 +26,7 @@ export function casePlot(report: CaseReport): string {
     text(report.question, { x: 12, y: 44, ink: "faint" }),
   ];
   const what = report.comparedBy ?? "time";
-  const note = text(`${what}, less is better; logarithmic`, {
+  const note = text(`${what}, ${isRate(what) ? "more" : "less"} is better; logarithmic`, {
     x: 12,
     y: top + count * rowHeight + 16,
     ink: "faint",

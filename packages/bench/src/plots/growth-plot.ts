@@ -18,6 +18,11 @@ export interface GrowthPlotOptions {
   readonly costLabel: (cost: number) => string;
 }
 
+interface Axes {
+  readonly x: Scale;
+  readonly y: Scale;
+}
+
 interface Scale {
   readonly least: number;
   readonly most: number;
@@ -28,6 +33,10 @@ interface Scale {
 const width = 860;
 const height = 440;
 const box = { left: 90, right: 640, top: 48, bottom: 384 } as const;
+
+/** Lengths of dashes and gaps, one set for each curve. */
+const dashSets: readonly (readonly number[])[] = [[], [8, 4], [2, 3], [12, 4, 2, 4], [16, 6]];
+const nameHeight = 16;
 
 /** The picture; curves without two points have a dot or nothing. */
 export function growthPlot(curves: readonly CostCurve[], options: GrowthPlotOptions): string {
@@ -43,30 +52,47 @@ export function growthPlot(curves: readonly CostCurve[], options: GrowthPlotOpti
   return svgDocument(options.title, { width, height }, [
     text(options.title, { x: 12, y: 24, isStrong: true }),
     ...grid(x, y, options),
-    ...curves.flatMap((one) => curveShapes(one, x, y)),
-    ...names(curves, y),
+    ...curves.flatMap((one, place) => curveShapes(one, { x, y }, dashesOf(place))),
+    ...names(curves, { x, y }),
     text(options.sizeLabel, { x: box.right, y: box.bottom + 44, ink: "faint", anchor: "end" }),
   ]);
 }
 
-function curveShapes({ points }: CostCurve, x: Scale, y: Scale): readonly Shape[] {
+function curveShapes(
+  { points }: CostCurve,
+  { x, y }: Axes,
+  dashes: readonly number[],
+): readonly Shape[] {
   const places = points.filter(isSound).map(({ size, cost }) => [x.at(size), y.at(cost)] as const);
-  return [curve("ours", places), ...places.map((place) => dot("ours", place))];
+  return [curve("ours", places, dashes), ...places.map((place) => dot("ours", place))];
 }
 
-/** The names at the right ends, moved apart where curves end close to each other. */
-function names(curves: readonly CostCurve[], y: Scale): readonly Shape[] {
+/**
+ * The names at the right, each with a line from the end of its curve, moved apart where curves end
+ * close to each other.
+ */
+function names(curves: readonly CostCurve[], { x, y }: Axes): readonly Shape[] {
   const ends = curves
-    .flatMap(({ name, points }) => {
+    .flatMap(({ name, points }, place) => {
       const last = points.filter(isSound).at(-1);
-      return last === undefined ? [] : [{ name, y: y.at(last.cost) + 4 }];
+      return last === undefined ? [] : [{ name, place, x: x.at(last.size), y: y.at(last.cost) }];
     })
     .sort((a, b) => a.y - b.y);
-  let above = 0;
-  return ends.map(({ name, y: wanted }) => {
-    above = Math.max(wanted, above + 16);
-    return text(name, { x: box.right + 12, y: above });
+  let above = -Infinity;
+  return ends.flatMap((end, rank) => {
+    // So that those below it have room, too.
+    const lowest = box.bottom - (ends.length - 1 - rank) * nameHeight;
+    above = Math.max(Math.min(end.y, lowest), above + nameHeight);
+    const leader = [[end.x, end.y] as const, [box.right + 14, above] as const];
+    return [
+      curve("faint", leader, dashesOf(end.place)),
+      text(end.name, { x: box.right + 20, y: above + 4 }),
+    ];
   });
+}
+
+function dashesOf(place: number): readonly number[] {
+  return dashSets[place % dashSets.length] ?? [];
 }
 
 function grid(x: Scale, y: Scale, options: GrowthPlotOptions): readonly Shape[] {

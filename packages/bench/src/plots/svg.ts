@@ -63,12 +63,17 @@ export function bar(
   });
 }
 
-/** A line through points, left to right. */
-export function curve(ink: Ink, points: readonly (readonly [number, number])[]): Shape {
+/** A line through points, left to right; `dashes` are lengths of dashes and gaps in turn. */
+export function curve(
+  ink: Ink,
+  points: readonly (readonly [number, number])[],
+  dashes: readonly number[] = [],
+): Shape {
   const sound = points.filter((point) => point.every(Number.isFinite));
   if (sound.length < 2) return { svg: "" };
   const list = sound.map(([x, y]) => `${short(x)},${short(y)}`).join(" ");
-  return { svg: `<polyline class="line ${ink}" points="${list}"/>` };
+  const dashed = dashes.length === 0 ? "" : ` stroke-dasharray="${dashes.join(" ")}"`;
+  return { svg: `<polyline class="line ${ink}" points="${list}"${dashed}/>` };
 }
 
 /** A dot of a curve. */

@@ -1,0 +1,52 @@
+/** Subjects get the shared input under a name of their own, and leave nothing beside it. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createSession } from "../../packages/core/src/index.ts";
+import { type CaseInput, noFacts } from "../../packages/bench/src/bench-case.ts";
+import {
+  checkReopened,
+  leaveCheckpoint,
+  reopen,
+} from "../../packages/bench/src/kept-checkpoint.ts";
+import { ownDirectory, ownLog } from "../../packages/bench/src/own-input.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+function inputAt(path: string): CaseInput {
+  return { scale: "quick", facts: noFacts, path, scratch: temporaryDirectory() };
+}
+
+describe("an input of one's own", () => {
+  it("is the same log, and what is left beside it is not beside the shared one", async () => {
+    const folder = temporaryDirectory();
+    const path = join(folder, "shared.jsonl");
+    const session = await createSession(path);
+    for (let i = 0; i < 200; i += 1) {
+      const content = "x".repeat(1_000);
+      await session.append({ type: "message", message: { role: "user", content, timestamp: i } });
+    }
+    await session.close();
+    const before = readdirSync(folder);
+    const own = ownLog(inputAt(path));
+    expect(readFileSync(own)).toEqual(readFileSync(path));
+    leaveCheckpoint(own);
+    expect(() => leaveCheckpoint(own)).toThrow(/before one is made/);
+    expect(readdirSync(folder)).toEqual(before);
+    const bytes = readFileSync(path).length;
+    const [quick, whole] = [await reopen(own, "read"), await reopen(own, "off")];
+    checkReopened(quick.logBytesRead, bytes, true);
+    checkReopened(whole.logBytesRead, bytes, false);
+    expect(() => checkReopened(bytes, bytes, true)).toThrow(/bytes of the log were read/);
+  });
+
+  it("is a directory without what earlier lists left", () => {
+    const folder = join(temporaryDirectory(), "sessions");
+    mkdirSync(folder);
+    for (const name of ["a.jsonl", "b.jsonl", ".branchlog-catalog", "a.jsonl.ckpt"]) {
+      writeFileSync(join(folder, name), name);
+    }
+    const own = ownDirectory(inputAt(folder));
+    expect(readdirSync(own).sort()).toEqual(["a.jsonl", "b.jsonl"]);
+    expect(readFileSync(join(own, "b.jsonl"), "utf8")).toBe("b.jsonl");
+  });
+});
