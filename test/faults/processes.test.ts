@@ -15,9 +15,14 @@ async function newLog(): Promise<string> {
   return path;
 }
 
-/** Ids in file order; every line must parse. */
+/**
+ * Ids in file order; every line must parse. A blank one is no record: where the line of a peer was
+ * seen before its newline, it got one more.
+ */
 function idsOf(path: string): string[] {
-  const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
+  const lines = readFileSync(path, "utf8")
+    .split("\n")
+    .filter((text) => text !== "");
   return lines.slice(1).map((text) => String((JSON.parse(text) as { id: unknown }).id));
 }
 
