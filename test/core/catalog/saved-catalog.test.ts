@@ -110,6 +110,25 @@ describe("the saved catalog of a directory", () => {
     expect(readFileSync(catalogPath(saved)).equals(before)).toBe(true);
   });
 
+  it("waits the longer the larger it is", async () => {
+    const directory = newDirectory();
+    const text = "x".repeat(20_000);
+    for (let at = 0; at < 10; at += 1) writeLines(directory, `${at}.jsonl`, [header(), user(text)]);
+    const path = writeLines(directory, "busy.jsonl", [header(), large]);
+    await list(directory);
+    const before = readFileSync(catalogPath(directory));
+    expect(before.length).toBeGreaterThan(200_000);
+    for (let times = 0; times < 2; times += 1) {
+      appendFileSync(path, jsonl([large]));
+      await list(directory);
+    }
+    expect(readFileSync(catalogPath(directory)).equals(before)).toBe(true);
+    appendFileSync(path, jsonl([large, large]));
+    await list(directory);
+    expect(readFileSync(catalogPath(directory)).equals(before)).toBe(false);
+    expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
+  });
+
   it("forgets files that are gone", async () => {
     const directory = await savedDirectory();
     expect(readFileSync(catalogPath(directory), "utf8")).toContain("two");

@@ -7,7 +7,12 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { CheckpointWrite } from "../checkpoint/checkpoint-file.ts";
 import { nodePorts } from "../store/node-ports.ts";
-import { catalogBytesMax, catalogPieceBytes, catalogSavedAfterBytes } from "./limits.ts";
+import {
+  catalogBytesMax,
+  catalogPieceBytes,
+  catalogSaveCost,
+  catalogSavedAfterBytes,
+} from "./limits.ts";
 import { mapInTurns } from "./map-concurrently.ts";
 import { catalogBytes, readCatalog } from "./saved-catalog.ts";
 import type { SavedFile } from "./saved-file.ts";
@@ -21,8 +26,8 @@ interface KnownDirectory {
   readonly files: Map<string, SavedFile>;
   /** What was read since the last save, in bytes. */
   readBytes: number;
-  /** Whether there is a saved catalog. */
-  isThere: boolean;
+  /** Length of the saved catalog; 0 if there is none. */
+  savedBytes: number;
 }
 
 /** See the file comment. Throws nothing. */
@@ -61,11 +66,12 @@ export class CatalogStore {
       const isGone = (name: string): boolean => there?.has(join(path, name)) === false;
       const gone = [...directory.files.keys()].filter(isGone);
       for (const name of gone) directory.files.delete(name);
-      if (gone.length > 0 && directory.isThere) directory.readBytes += catalogSavedAfterBytes;
-      if (directory.readBytes < catalogSavedAfterBytes) continue;
-      const isWritten = await isSaved(path, directory.files);
-      directory.isThere = isWritten;
-      directory.readBytes = isWritten ? 0 : Number.NEGATIVE_INFINITY;
+      const isOutdated = gone.length > 0 && directory.savedBytes > 0;
+      const worthBytes = Math.max(catalogSavedAfterBytes, directory.savedBytes * catalogSaveCost);
+      if (directory.readBytes < worthBytes && !isOutdated) continue;
+      directory.savedBytes = await saved(path, directory.files);
+      // Where it cannot be saved, that is not tried again.
+      directory.readBytes = directory.savedBytes > 0 ? 0 : Number.NEGATIVE_INFINITY;
     }
   }
 
@@ -77,7 +83,7 @@ export class CatalogStore {
   }
 
   async #load(directory: string): Promise<KnownDirectory> {
-    const none = { files: new Map<string, SavedFile>(), readBytes: 0, isThere: false };
+    const none = { files: new Map<string, SavedFile>(), readBytes: 0, savedBytes: 0 };
     if (this.#mode === "off") return none;
     try {
       const path = join(directory, savedCatalogName);
@@ -85,15 +91,15 @@ export class CatalogStore {
       const { isReadable, size } = lookAtFile(path);
       if (!isReadable || size > catalogBytesMax) return none;
       const files = await readCatalog(await readFile(path));
-      return files === undefined ? none : { files, readBytes: 0, isThere: true };
+      return files === undefined ? none : { files, readBytes: 0, savedBytes: size };
     } catch {
       return none;
     }
   }
 }
 
-/** Puts a catalog in its place, whole or not at all. */
-async function isSaved(directory: string, files: ReadonlyMap<string, SavedFile>): Promise<boolean> {
+/** Puts a catalog in its place, whole or not at all: its length, or 0 if that failed. */
+async function saved(directory: string, files: ReadonlyMap<string, SavedFile>): Promise<number> {
   let write: CheckpointWrite | undefined;
   try {
     const bytes = await catalogBytes(files);
@@ -102,9 +108,9 @@ async function isSaved(directory: string, files: ReadonlyMap<string, SavedFile>)
     await mapInTurns(piecesOf(bytes), undefined, (piece) => writing.add(piece));
     write = undefined;
     writing.finish();
-    return true;
+    return bytes.length;
   } catch {
-    return false;
+    return 0;
   } finally {
     abandon(write);
   }

@@ -15,6 +15,9 @@ export const turnMsMax: number = 5;
 /** What has to be read anew before a catalog is saved: reading less again is as fast. */
 export const catalogSavedAfterBytes: number = 1024 * 1024;
 
+/** What saving a byte of a catalog costs, in bytes of sessions that are read in the same time. */
+export const catalogSaveCost: number = 16;
+
 /** What of a catalog is written at once. */
 export const catalogPieceBytes: number = 1024 * 1024;
 
