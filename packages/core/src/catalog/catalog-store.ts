@@ -64,7 +64,8 @@ export class CatalogStore {
     for (const [path, known] of this.#directories) {
       const directory = await known;
       const isGone = (name: string): boolean => there?.has(join(path, name)) === false;
-      const gone = [...directory.files.keys()].filter(isGone);
+      // A look at one file costs no look at the names of all.
+      const gone = there === null ? [] : [...directory.files.keys()].filter(isGone);
       for (const name of gone) directory.files.delete(name);
       const isOutdated = gone.length > 0 && directory.savedBytes > 0;
       const worthBytes = Math.max(catalogSavedAfterBytes, directory.savedBytes * catalogSaveCost);
