@@ -31,6 +31,16 @@ describe("a fit", () => {
     expect(fitGrowth(sizes.map((size) => ({ size, cost: costOf(size) }))).order).toBe(order);
   });
 
+  it.each([
+    [[15.8, 24.2, 17.5, 27.8], "O(1) or O(log n)"],
+    [[1.1, 0.69, 0.65, 0.98], "O(1) or O(log n)"],
+    [[1.1, 0.6, 0.6, 1.2], "O(1) or O(log n)"],
+    [[1, 1.05, 0.98, 1.9], "above O(n), and a fixed cost"],
+  ])("of times that waver, %j, is of order %s", (costs, order) => {
+    const points = sizes.map((size, i) => ({ size, cost: costs[i] ?? Number.NaN }));
+    expect(fitGrowth(points).order).toBe(order);
+  });
+
   it("finds power, base and slope that it was given", () => {
     const positive = fc.double({ min: 1e-3, max: 1e3, noNaN: true });
     fc.assert(

@@ -38,6 +38,10 @@ export type Order =
 const explainedMin = 0.99;
 const shareMin = 0.2;
 
+/** What is asked of the end of a curve before it is called steeper than a line. */
+const riseMin = 0.3;
+const bendMin = 0.5;
+
 interface Line {
   readonly base: number;
   readonly slope: number;
@@ -47,10 +51,8 @@ interface Line {
 /** The end of a curve. */
 interface CurveEnd {
   readonly exponent: number;
-  /** Of the last cost, the share by which it is above the one before. */
-  readonly rise: number;
-  /** The power of the size with which the cost of one more grows: 0 linear, 1 quadratic. */
-  readonly bend: number;
+  /** Whether it turns upwards by more than what the sizes before it waver by. */
+  readonly turnsUp: boolean;
 }
 
 /** At least two different sizes are needed; without them, everything but `order` is NaN. */
@@ -102,13 +104,25 @@ function endOf(points: readonly CostPoint[]): CurveEnd {
   const ordered = points.toSorted((a, b) => a.size - b.size);
   const [third, second, last] = [ordered.at(-3), ordered.at(-2), ordered.at(-1)];
   if (second === undefined || last === undefined || second.size === last.size) {
-    return { exponent: Number.NaN, rise: 0, bend: 0 };
+    return { exponent: Number.NaN, turnsUp: false };
   }
   const sizes = Math.log(last.size / second.size);
   const exponent = Math.log(last.cost / second.cost) / sizes;
+  if (third === undefined) return { exponent, turnsUp: false };
   const rise = (last.cost - second.cost) / last.cost;
-  const bend = third === undefined ? 0 : Math.log(perMore(second, last) / perMore(third, second));
-  return { exponent, rise, bend: bend / sizes };
+  const bend = Math.log(perMore(second, last) / perMore(third, second)) / sizes;
+  return {
+    exponent,
+    turnsUp: rise >= riseMin && bend > bendMin && isFlatBefore(ordered, last.cost - second.cost),
+  };
+}
+
+// A cost of 24, 18 and 28 ms also turns upwards at its end, and so does one that fell before it:
+// what fell by more than a quarter of the last rise says nothing.
+function isFlatBefore(ordered: readonly CostPoint[], rise: number): boolean {
+  const before = ordered.slice(0, -1);
+  const falls = before.map(({ cost }, i) => (before[i - 1]?.cost ?? cost) - cost);
+  return Math.max(...falls) <= rise / 4;
 }
 
 /** What one more costs between two sizes; what falls counts as next to nothing. */
@@ -124,7 +138,7 @@ function orderOf(exponent: number, end: CurveEnd, isStraight: boolean): Order {
   if (exponent > 1.2 || end.exponent > 1.3) return "above O(n)";
   if (exponent < 0.75) {
     if (isStraight) return "O(n), and a fixed cost";
-    if (end.rise >= 0.3 && end.bend > 0.5) return "above O(n), and a fixed cost";
+    if (end.turnsUp) return "above O(n), and a fixed cost";
   }
   if (exponent < -0.15) return "falls";
   if (exponent < 0.25) return "O(1) or O(log n)";
