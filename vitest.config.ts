@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 
-// Tests run on the sources (the "@branchlog/source" condition); tests that spawn processes use dist.
+// Tests run on the sources (the "@branchlog/source" condition); tests that spawn processes use
+// dist.
 const conditions = ["@branchlog/source"];
 
 export default defineConfig({
@@ -8,7 +9,7 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: ["test/e2e/**", "**/node_modules/**"],
+    exclude: ["test/e2e/**", "test/e2e-omp/**", "**/node_modules/**"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 60_000,

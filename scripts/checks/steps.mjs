@@ -70,6 +70,8 @@ export function createSteps() {
     testStep("tests", "vitest.config.ts", scratch),
     // Installs the agents it compares with, hundreds of megabytes, from the registry.
     { ...testStep("e2e", "vitest.e2e.config.ts", scratch), onDemand: true },
+    // The same with omp and Bun, another 1.5 GB.
+    { ...testStep("e2e-omp", "vitest.e2e-omp.config.ts", scratch), onDemand: true },
     // The tests of faults with thousands of runs each.
     { ...testStep("soak", "vitest.soak.config.ts", scratch), onDemand: true, secondsMax: 14_400 },
   ];

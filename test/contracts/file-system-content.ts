@@ -40,6 +40,55 @@ export function fileReading(setUp: () => FileSystemSetting): void {
   });
 }
 
+/** Writing in place. */
+export function fileUpdating(setUp: () => FileSystemSetting): void {
+  it("overwrites bytes in their place, and nothing else", () => {
+    const setting = setUp();
+    const path = join(setting.root, "a");
+    createFile(setting, path, "0123456789");
+    const fd = setting.fs.openSync(path, "update");
+    expect(setting.fs.updateSync(fd, Buffer.from("abc"), 2)).toBe(3);
+    expect(textOf(setting, fd)).toBe("01abc56789");
+    expect(setting.fs.updateSync(fd, Buffer.from("XYZ"), 8)).toBe(3);
+    expect(textOf(setting, fd)).toBe("01abc567XYZ");
+    expect(setting.fs.updateSync(fd, Buffer.alloc(0), 0)).toBe(0);
+    setting.fs.closeSync(fd);
+  });
+
+  it("overwrites across a hundred kilobytes", () => {
+    const setting = setUp();
+    const path = join(setting.root, "a");
+    createFile(setting, path, "-".repeat(200_000));
+    const fd = setting.fs.openSync(path, "update");
+    setting.fs.updateSync(fd, Buffer.alloc(100_000, "+"), 50_000);
+    expect(textOf(setting, fd)).toBe("-".repeat(50_000) + "+".repeat(100_000) + "-".repeat(50_000));
+    setting.fs.closeSync(fd);
+  });
+
+  it("shows in what others read, and moves the times of the file", () => {
+    const setting = setUp();
+    const path = join(setting.root, "a");
+    createFile(setting, path, "0123456789");
+    const reading = setting.fs.openSync(path, "read");
+    const fd = setting.fs.openSync(path, "update");
+    setting.fs.updateSync(fd, Buffer.from("ab"), 0);
+    expect(textOf(setting, reading)).toBe("ab23456789");
+    expect(setting.fs.fstatSync(fd)).toMatchObject({ size: 10 });
+    setting.fs.closeSync(fd);
+    setting.fs.closeSync(reading);
+  });
+
+  it("is not done through a descriptor for something else", () => {
+    const setting = setUp();
+    const path = join(setting.root, "a");
+    createFile(setting, path, "0123456789");
+    const reading = setting.fs.openSync(path, "read");
+    expect(() => setting.fs.updateSync(reading, Buffer.from("ab"), 0)).toThrow("EBADF");
+    expect(() => setting.fs.openSync(join(setting.root, "missing"), "update")).toThrow("ENOENT");
+    setting.fs.closeSync(reading);
+  });
+}
+
 /** Appending, and making it durable. */
 export function fileAppending(setUp: () => FileSystemSetting): void {
   it("appends at the end the file has, not the one it had when it was opened", () => {

@@ -1,7 +1,9 @@
-/** What every file system adapter must do. Run it with a root directory that is new for each test. */
+/**
+ * What every file system adapter must do. Run it with a root directory that is new for each test.
+ */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fileAppending, fileReading } from "./file-system-content.ts";
+import { fileAppending, fileReading, fileUpdating } from "./file-system-content.ts";
 import { fileSystemFailures } from "./file-system-failures.ts";
 import { fileNames, fileStats } from "./file-system-names.ts";
 import { createFile } from "./file-system-setting.ts";
@@ -15,6 +17,9 @@ export function fileSystemContract(name: string, setUp: () => FileSystemSetting)
     });
     describe("appending", () => {
       fileAppending(setUp);
+    });
+    describe("writing in place", () => {
+      fileUpdating(setUp);
     });
     describe("names", () => {
       fileNames(setUp);

@@ -26,6 +26,16 @@ export function idSourceContract(name: string, setUp: () => IdSource): void {
       expect(seen.map(({ size }) => size)).toEqual(Array.from({ length: 8 }, () => 16));
     });
 
+    it("mints ids of letters, digits, dashes and underscores, of any length", () => {
+      const source = setUp();
+      for (const length of [0, 1, 3, 8, 21, 4097]) {
+        expect(source.urlSafeId(length)).toMatch(new RegExp(`^[A-Za-z0-9_-]{${length}}$`));
+      }
+      const ids = Array.from({ length: count }, () => source.urlSafeId(8));
+      expect(new Set(ids).size).toBe(count);
+      expect(new Set(ids.join("")).size).toBe(64);
+    });
+
     it("mints session ids that are UUIDv7 and only increase", () => {
       const source = setUp();
       const ids = Array.from({ length: count }, () => source.sessionId());

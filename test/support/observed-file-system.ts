@@ -41,6 +41,10 @@ export function observedFileSystem(inner: FileSystem, around: Around): FileSyste
       around({ ...at("writeSync", fd), bytes: length }, (bytesMax = length) =>
         inner.writeSync(fd, bytes, offset, Math.min(length, bytesMax)),
       ),
+    updateSync: (fd, bytes, position) =>
+      around({ ...at("updateSync", fd), bytes: bytes.length }, (bytesMax = bytes.length) =>
+        inner.updateSync(fd, bytes.subarray(0, bytesMax), position),
+      ),
     statSync: (path) => around({ name: "statSync", path }, () => inner.statSync(path)),
     fstatSync: (fd) => around(at("fstatSync", fd), () => inner.fstatSync(fd)),
     fdatasyncSync: (fd) => around(at("fdatasyncSync", fd), () => inner.fdatasyncSync(fd)),

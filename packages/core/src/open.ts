@@ -29,6 +29,8 @@ export interface CreateOptions extends EngineOptions {
   readonly cwd?: string;
   /** Path of the log that this session continues. */
   readonly parentSession?: string;
+  /** The name of a new session of omp; name one of pi by {@link Session.setName}. */
+  readonly title?: string;
 }
 
 /**
@@ -75,6 +77,10 @@ export async function memorySession(options: CreateOptions = {}): Promise<Sessio
 }
 
 function headerFor(options: CreateOptions): SessionHeader {
+  if (options.title !== undefined && options.dialect !== "omp") {
+    const message = 'A title needs the dialect "omp"; call setName() to name a session of pi';
+    throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
+  }
   return newHeader(engineSettings(options).ports, options.cwd ?? workingDirectory(), options);
 }
 

@@ -3,7 +3,11 @@
  * pi does, without any of the code under test.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import type { TitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
+import type {
+  SessionEntry,
+  SessionHeader,
+} from "../../../packages/core/src/entries/entry-types.ts";
 import type { PathView } from "../../../packages/core/src/projections/projection.ts";
 import { pathTo } from "./naive-tree.ts";
 
@@ -11,6 +15,8 @@ const directory = new URL("../../../fixtures/", import.meta.url);
 
 /** One context that a fixture expects; README.md of the fixtures explains the fields. */
 export interface ExpectedContext {
+  /** What omp's context says besides, of a fixture in its dialect. */
+  readonly omp?: unknown;
   readonly leaf?: string;
   readonly leafLine?: number;
   readonly selectedLines: readonly number[];
@@ -30,44 +36,65 @@ export interface Expected {
   readonly usageTotal: unknown;
 }
 
-export interface FixtureSession {
-  readonly entries: readonly SessionEntry[];
+export interface FixtureSession extends FixtureRecords {
   readonly expected: Expected;
   readonly lineOf: (entryId: string) => number;
   readonly path: (context: ExpectedContext) => PathView;
 }
 
-/** The names of all of pi's fixtures with expected projections, without ending. */
+/** What a session file holds, in the form of version 3. */
+export interface FixtureRecords {
+  /** In the order of the file. */
+  readonly entries: readonly SessionEntry[];
+  readonly header: SessionHeader;
+  readonly slot: TitleSlot | undefined;
+  /** The line of the first entry. */
+  readonly firstLine: number;
+}
+
+/** The names of all fixtures of pi or omp with expected projections, without ending. */
 export function fixtureNames(): string[] {
   const ending = ".expected.json";
   const files = readdirSync(directory).filter((name) => name.endsWith(ending));
-  const named = files.filter((name) => name.startsWith("pi-") || name.startsWith("seed-pi."));
+  const named = files.filter((name) => /^(?:pi|omp|mixed)-|^seed-(?:pi|omp)\./.test(name));
   return named.map((name) => name.slice(0, -ending.length)).toSorted();
 }
 
 /** The entries of a session file, in the form of version 3 and in the order of the file. */
-export function readEntries(file: URL | string): SessionEntry[] {
+export function readEntries(file: URL | string): readonly SessionEntry[] {
+  return readRecords(file).entries;
+}
+
+function readRecords(file: URL | string): FixtureRecords {
   const text = readFileSync(file, "utf8").replace(/^\uFEFF/u, "");
   const records = text
     .split(/\r?\n/u)
     .filter((line) => line !== "")
     // Test data that is known to be objects.
     .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const [first] = records;
+  const slot = first?.["type"] === "title" ? records.shift() : undefined;
   migrate(records);
   // Past the types on purpose: what is stored is what projections get.
-  return records.slice(1) as unknown as SessionEntry[];
+  return {
+    entries: records.slice(1) as unknown as SessionEntry[],
+    header: records[0] as unknown as SessionHeader,
+    slot: slot as unknown as TitleSlot | undefined,
+    firstLine: slot === undefined ? 2 : 3,
+  };
 }
 
 export function readFixture(name: string): FixtureSession {
-  const entries = readEntries(new URL(`${name}.jsonl`, directory));
+  const records = readRecords(new URL(`${name}.jsonl`, directory));
+  const { entries, firstLine } = records;
   const expectedText = readFileSync(new URL(`${name}.expected.json`, directory), "utf8");
   return {
-    entries,
+    ...records,
     expected: JSON.parse(expectedText) as Expected,
-    lineOf: (entryId) => entries.findLastIndex((entry) => entry.id === entryId) + 2,
+    lineOf: (entryId) => entries.findLastIndex((entry) => entry.id === entryId) + firstLine,
     path: ({ leaf, leafLine }) => {
       const last = entries.at(-1)?.id ?? "";
-      const atLine = leafLine === undefined ? last : (entries[leafLine - 2]?.id ?? "");
+      const atLine = leafLine === undefined ? last : (entries[leafLine - firstLine]?.id ?? "");
       return pathTo(entries, leaf ?? atLine);
     },
   };

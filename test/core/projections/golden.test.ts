@@ -5,7 +5,7 @@ import { selectContext } from "../../../packages/core/src/projections/context-se
 import { buildContext, projectContext } from "../../../packages/core/src/projections/context.ts";
 import { labels } from "../../../packages/core/src/projections/labels.ts";
 import { convertToLlm } from "../../../packages/core/src/projections/llm-messages.ts";
-import { sessionName } from "../../../packages/core/src/projections/name.ts";
+import { nameInForce, sessionName } from "../../../packages/core/src/projections/name.ts";
 import { summary } from "../../../packages/core/src/projections/summary.ts";
 import { usage } from "../../../packages/core/src/projections/usage.ts";
 import { foldAll } from "./fold.ts";
@@ -15,7 +15,7 @@ import { fixtureNames, readFixture } from "./fixture-session.ts";
 const json = (value: unknown): string => JSON.stringify(value, null, 1);
 
 describe.each(fixtureNames())("the fixture %s", (name) => {
-  const { entries, expected, lineOf, path } = readFixture(name);
+  const { entries, expected, header, lineOf, path, slot } = readFixture(name);
   const contexts = expected.contexts.map(
     (context) => [context.leaf ?? context.leafLine ?? "its last entry", context] as const,
   );
@@ -54,7 +54,8 @@ describe.each(fixtureNames())("the fixture %s", (name) => {
     expect([...found].map(([targetId, label]) => ({ targetId, ...label }))).toEqual(
       expected.labels,
     );
-    expect(foldAll(sessionName, entries) ?? null).toBe(expected.name);
+    const given = foldAll(sessionName, entries);
+    expect(nameInForce({ slot, given, header }) ?? null).toBe(expected.name);
     const { messageCount, firstMessage = null, lastActivityMs = null } = foldAll(summary, entries);
     expect({ messageCount, firstMessage, lastActivityMs }).toEqual(expected.summary);
     expect(foldAll(usage, entries).total).toEqual(expected.usageTotal);

@@ -1,10 +1,13 @@
-/** The name of a session: the latest session_info anywhere, cleared by an empty one. */
+/**
+ * The name of a session: what names it last, anywhere in the log, and all other places of names.
+ */
 import { describe, expect, it } from "vitest";
-import { sessionName } from "../../../packages/core/src/projections/name.ts";
+import { nameInForce, sessionName } from "../../../packages/core/src/projections/name.ts";
+import type { GivenName } from "../../../packages/core/src/projections/name.ts";
 import { foldAll } from "./fold.ts";
 import { stored, user } from "./sample-entries.ts";
 
-const nameAfter = (...names: unknown[]): string | undefined =>
+const nameAfter = (...names: unknown[]): GivenName =>
   foldAll(
     sessionName,
     names.map((name) => stored("session_info", "i", null, { name })),
@@ -23,10 +26,43 @@ describe("the name of a session", () => {
   });
 
   it.each(["", "  ", null, undefined])("is cleared by %j", (name) => {
-    expect(nameAfter("Draft", name)).toBeUndefined();
+    expect(nameAfter("Draft", name)).toBeNull();
   });
 
   it.each([5, true, {}, []])("is not changed by %j", (name) => {
     expect(nameAfter("Draft", name)).toBe("Draft");
+  });
+});
+
+describe("the name in force", () => {
+  const header = {
+    type: "session",
+    id: "a",
+    timestamp: "",
+    cwd: "",
+    title: " in the header ",
+  } as const;
+  const slot = { title: "in the slot", updatedAt: "" };
+
+  it.each([
+    [{ slot, given: "given", header }, "in the slot"],
+    [{ slot: { ...slot, title: " " }, given: "given", header }, undefined],
+    [{ slot: undefined, given: "given", header }, "given"],
+    [{ slot: undefined, given: null, header }, undefined],
+    [{ slot: undefined, given: undefined, header }, "in the header"],
+    [{ slot: undefined, given: undefined, header: { ...header, title: "" } }, undefined],
+    [{ slot: undefined, given: undefined, header: undefined }, undefined],
+  ])("of %j is %s", (sources, name) => {
+    expect(nameInForce(sources)).toBe(name);
+  });
+
+  it("is that of title_change entries as of session_info entries, the latest of both", () => {
+    const named = [
+      stored("session_info", "1", null, { name: "by pi" }),
+      stored("title_change", "2", "1", { title: "by omp", source: "user" }),
+    ];
+    expect(foldAll(sessionName, named)).toBe("by omp");
+    expect(foldAll(sessionName, named.toReversed())).toBe("by pi");
+    expect(foldAll(sessionName, [stored("title_change", "1", null, { name: "x" })])).toBeNull();
   });
 });

@@ -246,7 +246,7 @@ describe("appending behind what others left", () => {
   it("mints no id that another process took meanwhile", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const created = await createSession(path);
-    const ids = { sessionId: () => "x", jitter: () => 0 };
+    const ids = { sessionId: () => "x", jitter: () => 0, urlSafeId: () => "x" };
     const ofOne = ["00000001", "00000002"];
     const one = await openSession(path, {
       ports: { ids: { ...ids, entryId: () => ofOne.shift() ?? "" } },

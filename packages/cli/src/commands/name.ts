@@ -29,7 +29,9 @@ export async function nameCommand(options: NameOptions, io: CommandIo): Promise<
   const name = normalizeName(text ?? "");
   if (name === "" && !clear) throw new UsageError("A name needs a visible character; see --clear.");
   const session = await openSession(file, { signal: io.signal });
-  const result = await session.append({ type: "session_info", name }, { signal: io.signal });
-  await writeAcknowledgement(io.out, result, json);
+  const result = await session.setName(name, { signal: io.signal });
+  if (result !== null) await writeAcknowledgement(io.out, result, json);
+  else if (json) await writeJsonLine(io.out, { titleSlot: true });
+  else await io.out.write("renamed in the title slot\n");
   return 0;
 }

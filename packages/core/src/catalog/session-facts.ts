@@ -9,6 +9,7 @@ import { chunkBytesDefault, lineBytesMaxDefault } from "@branchlog/streaming";
 import type { SessionEntry, SessionHeader, SessionMessageEntry } from "../entries/entry-types.ts";
 import type { AssistantMessage } from "../entries/message-types.ts";
 import { sessionName } from "../projections/name.ts";
+import type { GivenName } from "../projections/name.ts";
 import { summary } from "../projections/summary.ts";
 import type { SessionSummary } from "../projections/summary.ts";
 import { HeaderSearch } from "./header-search.ts";
@@ -140,7 +141,7 @@ const silentMessage: SessionMessageEntry = {
 };
 
 class FactsFold implements ScanTarget {
-  #state: { readonly summary: SessionSummary; readonly name: string | undefined };
+  #state: { readonly summary: SessionSummary; readonly name: GivenName };
 
   constructor(known?: SessionFacts) {
     this.#state = known ?? { summary: summary.initial(), name: sessionName.initial() };
@@ -151,7 +152,7 @@ class FactsFold implements ScanTarget {
   }
 
   get name(): string | undefined {
-    return this.#state.name;
+    return this.#state.name ?? undefined;
   }
 
   otherMessage(): void {

@@ -5,6 +5,7 @@
 import { crc32 } from "node:zlib";
 import type { ByteSource } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
+import { slotLength } from "../dialects/title-slot.ts";
 import type { FileStat } from "../store/ports.ts";
 
 /** See the file comment. */
@@ -44,13 +45,15 @@ export function isBoundAs({ dev, ino, size, ctimeMs }: LogBinding, stat: FileSta
   return isSameFile && stat.size === size && stat.ctimeMs === ctimeMs;
 }
 
-/** Checksums of the start, of evenly spaced parts, and of the end. */
+/** Checksums of the start, of evenly spaced parts, and of the end; of none of a title slot. */
 function samplesOf(source: ByteSource, end: number): number[] {
   const part = Buffer.alloc(Math.min(sampleBytes, end));
   const last = end - part.length;
+  let slot = 0;
   return Array.from({ length: samplesBetween + 2 }, (_, at) => {
     const position = Math.floor((last * at) / (samplesBetween + 1));
     readFullySync(source, part, part.length, position);
-    return crc32(part);
+    if (at === 0) slot = slotLength(part);
+    return crc32(part.subarray(Math.min(part.length, Math.max(0, slot - position))));
   });
 }

@@ -25,23 +25,38 @@ export interface EncodedDraft {
   readonly timestamp: string;
 }
 
-/** The keys behind the envelope, in pi's order. */
+/** What a draft says, apart from its envelope. */
+export interface DraftFields {
+  readonly type: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Puts what a draft says into other words. Pure: it sees copies of the caller's fields. */
+export type DraftTranslation = (draft: DraftFields) => DraftFields;
+
+/** The keys behind the envelope, in the order of pi, those of omp in its order among them. */
 const payloadKeys: { readonly [T in SessionEntry["type"]]: readonly string[] } = {
   message: ["message"],
-  thinking_level_change: ["thinkingLevel"],
-  model_change: ["provider", "modelId"],
+  thinking_level_change: ["thinkingLevel", "configured"],
+  model_change: ["provider", "modelId", "model", "role", "resolvedModelIsFallback"],
   compaction: [
     "summary",
+    "shortSummary",
     "firstKeptEntryId",
     "tokensBefore",
+    "tokensAfter",
+    "method",
+    "providerReplayThroughEntryId",
     "details",
     "usage",
     "fromHook",
+    "fromExtension",
+    "preserveData",
     "systemMessage",
   ],
-  branch_summary: ["fromId", "summary", "details", "usage", "fromHook"],
+  branch_summary: ["fromId", "summary", "details", "usage", "fromHook", "fromExtension"],
   custom: ["customType", "data"],
-  custom_message: ["customType", "content", "display", "details"],
+  custom_message: ["customType", "content", "display", "details", "attribution"],
   label: ["targetId", "label"],
   session_info: ["name"],
   usage: ["kind", "provider", "model", "usage", "note"],
@@ -52,13 +67,18 @@ const payloadKeys: { readonly [T in SessionEntry["type"]]: readonly string[] } =
  * Encodes everything but id and parent. Fields unknown to pi follow its own, in their order.
  *
  * @param timestamp ISO 8601 with milliseconds, as it is to be stored.
+ * @param translate Puts the draft into the words of the log that it is written to.
  * @throws `ERR_UNSERIALIZABLE` with the cause (cycle, BigInt, a throwing toJSON or getter, too deep
  * or too long, a message that is no object), `ERR_INVALID_ARGUMENT` for a draft that is no object,
  * has no type, has the type `session`, or has an id, parentId or timestamp. Nothing else.
  */
-export function encodeDraft(draft: EntryDraft, timestamp: string): EncodedDraft {
+export function encodeDraft(
+  draft: EntryDraft,
+  timestamp: string,
+  translate?: DraftTranslation,
+): EncodedDraft {
   if (typeof timestamp !== "string") throw invalid("The timestamp must be a string");
-  const { type, payload } = readDraft(draft);
+  const { type, payload } = translated(readDraft(draft), translate);
   const ownId = type === "compaction" && payload["firstKeptEntryId"] === null;
   const left = ownId ? takeUpToOwnId(payload) : "";
   const right = membersText(payload);
@@ -128,12 +148,23 @@ function readDraft(draft: EntryDraft): DraftParts {
   const type = guardEncoding("The draft", (): unknown => draft.type);
   if (typeof type !== "string" || type === "") throw invalid("A draft needs a type");
   if (type === "session") throw invalid("A header cannot be appended");
-  const keys = isKnownEntryType(type) ? payloadKeys[type] : [];
-  const payload = guardEncoding(`The ${type} entry`, () => orderedFields(draft, keys, "type"));
+  const read = (): Record<string, unknown> => orderedFields(draft, keysOf(type), "type");
+  const payload = guardEncoding(`The ${type} entry`, read);
   for (const key of ["id", "parentId", "timestamp"]) {
     if (payload[key] !== undefined) throw invalid(`A draft has no ${key}; the log gives it one`);
   }
   return { type, payload };
+}
+
+function translated(parts: DraftParts, translate: DraftTranslation | undefined): DraftParts {
+  if (translate === undefined) return parts;
+  const { type, fields } = translate({ type: parts.type, fields: parts.payload });
+  if (fields === parts.payload) return parts;
+  return { type, payload: orderedFields(fields, keysOf(type)) };
+}
+
+function keysOf(type: string): readonly string[] {
+  return isKnownEntryType(type) ? payloadKeys[type] : [];
 }
 
 function opening(type: string): string {
@@ -156,8 +187,10 @@ function membersText(payload: Record<string, unknown>): string {
 
 /** Takes the members up to the own id out of the payload; the text ends with the key it goes to. */
 function takeUpToOwnId(payload: Record<string, unknown>): string {
-  const summary = membersText({ summary: payload["summary"] });
+  const { summary: text, shortSummary } = payload;
+  const summary = membersText({ summary: text, shortSummary });
   delete payload["summary"];
+  delete payload["shortSummary"];
   delete payload["firstKeptEntryId"];
   return `${summary === "" ? "" : ","}${summary},"firstKeptEntryId":`;
 }

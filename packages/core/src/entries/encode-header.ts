@@ -4,7 +4,7 @@ import type { SessionHeader } from "./entry-types.ts";
 import { guardEncoding, objectText } from "./json-text.ts";
 import { orderedFields } from "./ordered-fields.ts";
 
-const headerKeys = ["type", "version", "id", "timestamp", "cwd", "parentSession"];
+const headerKeys = ["type", "version", "id", "timestamp", "cwd", "title", "parentSession"];
 
 /**
  * The header as one line with its newline: pi's keys in pi's order, then all others in theirs. Keys

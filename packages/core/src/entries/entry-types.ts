@@ -19,6 +19,8 @@ export interface SessionHeader {
   readonly cwd: string;
   /** Absolute path of the log that this one was forked from. It may be gone. */
   readonly parentSession?: string | undefined;
+  /** omp only: the name of the session when it was created. Later ones stand elsewhere. */
+  readonly title?: string | undefined;
   /** v1 only, before pi 0.31.0: what is `parentSession` now. Not migrated by pi. */
   readonly branchedFrom?: string | undefined;
   /** v1 only: the model at the start. */
@@ -54,11 +56,15 @@ export interface ThinkingLevelChangeEntry extends SessionEntryBase {
   readonly thinkingLevel: string;
 }
 
-/** The model from here on. Since v1. */
+/** The model from here on. Since v1. Logs of omp hold `model` instead of the two fields of pi. */
 export interface ModelChangeEntry extends SessionEntryBase {
   readonly type: "model_change";
   readonly provider: string;
   readonly modelId: string;
+  /** omp: `provider/modelId`. */
+  readonly model?: string | undefined;
+  /** omp: what the model is for; absent: the conversation, as with `default`. */
+  readonly role?: string | undefined;
 }
 
 /** A summary that stands for the model in place of what came before. Since v1. */
@@ -79,6 +85,12 @@ export interface CompactionEntry<T = unknown> extends SessionEntryBase {
   readonly fromHook?: boolean | undefined;
   /** The system messages up to here, folded into one. Since pi 0.86.0. */
   readonly systemMessage?: SystemMessage | undefined;
+  /** omp: the summary in few words, for the user interface. */
+  readonly shortSummary?: string | undefined;
+  /** omp: what `fromHook` is in pi. */
+  readonly fromExtension?: boolean | undefined;
+  /** omp: what extensions keep across the compaction. */
+  readonly preserveData?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A summary of a branch that was left. Since v2. */
@@ -96,6 +108,8 @@ export interface BranchSummaryEntry<T = unknown> extends SessionEntryBase {
   readonly usage?: Usage | undefined;
   /** True if an extension made it. */
   readonly fromHook?: boolean | undefined;
+  /** omp: what `fromHook` is in pi. */
+  readonly fromExtension?: boolean | undefined;
 }
 
 /** State of an extension, which the model never sees. Since v2. */
@@ -116,6 +130,8 @@ export interface CustomMessageEntry<T = unknown> extends SessionEntryBase {
   readonly display: boolean;
   /** For the extension; never sent to a model. */
   readonly details?: T | undefined;
+  /** omp: in whose name it was said. */
+  readonly attribution?: "user" | "agent" | undefined;
 }
 
 /** A bookmark on an entry. The latest for a target wins. Since v2. */

@@ -100,6 +100,8 @@ export interface CustomMessage<T = unknown> {
   readonly display: boolean;
   /** For the extension; never sent to a model. */
   readonly details?: T | undefined;
+  /** omp only: in whose name it was said. */
+  readonly attribution?: "user" | "agent" | undefined;
   /** Epoch milliseconds. */
   readonly timestamp: number;
 }
@@ -117,6 +119,8 @@ export interface BranchSummaryMessage {
 export interface CompactionSummaryMessage {
   readonly role: "compactionSummary";
   readonly summary: string;
+  /** omp only: the summary in few words. */
+  readonly shortSummary?: string | undefined;
   readonly tokensBefore: number;
   /** Epoch milliseconds. */
   readonly timestamp: number;

@@ -7,7 +7,7 @@
 /** What the index knows of an entry without reading its body. */
 export interface Kind {
   readonly type: string;
-  /** Of `message` entries. */
+  /** Of `message` entries; of a `model_change` of omp the role that the model has from then on. */
   readonly role: string | undefined;
   /** Of `custom` and `custom_message` entries. */
   readonly customType: string | undefined;

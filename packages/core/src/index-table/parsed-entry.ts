@@ -1,5 +1,6 @@
 /** What the index keeps of an entry, from its parsed record instead of its envelope. */
 import type { JsonObject } from "@branchlog/streaming";
+import { modelRole } from "../dialects/model-reference.ts";
 import type { Kind } from "./kind-table.ts";
 
 /** The kind of a parsed entry; v2's role hookMessage is custom since v3. */
@@ -9,7 +10,8 @@ export function kindOfValue(type: string, value: JsonObject, version: number): K
     type === "message" && message !== null && typeof message === "object" && !Array.isArray(message)
       ? message["role"]
       : undefined;
-  const role = typeof stored === "string" ? stored : undefined;
+  const ofMessage = typeof stored === "string" ? stored : undefined;
+  const role = type === "model_change" ? modelRole(value) : ofMessage;
   const hasCustomType = type === "custom" || type === "custom_message";
   return {
     type,

@@ -9,6 +9,12 @@ export const foldedTypes: ReadonlySet<string> = new Set([
   "model_change",
   "thinking_level_change",
   "context_edit",
+  "title_change",
+  "ttsr_injection",
+  "mode_change",
+  "service_tier_change",
+  "reset_boundary",
+  "archive",
 ]);
 
 /** Record types that are no entries and no damage: omp's title slot. */

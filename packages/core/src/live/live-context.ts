@@ -40,7 +40,8 @@ export class LiveContexts {
     if (isKnown && known.leafRow === leafRow) return known.context;
     const growing = await this.#growingAt(engine, leafRow < 0 ? null : leafId);
     const { messages, count, settings, truncatedAt } = growing;
-    const found = { messages: new GrowingListView(messages, count), ...settings };
+    const { thinkingLevel, model } = settings;
+    const found = { messages: new GrowingListView(messages, count), thinkingLevel, model };
     const context = truncatedAt === undefined ? found : { ...found, truncatedAt };
     this.#known = { state, reshapedCount, leafRow, context };
     return context;

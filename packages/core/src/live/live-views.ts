@@ -75,7 +75,7 @@ export class LiveViews {
     this.tips$ = hub.value(() => tree.tips()).observable;
     this.tree$ = hub.value(() => tree.tree()).observable;
     this.labels$ = hub.value(() => labels.read(folded())).observable;
-    this.name$ = hub.value(() => folded().name).observable;
+    this.name$ = hub.value(() => hub.engine.log.state.name).observable;
     this.header$ = hub.value(() => hub.engine.header, isDeepStrictEqual).observable;
     this.diagnostics$ = hub.value(() => hub.engine.diagnostics, isSameList).observable;
     this.status$ = hub.value(() => hub.status).observable;

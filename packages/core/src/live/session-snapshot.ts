@@ -8,7 +8,7 @@ import type { Engine } from "../session/engine.ts";
 /** What is known at a leaf, of the log of an engine. May read bodies for the settings. */
 export function sessionSnapshot(engine: Engine, leaf: string | null): SessionSnapshot {
   const { log, header, tailId, index } = engine;
-  const { revision, folded } = log.state;
+  const { revision, folded, name } = log.state;
   const isThere = leaf !== null && index.rowOfId(leaf) >= 0;
   return {
     generation: log.generation,
@@ -17,7 +17,7 @@ export function sessionSnapshot(engine: Engine, leaf: string | null): SessionSna
     header,
     leaf,
     tail: tailId,
-    name: folded.name,
+    name,
     labels: new Map(folded.labels),
     settings: settingsOfPath(engine.pathView(isThere ? leaf : null)),
   };

@@ -117,12 +117,14 @@ function storedMessage(entry: SessionMessageEntry, onProblem?: OnContextProblem)
 }
 
 function customMessage(entry: CustomMessageEntry): CustomMessage {
+  const { attribution } = entry;
   return {
     role: "custom",
     customType: entry.customType,
     content: entry.content ?? [],
     display: entry.display,
     details: entry.details,
+    ...(attribution === undefined ? {} : { attribution }),
     timestamp: storedTimeMs(entry.timestamp),
   };
 }
@@ -134,12 +136,13 @@ function branchSummaryMessages(entry: BranchSummaryEntry): AgentMessage[] {
 }
 
 function compactionMessages(entry: CompactionEntry, onProblem?: OnContextProblem): AgentMessage[] {
-  const { summary, tokensBefore, systemMessage } = entry;
+  const { summary, shortSummary, tokensBefore, systemMessage } = entry;
+  const short = shortSummary === undefined ? {} : { shortSummary };
   const timestamp = storedTimeMs(entry.timestamp);
   const messages: AgentMessage[] = [];
   if (isStoredObject(systemMessage)) messages.push(systemMessage);
   else if (systemMessage) onProblem?.({ entryId: entry.id, reason: "no-system-message" });
-  messages.push({ role: "compactionSummary", summary, tokensBefore, timestamp });
+  messages.push({ role: "compactionSummary", summary, ...short, tokensBefore, timestamp });
   return messages;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Which entries of a path a model sees, and in what order: all of them, or the last compaction,
- * what it kept, and what came after. Reads ids and types; of bodies only that of the compaction.
+ * Which entries of a path a model sees, and in what order: all of them; or the last compaction,
+ * what it kept, and what came after; or what came after a later reset of omp. Reads ids and types;
+ * of bodies only that of the compaction.
  */
 import type { PathView } from "./projection.ts";
 
@@ -9,12 +10,15 @@ import type { PathView } from "./projection.ts";
  * is the path. Otherwise the last compaction on the path comes first, then the entries before it
  * from its `firstKeptEntryId` on, except system messages (its own `systemMessage` stands for them),
  * then the entries after it. An id that is not on the path before the compaction keeps nothing.
+ * Behind the last compaction a `reset_boundary` leaves only what follows it, without a summary.
  *
  * Linear in what is selected plus the distance back to the first kept entry.
  */
 export function selectContext(view: PathView): Int32Array {
-  const compaction = lastCompaction(view);
-  const from = compaction === -1 ? 0 : firstKept(view, compaction);
+  const last = lastCut(view);
+  const isReset = last !== -1 && view.type(last) === "reset_boundary";
+  const compaction = isReset ? -1 : last;
+  const from = isReset ? last + 1 : firstShown(view, compaction);
   const selected = new Int32Array(view.length - from);
   let count = 0;
   if (compaction !== -1) selected[count++] = compaction;
@@ -25,11 +29,17 @@ export function selectContext(view: PathView): Int32Array {
   return selected.subarray(0, count);
 }
 
-function lastCompaction(view: PathView): number {
+/** The last compaction or reset, whichever is later; -1 without either. */
+function lastCut(view: PathView): number {
   for (let i = view.length - 1; i >= 0; i--) {
-    if (view.type(i) === "compaction") return i;
+    const type = view.type(i);
+    if (type === "compaction" || type === "reset_boundary") return i;
   }
   return -1;
+}
+
+function firstShown(view: PathView, compaction: number): number {
+  return compaction === -1 ? 0 : firstKept(view, compaction);
 }
 
 /** The index of the first kept entry; that of the compaction itself if none is kept. */

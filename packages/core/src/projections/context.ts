@@ -12,7 +12,8 @@ import {
 } from "./context-messages.ts";
 import { selectContext } from "./context-selection.ts";
 import type { PathView } from "./projection.ts";
-import { settingsOfPath, type PathSettings } from "./settings.ts";
+import { settingsOf, settingsOfPath, settingsStateOfPath } from "./settings.ts";
+import type { PathSettings, SettingsState } from "./settings.ts";
 
 /** What a request to a model starts from, under pi's names. */
 export interface SessionContext extends PathSettings {
@@ -31,6 +32,12 @@ export interface PathContext extends SessionContext {
 /** A context together with the entries that its messages come from, under pi's names. */
 export interface SessionProjection extends SessionContext, ProjectedEntries {}
 
+/** A context, and the state of its settings. */
+export interface BuiltContext {
+  readonly context: PathContext;
+  readonly settings: SettingsState;
+}
+
 /**
  * Builds the context at the end of the path. Loads the bodies of what speaks to a model and of the
  * two entries that hold the settings; those of extension state and labels stay on disk.
@@ -38,15 +45,23 @@ export interface SessionProjection extends SessionContext, ProjectedEntries {}
  * @param onProblem called for each malformed body that the context was built without
  */
 export function buildContext(view: PathView, onProblem?: OnContextProblem): PathContext {
+  return buildWithSettings(view, onProblem).context;
+}
+
+/** As {@link buildContext}, for those who go on from there. */
+export function buildWithSettings(view: PathView, onProblem?: OnContextProblem): BuiltContext {
   const speaking: SessionEntry[] = [];
   for (const [position, i] of selectContext(view).entries()) {
     if (canSpeak(view.type(i), position)) speaking.push(view.entry(i));
   }
   const { messages } = projectSelected(speaking, onProblem);
-  const { thinkingLevel, model } = settingsOfPath(view);
+  const settings = settingsStateOfPath(view);
   const truncatedAt = view.missingParentId;
-  const context = { messages, thinkingLevel, model };
-  return truncatedAt === undefined ? context : { ...context, truncatedAt };
+  const context = { messages, ...settingsOf(settings) };
+  return {
+    context: truncatedAt === undefined ? context : { ...context, truncatedAt },
+    settings,
+  };
 }
 
 /**

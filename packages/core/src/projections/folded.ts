@@ -1,27 +1,35 @@
 /**
  * The projections that are folded while a log is read, because their few entries are parsed then
- * anyway: labels and the name. Everything else is folded when somebody asks for it.
+ * anyway: labels, the name, and in which dialect the log is written. Everything else is folded when
+ * somebody asks for it.
  */
+import type { JsonObject } from "@branchlog/streaming";
+import { dialectOfEntry } from "../dialects/dialect.ts";
+import type { DialectName } from "../dialects/dialect.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { labels } from "./labels.ts";
 import type { Label, Labels } from "./labels.ts";
 import { sessionName } from "./name.ts";
+import type { GivenName } from "./name.ts";
 
-/** Labels and name as they are saved. */
+/** All of it as it is saved. */
 export interface SavedFolded {
   readonly versions: readonly number[];
   readonly labels: readonly (readonly [targetId: string, label: Label])[];
   readonly labelled: readonly string[];
-  readonly name: string | null;
+  /** An empty list: nothing names it. */
+  readonly names: readonly (string | null)[];
+  readonly dialect: DialectName | null;
 }
 
 /** What the states of these versions mean: those of another are rebuilt. */
-export const foldedVersions: readonly number[] = [labels.version, sessionName.version];
+export const foldedVersions: readonly number[] = [labels.version, sessionName.version, 1];
 
-/** Current labels and name of one generation of a log. */
+/** What the folded entries of one generation of a log come to. */
 export class FoldedProjections {
   #labels: Labels = labels.initial();
-  #name: string | undefined = sessionName.initial();
+  #name: GivenName = sessionName.initial();
+  #dialect: DialectName | undefined;
   readonly #labelled: string[] = [];
 
   /** Labels in force, by the id of their target. Changes with the log: copy it to keep it. */
@@ -34,22 +42,33 @@ export class FoldedProjections {
     return this.#labelled;
   }
 
-  /** The name, or undefined if the session has none. */
-  get name(): string | undefined {
+  /** What the entries name it; whether that is its name, `nameInForce` says. */
+  get name(): GivenName {
     return this.#name;
+  }
+
+  /** The dialect of the first entry that only one of them has. */
+  get dialect(): DialectName | undefined {
+    return this.#dialect;
   }
 
   /** All of it, as it is now. */
   save(): SavedFolded {
-    const name = this.#name ?? null;
-    return { versions: foldedVersions, labels: [...this.#labels], labelled: this.#labelled, name };
+    return {
+      versions: foldedVersions,
+      labels: [...this.#labels],
+      labelled: this.#labelled,
+      names: this.#name === undefined ? [] : [this.#name],
+      dialect: this.#dialect ?? null,
+    };
   }
 
   /** Takes over what was saved, being empty so far. */
   restore(saved: SavedFolded): void {
     this.#labels = new Map(saved.labels);
     for (const targetId of saved.labelled) this.#labelled.push(targetId);
-    this.#name = saved.name ?? undefined;
+    this.#name = saved.names[0];
+    this.#dialect = saved.dialect ?? undefined;
   }
 
   /** Takes in the entry of a row, in file order. */
@@ -60,5 +79,7 @@ export class FoldedProjections {
       this.#labelled.push(entry.targetId);
     }
     this.#name = sessionName.apply(this.#name, record);
+    // Decoding boundary: an entry is a JSON object.
+    this.#dialect ??= dialectOfEntry(entry as unknown as JsonObject);
   }
 }

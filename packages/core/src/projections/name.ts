@@ -1,21 +1,49 @@
 /**
- * The name of a session: that of the latest `session_info` entry anywhere in the log, not of one
- * branch, so that renaming never moves anybody's leaf.
+ * The name of a session: what the latest entry that names it says, anywhere in the log, not on one
+ * branch, so that renaming never moves anybody's leaf. omp keeps names in other places, too, and
+ * which of them counts is said here.
  */
+import type { TitleSlot } from "../dialects/title-slot.ts";
+import type { SessionHeader } from "../entries/entry-types.ts";
 import type { Projection } from "./projection.ts";
 
+/** What the entries of a log name it: undefined if none does, null if the name was cleared. */
+export type GivenName = string | null | undefined;
+
 /**
- * Folds to the name without surrounding white space; undefined if never named, or cleared by one
- * that is absent, null or empty. One that is no string is ignored.
+ * Folds to the name without surrounding white space; null once it was cleared, by a name that is
+ * absent, null or empty. One that is no string is ignored. pi names a session by `session_info`
+ * entries, omp by `title_change` entries.
  */
-export const sessionName: Projection<string | undefined> = {
+export const sessionName: Projection<GivenName> = {
   name: "name",
-  version: 1,
-  types: ["session_info"],
+  version: 2,
+  types: ["session_info", "title_change"],
   initial: () => undefined,
   apply: (state, { entry }) => {
-    if (entry.type !== "session_info") return state;
-    const name: unknown = entry.name ?? "";
-    return typeof name === "string" ? name.trim() || undefined : state;
+    const type: string = entry.type;
+    if (type !== "session_info" && type !== "title_change") return state;
+    const field = type === "session_info" ? "name" : "title";
+    const name: unknown = Reflect.get(entry, field) ?? "";
+    return typeof name === "string" ? name.trim() || null : state;
   },
 };
+
+/** Everything in a log that may name it. */
+export interface NameSources {
+  readonly slot: TitleSlot | undefined;
+  readonly given: GivenName;
+  readonly header: SessionHeader | undefined;
+}
+
+/**
+ * The name in force: that of the title slot if the log has one, also where it is empty; else that
+ * of its entries; else the title in its header. As omp has it, whose slot is rewritten in place.
+ */
+export function nameInForce({ slot, given, header }: NameSources): string | undefined {
+  if (slot !== undefined) return slot.title.trim() || undefined;
+  if (given !== undefined) return given ?? undefined;
+  // Decoding boundary: of a header only type and id were checked.
+  const title: unknown = header?.title;
+  return typeof title === "string" ? title.trim() || undefined : undefined;
+}

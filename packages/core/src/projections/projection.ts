@@ -2,6 +2,7 @@
  * What projections are made of: a pure fold over the entries of a log, and the view of one path
  * through its tree. Guarantees nothing itself; `arrayPathView` adapts a plain list of entries.
  */
+import { modelRole } from "../dialects/model-reference.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 
 /** One accepted entry of a log and where it stands in it. */
@@ -42,8 +43,10 @@ export interface PathView {
   /** The parent id of the entry at index 0 if no entry of the log has that id. */
   readonly missingParentId?: string | undefined;
   type(i: number): string;
-  /** The role of a `message` entry if it has one. */
+  /** The role of a `message` entry if it has one; that of a `model_change` of omp. */
   role(i: number): string | undefined;
+  /** What a `custom` or `custom_message` entry says whose it is. */
+  customType(i: number): string | undefined;
   id(i: number): string;
   /** The whole entry. May read and parse; the other members never do. */
   entry(i: number): SessionEntry;
@@ -68,14 +71,22 @@ export function arrayPathView(
     missingParentId,
     type: (i) => at(i).type,
     role: (i) => roleOf(at(i)),
+    customType: (i) => customTypeOf(at(i)),
     id: (i) => at(i).id,
     entry: at,
   };
 }
 
 function roleOf(entry: SessionEntry): string | undefined {
+  if (entry.type === "model_change") return modelRole(entry);
   if (entry.type !== "message") return undefined;
   // Foreign files hold messages that are null, or without a role.
   const role: unknown = (entry.message as { role?: unknown } | null | undefined)?.role;
   return typeof role === "string" ? role : undefined;
+}
+
+function customTypeOf(entry: SessionEntry): string | undefined {
+  if (entry.type !== "custom" && entry.type !== "custom_message") return undefined;
+  const customType: unknown = entry.customType;
+  return typeof customType === "string" ? customType : undefined;
 }

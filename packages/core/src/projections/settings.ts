@@ -1,15 +1,15 @@
 /**
  * The model and the thinking level that are in force at the end of a path. Pure; reads the path
  * from its end and loads only the bodies that name one of the two.
+ *
+ * In pi, the model that answered last counts, and so does a later choice. In omp, a choice counts
+ * until the next one, also where another model stood in for an answer. The dialect of the choice
+ * decides.
  */
+import { mainRole, modelReference } from "../dialects/model-reference.ts";
+import type { ModelReference } from "../dialects/model-reference.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { PathView } from "./projection.ts";
-
-/** A model as its provider names it. */
-export interface ModelReference {
-  readonly provider: string;
-  readonly modelId: string;
-}
 
 /** What is in force on a path; compactions do not reset it. */
 export interface PathSettings {
@@ -19,37 +19,94 @@ export interface PathSettings {
   readonly model: ModelReference | null;
 }
 
+/** The same, with what it takes to go on from there. */
+export interface SettingsState extends PathSettings {
+  /** Whether the model stays, whichever answers. */
+  readonly isModelChosen: boolean;
+}
+
+/** What one entry says of the model. */
+interface ModelChange {
+  readonly model: ModelReference;
+  readonly isModelChosen: boolean;
+}
+
 /**
  * The thinking level of the last `thinking_level_change`, and the model of the last `model_change`
- * or assistant message, whichever is later. Entries that lack these fields do not count. Loads two
- * bodies as a rule; linear in the distance back to the farther of the two entries.
+ * for the conversation, or that of a later assistant message. Entries that lack these fields do not
+ * count. Loads three bodies as a rule; linear in the distance back to the farther of the changes.
  */
 export function settingsOfPath(view: PathView): PathSettings {
+  return settingsOf(settingsStateOfPath(view));
+}
+
+/** As {@link settingsOfPath}. */
+export function settingsStateOfPath(view: PathView): SettingsState {
   let thinkingLevel: string | undefined;
-  let model: ModelReference | undefined;
+  let change: ModelChange | undefined;
+  let answering: ModelReference | undefined;
   for (let i = view.length - 1; i >= 0; i--) {
-    if (thinkingLevel !== undefined && model !== undefined) break;
+    if (thinkingLevel !== undefined && change !== undefined) break;
     const type = view.type(i);
-    if (type === "thinking_level_change") thinkingLevel ??= levelOf(view, i);
-    else if (namesModel(view, i, type)) model ??= modelOf(view.entry(i));
+    if (type === "thinking_level_change") thinkingLevel ??= levelOf(view.entry(i));
+    else if (change !== undefined) continue;
+    else if (type === "model_change") change = changeAt(view, i);
+    else if (type === "message" && view.role(i) === "assistant") {
+      answering ??= answeringModel(view.entry(i));
+    }
   }
-  return { thinkingLevel: thinkingLevel ?? "off", model: model ?? null };
+  const isModelChosen = change?.isModelChosen === true;
+  const model = isModelChosen ? change?.model : (answering ?? change?.model);
+  return { thinkingLevel: thinkingLevel ?? "off", model: model ?? null, isModelChosen };
 }
 
-function namesModel(view: PathView, i: number, type: string): boolean {
-  return type === "model_change" || (type === "message" && view.role(i) === "assistant");
+/** The settings behind an entry, from those before it; the same object if it changes nothing. */
+export function settingsAfter(before: SettingsState, entry: SessionEntry): SettingsState {
+  const level = entry.type === "thinking_level_change" ? levelOf(entry) : undefined;
+  const change = entry.type === "model_change" ? modelChange(entry) : undefined;
+  const answering = before.isModelChosen ? undefined : answeringModel(entry);
+  const thinkingLevel = level ?? before.thinkingLevel;
+  const model = change?.model ?? answering ?? before.model;
+  const isModelChosen = change?.isModelChosen ?? before.isModelChosen;
+  const isSame =
+    thinkingLevel === before.thinkingLevel &&
+    model === before.model &&
+    isModelChosen === before.isModelChosen;
+  return isSame ? before : { thinkingLevel, model, isModelChosen };
 }
 
-function levelOf(view: PathView, i: number): string | undefined {
-  const entry = view.entry(i);
-  const level: unknown = entry.type === "thinking_level_change" ? entry.thinkingLevel : undefined;
-  return typeof level === "string" ? level : undefined;
+/** Without what is kept for going on. */
+export function settingsOf({ thinkingLevel, model }: SettingsState): PathSettings {
+  return { thinkingLevel, model };
 }
 
-function modelOf(entry: SessionEntry): ModelReference | undefined {
-  if (entry.type === "model_change") return reference(entry.provider, entry.modelId);
+function changeAt(view: PathView, i: number): ModelChange | undefined {
+  const role = view.role(i);
+  return role === undefined || role === mainRole ? modelChange(view.entry(i)) : undefined;
+}
+
+/** What a `model_change` says of the model of the conversation. */
+function modelChange(entry: SessionEntry): ModelChange | undefined {
+  if (entry.type !== "model_change") return undefined;
+  const { model, role, provider, modelId } = entry;
+  if (typeof model !== "string" || model === "") {
+    const own = reference(provider, modelId);
+    return own && { model: own, isModelChosen: false };
+  }
+  const named = (role ?? mainRole) === mainRole ? modelReference(model) : undefined;
+  return named && { model: named, isModelChosen: true };
+}
+
+function answeringModel(entry: SessionEntry): ModelReference | undefined {
   if (entry.type !== "message" || entry.message?.role !== "assistant") return undefined;
   return reference(entry.message.provider, entry.message.model);
+}
+
+/** omp stores null where thinking is off. */
+function levelOf(entry: SessionEntry): string | undefined {
+  const level: unknown = entry.type === "thinking_level_change" ? entry.thinkingLevel : undefined;
+  if (level === null) return "off";
+  return typeof level === "string" ? level : undefined;
 }
 
 function reference(provider: unknown, modelId: unknown): ModelReference | undefined {

@@ -52,8 +52,8 @@ interface OwnUsage extends SessionUsage {
 
 const fold: Projection<OwnUsage> = {
   name: "usage",
-  version: 1,
-  types: ["message", "usage", "compaction", "branch_summary"],
+  version: 2,
+  types: ["message", "usage", "model_usage", "compaction", "branch_summary"],
   initial: () => ({ total: noUsage, byModel: new Map(), unattributed: noUsage }),
   apply: (state, { entry }) => {
     const spent = spentBy(entry);
@@ -63,9 +63,9 @@ const fold: Projection<OwnUsage> = {
 };
 
 /**
- * Folds the usage of assistant messages, tool results, `usage` entries, compactions and branch
- * summaries. Missing numbers count as 0. `apply` changes the maps that it is given: O(1) per entry;
- * take a `snapshot` of what must not change.
+ * Folds the usage of assistant messages, tool results, `usage` and `model_usage` entries,
+ * compactions and branch summaries. Missing numbers count as 0. `apply` changes the maps that it is
+ * given: O(1) per entry; take a `snapshot` of what must not change.
  */
 export const usage: Projection<SessionUsage> = fold;
 
@@ -85,8 +85,19 @@ function spentBy(entry: SessionEntry): Spent | undefined {
     case "branch_summary":
       return spentOn(entry.usage, undefined, undefined);
     default:
-      return undefined;
+      return spentByOmp(entry);
   }
+}
+
+/** What omp spent on a model beside the conversation. */
+function spentByOmp(entry: SessionEntry): Spent | undefined {
+  const type: string = entry.type;
+  if (type !== "model_usage") return undefined;
+  const [spent, provider, model] = ["usage", "provider", "model"].map((name): unknown =>
+    Reflect.get(entry, name),
+  );
+  // Decoding boundary: its numbers are looked at one by one.
+  return spentOn(spent as Usage | undefined, provider, model);
 }
 
 function spentByMessage(message: AgentMessage): Spent | undefined {

@@ -21,7 +21,7 @@ import { portStep } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
 /** Types whose entries describe the session and are attached so that they move nobody's leaf. */
-const metadataTypes: ReadonlySet<string> = new Set(["label", "session_info"]);
+const metadataTypes: ReadonlySet<string> = new Set(["label", "session_info", "title_change"]);
 
 /**
  * An item for a draft, with the defaults of pi: a child of the leaf, with a new id.

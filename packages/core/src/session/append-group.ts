@@ -64,7 +64,7 @@ function situationOf(
     hasDiverged: isFirst && engine.hasDiverged,
     onDiverged: request.onDiverged,
     expectedTail: request.expectedTail,
-    mintId: () => engine.settings.ports.ids.entryId(),
+    mintId: () => engine.mintEntryId(),
     sameContent: (id, encoded) => isSame(engine, log, id, encoded),
   };
 }

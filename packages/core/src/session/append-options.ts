@@ -1,9 +1,9 @@
 /** What a caller says about an append, and the request that it makes. */
-import { encodeDraft } from "../entries/encode-entry.ts";
 import type { EntryDraft } from "../entries/entry-draft.ts";
 import { appendItem } from "./append-entries.ts";
 import type { AppendRequest } from "./append-group.ts";
 import type { OnDiverged, ParentChoice } from "./append-plan.ts";
+import type { Engine } from "./engine.ts";
 
 /** Where and on what conditions entries are appended. */
 export interface AppendOptions {
@@ -25,15 +25,15 @@ export interface AppendOptions {
  * @throws As `encodeDraft` and `appendItem`.
  */
 export function requestOf(
+  engine: Engine,
   drafts: readonly EntryDraft[],
   options: AppendOptions,
-  timeMs: number,
 ): AppendRequest {
-  const timestamp = isoText(timeMs);
+  const timestamp = isoText(engine.settings.ports.clock.now());
   const { onDiverged = "branch", expectedTail, id } = options;
   const parent = parentChoice(options.parent ?? "leaf");
   const items = drafts.map((draft, i) =>
-    appendItem(encodeDraft(draft, timestamp), i === 0 ? parent : { kind: "leaf" }, id),
+    appendItem(engine.encode(draft, timestamp), i === 0 ? parent : { kind: "leaf" }, id),
   );
   return { items, onDiverged, expectedTail };
 }

@@ -35,7 +35,23 @@ export class BodyFold<S> {
     return pass;
   }
 
+  /** As {@link BodyFold.value}, blocking. */
+  valueSync(): S {
+    const { rows, upTo } = this.#rest();
+    const { bodies } = this.#engine;
+    for (const { row, entry } of bodies.entriesSync(rows)) this.#apply(row, entry);
+    return this.#done(upTo);
+  }
+
   async #foldOn(signal: AbortSignal | undefined): Promise<S> {
+    const { rows, upTo } = this.#rest();
+    const { bodies } = this.#engine;
+    for await (const { row, entry } of bodies.entries(rows, signal)) this.#apply(row, entry);
+    return this.#done(upTo);
+  }
+
+  /** What was not folded yet, of the generation that the log has now. */
+  #rest(): { readonly rows: Iterable<number>; readonly upTo: number } {
     const { generation, state } = this.#engine.log;
     if (generation !== this.#generation) {
       this.#state = this.#projection.initial();
@@ -45,15 +61,18 @@ export class BodyFold<S> {
     }
     const upTo = state.revision;
     const rows = rowsOfTypes(this.#engine, this.#rows, upTo, this.#projection.types);
-    for await (const { row, entry } of state.bodies.entries(rows, signal)) {
-      this.#apply(row, entry);
-    }
-    this.#rows = upTo;
+    return { rows, upTo };
+  }
+
+  #done(upTo: number): S {
+    this.#rows = Math.max(this.#rows, upTo);
     this.#snapshot ??= { state: this.#projection.snapshot?.(this.#state) ?? this.#state };
     return this.#snapshot.state;
   }
 
   #apply(row: number, entry: SessionEntry): void {
+    // Folded meanwhile by somebody who could not wait.
+    if (row < this.#rows) return;
     this.#state = this.#projection.apply(this.#state, { revision: row + 1, entry });
     this.#rows = row + 1;
     this.#snapshot = undefined;

@@ -5,7 +5,7 @@
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { RowPath } from "../index-table/tree-walk.ts";
 import { canSpeak } from "../projections/context.ts";
-import type { PathContext } from "../projections/context.ts";
+import type { BuiltContext, PathContext } from "../projections/context.ts";
 import { selectContext } from "../projections/context-selection.ts";
 import type { Engine } from "./engine.ts";
 import type { LogState } from "./log-state.ts";
@@ -48,13 +48,12 @@ export async function loadedContext(
     if (index !== engine.index) continue;
     const isSamePath = index.reshapedCount === reshapedCount;
     const path = isSamePath ? walked : engine.rowPath(at, bridgeGaps);
-    return builtFrom(engine, engine.context(at, { loaded, path }), path, loaded);
+    return builtFrom(engine, engine.builtContext(at, { loaded, path }), path, loaded);
   }
 }
 
 /** A context, and what it was built from. */
-export interface LoadedContext {
-  readonly context: PathContext;
+export interface LoadedContext extends BuiltContext {
   readonly path: RowPath;
   /** The bodies by row. */
   readonly loaded: ReadonlyMap<number, SessionEntry>;
@@ -66,12 +65,12 @@ export interface LoadedContext {
 
 function builtFrom(
   engine: Engine,
-  context: PathContext,
+  built: BuiltContext,
   path: RowPath,
   loaded: ReadonlyMap<number, SessionEntry>,
 ): LoadedContext {
   const { state } = engine.log;
-  return { context, path, loaded, state, reshapedCount: state.index.reshapedCount };
+  return { ...built, path, loaded, state, reshapedCount: state.index.reshapedCount };
 }
 
 /** The context at an entry, blocking; empty for an id that the log does not hold. */
@@ -81,7 +80,7 @@ export function loadedContextSync(engine: Engine, at: string | null): LoadedCont
   const loaded = loadContextBodiesSync(engine, walked);
   const isSamePath = engine.index.reshapedCount === reshapedCount;
   const path = isSamePath ? walked : engine.rowPath(at);
-  return builtFrom(engine, engine.context(at, { loaded, path }), path, loaded);
+  return builtFrom(engine, engine.builtContext(at, { loaded, path }), path, loaded);
 }
 
 /** Bodies by row for the context on a path; types that say nothing to the model are left out. */

@@ -9,12 +9,12 @@ import { parentOfRow } from "../index-table/tree-walk.ts";
 import { entryMessages } from "../projections/context-messages.ts";
 import { canSpeak } from "../projections/context.ts";
 import type { PathContext, SessionContext } from "../projections/context.ts";
-import type { PathSettings } from "../projections/settings.ts";
+import { settingsAfter } from "../projections/settings.ts";
+import type { PathSettings, SettingsState } from "../projections/settings.ts";
 import { loadedContext, loadedContextSync } from "./context-load.ts";
 import type { LoadedContext } from "./context-load.ts";
 import type { Engine } from "./engine.ts";
 import type { LogState } from "./log-state.ts";
-import { settingsAfter } from "./settings-memo.ts";
 
 /** Entries above a leaf that are always looked at for the kept one; more if more is kept. */
 const stepsAlways = 1_000;
@@ -30,7 +30,7 @@ interface KeptContext {
   /** Shared with the contexts that go on from it: the first `count` are of this one. */
   readonly messages: AgentMessage[];
   readonly count: number;
-  readonly settings: PathSettings;
+  readonly settings: SettingsState;
   readonly bytes: number;
   /** Whether no other context goes on from it: one of a cycle, or of no entry. */
   readonly isDeadEnd: boolean;
@@ -125,9 +125,9 @@ function rowOf({ index }: Engine, id: string | null): number {
 
 function rebuilt(
   row: number,
-  { context, path, loaded, state, reshapedCount }: LoadedContext,
+  { context, settings, path, loaded, state, reshapedCount }: LoadedContext,
 ): KeptContext {
-  const { messages, thinkingLevel, model } = context;
+  const { messages } = context;
   const { index } = state;
   let bytes = 0;
   for (const one of loaded.keys()) bytes += index.rows.length(one);
@@ -139,7 +139,7 @@ function rebuilt(
     leafRow: row,
     messages,
     count: messages.length,
-    settings: { thinkingLevel, model },
+    settings,
     bytes,
     isDeadEnd: row < 0 || cyclic,
   };
@@ -161,7 +161,7 @@ function rowsAfter(engine: Engine, kept: KeptContext, row: number): number[] | n
 
 /** Whether an entry of that type only adds to the end of a context. */
 function prolongs(type: string): boolean {
-  return type !== "compaction" && type !== "context_edit";
+  return type !== "compaction" && type !== "context_edit" && type !== "reset_boundary";
 }
 
 /** The kept context with what the rows add; null if one of them is damaged or too large. */

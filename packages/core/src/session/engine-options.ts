@@ -1,5 +1,6 @@
 /** How an engine reads, waits and writes, with the defaults for what is not said. */
 import { lineBytesMaxDefault, pollMsDefault } from "@branchlog/streaming";
+import type { DialectName } from "../dialects/dialect.ts";
 import { BranchlogError } from "../errors.ts";
 import {
   batchBytesMaxDefault,
@@ -56,11 +57,16 @@ export interface EngineOptions {
   readonly freezeBodies?: boolean;
   /** Appends to logs of a newer version all the same. Default false. */
   readonly allowNewerVersion?: boolean;
+  /** Whose words entries are appended in. Default: what the log is written in, see docs/formats. */
+  readonly dialect?: DialectName | undefined;
 }
 
 /** Options with every default filled in. */
-export interface EngineSettings extends Required<Omit<EngineOptions, "ports" | "checkpointDir">> {
+export interface EngineSettings extends Required<
+  Omit<EngineOptions, "ports" | "checkpointDir" | "dialect">
+> {
   readonly ports: Ports;
+  readonly dialect: DialectName | undefined;
   readonly checkpointDir: string | undefined;
 }
 
@@ -84,7 +90,13 @@ export function engineSettings(options: EngineOptions): EngineSettings {
     pollMs: checkedPollMs(options.pollMs ?? pollMsDefault),
     freezeBodies: options.freezeBodies ?? false,
     allowNewerVersion: options.allowNewerVersion ?? false,
+    dialect: checkedDialect(options.dialect),
   };
+}
+
+function checkedDialect(dialect: DialectName | undefined): DialectName | undefined {
+  if (dialect === undefined || dialect === "pi" || dialect === "omp") return dialect;
+  throw new BranchlogError("ERR_INVALID_ARGUMENT", 'dialect must be "pi" or "omp"');
 }
 
 /** A timer that is given more fires at once; `Infinity` means never. */

@@ -4,14 +4,20 @@
  * are thin layers over it, each with its own leaf. An engine has nothing that must be closed.
  */
 import type { BodyReader } from "../bodies/body-reader.ts";
+import { ompEntryIdLength } from "../dialects/dialect.ts";
+import type { DialectName } from "../dialects/dialect.ts";
+import { translationTo } from "../dialects/draft-dialect.ts";
+import { encodeDraft } from "../entries/encode-entry.ts";
+import type { EncodedDraft } from "../entries/encode-entry.ts";
 import { encodeHeader } from "../entries/encode-header.ts";
+import type { EntryDraft } from "../entries/entry-draft.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
 import type { RowPath } from "../index-table/tree-walk.ts";
-import { buildContext } from "../projections/context.ts";
-import type { PathContext } from "../projections/context.ts";
+import { buildWithSettings } from "../projections/context.ts";
+import type { BuiltContext, PathContext } from "../projections/context.ts";
 import type { PathView } from "../projections/projection.ts";
 import { createLog } from "../store/create-log.ts";
 import { LogFile } from "../store/log-file.ts";
@@ -109,6 +115,22 @@ export class Engine {
     return this.log.state.bodies;
   }
 
+  /** Whose words entries are appended in. */
+  get dialect(): DialectName {
+    return this.settings.dialect ?? this.log.state.dialect;
+  }
+
+  /** What a draft becomes when it is appended to this log. */
+  encode(draft: EntryDraft, timestamp: string): EncodedDraft {
+    return encodeDraft(draft, timestamp, translationTo(this.dialect));
+  }
+
+  /** A new id as the agent of this log makes them; it may be taken. */
+  mintEntryId(): string {
+    const { ids } = this.settings.ports;
+    return this.dialect === "omp" ? ids.urlSafeId(ompEntryIdLength) : ids.entryId();
+  }
+
   /** The header as stored. */
   get header(): SessionHeader {
     const header = this.log.state.indexer.header?.header;
@@ -191,8 +213,14 @@ export class Engine {
 
   /** The context at an entry, blocking while bodies are read that are not loaded. */
   context(id: string | null, options: PathOptions = {}): PathContext {
+    return this.builtContext(id, options).context;
+  }
+
+  /** As {@link Engine.context}, for those who go on from there. */
+  builtContext(id: string | null, options: PathOptions = {}): BuiltContext {
     const { findings } = this;
-    return buildContext(this.pathView(id, options), (problem) => findings.addMalformed(problem));
+    const view = this.pathView(id, options);
+    return buildWithSettings(view, (problem) => findings.addMalformed(problem));
   }
 }
 

@@ -1,10 +1,11 @@
 /**
  * Tells whether a log is still the one that was read: same file, not shorter, and the same bytes
- * before the cursor and in the header. Appends keep that true; a replaced, truncated or rewritten
- * log does not, and starts a new generation.
+ * before the cursor and in the header. Appends keep that true, and so does a new name in omp's
+ * title slot; a replaced, truncated or rewritten log does not, and starts a new generation.
  */
 import type { ByteSource } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
+import { slotLength } from "../dialects/title-slot.ts";
 import { fingerprintBytes } from "../limits.ts";
 import type { FileStat } from "../store/ports.ts";
 
@@ -51,8 +52,13 @@ export function continues(source: ByteSource, stat: FileStat, identity: LogIdent
 /** Whether the log still holds the bytes by which it is remembered. Two small reads. */
 export function isStillThere(source: ByteSource, bytes: RememberedBytes): boolean {
   const { cursor, beforeCursor, start } = bytes;
-  const before = bytesAt(source, cursor - beforeCursor.length, cursor);
-  return before.equals(beforeCursor) && bytesAt(source, 0, start.length).equals(start);
+  const startNow = bytesAt(source, 0, start.length);
+  const slot = slotLength(start);
+  if (slotLength(startNow) !== slot) return false;
+  if (!startNow.subarray(slot).equals(start.subarray(slot))) return false;
+  const from = Math.max(cursor - beforeCursor.length, slot);
+  const before = beforeCursor.subarray(beforeCursor.length - (cursor - from));
+  return bytesAt(source, from, cursor).equals(before);
 }
 
 function bytesAt(source: ByteSource, from: number, to: number): Buffer {

@@ -15,6 +15,9 @@ import {
 import type { LineSink } from "@branchlog/streaming";
 import { createBodyCache } from "../bodies/body-cache.ts";
 import { BodyReader } from "../bodies/body-reader.ts";
+import { dialectOfLog } from "../dialects/dialect.ts";
+import type { DialectName } from "../dialects/dialect.ts";
+import type { TitleSlot } from "../dialects/title-slot.ts";
 import { LogIndexer } from "../index-table/log-indexer.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
@@ -23,10 +26,12 @@ import { nextUnsettled } from "../index-table/unsettled-rows.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { yieldEveryMs } from "../limits.ts";
 import { FoldedProjections } from "../projections/folded.ts";
+import { nameInForce } from "../projections/name.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
 import { continues, isStillThere, rememberedBytes } from "./log-identity.ts";
 import { ReadTrail } from "./read-trail.ts";
+import { slotBefore } from "./slot-before.ts";
 import type { SavedState } from "./saved-state.ts";
 import type { LogIdentity, RememberedBytes } from "./log-identity.ts";
 
@@ -65,6 +70,7 @@ export class LogState {
   #broken = false;
   #settledRows = 0;
   #identity: LogIdentity | undefined;
+  #slot: TitleSlot | undefined;
 
   /** @param onDamage Called when an entry that was trusted turns out damaged. */
   constructor(file: LogFile, options: ReadOptions, onDamage: () => void) {
@@ -116,6 +122,24 @@ export class LogState {
   /** Entries accepted so far: a pending one does not count before its newline. */
   get revision(): number {
     return this.index.count - (this.pendingRow >= 0 ? 1 : 0);
+  }
+
+  /** What the title slot of omp says; undefined if the log has none. */
+  get titleSlot(): TitleSlot | undefined {
+    return this.#slot;
+  }
+
+  /** The name of the session, or undefined if it has none. */
+  get name(): string | undefined {
+    const { header } = this.indexer.header ?? {};
+    return nameInForce({ slot: this.#slot, given: this.folded.name, header });
+  }
+
+  /** Whose words the log is written in. */
+  get dialect(): DialectName {
+    const { header } = this.indexer.header ?? {};
+    const hasTitleSlot = this.#slot !== undefined;
+    return dialectOfLog({ hasTitleSlot, header, ofEntries: this.folded.dialect });
   }
 
   /** Whether what was indexed turned out not to be what the log holds. */
@@ -199,6 +223,8 @@ export class LogState {
       this.#trail = new ReadTrail(this.file, rememberedBytes(this.file, this.end));
     }
     this.#identity = { dev, ino, ...this.#trail.bytes };
+    // Read anew whenever something has happened to the log: it is written in place.
+    this.#slot = slotBefore(this.file, this.indexer.header?.offset ?? 0);
   }
 
   /** Whether the log that has `stat` now is this one, as it was read or longer. */

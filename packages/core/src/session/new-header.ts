@@ -1,7 +1,9 @@
 /** Headers of new sessions. */
+import { ompSessionIdLength } from "../dialects/dialect.ts";
+import type { DialectName } from "../dialects/dialect.ts";
 import { currentVersion } from "../dialects/header.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
-import { assertValidSessionId } from "../entries/session-id.ts";
+import { assertValidSessionId, isValidSessionId } from "../entries/session-id.ts";
 import type { Ports } from "../store/ports.ts";
 
 /** What a caller may say about a new session, under pi's names. */
@@ -12,6 +14,14 @@ export interface NewSessionOptions {
   readonly parentSession?: string | undefined;
 }
 
+/** What else there is to say about one. */
+export interface HeaderOptions extends NewSessionOptions {
+  /** Whose session it is. Default `pi`. */
+  readonly dialect?: DialectName | undefined;
+  /** The name that a session of omp is created with. */
+  readonly title?: string | undefined;
+}
+
 /**
  * The header of a session that starts now.
  * @throws BranchlogError `ERR_INVALID_SESSION_ID`.
@@ -19,16 +29,25 @@ export interface NewSessionOptions {
 export function newHeader(
   { clock, ids }: Pick<Ports, "clock" | "ids">,
   cwd: string,
-  options: NewSessionOptions = {},
+  options: HeaderOptions = {},
 ): SessionHeader {
   if (options.id !== undefined) assertValidSessionId(options.id);
-  const { parentSession } = options;
+  const { parentSession, dialect, title } = options;
   return {
     type: "session",
     version: currentVersion,
-    id: options.id ?? ids.sessionId(),
+    id: options.id ?? (dialect === "omp" ? ompSessionId(ids) : ids.sessionId()),
     timestamp: new Date(clock.now()).toISOString(),
     cwd,
+    ...(title === undefined ? {} : { title }),
     ...(parentSession === undefined ? {} : { parentSession }),
   };
+}
+
+/** As omp makes them; one that could not be part of a file name everywhere is thrown away. */
+function ompSessionId(ids: Ports["ids"]): string {
+  for (;;) {
+    const id = ids.urlSafeId(ompSessionIdLength);
+    if (isValidSessionId(id)) return id;
+  }
 }

@@ -26,6 +26,7 @@ export function rowPathView(
     missingParentId: path.missingParentId ?? undefined,
     type: (i) => index.kindOf(rowAt(i)).type,
     role: (i) => index.kindOf(rowAt(i)).role,
+    customType: (i) => index.kindOf(rowAt(i)).customType,
     id: (i) => index.idOf(rowAt(i)),
     entry: (i) => {
       const row = rowAt(i);

@@ -6,6 +6,7 @@
 import { itemsOf } from "@branchlog/streaming";
 import type { JsonValue } from "@branchlog/streaming";
 import type { RowBody } from "../bodies/body-reader.ts";
+import type { DialectName } from "../dialects/dialect.ts";
 import { requireEntryId } from "../entries/entry-id.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
@@ -58,6 +59,11 @@ export class SessionView {
     return this.#access.engine.path;
   }
 
+  /** Whose words entries are appended in; those that are there may be in others. */
+  get dialect(): DialectName {
+    return this.#access.engine.dialect;
+  }
+
   /** The header as stored. */
   get header(): SessionHeader {
     return this.#access.engine.header;
@@ -85,7 +91,7 @@ export class SessionView {
 
   /** The name of the session, or undefined. */
   get name(): string | undefined {
-    return this.#access.engine.log.state.folded.name;
+    return this.#access.engine.log.state.name;
   }
 
   /** Labels in force by the id of their target. */

@@ -4,6 +4,7 @@
  * bytes are in the log.
  */
 import type { EntryDraft } from "../entries/entry-draft.ts";
+import { normalizeName } from "../entries/session-name.ts";
 import { AppendQueue } from "./append-queue.ts";
 import type { AppendResult } from "./append-outcome.ts";
 import { requestOf } from "./append-options.ts";
@@ -15,6 +16,8 @@ import { requireNode } from "./named-entry.ts";
 import { recoverLog } from "./recovery.ts";
 import type { Recovery } from "./recovery.ts";
 import { SessionView } from "./session-view.ts";
+import { runAsync } from "./steps.ts";
+import { writeTitle } from "./title-write.ts";
 import { verifyLog } from "./verify.ts";
 import type { VerifyReport } from "./verify.ts";
 
@@ -52,6 +55,25 @@ export class SessionWriter extends SessionView {
     options: Omit<AppendOptions, "id"> = {},
   ): Promise<readonly AppendResult[]> {
     return this.#append(drafts, options);
+  }
+
+  /**
+   * Names the session; an empty name clears it. It goes into the title slot if the log has one, as
+   * new logs of omp do, else into an entry, which is returned.
+   * @throws BranchlogError as {@link SessionWriter.append}.
+   */
+  async setName(
+    name: string,
+    options: Pick<AppendOptions, "signal"> = {},
+  ): Promise<AppendResult | null> {
+    const engine = this.#open();
+    const title = normalizeName(name);
+    if (engine.log.state.titleSlot === undefined) {
+      return this.append({ type: "session_info", name: title }, options);
+    }
+    const { clock } = engine.settings.ports;
+    await this.#queue.run(() => runAsync(writeTitle(engine, title, "user"), clock, options.signal));
+    return null;
   }
 
   /**
@@ -127,8 +149,7 @@ export class SessionWriter extends SessionView {
   }
 
   #append(drafts: readonly EntryDraft[], options: AppendOptions): Promise<readonly AppendResult[]> {
-    const { ports } = this.#open().settings;
-    const request = requestOf(drafts, options, ports.clock.now());
+    const request = requestOf(this.#open(), drafts, options);
     return this.#queue.append(request, options.signal);
   }
 

@@ -4,9 +4,8 @@
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { parentOfRow } from "../index-table/tree-walk.ts";
-import { arrayPathView } from "../projections/projection.ts";
-import { settingsOfPath } from "../projections/settings.ts";
-import type { PathSettings } from "../projections/settings.ts";
+import { settingsAfter, settingsOf, settingsStateOfPath } from "../projections/settings.ts";
+import type { PathSettings, SettingsState } from "../projections/settings.ts";
 import type { Engine } from "./engine.ts";
 import type { LogState } from "./log-state.ts";
 
@@ -18,7 +17,7 @@ interface KeptSettings {
   /** While this stays, the path to the leaf is what it was. */
   readonly reshapedCount: number;
   readonly leafRow: number;
-  readonly settings: PathSettings;
+  readonly settings: SettingsState;
 }
 
 /** See the file comment. */
@@ -30,13 +29,13 @@ export class SettingsMemo {
     const { index, log } = engine;
     const row = leafId === null ? -1 : index.rowOfId(leafId);
     const settings =
-      this.#extended(engine, row) ?? settingsOfPath(engine.pathView(row < 0 ? null : leafId));
+      this.#extended(engine, row) ?? settingsStateOfPath(engine.pathView(row < 0 ? null : leafId));
     const { reshapedCount } = index;
     this.#kept = { state: log.state, reshapedCount, leafRow: row, settings };
-    return settings;
+    return settingsOf(settings);
   }
 
-  #extended({ index, bodies, log }: Engine, row: number): PathSettings | null {
+  #extended({ index, bodies, log }: Engine, row: number): SettingsState | null {
     const kept = this.#kept;
     if (kept === undefined || kept.state !== log.state || kept.leafRow < 0) return null;
     if (kept.reshapedCount !== index.reshapedCount) return null;
@@ -53,16 +52,6 @@ export class SettingsMemo {
     }
     return found.toReversed().reduce(settingsAfter, kept.settings);
   }
-}
-
-/** The settings behind an entry, from those before it. */
-export function settingsAfter(before: PathSettings, entry: SessionEntry): PathSettings {
-  const own = settingsOfPath(arrayPathView([entry]));
-  const level: unknown = entry.type === "thinking_level_change" ? entry.thinkingLevel : undefined;
-  const thinkingLevel = typeof level === "string" ? level : before.thinkingLevel;
-  const model = own.model ?? before.model;
-  const isSame = thinkingLevel === before.thinkingLevel && model === before.model;
-  return isSame ? before : { thinkingLevel, model };
 }
 
 /** Whether an entry of that kind may say something of the settings. */

@@ -43,6 +43,20 @@ export class MemoryBytes {
     return total;
   }
 
+  /** Puts bytes in the place of those at `position`, and behind the last one where they go on. */
+  overwrite(source: Buffer, position: number): void {
+    if (position > this.#length) throw new RangeError("a gap in a file");
+    let done = 0;
+    while (done < source.length && position + done < this.#length) {
+      const start = (position + done) % chunkBytes;
+      const chunk = this.#chunks[Math.floor((position + done) / chunkBytes)];
+      if (chunk === undefined) break;
+      const end = Math.min(chunk.length, start + this.#length - position - done);
+      done += source.copy(chunk, start, done, done + end - start);
+    }
+    this.append(source, done, source.length - done);
+  }
+
   /** Drops everything. */
   clear(): void {
     this.#chunks.length = 0;

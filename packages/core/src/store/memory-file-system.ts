@@ -64,7 +64,8 @@ export class MemoryFileSystem implements FileSystem {
   openSync(path: string, mode: OpenMode): number {
     this.#enter("openSync", path);
     const inode = mode === "create" ? this.#create(path) : this.#existing(path, "open");
-    if (mode === "append" && inode.kind === "directory") throw fileError("EISDIR", "open", path);
+    const isWritten = mode === "append" || mode === "update";
+    if (isWritten && inode.kind === "directory") throw fileError("EISDIR", "open", path);
     return this.#descriptors.add({ path, mode, inode });
   }
 
@@ -102,9 +103,20 @@ export class MemoryFileSystem implements FileSystem {
   writeSync(fd: number, bytes: Buffer, offset: number, length: number): number {
     const verdict = this.#enter("writeSync", this.#descriptors.pathOf(fd));
     const { inode, mode } = this.#descriptors.get(fd, "write");
-    if (mode === "read") throw fileError("EBADF", "write");
+    if (mode === "read" || mode === "update") throw fileError("EBADF", "write");
     const count = verdict === "short" ? Math.floor(length / 2) : length;
     asFile(inode, "EBADF", { syscall: "write" }).bytes.append(bytes, offset, count);
+    if (count > 0) this.#tree.touch(inode);
+    return count;
+  }
+
+  updateSync(fd: number, bytes: Buffer, position: number): number {
+    const verdict = this.#enter("updateSync", this.#descriptors.pathOf(fd));
+    const { inode, mode } = this.#descriptors.get(fd, "write");
+    if (mode !== "update") throw fileError("EBADF", "write");
+    const count = verdict === "short" ? Math.floor(bytes.length / 2) : bytes.length;
+    const file = asFile(inode, "EBADF", { syscall: "write" });
+    file.bytes.overwrite(bytes.subarray(0, count), position);
     if (count > 0) this.#tree.touch(inode);
     return count;
   }

@@ -10,6 +10,7 @@ const openFlags: Readonly<Record<OpenMode, number>> = {
   read: O_RDONLY,
   append: O_RDWR | O_APPEND,
   create: O_RDWR | O_APPEND | O_CREAT | O_EXCL,
+  update: O_RDWR,
 };
 const fileMode = 0o600;
 const directoryMode = 0o700;
@@ -70,6 +71,7 @@ export const nodeFileSystem: FileSystem = {
     fs.readSync(fd, target, offset, length, position),
   read,
   writeSync: (fd, bytes, offset, length) => fs.writeSync(fd, bytes, offset, length),
+  updateSync: (fd, bytes, position) => fs.writeSync(fd, bytes, 0, bytes.length, position),
   statSync(path) {
     try {
       const stats = fs.statSync(path, { throwIfNoEntry: false });

@@ -20,9 +20,10 @@ export interface FileStat {
 
 /**
  * How a file is opened: `read` read-only; `append` for reading and appending, the file must exist
- * (`O_RDWR|O_APPEND`); `create` the same on a new file of mode 0600, `EEXIST` if there is one.
+ * (`O_RDWR|O_APPEND`); `create` the same on a new file of mode 0600, `EEXIST` if there is one;
+ * `update` for reading and for writing in place, the file must exist (`O_RDWR`).
  */
-export type OpenMode = "read" | "append" | "create";
+export type OpenMode = "read" | "append" | "create" | "update";
 
 /** Files and directories. Paths are absolute; every failure is thrown as Node throws it. */
 export interface FileSystem {
@@ -41,6 +42,11 @@ export interface FileSystem {
   ): Promise<number>;
   /** Appends bytes at the end the file has at this moment; returns how many, maybe fewer. */
   writeSync(fd: number, bytes: Buffer, offset: number, length: number): number;
+  /**
+   * Writes all bytes at `position`, in the place of those that are there, to a file opened with
+   * `update`; returns how many, maybe fewer.
+   */
+  updateSync(fd: number, bytes: Buffer, position: number): number;
   /** Null: nothing exists at `path`, nor can (`ENOENT`, `ENOTDIR`); anything else is thrown. */
   statSync(path: string): FileStat | null;
   fstatSync(fd: number): FileStat;
@@ -102,6 +108,8 @@ export interface Clock {
 export interface IdSource {
   /** Eight lower-case hex digits. Unlikely, but not guaranteed, to be unique: check them. */
   entryId(): string;
+  /** So many letters, digits, `-` and `_`. Unique as {@link IdSource.entryId} is. */
+  urlSafeId(length: number): string;
   /** A UUIDv7 in canonical text, greater than every earlier one of this source. */
   sessionId(): string;
   /** A random number in [0, 1), for spreading retries. */

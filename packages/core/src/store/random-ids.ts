@@ -4,6 +4,7 @@
  */
 import { randomFillSync } from "node:crypto";
 import type { IdSource } from "./ports.ts";
+import { urlSafeText } from "./url-safe-text.ts";
 import { createUuidV7 } from "./uuid-v7.ts";
 
 const block = Buffer.alloc(4096);
@@ -24,9 +25,16 @@ function entryId(): string {
   return block.toString("hex", at, at + 4);
 }
 
+function urlSafeId(length: number): string {
+  const bytes = Buffer.allocUnsafe(length);
+  for (let done = 0; done < length; done += 4) block.copy(bytes, done, take4(), used);
+  return urlSafeText(bytes);
+}
+
 /** The ids of this process. */
 export const randomIds: IdSource = {
   entryId,
+  urlSafeId,
   sessionId: createUuidV7({
     now: () => Date.now(),
     random32: () => block.readUInt32LE(take4()),

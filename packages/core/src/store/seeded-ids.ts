@@ -1,5 +1,6 @@
 /** Ids that are the same in every run with the same seed: for reproducible tests and examples. */
 import type { Clock, IdSource } from "./ports.ts";
+import { urlSafeText } from "./url-safe-text.ts";
 import { createUuidV7 } from "./uuid-v7.ts";
 
 /**
@@ -10,6 +11,7 @@ export function createSeededIds(seed: number, clock: Pick<Clock, "now">): IdSour
   const random32 = sfc32(seed);
   return {
     entryId: () => random32().toString(16).padStart(8, "0"),
+    urlSafeId: (length) => urlSafeText(Uint8Array.from({ length }, () => random32() >>> 24)),
     sessionId: createUuidV7({ now: () => clock.now(), random32 }),
     jitter: () => random32() / 2 ** 32,
   };

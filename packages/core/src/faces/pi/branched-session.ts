@@ -5,11 +5,12 @@
  */
 import { relinkLine } from "../../dialects/relink-line.ts";
 import type { NewLinks } from "../../dialects/relink-line.ts";
-import { encodeDraft, spliceDraft } from "../../entries/encode-entry.ts";
+import { spliceDraft } from "../../entries/encode-entry.ts";
 import type { KnownDraft } from "../../entries/entry-draft.ts";
 import type { SessionEntry } from "../../entries/entry-types.ts";
 import { pathToRow } from "../../index-table/tree-walk.ts";
-import { sessionName } from "../../projections/name.ts";
+import { nameInForce, sessionName } from "../../projections/name.ts";
+import type { GivenName } from "../../projections/name.ts";
 import type { Engine } from "../../session/engine.ts";
 import { entryLines, newline, readableRows } from "./entry-lines.ts";
 import { isConversation } from "./session-log.ts";
@@ -64,7 +65,7 @@ export function* branchLines(engine: Engine, branch: Branch): Generator<Buffer> 
   const mint = idMinter(engine);
   for (const { draft, timestamp } of carriedDrafts(engine, branch)) {
     const id = mint();
-    yield spliceDraft(encodeDraft(draft, timestamp), id, parentId);
+    yield spliceDraft(engine.encode(draft, timestamp), id, parentId);
     parentId = id;
   }
 }
@@ -86,12 +87,13 @@ interface CarriedDraft {
 /** What is true of the branch by entries that stand elsewhere, or were left out. */
 function* carriedDrafts(engine: Engine, { rows }: Branch): Generator<CarriedDraft> {
   const { index, log } = engine;
-  const { labels, name } = log.state.folded;
+  const { name, folded, titleSlot: slot } = log.state;
+  const { labels } = folded;
   const onBranch = new Set(rows);
-  const nameRow = lastRowOfType(engine, "session_info");
-  if (nameRow >= 0 && nameOf(engine, rows) !== name) {
+  const given = givenName(engine, rows);
+  if (nameInForce({ slot, given, header: engine.header }) !== name) {
     const draft = { type: "session_info", name: name ?? "" } as const;
-    yield { draft, timestamp: timeOf(engine, engine.bodies.entrySync(nameRow)?.timestamp) };
+    yield { draft, timestamp: timeOf(engine, lastNaming(engine)?.timestamp) };
   }
   for (const [targetId, { label, timestamp }] of labels) {
     if (!onBranch.has(index.rowOfId(targetId))) continue;
@@ -99,18 +101,21 @@ function* carriedDrafts(engine: Engine, { rows }: Branch): Generator<CarriedDraf
   }
 }
 
-function lastRowOfType({ index }: Engine, type: string): number {
+const namingTypes = new Set(sessionName.types);
+
+/** The last entry that names the session, wherever it stands. */
+function lastNaming({ index, bodies }: Engine): SessionEntry | undefined {
   for (let row = index.count - 1; row >= 0; row -= 1) {
-    if (index.kindOf(row).type === type && index.isNode(row)) return row;
+    if (namingTypes.has(index.kindOf(row).type) && index.isNode(row)) return bodies.entrySync(row);
   }
-  return -1;
+  return undefined;
 }
 
-/** The name that the entries of a branch alone would give. */
-function nameOf({ index, bodies }: Engine, rows: readonly number[]): string | undefined {
+/** What the entries of a branch alone would name it. */
+function givenName({ index, bodies }: Engine, rows: readonly number[]): GivenName {
   let name = sessionName.initial();
   for (const row of rows) {
-    if (index.kindOf(row).type !== "session_info") continue;
+    if (!namingTypes.has(index.kindOf(row).type)) continue;
     const entry: SessionEntry | undefined = bodies.entrySync(row);
     if (entry !== undefined) name = sessionName.apply(name, { revision: row + 1, entry });
   }
@@ -125,15 +130,15 @@ function timeOf({ settings }: Engine, stored: unknown): string {
 const mintAttemptsMax = 100;
 
 /** Ids that neither the source nor the copy has. */
-function idMinter({ index, settings }: Engine): () => string {
-  const { ids } = settings.ports;
+function idMinter(engine: Engine): () => string {
+  const { index, settings } = engine;
   const minted = new Set<string>();
   return () => {
-    let id = ids.entryId();
+    let id = engine.mintEntryId();
     for (let i = 0; i < mintAttemptsMax && (index.ids.find(id) >= 0 || minted.has(id)); i += 1) {
-      id = ids.entryId();
+      id = engine.mintEntryId();
     }
-    if (index.ids.find(id) >= 0 || minted.has(id)) id = ids.sessionId();
+    if (index.ids.find(id) >= 0 || minted.has(id)) id = settings.ports.ids.sessionId();
     minted.add(id);
     return id;
   };

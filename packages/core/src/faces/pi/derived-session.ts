@@ -10,11 +10,11 @@ import { branchLines, branchTo } from "./branched-session.ts";
 import type { Branch } from "./branched-session.ts";
 import { requireRow } from "./checked-drafts.ts";
 import { inLargeChunks } from "./entry-lines.ts";
-import { forkLines, headerLine, openForkSource } from "./fork.ts";
+import { forkLines, headerLines, openForkSource } from "./fork.ts";
 import { resolvePath } from "./local-path.ts";
 import { filePlace } from "./manager-state.ts";
-import type { ManagerState } from "./manager-state.ts";
-import { inheritingHeader, sessionPath } from "./session-header.ts";
+import type { FaceOptions, ManagerState } from "./manager-state.ts";
+import { sessionPath } from "./session-header.ts";
 import { draftLog, fileLog, memoryLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
 
@@ -28,7 +28,8 @@ export function branchOff(state: ManagerState, leafId: string): ManagerState {
   const branch = branchTo(engine, requireRow(engine, leafId));
   const { ports } = engineSettings(state.options);
   const parentSession = state.isPersisted ? state.file : undefined;
-  const header = newHeader(ports, state.cwd, { parentSession });
+  const { dialect } = engine;
+  const header = newHeader(ports, state.cwd, { parentSession, dialect });
   const chunks = inLargeChunks(branchPieces(engine, branch, header));
   if (!state.isPersisted) return { ...state, log: memoryLog(chunks, state.options) };
   const file = sessionPath(state.sessionDir, header);
@@ -40,7 +41,7 @@ export function branchOff(state: ManagerState, leafId: string): ManagerState {
  * @throws BranchlogError as `openForkSource`; `ERR_INVALID_SESSION_ID`, `ERR_LOG_EXISTS`.
  */
 export function forkFile(
-  options: EngineOptions,
+  options: FaceOptions,
   sourcePath: string,
   targetCwd: string,
   sessionDir?: string,
@@ -50,14 +51,15 @@ export function forkFile(
   const source = openForkSource(parentSession, options);
   const place = filePlace(targetCwd, sessionDir, options);
   const { ports } = source.settings;
-  const header = newHeader(ports, place.cwd, { id, parentSession });
+  const { dialect } = source;
+  const header = newHeader(ports, place.cwd, { id, parentSession, dialect });
   const file = sessionPath(place.sessionDir, header);
   createLog(ports, file, inLargeChunks(forkLines(source, header)));
   return { ...place, file, log: fileLog(file, options) };
 }
 
 function* branchPieces(engine: Engine, branch: Branch, header: SessionHeader): Generator<Buffer> {
-  yield inheritingHeader(header, headerLine(engine));
+  yield* headerLines(engine, header);
   yield* branchLines(engine, branch);
 }
 

@@ -23,7 +23,7 @@ export function buildSessionContext(
   leafId?: string | null,
   byId?: EntriesById,
 ): SessionContext {
-  const { messages, thinkingLevel, model } = buildContext(pathView(entries, leafId, byId));
+  const { messages, thinkingLevel, model } = buildContext(pathViewOf(entries, leafId, byId));
   return { messages, thinkingLevel, model };
 }
 
@@ -33,7 +33,7 @@ export function buildContextEntries(
   leafId?: string | null,
   byId?: EntriesById,
 ): SessionEntry[] {
-  const view = pathView(entries, leafId, byId);
+  const view = pathViewOf(entries, leafId, byId);
   return Array.from(selectContext(view), (i) => view.entry(i));
 }
 
@@ -43,7 +43,7 @@ export function buildSessionProjection(
   leafId?: string | null,
   byId?: EntriesById,
 ): SessionProjection {
-  return projectContext(pathView(entries, leafId, byId));
+  return projectContext(pathViewOf(entries, leafId, byId));
 }
 
 /** The last compaction in the array, wherever in the tree it stands; null if there is none. */
@@ -55,7 +55,8 @@ export function getLatestCompactionEntry(entries: readonly SessionEntry[]): Comp
   return null;
 }
 
-function pathView(
+/** The path to a leaf; leaves as in {@link buildSessionContext}. */
+export function pathViewOf(
   entries: readonly SessionEntry[],
   leafId: string | null | undefined,
   byId: EntriesById | undefined,

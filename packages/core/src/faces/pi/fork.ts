@@ -6,6 +6,7 @@
 import { decodeLine, LineFramer, scanSync } from "@branchlog/streaming";
 import { readFullySync } from "../../bodies/body-reader.ts";
 import { relinkLine } from "../../dialects/relink-line.ts";
+import { encodeTitleSlot } from "../../dialects/title-slot.ts";
 import type { SessionHeader } from "../../entries/entry-types.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
@@ -38,7 +39,7 @@ export function openForkSource(path: string, options: EngineOptions): Engine {
 
 /** The bytes of the copy, header first. */
 export function* forkLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
-  yield inheritingHeader(header, headerLine(engine));
+  yield* headerLines(engine, header);
   const { index, log } = engine;
   let at = headerEnd(engine);
   for (const { row, line } of entryLines(engine, readableRows(engine, range(index.count)))) {
@@ -51,8 +52,15 @@ export function* forkLines(engine: Engine, header: SessionHeader): Generator<Buf
   yield* recordsBetween(engine, at, log.size);
 }
 
+/** What a copy of a log begins with: the title slot, if there is one, and the header. */
+export function* headerLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
+  const { titleSlot } = engine.log.state;
+  if (titleSlot !== undefined) yield encodeTitleSlot(titleSlot);
+  yield inheritingHeader(header, headerLine(engine));
+}
+
 /** The header line of a log, as stored. */
-export function headerLine({ log }: Engine): Buffer {
+function headerLine({ log }: Engine): Buffer {
   const { offset = 0, length = 0 } = log.state.indexer.header ?? {};
   const line = Buffer.alloc(length);
   readFullySync(log.file, line, length, offset);

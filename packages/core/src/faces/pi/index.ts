@@ -37,7 +37,8 @@ export type {
 export { convertToLlm } from "../../projections/llm-messages.ts";
 export type { LlmMessage } from "../../projections/llm-messages.ts";
 export type { SessionContext, SessionProjection } from "../../projections/context.ts";
-export type { ModelReference, PathSettings } from "../../projections/settings.ts";
+export type { ModelReference } from "../../dialects/model-reference.ts";
+export type { PathSettings } from "../../projections/settings.ts";
 export type { Diagnostic, DiagnosticKind } from "../../index-table/diagnostics.ts";
 export { BranchlogError, isBranchlogError } from "../../errors.ts";
 export type { ErrorCode, ErrorFacts } from "../../errors.ts";

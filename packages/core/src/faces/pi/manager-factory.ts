@@ -3,7 +3,6 @@
  * static methods of SessionManager are those of a factory with the defaults.
  */
 import type { FileEntry } from "../../entries/entry-types.ts";
-import type { EngineOptions } from "../../session/engine-options.ts";
 import { forkFile } from "./derived-session.ts";
 import {
   continueRecentSession,
@@ -11,7 +10,7 @@ import {
   openWhereItBelongs,
   startInMemory,
 } from "./manager-state.ts";
-import type { ManagerState } from "./manager-state.ts";
+import type { FaceOptions, ManagerState } from "./manager-state.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 
 /** Makes managers of type `M`. */
@@ -54,7 +53,7 @@ export interface ManagerFactory<M> {
 
 /** A factory whose managers are made by `make`. */
 export function managerFactory<M>(
-  options: EngineOptions,
+  options: FaceOptions,
   make: (state: ManagerState) => M,
 ): ManagerFactory<M> {
   return {

@@ -4,7 +4,8 @@
  */
 import { dirname } from "node:path";
 import { encodeHeader } from "../../entries/encode-header.ts";
-import type { FileEntry } from "../../entries/entry-types.ts";
+import type { DialectName } from "../../dialects/dialect.ts";
+import type { FileEntry, SessionHeader } from "../../entries/entry-types.ts";
 import { objectText } from "../../entries/json-text.ts";
 import { engineSettings } from "../../session/engine-options.ts";
 import type { EngineOptions } from "../../session/engine-options.ts";
@@ -21,13 +22,18 @@ import { findMostRecentSession } from "./session-lookup.ts";
 import { bytesOf, draftLog, fileLog, memoryLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
 
+/** How logs are opened, and whose dialect new ones are written in. Default: pi's. */
+export interface FaceOptions extends EngineOptions {
+  readonly newSessionDialect?: DialectName | undefined;
+}
+
 /** What stays the same while a manager goes from session to session. */
 export interface ManagerPlace {
   readonly cwd: string;
   /** Where new sessions are kept; "" if they are not. */
   readonly sessionDir: string;
   readonly isPersisted: boolean;
-  readonly options: EngineOptions;
+  readonly options: FaceOptions;
 }
 
 /** See the file comment. */
@@ -44,7 +50,7 @@ export interface ManagerState extends ManagerPlace {
 export function filePlace(
   cwd: string,
   sessionDir: string | undefined,
-  options: EngineOptions,
+  options: FaceOptions,
 ): ManagerPlace {
   const place = {
     cwd: resolveCwd(cwd),
@@ -58,7 +64,7 @@ export function filePlace(
 
 /** A new session in a directory, which is made if it is missing. Throws as {@link startSession}. */
 export function createSession(
-  options: EngineOptions,
+  options: FaceOptions,
   cwd: string,
   sessionDir?: string,
   session?: NewSessionOptions,
@@ -76,13 +82,26 @@ export function startSession(
   options?: NewSessionOptions,
   file?: string,
 ): ManagerState {
-  const header = newHeader(engineSettings(place.options).ports, place.cwd, options);
+  const header = headerFor(place, options);
   const chunks = [encodeHeader(header)];
-  if (!place.isPersisted) {
-    return { ...place, file: undefined, log: memoryLog(chunks, place.options) };
-  }
+  const own = newLogOptions(place.options);
+  if (!place.isPersisted) return { ...place, file: undefined, log: memoryLog(chunks, own) };
   const path = file ?? sessionPath(place.sessionDir, header);
-  return { ...place, file: path, log: draftLog(path, chunks, place.options) };
+  return { ...place, file: path, log: draftLog(path, chunks, own) };
+}
+
+function headerFor(
+  { options, cwd }: Pick<ManagerPlace, "options" | "cwd">,
+  session?: NewSessionOptions,
+): SessionHeader {
+  const { ports, dialect } = engineSettings(newLogOptions(options));
+  return newHeader(ports, cwd, { ...session, dialect });
+}
+
+/** A log that says nothing yet cannot say either whose it is. */
+function newLogOptions(options: FaceOptions): FaceOptions {
+  const { newSessionDialect, dialect = newSessionDialect } = options;
+  return dialect === undefined ? options : { ...options, dialect };
 }
 
 /**
@@ -101,7 +120,7 @@ export function openSession(place: ManagerPlace, path: string): ManagerState {
  * @throws BranchlogError as `openExisting`.
  */
 export function openWhereItBelongs(
-  options: EngineOptions,
+  options: FaceOptions,
   path: string,
   sessionDir?: string,
   cwd?: string,
@@ -122,7 +141,7 @@ export function openWhereItBelongs(
  * @throws BranchlogError as `openExisting`.
  */
 export function continueRecentSession(
-  options: EngineOptions,
+  options: FaceOptions,
   cwd: string,
   sessionDir?: string,
 ): ManagerState {
@@ -133,7 +152,7 @@ export function continueRecentSession(
 
 /** A session in memory, with the records that a caller kept, or a new one without them. */
 export function startInMemory(
-  options: EngineOptions,
+  options: FaceOptions,
   cwd?: string,
   session?: NewSessionOptions,
   records: readonly FileEntry[] = [],
@@ -141,7 +160,7 @@ export function startInMemory(
   const place = { cwd: resolveCwd(cwd), sessionDir: "", isPersisted: false, options };
   if (records.length === 0) return startSession(place, session);
   const headerAt = records.findIndex(isHeader);
-  const header = records[headerAt] ?? newHeader(engineSettings(options).ports, place.cwd, session);
+  const header = records[headerAt] ?? headerFor(place, session);
   const chunks = [recordLine(header)];
   for (const [at, record] of records.entries()) {
     if (at !== headerAt) chunks.push(recordLine(record));
@@ -157,9 +176,8 @@ function stateIn(place: ManagerPlace, file: string, found: FoundLog): ManagerSta
   }
   if (found === "missing") return startSession(place, undefined, file);
   if (found === "empty") {
-    const header = newHeader(engineSettings(options).ports, place.cwd);
-    claimEmptyFile(file, encodeHeader(header), options);
-    return { ...place, file, log: fileLog(file, options) };
+    claimEmptyFile(file, encodeHeader(headerFor(place)), options);
+    return { ...place, file, log: fileLog(file, newLogOptions(options)) };
   }
   return { ...place, file, log: found };
 }

@@ -4,8 +4,9 @@
  * what was there before the call is there after it.
  */
 import { readRange } from "@branchlog/streaming";
-import { encodeDraft } from "../../entries/encode-entry.ts";
+import type { TitleSource } from "../../dialects/title-slot.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
+import { normalizeName } from "../../entries/session-name.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
 import { appendItem } from "../../session/append-entries.ts";
 import type { AppendResult } from "../../session/append-outcome.ts";
@@ -18,6 +19,8 @@ import { createLog } from "../../store/create-log.ts";
 import { createMemoryPorts } from "../../store/memory-ports.ts";
 import { noLock } from "../../store/memory-lock.ts";
 import { ContextMemo } from "../../session/context-memo.ts";
+import { runSync } from "../../session/steps.ts";
+import { writeTitle } from "../../session/title-write.ts";
 
 /** See the file comment. The leaf is pinned from the start, as pi's is. */
 export interface SessionLog {
@@ -73,10 +76,24 @@ export function appendToLog(
   timeMs: number,
   parent?: ParentChoice,
 ): Appended {
-  const item = appendItem(encodeDraft(draft, new Date(timeMs).toISOString()), parent);
+  const item = appendItem(log.engine.encode(draft, new Date(timeMs).toISOString()), parent);
   return log.draftOf !== null && isConversation(item.encoded.type, item.encoded.role)
     ? publish(log, log.draftOf, item)
     : { log, result: appendNow(log, item) };
+}
+
+/**
+ * Names the session where omp looks for its name; does nothing if the log has no title slot.
+ * @throws As `writeTitle`.
+ */
+export function nameInSlot(
+  { engine }: SessionLog,
+  title: string,
+  source: TitleSource = "user",
+): void {
+  if (engine.log.state.titleSlot === undefined) return;
+  const { clock } = engine.settings.ports;
+  runSync(writeTitle(engine, normalizeName(title), source), clock);
 }
 
 /** The time for a new entry, in epoch milliseconds. */

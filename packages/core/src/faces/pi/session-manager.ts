@@ -26,7 +26,7 @@ import { openSession, startSession } from "./manager-state.ts";
 import type { ManagerState } from "./manager-state.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 import { listAllSessions, listSessions } from "./session-directory.ts";
-import { appendToLog, nowMs } from "./session-log.ts";
+import { appendToLog, nameInSlot, nowMs } from "./session-log.ts";
 import { findSessionById } from "./session-lookup.ts";
 import type { SessionTreeNode } from "./tree-nodes.ts";
 
@@ -34,7 +34,7 @@ let newManager: (state: ManagerState) => SessionManager;
 
 /** The static constructors, with ports and limits of the caller's choice. */
 export function managersWith(options: EngineOptions): ManagerFactory<SessionManager> {
-  return managerFactory(options, (state) => newManager(state));
+  return managerFactory({ newSessionDialect: "pi", ...options }, (state) => newManager(state));
 }
 
 /** The engine that a manager stands on now; another one after it went to another session. */
@@ -122,7 +122,7 @@ export class SessionManager {
   }
   /** The name set last, anywhere in the tree. */
   getSessionName(): string | undefined {
-    return this.#state.log.engine.log.state.folded.name;
+    return this.#state.log.engine.log.state.name;
   }
   /** A copy of the header, in the current form. */
   getHeader(): SessionHeader | null {
@@ -273,7 +273,9 @@ export class SessionManager {
 
   /** Names the session; an empty name clears it. */
   appendSessionInfo(name: string): string {
-    return this.#append({ type: "session_info", name: normalizeName(name) });
+    const id = this.#append({ type: "session_info", name: normalizeName(name) });
+    nameInSlot(this.#state.log, name);
+    return id;
   }
 
   /** Labels an entry, or clears its label. Throws `ERR_ENTRY_NOT_FOUND`. */

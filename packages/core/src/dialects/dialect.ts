@@ -1,0 +1,65 @@
+/**
+ * Tells which agent's dialect a log is written in. What differs between the dialects is small: the
+ * names of a few types and fields, and the form of ids. Entries are appended in the dialect of
+ * their log, and each is read by the dialect that it is written in itself. Pure.
+ */
+import type { JsonObject } from "@branchlog/streaming";
+import type { SessionHeader } from "../entries/entry-types.ts";
+
+/** pi and co-mono write one dialect, oh-my-pi ("omp") the other. */
+export type DialectName = "pi" | "omp";
+
+/** Lengths of the ids that omp makes up. */
+export const ompEntryIdLength = 8;
+export const ompSessionIdLength = 21;
+
+/** What is known of a log when its dialect is asked for. */
+export interface DialectEvidence {
+  readonly hasTitleSlot: boolean;
+  readonly header: SessionHeader | undefined;
+  /** That of the first entry that only one of the dialects has. */
+  readonly ofEntries: DialectName | undefined;
+}
+
+/**
+ * The dialect of a log: omp's if it has a title slot or a header with fields of omp; else that of
+ * its first entry that only one of the two writes; else omp's if its id is one that omp made up;
+ * else pi's.
+ */
+export function dialectOfLog({ hasTitleSlot, header, ofEntries }: DialectEvidence): DialectName {
+  if (hasTitleSlot || (header !== undefined && hasOmpFields(header))) return "omp";
+  if (ofEntries !== undefined) return ofEntries;
+  return header !== undefined && ompSessionId.test(header.id) ? "omp" : "pi";
+}
+
+const ompSessionId = /^[A-Za-z0-9_-]{21}$/;
+const ompHeaderFields = ["title", "titleSource", "previousSessionFiles", "providerPromptCacheKey"];
+
+function hasOmpFields(header: SessionHeader): boolean {
+  return ompHeaderFields.some((field) => Object.hasOwn(header, field));
+}
+
+/** Types that one of the dialects has, and not the other. */
+const typesOf: ReadonlyMap<unknown, DialectName> = new Map([
+  ["session_info", "pi"],
+  ["usage", "pi"],
+  ["context_edit", "pi"],
+  ["ttsr_injection", "omp"],
+  ["title_change", "omp"],
+  ["mode_change", "omp"],
+  ["service_tier_change", "omp"],
+  ["reset_boundary", "omp"],
+  ["archive", "omp"],
+]);
+
+const ompFields = ["shortSummary", "preserveData", "fromExtension"];
+const piFields = ["fromHook", "systemMessage"];
+
+/** The dialect that an entry is written in, as stored; undefined if both write it so. */
+export function dialectOfEntry(entry: JsonObject): DialectName | undefined {
+  const { type } = entry;
+  if (type === "model_change") return typeof entry["model"] === "string" ? "omp" : "pi";
+  if (type !== "compaction" && type !== "branch_summary") return typesOf.get(type);
+  if (ompFields.some((field) => Object.hasOwn(entry, field))) return "omp";
+  return piFields.some((field) => Object.hasOwn(entry, field)) ? "pi" : undefined;
+}

@@ -1,0 +1,61 @@
+/**
+ * The ways to a session manager of omp, with the files, lock, clock and ids of the caller's choice.
+ * As in omp, what opens a file is asynchronous; what is new comes at once.
+ */
+import type { EngineOptions } from "../../session/engine-options.ts";
+import { forkFile } from "../pi/derived-session.ts";
+import {
+  createSession,
+  filePlace,
+  openSession,
+  openWhereItBelongs,
+  startInMemory,
+  startSession,
+} from "../pi/manager-state.ts";
+import type { FaceOptions, ManagerState } from "../pi/manager-state.ts";
+import { mostRecentSession, sessionDirFor } from "./session-list.ts";
+
+/** Makes managers of type `M`. */
+export interface ManagerFactory<M> {
+  /**
+   * A new session. Its file appears with the first user or assistant message.
+   * @param sessionDir Default: the directory that omp keeps for `cwd`. It is made at once.
+   */
+  create(this: void, cwd: string, sessionDir?: string): M;
+  /**
+   * Opens a session file of any version, as it is. A missing file is a new session for that path;
+   * an empty one gets its header, the one case in which opening writes.
+   * @param sessionDir Where further sessions go. Default: the directory of the file.
+   * @throws BranchlogError `ERR_NOT_A_SESSION`, `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
+   */
+  open(this: void, path: string, sessionDir?: string): Promise<M>;
+  /** Opens the session of `cwd` that changed last, or starts one. Throws as `open`. */
+  continueRecent(this: void, cwd: string, sessionDir?: string): Promise<M>;
+  /** A session that never touches a disk. */
+  inMemory(this: void, cwd?: string): M;
+  /**
+   * Copies a whole session file, of any version, for another working directory; opens the copy.
+   * @throws BranchlogError if the source is missing or no session; nothing is created then.
+   */
+  forkFrom(this: void, sourcePath: string, cwd: string, sessionDir?: string): Promise<M>;
+}
+
+/** A factory whose managers are made by `make`. */
+export function managerFactory<M>(
+  given: EngineOptions,
+  make: (state: ManagerState) => M,
+): ManagerFactory<M> {
+  const options: FaceOptions = { newSessionDialect: "omp", ...given };
+  return {
+    create: (cwd, sessionDir) => make(createSession(options, cwd, sessionDirFor(cwd, sessionDir))),
+    open: async (path, sessionDir) => make(openWhereItBelongs(options, path, sessionDir)),
+    continueRecent: async (cwd, sessionDir) => {
+      const place = filePlace(cwd, sessionDirFor(cwd, sessionDir), options);
+      const recent = mostRecentSession(cwd, sessionDir);
+      return make(recent === null ? startSession(place) : openSession(place, recent));
+    },
+    inMemory: (cwd) => make(startInMemory(options, cwd)),
+    forkFrom: async (sourcePath, cwd, sessionDir) =>
+      make(forkFile(options, sourcePath, cwd, sessionDirFor(cwd, sessionDir))),
+  };
+}

@@ -1,0 +1,116 @@
+/**
+ * omp's session lists: those of a working directory from all directories that may hold them, or of
+ * all. Exact, as the catalog has them; a file that is no session is left out.
+ */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { nodeFileSystem } from "../../store/node-file-system.ts";
+import { resolvePath } from "../pi/local-path.ts";
+import { listAllSessions } from "../pi/session-directory.ts";
+import type { SessionInfo as ListedInfo } from "../pi/session-info.ts";
+import { findMostRecentSession } from "../pi/session-lookup.ts";
+import { getDefaultSessionDir, sessionDirsOf, sessionsRoot } from "./agent-directory.ts";
+
+/** One session of a list, under omp's names. */
+export interface SessionInfo {
+  readonly path: string;
+  readonly id: string;
+  /** The working directory as the header has it; "" if it has none. */
+  readonly cwd: string;
+  /** The name in force. */
+  readonly title?: string;
+  /** What the header names as the session it came from. */
+  readonly parentSessionPath?: string;
+  readonly created: Date;
+  readonly modified: Date;
+  /** Messages of every role and on every branch, of the whole file. */
+  readonly messageCount: number;
+  /** Bytes of the file. */
+  readonly size: number;
+  readonly firstMessage: string;
+  /** Read from the file on each access. */
+  readonly allMessagesText: string;
+}
+
+/**
+ * The sessions of a working directory, latest change first.
+ * @param sessionDir A directory to look into instead of those that omp keeps.
+ */
+export async function listSessions(cwd: string, sessionDir?: string): Promise<SessionInfo[]> {
+  const directories = sessionDir === undefined ? sessionDirsOf(cwd) : [sessionDir];
+  const wanted = resolvePath(cwd);
+  const isOfCwd = (info: SessionInfo): boolean => info.cwd === "" || isPath(info.cwd, wanted);
+  return (await listDirectories(directories)).filter(isOfCwd);
+}
+
+/** The sessions of all working directories, latest change first. */
+export async function listAll(): Promise<SessionInfo[]> {
+  return listDirectories(directoriesBelow(sessionsRoot()));
+}
+
+/** The session of a working directory that changed last; null if it has none. */
+export function mostRecentSession(cwd: string, sessionDir?: string): string | null {
+  const directories = sessionDir === undefined ? sessionDirsOf(cwd) : [sessionDir];
+  let latest: string | null = null;
+  for (const directory of directories) {
+    const found = findMostRecentSession(directory, resolvePath(cwd));
+    if (found !== null && (latest === null || changedMs(found) > changedMs(latest))) latest = found;
+  }
+  return latest;
+}
+
+/** Where new sessions of a working directory go. */
+export function sessionDirFor(cwd: string, sessionDir?: string): string {
+  return sessionDir ?? getDefaultSessionDir(resolvePath(cwd));
+}
+
+async function listDirectories(directories: readonly string[]): Promise<SessionInfo[]> {
+  const lists = await Promise.all(directories.map((directory) => listAllSessions(directory)));
+  return lists
+    .flat()
+    .map((info) => ompInfo(info))
+    .sort((a, b) => b.modified.getTime() - a.modified.getTime() || (a.path < b.path ? 1 : -1));
+}
+
+function ompInfo(info: ListedInfo): SessionInfo {
+  const { path, id, cwd, name, parentSessionPath, created, modified } = info;
+  return {
+    path,
+    id,
+    cwd,
+    ...(name === undefined ? {} : { title: name }),
+    ...(parentSessionPath === undefined ? {} : { parentSessionPath }),
+    created,
+    modified,
+    messageCount: info.messageCount,
+    size: sizeOf(path),
+    firstMessage: info.firstMessage,
+    get allMessagesText() {
+      return info.allMessagesText;
+    },
+  };
+}
+
+function directoriesBelow(root: string): string[] {
+  try {
+    return nodeFileSystem.listSync(root).map((name) => join(root, name));
+  } catch {
+    return [];
+  }
+}
+
+function isPath(stored: string, wanted: string): boolean {
+  try {
+    return resolvePath(stored) === wanted;
+  } catch {
+    return false;
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function changedMs(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}

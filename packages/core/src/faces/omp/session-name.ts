@@ -1,0 +1,73 @@
+/**
+ * Naming a session as omp does: in the header while nothing of it is on disk, then in its title
+ * slot if it has one, else by an entry. A name that an agent made up never replaces a user's.
+ */
+import { encodeHeader } from "../../entries/encode-header.ts";
+import { normalizeName } from "../../entries/session-name.ts";
+import type { TitleSource } from "../../dialects/title-slot.ts";
+import { sessionName } from "../../projections/name.ts";
+import type { Engine } from "../../session/engine.ts";
+import { appendToLog, bytesOf, draftLog, nameInSlot, nowMs } from "../pi/session-log.ts";
+import type { SessionLog } from "../pi/session-log.ts";
+
+/** What a session is to be called. */
+export interface Title {
+  readonly title: string;
+  /** Who says so; undefined: it is not known. */
+  readonly source?: TitleSource | undefined;
+  /** What made an agent name it. */
+  readonly trigger?: string | undefined;
+}
+
+/**
+ * Names a session; null: it keeps the name that its user gave it, or the title is empty.
+ * @returns The log that the session stands on then.
+ * @throws As appending does.
+ */
+export function named(log: SessionLog, { title, source, trigger }: Title): SessionLog | null {
+  const { engine } = log;
+  const name = normalizeName(title);
+  if (name === "" || (source === "auto" && titleSource(engine) === "user")) return null;
+  if (engine.log.state.titleSlot !== undefined) {
+    nameInSlot(log, name, source);
+    return log;
+  }
+  if (log.draftOf !== null) return titledDraft(log, log.draftOf, name, source);
+  const previousTitle = engine.log.state.name;
+  const fields = { title: name, source: source ?? "user", previousTitle, trigger };
+  return appendToLog(log, { type: "title_change", ...fields }, nowMs(log)).log;
+}
+
+/** Who gave the name that is in force; undefined if nobody said. */
+export function titleSource({ index, bodies, header, log }: Engine): TitleSource | undefined {
+  const { titleSlot } = log.state;
+  if (titleSlot !== undefined) return titleSlot.source;
+  for (let row = index.count - 1; row >= 0; row -= 1) {
+    const { type } = index.kindOf(row);
+    if (sessionName.types?.includes(type) !== true || !index.isNode(row)) continue;
+    const entry = bodies.entrySync(row);
+    if (type === "session_info") return "user";
+    return entry === undefined ? undefined : sourceOf(Reflect.get(entry, "source"));
+  }
+  return sourceOf(Reflect.get(header, "titleSource"));
+}
+
+function sourceOf(stored: unknown): TitleSource | undefined {
+  return stored === "auto" || stored === "user" ? stored : undefined;
+}
+
+/** The draft with the name in its header, of which nothing is on disk yet. */
+function titledDraft(
+  { engine, options, leaf }: SessionLog,
+  path: string,
+  title: string,
+  source: TitleSource | undefined,
+): SessionLog {
+  const { offset = 0, length = 0 } = engine.log.state.indexer.header ?? {};
+  const titled = Object.assign({ ...engine.header, title }, { titleSource: source });
+  const header = encodeHeader(titled);
+  const entries = Buffer.concat([...bytesOf(engine)]).subarray(offset + length + 1);
+  const draft = draftLog(path, [header, entries], options);
+  draft.leaf.pin(leaf.id);
+  return draft;
+}

@@ -1,0 +1,141 @@
+/**
+ * What omp's SessionManager can be asked, of the session that it stands on. Entries come as plain
+ * objects whose bodies are read when they are looked at; nothing done to them changes the log.
+ */
+import { mainRole } from "../../dialects/model-reference.ts";
+import type { TitleSource } from "../../dialects/title-slot.ts";
+import type { SessionHeader } from "../../entries/entry-types.ts";
+import type { OmpSessionEntry } from "../../entries/omp-entry-types.ts";
+import type { Diagnostic } from "../../index-table/diagnostics.ts";
+import { usage } from "../../projections/usage.ts";
+import type { SessionUsage, UsageTotals } from "../../projections/usage.ts";
+import { BodyFold } from "../../session/body-fold.ts";
+import type { Engine } from "../../session/engine.ts";
+import * as questions from "../pi/log-questions.ts";
+import type { ManagerPosition } from "../pi/manager-position.ts";
+import type { ManagerState } from "../pi/manager-state.ts";
+import type { SessionTreeNode } from "../pi/tree-nodes.ts";
+import { archivedIds, withoutArchived } from "./archived.ts";
+import { ompContextOf, ompStateAt } from "./log-context.ts";
+import type { SessionContext } from "./log-context.ts";
+import { titleSource } from "./session-name.ts";
+
+/** See the file comment. */
+export class SessionReader {
+  readonly #position: Pick<ManagerPosition, "state">;
+  #usage: { readonly engine: Engine; readonly fold: BodyFold<SessionUsage> } | undefined;
+
+  /** @internal Part of a session manager. */
+  constructor(position: Pick<ManagerPosition, "state">) {
+    this.#position = position;
+  }
+
+  get #state(): ManagerState {
+    return this.#position.state;
+  }
+
+  /** Whether the session is kept in a file, now or once somebody speaks. */
+  isPersisted(): boolean {
+    return this.#state.isPersisted;
+  }
+  /** The working directory of the session. */
+  getCwd(): string {
+    return this.#state.cwd;
+  }
+  /** Where new sessions are kept; "" for sessions in memory. */
+  getSessionDir(): string {
+    return this.#state.sessionDir;
+  }
+  /** The id in the header. */
+  getSessionId(): string {
+    return this.#state.log.engine.header.id;
+  }
+  /** The path of the session file, which may not exist yet; undefined for a session in memory. */
+  getSessionFile(): string | undefined {
+    return this.#state.file;
+  }
+  /** A copy of the header, in the current form. */
+  getHeader(): SessionHeader | null {
+    return questions.headerOf(this.#state.log.engine);
+  }
+
+  /**
+   * The name in force: of the title slot, else of the latest entry that names it, or the header.
+   */
+  getSessionName(): string | undefined {
+    return this.#state.log.engine.log.state.name;
+  }
+  /** As {@link SessionManager.getSessionName}, as older versions have it. */
+  getSessionTitle(): string | undefined {
+    return this.getSessionName();
+  }
+  /** Who gave the session its name; undefined if nobody said. */
+  get titleSource(): TitleSource | undefined {
+    return titleSource(this.#state.log.engine);
+  }
+
+  /** The entry that the next one follows; null before the first. */
+  getLeafId(): string | null {
+    return this.#state.log.leaf.id;
+  }
+  /** The entry at the leaf. */
+  getLeafEntry(): OmpSessionEntry | undefined {
+    const { id } = this.#state.log.leaf;
+    return id === null ? undefined : this.getEntry(id);
+  }
+  /** The entry with that id, as stored. */
+  getEntry(id: string): OmpSessionEntry | undefined {
+    return this.#state.log.engine.entrySync(id);
+  }
+  /** The label of an entry. */
+  getLabel(id: string): string | undefined {
+    return this.#state.log.engine.log.state.folded.labels.get(id)?.label;
+  }
+  /** All entries in file order, without the header. */
+  getEntries(): OmpSessionEntry[] {
+    return questions.entriesOf(this.#state.log.engine);
+  }
+  /** The entries directly below one, in file order. */
+  getChildren(parentId: string | null): OmpSessionEntry[] {
+    return questions.childrenOf(this.#state.log.engine, parentId);
+  }
+  /** The entries from the root to one (default: the leaf); none for an unknown id. */
+  getBranch(fromId?: string): OmpSessionEntry[] {
+    const { engine, leaf } = this.#state.log;
+    return questions.branchOf(engine, fromId ?? leaf.id);
+  }
+  /** The tree, with labels, children by time, without what its user put away. */
+  getTree(options: { readonly includeArchived?: boolean } = {}): SessionTreeNode[] {
+    const { engine } = this.#state.log;
+    const roots = questions.treeOf(engine);
+    return options.includeArchived === true ? roots : withoutArchived(roots, archivedIds(engine));
+  }
+  /** What was found wrong with the session while reading it. Not in omp. */
+  getDiagnostics(): readonly Diagnostic[] {
+    return this.#state.log.engine.diagnostics;
+  }
+
+  /** What the model gets at the leaf. References to images are as stored; see `resolveBlobs`. */
+  buildSessionContext(): SessionContext {
+    return ompContextOf(this.#state.log);
+  }
+  /** The rules that were injected on the way to the leaf. */
+  getInjectedTtsrRules(): string[] {
+    return ompStateAt(this.#state.log).injectedTtsrRules;
+  }
+  /** The role that the last change of a model on the way to the leaf was for. */
+  getLastModelChangeRole(): string | undefined {
+    const { engine, leaf } = this.#state.log;
+    const view = engine.pathView(leaf.id);
+    for (let i = view.length - 1; i >= 0; i -= 1) {
+      if (view.type(i) === "model_change") return view.role(i) ?? mainRole;
+    }
+    return undefined;
+  }
+  /** Token and cost totals of the whole log. Reads bodies on first demand, then only new ones. */
+  getUsageStatistics(): UsageTotals {
+    const { engine } = this.#state.log;
+    if (this.#usage?.engine !== engine) this.#usage = { engine, fold: new BodyFold(engine, usage) };
+    return this.#usage.fold.valueSync().total;
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Writes the name of a session into the title slot of omp: the one write in place. It happens under
+ * our lock and under omp's own, to the file that was read, and only where a slot is; whoever
+ * renames last is right.
+ */
+import { basename, dirname, join } from "node:path";
+import { encodeTitleSlot, slotLength, titleSlotBytes } from "../dialects/title-slot.ts";
+import type { TitleSource } from "../dialects/title-slot.ts";
+import { BranchlogError } from "../errors.ts";
+import { lockStaleMs } from "../limits.ts";
+import { isSameFile } from "../store/file-identity.ts";
+import type { FileStat, FileSystem, Ports } from "../store/ports.ts";
+import { requireWritable } from "./append-entries.ts";
+import type { Engine } from "./engine.ts";
+import { acquireLock } from "./lock-wait.ts";
+import { portStep } from "./steps.ts";
+import type { Steps } from "./steps.ts";
+
+const pauseMs = 5;
+
+/**
+ * Names the session in its title slot; an empty title clears the name. The engine has read it when
+ * the steps end.
+ * @throws BranchlogError `ERR_READ_ONLY`, `ERR_VERSION_NEWER`, `ERR_LOCK_TIMEOUT`, `ERR_LOG_GONE`;
+ * `ERR_APPEND_FAILED` if the log has no slot, or it could not be written.
+ */
+export function* writeTitle(engine: Engine, title: string, source: TitleSource): Steps<void> {
+  requireWritable(engine);
+  const { log, settings } = engine;
+  const { ports, lockWaitMs } = settings;
+  const endMs = ports.clock.monotonicMs() + lockWaitMs;
+  while (!(yield* writtenUnderLocks(engine, title, source))) {
+    if (ports.clock.monotonicMs() >= endMs) throw heldByOmp(log.path, lockWaitMs);
+    yield { kind: "wait", ms: pauseMs };
+  }
+}
+
+/** False: omp is writing, or our lock was lost; nothing was written. */
+function* writtenUnderLocks(engine: Engine, title: string, source: TitleSource): Steps<boolean> {
+  const { log, settings } = engine;
+  const { ports, lockWaitMs } = settings;
+  const held = yield* acquireLock(log.path, ports, lockWaitMs);
+  try {
+    yield* log.catchUp();
+    yield portStep("peer lock");
+    const release = takePeerLock(ports, log.path);
+    if (release === null) return false;
+    try {
+      yield portStep("check lock");
+      if (!held.isOursSync()) return false;
+      yield portStep("write title");
+      const updatedAt = new Date(ports.clock.now()).toISOString();
+      const slot = encodeTitleSlot({ title, source, updatedAt });
+      overwriteSlot(engine, slot);
+    } finally {
+      release();
+    }
+    yield* log.catchUp();
+    return true;
+  } finally {
+    held.releaseSync();
+  }
+}
+
+function overwriteSlot({ log, path, settings }: Engine, slot: Buffer): void {
+  const { fs } = settings.ports;
+  try {
+    const fd = fs.openSync(path, "update");
+    try {
+      requireSlot(fs, fd, path, log.stat);
+      for (let done = 0; done < slot.length;) {
+        const count = fs.updateSync(fd, slot.subarray(done), done);
+        if (count === 0) throw new Error("the file system took none of the bytes");
+        done += count;
+      }
+      if (settings.durability === "disk") fs.fdatasyncSync(fd);
+    } finally {
+      fs.closeSync(fd);
+    }
+  } catch (cause) {
+    if (cause instanceof BranchlogError) throw cause;
+    const message =
+      `The title slot of ${path} could not be written (${String(cause)}); its entries are as ` +
+      "they were. Mend the cause, then name the session again.";
+    throw new BranchlogError("ERR_APPEND_FAILED", message, { path, cause });
+  }
+}
+
+/** Written elsewhere, 256 bytes would destroy what is there: a header, as a rule. */
+function requireSlot(fs: FileSystem, fd: number, path: string, read: FileStat | undefined): void {
+  const start = Buffer.alloc(titleSlotBytes);
+  const count = fs.readSync(fd, start, 0, start.length, 0);
+  const isSame = read !== undefined && isSameFile(fs.fstatSync(fd), read);
+  if (isSame && slotLength(start.subarray(0, count)) > 0) return;
+  const message =
+    `${path} has no title slot, or another file took its name; nothing was written. ` +
+    "Open it again, then name the session.";
+  throw new BranchlogError("ERR_APPEND_FAILED", message, { path });
+}
+
+/**
+ * Takes the lock under which omp writes the file; null if it has it itself. It is a file, and what
+ * was left behind by a process that died is removed once it is as old as a lock of ours may get.
+ */
+function takePeerLock({ fs, clock }: Ports, path: string): (() => void) | null {
+  const lockPath = join(dirname(path), `.${basename(path)}.lock`);
+  try {
+    const fd = fs.openSync(lockPath, "create");
+    try {
+      const record = Buffer.from(`${process.pid}:${clock.now()}`);
+      fs.writeSync(fd, record, 0, record.length);
+    } finally {
+      fs.closeSync(fd);
+    }
+    return () => removeQuietly(fs, lockPath);
+  } catch (error) {
+    if (!isExisting(error)) throw error;
+    if (clock.now() - takenMs(fs, lockPath) > lockStaleMs) removeQuietly(fs, lockPath);
+    return null;
+  }
+}
+
+/** When omp took its lock, as it says in it: `pid:time`; else when the file was written. */
+function takenMs(fs: FileSystem, lockPath: string): number {
+  const text = Buffer.alloc(64);
+  try {
+    const fd = fs.openSync(lockPath, "read");
+    try {
+      const count = fs.readSync(fd, text, 0, text.length, 0);
+      const [, time] = /^\d+:(\d+)$/.exec(text.toString("latin1", 0, count)) ?? [];
+      return time === undefined ? fs.fstatSync(fd).mtimeMs : Number(time);
+    } finally {
+      fs.closeSync(fd);
+    }
+  } catch {
+    // It was given back meanwhile.
+    return Number.NaN;
+  }
+}
+
+function removeQuietly(fs: FileSystem, path: string): void {
+  try {
+    fs.unlinkSync(path);
+  } catch {
+    // Gone already, or it will be found stale.
+  }
+}
+
+function isExisting(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EEXIST";
+}
+
+function heldByOmp(path: string, lockWaitMs: number): BranchlogError {
+  const message =
+    `omp kept its lock of ${path} for ${lockWaitMs} ms; the session was not renamed. ` +
+    "Try again, or raise lockWaitMs.";
+  return new BranchlogError("ERR_LOCK_TIMEOUT", message, { path });
+}

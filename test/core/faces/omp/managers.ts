@@ -1,0 +1,40 @@
+/** Session managers of omp with a clock that stands still and seeded ids. */
+import { managersWith } from "../../../../packages/core/src/faces/omp/session-manager.ts";
+import type { SessionManager } from "../../../../packages/core/src/faces/omp/session-manager.ts";
+import type { ManagerFactory } from "../../../../packages/core/src/faces/omp/manager-factory.ts";
+import { MemoryFileSystem } from "../../../../packages/core/src/store/memory-file-system.ts";
+import { MemoryLock } from "../../../../packages/core/src/store/memory-lock.ts";
+import { reproducible } from "../../../support/reproducible-ports.ts";
+import { assistantMessage, userMessage } from "../../projections/sample-entries.ts";
+
+/** The directory of sessions on a file system in memory. */
+export const directory = "/sessions";
+
+/** A file system of its own and managers that keep their sessions there. */
+export function inMemoryFiles(seed = 1): {
+  readonly managers: ManagerFactory<SessionManager>;
+  readonly fs: MemoryFileSystem;
+} {
+  const fs = new MemoryFileSystem();
+  const ports = { fs, lock: new MemoryLock(), ...reproducible(seed) };
+  return { fs, managers: managersWith({ ports, freezeBodies: true }) };
+}
+
+/** Appends a user message and returns its id. */
+export function say(manager: SessionManager, text: string): string {
+  return manager.appendMessage(userMessage(text));
+}
+
+/** Appends an answer of the assistant and returns its id. */
+export function answer(manager: SessionManager, text: string): string {
+  return manager.appendMessage(assistantMessage(text));
+}
+
+/** The records of a file on a file system in memory. */
+export function recordsIn(fs: MemoryFileSystem, path: string | undefined): unknown[] {
+  const text = fs.readFileSync(path ?? "").toString();
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line));
+}

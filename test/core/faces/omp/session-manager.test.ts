@@ -1,0 +1,281 @@
+/** omp's session manager: what its document says of every method, and what its users rely on. */
+import { describe, expect, it } from "vitest";
+import { answer, directory, inMemoryFiles, recordsIn, say } from "./managers.ts";
+
+const urlSafe8 = /^[A-Za-z0-9_-]{8}$/;
+
+describe("a new session", () => {
+  it("has ids as omp makes them, in its header, its file name and its entries", () => {
+    const { managers, fs } = inMemoryFiles();
+    const manager = managers.create("/work", directory);
+    expect(manager.getSessionId()).toMatch(/^[A-Za-z0-9_-]{21}$/);
+    const id = say(manager, "Hello");
+    expect(id).toMatch(urlSafe8);
+    const path = manager.getSessionFile() ?? "";
+    expect(path).toBe(`${directory}/2026-01-01T00-00-00-000Z_${manager.getSessionId()}.jsonl`);
+    expect(recordsIn(fs, path)).toMatchObject([
+      { type: "session", version: 3, id: manager.getSessionId(), cwd: "/work" },
+      { type: "message", id, parentId: null },
+    ]);
+  });
+
+  it("has its title in the header if it is named before it is on disk", async () => {
+    const { managers, fs } = inMemoryFiles();
+    const manager = managers.create("/work", directory);
+    manager.appendModelChange("anthropic/claude-sonnet-4-5");
+    await manager.setSessionTitle("From the start");
+    expect(fs.listSync(directory)).toEqual([]);
+    expect(manager.getSessionTitle()).toBe("From the start");
+    say(manager, "Hello");
+    const [header, model, message] = recordsIn(fs, manager.getSessionFile());
+    const keys = Object.keys(header as object).join(" ");
+    expect(keys).toBe("type version id timestamp cwd title");
+    expect(header).toMatchObject({ title: "From the start" });
+    expect(model).toMatchObject({ type: "model_change", model: "anthropic/claude-sonnet-4-5" });
+    expect(message).toMatchObject({ type: "message" });
+    const again = await managers.open(manager.getSessionFile() ?? "");
+    expect(again.getSessionTitle()).toBe("From the start");
+  });
+
+  it("is named by an entry once it is on disk, which later appends follow", async () => {
+    const { managers, fs } = inMemoryFiles();
+    const manager = managers.create("/work", directory);
+    const first = say(manager, "Hello");
+    await manager.setSessionTitle("Later");
+    const last = answer(manager, "Hi");
+    const [, , change] = recordsIn(fs, manager.getSessionFile());
+    expect(change).toMatchObject({ type: "title_change", parentId: first, title: "Later" });
+    const again = await managers.open(manager.getSessionFile() ?? "");
+    expect(again.getSessionName()).toBe("Later");
+    // omp writes the change behind what was appended meanwhile, and stands on it after reopening.
+    expect(again.getLeafId()).toBe(last);
+    expect(again.buildSessionContext().messages).toHaveLength(2);
+  });
+
+  it("keeps the name that its user gave it from its agent", async () => {
+    const { managers } = inMemoryFiles();
+    const manager = managers.create("/work", directory);
+    expect(await manager.setSessionName("guessed", "auto", "first-turn")).toBe(true);
+    expect(await manager.setSessionName("guessed better")).toBe(true);
+    expect(await manager.setSessionName("mine", "user")).toBe(true);
+    expect(await manager.setSessionName("guessed again")).toBe(false);
+    expect([manager.getSessionName(), manager.titleSource]).toEqual(["mine", "user"]);
+    expect(await manager.setSessionName("  ", "user")).toBe(false);
+    say(manager, "Hello");
+    const again = await managers.open(manager.getSessionFile() ?? "");
+    expect(await again.setSessionName("guessed")).toBe(false);
+    expect(again.getSessionName()).toBe("mine");
+  });
+});
+
+describe("appending", () => {
+  it("writes every entry in omp's words and key order", () => {
+    const { managers, fs } = inMemoryFiles();
+    const manager = managers.create("/work", directory);
+    const user = say(manager, "Hello");
+    const ids = [
+      manager.appendThinkingLevelChange("high"),
+      manager.appendModelChange("openai/gpt-4o", "smol"),
+      manager.appendSessionInit({ systemPrompt: "p", task: "t", tools: ["bash"] }),
+      manager.appendCompaction("s", "short", user, 9, { d: 1 }, true, { k: 1 }),
+      manager.appendCustomEntry("ext", { n: 1 }),
+      manager.appendCustomMessageEntry("ext", "text", true, { d: 1 }),
+      manager.appendTtsrInjection(["rule-a"]),
+      manager.appendLabelChange(user, "mark"),
+      manager.appendModeChange("plan"),
+      manager.appendServiceTierChange({ openai: "flex" }),
+      manager.appendThinkingLevelChange(),
+      manager.branchWithSummary(user, "tried A", undefined, false),
+      manager.branchWithSummary(null, "from the start"),
+    ];
+    const lines = fs
+      .readFileSync(manager.getSessionFile() ?? "")
+      .toString()
+      .trimEnd()
+      .split("\n");
+    const written = lines.slice(2).map((line, at) => {
+      const parentId = /"parentId":("[^"]*"|null)/.exec(line)?.[1] ?? "";
+      return line.replace(`"id":"${ids[at]}"`, "ID").replace(`"parentId":${parentId}`, "P");
+    });
+    const T = `"timestamp":"2026-01-01T00:00:00.000Z"`;
+    expect(written).toEqual([
+      `{"type":"thinking_level_change",ID,P,${T},"thinkingLevel":"high"}`,
+      `{"type":"model_change",ID,P,${T},"model":"openai/gpt-4o","role":"smol"}`,
+      `{"type":"session_init",ID,P,${T},"systemPrompt":"p","task":"t","tools":["bash"]}`,
+      `{"type":"compaction",ID,P,${T},"summary":"s","shortSummary":"short",` +
+        `"firstKeptEntryId":"${user}","tokensBefore":9,"details":{"d":1},` +
+        `"fromExtension":true,"preserveData":{"k":1}}`,
+      `{"type":"custom","customType":"ext","data":{"n":1},ID,P,${T}}`,
+      `{"type":"custom_message","customType":"ext","content":"text","display":true,` +
+        `"details":{"d":1},ID,P,${T}}`,
+      `{"type":"ttsr_injection",ID,P,${T},"injectedRules":["rule-a"]}`,
+      `{"type":"label",ID,P,${T},"targetId":"${user}","label":"mark"}`,
+      `{"type":"mode_change",ID,P,${T},"mode":"plan"}`,
+      `{"type":"service_tier_change",ID,P,${T},"serviceTier":{"openai":"flex"}}`,
+      `{"type":"thinking_level_change",ID,P,${T},"thinkingLevel":null}`,
+      `{"type":"branch_summary",ID,P,${T},"fromId":"${user}","summary":"tried A",` +
+        `"fromExtension":false}`,
+      `{"type":"branch_summary",ID,P,${T},"fromId":"root","summary":"from the start"}`,
+    ]);
+    expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ parentId: null });
+  });
+
+  it("gives the context that omp has of it", () => {
+    const { managers } = inMemoryFiles();
+    const manager = managers.inMemory("/work");
+    expect(manager.buildSessionContext()).toMatchObject({
+      messages: [],
+      models: {},
+      thinkingLevel: "off",
+      injectedTtsrRules: [],
+      mode: "none",
+    });
+    say(manager, "one");
+    answer(manager, "two");
+    manager.appendTtsrInjection(["a", "b"]);
+    manager.appendTtsrInjection(["b", "c"]);
+    const kept = say(manager, "three");
+    manager.appendCompaction("so far", "far", kept, 10);
+    manager.appendModelChange("openai/gpt-4o", "smol");
+    expect(manager.buildSessionContext()).toMatchObject({
+      messages: [
+        { role: "compactionSummary", summary: "so far", shortSummary: "far", tokensBefore: 10 },
+        { role: "user", content: "three" },
+      ],
+      models: { default: "anthropic/claude-test", smol: "openai/gpt-4o" },
+      injectedTtsrRules: ["a", "b", "c"],
+    });
+    expect(manager.getInjectedTtsrRules()).toEqual(["a", "b", "c"]);
+    expect(manager.getLastModelChangeRole()).toBe("smol");
+  });
+
+  it("keeps the model that was chosen when another one answers", () => {
+    const { managers } = inMemoryFiles();
+    const manager = managers.inMemory("/work");
+    answer(manager, "one");
+    expect(manager.buildSessionContext().models).toEqual({ default: "anthropic/claude-test" });
+    manager.appendModelChange("openai/gpt-4o");
+    answer(manager, "two");
+    expect(manager.buildSessionContext().models).toEqual({ default: "openai/gpt-4o" });
+  });
+
+  it("begins anew behind a reset, without a summary", () => {
+    const { managers } = inMemoryFiles();
+    const manager = managers.inMemory("/work");
+    const kept = say(manager, "one");
+    manager.appendCompaction("so far", undefined, kept, 10);
+    manager.appendResetBoundary();
+    say(manager, "two");
+    expect(manager.buildSessionContext().messages).toMatchObject([{ content: "two" }]);
+    manager.appendCompaction("again", undefined, kept, 10);
+    expect(manager.buildSessionContext().messages).toMatchObject([
+      { role: "compactionSummary", summary: "again" },
+      { content: "one" },
+      { content: "two" },
+    ]);
+  });
+});
+
+describe("the tree", () => {
+  it("has children by time, labels, and roots for what has no parent", () => {
+    const { managers } = inMemoryFiles();
+    const manager = managers.inMemory("/work");
+    const root = say(manager, "root");
+    const one = answer(manager, "one");
+    manager.branch(root);
+    const other = answer(manager, "other");
+    manager.resetLeaf();
+    const second = say(manager, "second root");
+    manager.appendLabelChange(one, "mark");
+    expect(manager.getChildren(root).map(({ id }) => id)).toEqual([one, other]);
+    expect(manager.getTree().map(({ entry }) => entry.id)).toEqual([root, second]);
+    expect(manager.getTree()[0]?.children.map(({ label }) => label)).toEqual(["mark", undefined]);
+    expect(manager.getBranch(other).map(({ id }) => id)).toEqual([root, other]);
+    expect([manager.getLabel(one), manager.getEntry(one)?.parentId]).toEqual(["mark", root]);
+    expect(() => manager.branch("nobody")).toThrow("Entry nobody not found");
+    expect(() => manager.appendLabelChange("nobody", "x")).toThrow("Entry nobody not found");
+  });
+
+  it("leaves out what its user put away, until it is asked for or taken back", () => {
+    const { managers } = inMemoryFiles();
+    const manager = managers.inMemory("/work");
+    const root = say(manager, "root");
+    const away = answer(manager, "away");
+    say(manager, "below it");
+    manager.branch(root);
+    manager.appendCustomEntry("x");
+    const put = { type: "archive", targetId: away, archived: true };
+    const shown = (): number => manager.getTree()[0]?.children.length ?? 0;
+    expect(shown()).toBe(2);
+    const { managers: others, fs } = inMemoryFiles(2);
+    fs.makeDirectorySync(directory);
+    const records = [manager.getHeader(), ...manager.getEntries()];
+    const archive = {
+      ...put,
+      id: "archived",
+      parentId: root,
+      timestamp: "2026-01-01T00:00:00.000Z",
+    };
+    const text = [...records, archive].map((record) => `${JSON.stringify(record)}\n`).join("");
+    fs.writeFileSync(`${directory}/a.jsonl`, Buffer.from(text));
+    return others.open(`${directory}/a.jsonl`).then((opened) => {
+      expect(opened.getTree()[0]?.children.map(({ entry }) => entry.type)).toEqual([
+        "custom",
+        "archive",
+      ]);
+      expect(opened.getTree({ includeArchived: true })[0]?.children).toHaveLength(3);
+    });
+  });
+});
+
+describe("forks and copies", () => {
+  it("keep history when a label stands on the path", async () => {
+    const { managers } = inMemoryFiles();
+    const manager = managers.create("/work", directory);
+    say(manager, "one");
+    const marked = answer(manager, "two");
+    manager.appendLabelChange(marked, "here");
+    say(manager, "three");
+    const last = answer(manager, "four");
+    const before = manager.buildSessionContext();
+    manager.createBranchedSession(last);
+    expect(manager.buildSessionContext()).toEqual(before);
+    expect(manager.getLabel(marked)).toBe("here");
+    expect(manager.getSessionId()).toMatch(/^[A-Za-z0-9_-]{21}$/);
+    const again = await managers.open(manager.getSessionFile() ?? "");
+    expect(again.buildSessionContext()).toEqual(before);
+  });
+
+  it("are refused for a path where nothing is, and make nothing", async () => {
+    const { managers, fs } = inMemoryFiles();
+    fs.makeDirectorySync(directory);
+    await expect(managers.forkFrom("/nowhere.jsonl", "/work", directory)).rejects.toThrow(
+      "Cannot fork",
+    );
+    expect(fs.listSync(directory)).toEqual([]);
+  });
+
+  it("say the same as their source", async () => {
+    const { managers } = inMemoryFiles();
+    const manager = managers.create("/work", directory);
+    await manager.setSessionTitle("named");
+    say(manager, "one");
+    answer(manager, "two");
+    const fork = await managers.forkFrom(manager.getSessionFile() ?? "", "/other", directory);
+    expect(fork.buildSessionContext()).toEqual(manager.buildSessionContext());
+    expect([fork.getCwd(), fork.getSessionName()]).toEqual(["/other", "named"]);
+    expect(fork.getHeader()?.parentSession).toBe(manager.getSessionFile());
+  });
+});
+
+describe("usage", () => {
+  it("adds up over the whole log, and what is new to it", () => {
+    const { managers } = inMemoryFiles();
+    const manager = managers.inMemory("/work");
+    expect(manager.getUsageStatistics()).toMatchObject({ input: 0, output: 0, cost: 0 });
+    answer(manager, "one");
+    expect(manager.getUsageStatistics()).toMatchObject({ input: 1, output: 2, totalTokens: 3 });
+    answer(manager, "two");
+    expect(manager.getUsageStatistics()).toMatchObject({ input: 2, output: 4 });
+  });
+});

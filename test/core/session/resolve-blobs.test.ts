@@ -1,0 +1,92 @@
+/** Images that omp keeps in files of their own: put back where they were, and checked. */
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { blobChecksum, withBlobs } from "../../../packages/core/src/projections/blob-references.ts";
+import { resolveBlobs } from "../../../packages/core/src/session/resolve-blobs.ts";
+import type { BlobProblem } from "../../../packages/core/src/session/resolve-blobs.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+
+/** A directory with a blob of these bytes, and the reference to it. */
+function stored(directory: string, bytes: Buffer): string {
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, sha256(bytes)), bytes);
+  return `blob:sha256:${sha256(bytes)}`;
+}
+
+describe("the images of a message", () => {
+  it("come from the files that they are referred to by", () => {
+    const directory = temporaryDirectory();
+    const image = stored(directory, Buffer.from([0, 1, 2, 255]));
+    const url = stored(directory, Buffer.from("data:image/png;base64,AAEC"));
+    const message = {
+      role: "user",
+      content: [
+        { type: "text", text: image },
+        { type: "image", data: image, mimeType: "image/png" },
+        { type: "image_generation_call", result: image },
+        { type: "input_image", image_url: url },
+      ],
+      details: { images: [{ data: image, mimeType: "image/png" }], frames: [{ data: image }] },
+      timestamp: 1,
+    };
+    const before = structuredClone(message);
+    expect(resolveBlobs(message, { directory })).toEqual({
+      role: "user",
+      content: [
+        { type: "text", text: image },
+        { type: "image", data: "AAEC/w==", mimeType: "image/png" },
+        { type: "image_generation_call", result: "AAEC/w==" },
+        { type: "input_image", image_url: "data:image/png;base64,AAEC" },
+      ],
+      details: { images: [{ data: "AAEC/w==", mimeType: "image/png" }], frames: [{ data: image }] },
+      timestamp: 1,
+    });
+    expect(message).toEqual(before);
+  });
+
+  it("stay references where a file is missing or holds something else, and that is said once", () => {
+    const directory = temporaryDirectory();
+    const missing = `blob:sha256:${"0".repeat(64)}`;
+    const damaged = stored(directory, Buffer.from("whole"));
+    const path = join(directory, damaged.slice("blob:sha256:".length));
+    writeFileSync(path, readFileSync(path).subarray(0, 3));
+    const unreadable = `blob:sha256:${"1".repeat(64)}`;
+    mkdirSync(join(directory, "1".repeat(64)));
+    const images = [missing, damaged, unreadable, damaged].map((data) => ({ type: "image", data }));
+    const problems: BlobProblem[] = [];
+    const onProblem = (problem: BlobProblem): unknown => problems.push(problem);
+    expect(resolveBlobs(images, { directory, onProblem })).toEqual(images);
+    const reasons = problems.map(({ reason }) => reason).toSorted();
+    expect(reasons).toEqual(["damaged", "missing", "unreadable"]);
+  });
+
+  it("are never looked for outside of their directory", () => {
+    const names = ["blob:sha256:../../etc/passwd", `blob:sha256:${"A".repeat(64)}`, "blob:sha256:"];
+    expect(names.map(blobChecksum)).toEqual([undefined, undefined, undefined]);
+  });
+
+  it("are all that changes, in whatever was stored", () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 8 }), (json) => {
+        const value: unknown = JSON.parse(json);
+        const copy = withBlobs(value, () => "never");
+        expect(copy).toEqual(value);
+        expect(JSON.stringify(copy)).toBe(JSON.stringify(value));
+      }),
+    );
+  });
+
+  it("are found however deep they lie", () => {
+    const reference = `blob:sha256:${"a".repeat(64)}`;
+    let value: unknown = { type: "image", data: reference };
+    for (let depth = 0; depth < 100_000; depth += 1) value = { content: [value] };
+    let found = withBlobs(value, () => "here") as { content?: unknown[]; data?: unknown };
+    while (found.content !== undefined) found = found.content[0] as typeof found;
+    expect(found.data).toBe("here");
+  });
+});

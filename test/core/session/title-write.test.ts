@@ -1,0 +1,241 @@
+/**
+ * Naming a session in its title slot: the one write in place, which must not harm anything else.
+ */
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createSession, openSession } from "../../../packages/core/src/index.ts";
+import { encodeTitleSlot, readTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
+import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { runSync } from "../../../packages/core/src/session/steps.ts";
+import { writeTitle } from "../../../packages/core/src/session/title-write.ts";
+import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+import { MemoryLock } from "../../../packages/core/src/store/memory-lock.ts";
+import { reproducible } from "../../support/reproducible-ports.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { userMessage } from "../projections/sample-entries.ts";
+
+const fixture = fileURLToPath(new URL("../../../fixtures/omp-18.jsonl", import.meta.url));
+const slotBytes = 256;
+
+function copy(): string {
+  const path = join(temporaryDirectory(), "session.jsonl");
+  copyFileSync(fixture, path);
+  return path;
+}
+
+/** The fixture on a file system in memory, opened. */
+function inMemory(options: { readonly lockWaitMs?: number } = {}): {
+  readonly fs: MemoryFileSystem;
+  readonly engine: Engine;
+  readonly name: (title: string) => void;
+} {
+  const fs = new MemoryFileSystem();
+  fs.writeFileSync("/session.jsonl", readFileSync(fixture));
+  const ports = { fs, lock: new MemoryLock(), ...reproducible() };
+  const engine = Engine.openSync("/session.jsonl", { ports, checkpoint: "off", ...options });
+  const name = (title: string): void => runSync(writeTitle(engine, title, "user"), ports.clock);
+  return { fs, engine, name };
+}
+
+describe("a session with a title slot", () => {
+  it("has the name in the slot, and is renamed there, every other byte as it was", async () => {
+    const path = copy();
+    const before = readFileSync(path);
+    const session = await openSession(path);
+    expect([session.name, session.dialect]).toEqual(["Mending the parser", "omp"]);
+    expect(await session.setName("  A new\nname ")).toBeNull();
+    expect(session.name).toBe("A new name");
+    const after = readFileSync(path);
+    expect(after).toHaveLength(before.length);
+    expect(after.subarray(slotBytes)).toEqual(before.subarray(slotBytes));
+    expect(readTitleSlot(after)).toMatchObject({ title: "A new name", source: "user" });
+    await session.close();
+  });
+
+  it("has no name once it is cleared, whatever its entries say", async () => {
+    const path = copy();
+    const session = await openSession(path);
+    await session.setName("");
+    expect(session.name).toBeUndefined();
+    expect((await openSession(path)).name).toBeUndefined();
+  });
+
+  it("shows what others write there, without reading its entries again", async () => {
+    const { fs, engine, name } = inMemory();
+    const other = Engine.openSync("/session.jsonl", {
+      ports: { ...engine.settings.ports },
+      checkpoint: "off",
+    });
+    const read = fs.callCount("readSync");
+    name("from another");
+    other.refreshSync();
+    expect(other.log.state.name).toBe("from another");
+    expect([other.log.generation, other.index.count]).toEqual([1, engine.index.count]);
+    expect(fs.callCount("readSync") - read).toBeLessThan(30);
+  });
+
+  it("tells those who watch its name", async () => {
+    const path = copy();
+    const session = await openSession(path, { pollMs: 20 });
+    const names: (string | undefined)[] = [];
+    const renamed = new Promise<void>((resolve) => {
+      session.name$.subscribe(({ value }) => {
+        names.push(value);
+        if (names.length === 2) resolve();
+      });
+    });
+    const other = await openSession(path);
+    await other.setName("seen");
+    await renamed;
+    expect(names).toEqual(["Mending the parser", "seen"]);
+    await Promise.all([session.close(), other.close()]);
+  });
+
+  it("keeps its checkpoint when it is renamed", async () => {
+    const path = copy();
+    const first = await openSession(path, { checkpointEveryBytes: 1 });
+    await first.append({ type: "message", message: userMessage("one more") });
+    await first.close();
+    expect(existsSync(`${path}.ckpt`)).toBe(true);
+    const second = await openSession(path);
+    await second.setName("renamed");
+    await second.close();
+    const engine = Engine.openSync(path, { access: "read" });
+    expect(engine.log.state.name).toBe("renamed");
+    expect((await (await openSession(path)).verify()).changedLines).toEqual([]);
+  });
+
+  it("appends after it was renamed, on either side", async () => {
+    const path = copy();
+    const [one, other] = [await openSession(path), await openSession(path)];
+    await one.setName("first");
+    await other.append({ type: "message", message: userMessage("a") });
+    await one.append({ type: "message", message: userMessage("b") });
+    await other.setName("second");
+    await one.refresh();
+    expect([one.name, other.name]).toEqual(["second", "second"]);
+    expect(one.diagnostics.filter(({ kind }) => kind === "lost-entries")).toEqual([]);
+    expect((await openSession(path)).revision).toBe(one.revision);
+  });
+
+  it("holds any name as far as it fits", () => {
+    const { engine, name } = inMemory();
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), (title) => {
+        name(title);
+        const shown = engine.log.state.name ?? "";
+        expect(title.trim().startsWith(shown)).toBe(true);
+        expect(engine.log.generation).toBe(1);
+      }),
+    );
+  });
+});
+
+describe("writing a title", () => {
+  it("is refused where there is no slot", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    await createSession(path, { dialect: "omp", title: "in the header" });
+    const engine = Engine.openSync(path);
+    const before = readFileSync(path);
+    const write = (): void => runSync(writeTitle(engine, "x", "user"), engine.settings.ports.clock);
+    expect(write).toThrow(expect.objectContaining({ code: "ERR_APPEND_FAILED", path }));
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  it("is refused where the slot has become a header meanwhile", () => {
+    const { fs, name } = inMemory();
+    const header = `{"type":"session","version":3,"id":"a","timestamp":"","cwd":"/"}\n`;
+    fs.writeFileSync("/session.jsonl", Buffer.from(header.padEnd(900, "\n")));
+    expect(() => name("x")).toThrow(expect.objectContaining({ code: "ERR_APPEND_FAILED" }));
+    expect(fs.readFileSync("/session.jsonl").toString().startsWith(header)).toBe(true);
+  });
+
+  it("waits for omp, and says so when that takes too long", () => {
+    const { fs, engine, name } = inMemory({ lockWaitMs: 100 });
+    const lock = "/.session.jsonl.lock";
+    const record = `1:${engine.settings.ports.clock.now()}`;
+    fs.writeFileSync(lock, Buffer.from(record));
+    const before = fs.readFileSync("/session.jsonl");
+    expect(() => name("x")).toThrow(expect.objectContaining({ code: "ERR_LOCK_TIMEOUT" }));
+    expect(fs.readFileSync("/session.jsonl")).toEqual(before);
+    expect(fs.readFileSync(lock).toString()).toBe(record);
+    fs.unlinkSync(lock);
+    name("x");
+    expect(fs.statSync(lock)).toBeNull();
+  });
+
+  it("is refused to those who only read", () => {
+    const path = copy();
+    const engine = Engine.openSync(path, { access: "read" });
+    const write = (): void => runSync(writeTitle(engine, "x", "user"), engine.settings.ports.clock);
+    expect(write).toThrow(expect.objectContaining({ code: "ERR_READ_ONLY" }));
+  });
+
+  it("leaves every entry as it is whatever call fails, and no lock behind", () => {
+    for (let nth = 1; ; nth += 1) {
+      const { fs, name } = inMemory({ lockWaitMs: 50 });
+      const before = fs.readFileSync("/session.jsonl");
+      let calls = 0;
+      fs.onCall = () => {
+        calls += 1;
+        if (calls === nth) throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+      };
+      let failure: unknown;
+      try {
+        name("after a failure");
+      } catch (error) {
+        failure = error;
+      }
+      fs.onCall = undefined;
+      const after = fs.readFileSync("/session.jsonl");
+      expect(after.subarray(slotBytes)).toEqual(before.subarray(slotBytes));
+      if (calls < nth) {
+        expect(failure).toBeUndefined();
+        return;
+      }
+      expect(readTitleSlot(after)?.title).toMatch(/^(?:Mending the parser|after a failure)$/);
+    }
+  });
+
+  it("goes on where a write took less than it was given", () => {
+    const { fs, engine, name } = inMemory();
+    let isShort = true;
+    fs.onCall = ({ name: call }) => {
+      if (call !== "updateSync" || !isShort) return undefined;
+      isShort = false;
+      return "short";
+    };
+    name("in two parts");
+    expect(engine.log.state.name).toBe("in two parts");
+  });
+
+  it("takes away a lock that omp left behind long ago", () => {
+    const { fs, engine, name } = inMemory();
+    const { clock } = engine.settings.ports;
+    fs.writeFileSync("/.session.jsonl.lock", Buffer.from(`1:${clock.now()}`));
+    clock.sleepSync(60_000);
+    name("at last");
+    expect(engine.log.state.name).toBe("at last");
+  });
+});
+
+describe("a log whose slot is torn", () => {
+  it("opens, with the name that its entries give it", async () => {
+    const path = copy();
+    const bytes = readFileSync(path);
+    bytes.write("{{{", 0);
+    writeFileSync(path, bytes);
+    const session = await openSession(path);
+    expect(session.name).toBe("A parser");
+    expect(session.revision).toBe(17);
+  });
+
+  it("has the shape of one where only its text is damaged", () => {
+    const slot = encodeTitleSlot({ title: "a", updatedAt: "" });
+    slot.write('"v":9', 16);
+    expect(readTitleSlot(slot)).toBeUndefined();
+  });
+});
