@@ -42,7 +42,7 @@ describe("the settings of a path", () => {
     const entries = [
       level("low"),
       model("openai", "gpt"),
-      level(null),
+      level(5),
       level(undefined),
       model("openai", undefined),
       stored("message", "1", null, { message: null }),
@@ -52,6 +52,22 @@ describe("the settings of a path", () => {
       thinkingLevel: "low",
       model: { provider: "openai", modelId: "gpt" },
     });
+  });
+
+  it("are without thinking where omp says so", () => {
+    const view = arrayPathView([level("low"), level(null)]);
+    expect(settingsOfPath(view).thinkingLevel).toBe("off");
+  });
+
+  it("keep the model that was chosen in omp, and not that in pi, when another one answers", () => {
+    const chosen = stored("model_change", "1", null, { model: "openai/gpt" });
+    const ofRole = stored("model_change", "2", null, { model: "openai/small", role: "smol" });
+    const answered = assistant("3", null, "x");
+    const modelOf = (...entries: SessionEntry[]): unknown =>
+      settingsOfPath(arrayPathView(entries)).model;
+    expect(modelOf(chosen, ofRole, answered)).toEqual({ provider: "openai", modelId: "gpt" });
+    expect(modelOf(chosen, model("openai", "gpt"), answered)).toEqual(modelOf(answered));
+    expect(modelOf(ofRole)).toBeNull();
   });
 
   it("load two bodies and stop, however long the path is", () => {
