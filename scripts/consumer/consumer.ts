@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSession, isBranchlogError, isKnownEntry, memorySession } from "@branchlog/core";
 import type { EntryDraft, ErrorCode } from "@branchlog/core";
+import { SessionManager as OmpSessionManager } from "@branchlog/core/omp";
 import { SessionManager } from "@branchlog/core/pi";
 import { follow$, followFile, records } from "@branchlog/streaming";
 import type { FollowEvent, Subscription } from "@branchlog/streaming";
@@ -35,6 +36,10 @@ function useDropIn(): void {
   const manager = SessionManager.inMemory(folder);
   const id = manager.appendMessage({ role: "user", content: "Hello", timestamp: 0 });
   assert.equal(manager.getLeafId(), id);
+  const omp = OmpSessionManager.inMemory(folder);
+  omp.appendModelChange("anthropic/claude-sonnet-4-5");
+  const { models } = omp.buildSessionContext();
+  assert.deepEqual(models, { default: "anthropic/claude-sonnet-4-5" });
 }
 
 async function streamLines(): Promise<void> {

@@ -1,0 +1,24 @@
+/** Our face for omp runs where omp runs: its own tests pass on Bun. */
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { beforeAll, expect, it } from "vitest";
+import { runtimePath } from "../../packages/bench/src/peer-folders.ts";
+import { installOmp } from "./support/omp-program.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+beforeAll(() => installOmp());
+
+it("the tests of the face pass on Bun as they do on Node", () => {
+  const vitest = ["node_modules/vitest/vitest.mjs", "run", "test/core/faces/omp"];
+  const args = ["--bun", ...vitest, "--reporter=json"];
+  const text = execFileSync(runtimePath("bun"), args, {
+    cwd: root,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const report = JSON.parse(text.slice(text.indexOf("{"))) as Record<string, unknown>;
+  expect(report).toMatchObject({ success: true, numFailedTests: 0, numPendingTests: 0 });
+  expect(report["numPassedTests"]).toBeGreaterThan(40);
+});
