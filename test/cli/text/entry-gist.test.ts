@@ -51,6 +51,18 @@ describe("the gist of an entry", () => {
     expect(gistOf(message(body), 60)).toEqual({ kind, text });
   });
 
+  it.each([
+    [{ type: "model_change", provider: "a", modelId: "b" }, "model", "a/b"],
+    [{ type: "model_change", model: "a/b", role: "default" }, "model", "a/b"],
+    [{ type: "model_change", model: "a/b", role: "smol" }, "model", "a/b for smol"],
+    [{ type: "thinking_level_change", thinkingLevel: null }, "thinking", "off"],
+    [{ type: "title_change", title: "t" }, "name", "t"],
+    [{ type: "reset_boundary" }, "reset_boundary", ""],
+  ])("that is %j is %s: %s", (fields, kind, text) => {
+    const entry: AnyEntry = { id: "a", parentId: null, timestamp: "", ...fields };
+    expect(gistOf(entry, 60)).toEqual({ kind, text });
+  });
+
   it("fits its line, whatever the entry holds", () => {
     const types = fc.constantFrom("message", "custom", "label", "usage", "compaction", "odd");
     fc.assert(

@@ -50,11 +50,13 @@ function rawGist(entry: AnyEntry, unitsMax: number): Gist {
     case "branch_summary":
       return { kind: "branch summary", text: text("summary") };
     case "model_change":
-      return { kind: "model", text: `${text("provider")}/${text("modelId")}` };
+      return { kind: "model", text: modelText(entry) };
     case "thinking_level_change":
-      return { kind: "thinking", text: text("thinkingLevel") };
+      return { kind: "thinking", text: text("thinkingLevel") || "off" };
     case "session_info":
       return { kind: "name", text: text("name") || "(cleared)" };
+    case "title_change":
+      return { kind: "name", text: text("title") || "(cleared)" };
     case "label":
       return { kind: "label", text: `${text("label") || "(cleared)"} on ${text("targetId")}` };
     case "custom":
@@ -122,6 +124,13 @@ function otherBlockText(block: unknown, unitsMax: number): string {
 function json(value: unknown, key: string, unitsMax: number): string {
   const field = fieldOf(value, key);
   return field === undefined ? "" : jsonStart(field, unitsMax);
+}
+
+/** pi stores provider and id, omp both in one, and what the model is for. */
+function modelText(entry: unknown): string {
+  const [model, role] = [stringOf(entry, "model"), stringOf(entry, "role")];
+  const name = model ?? `${stringOf(entry, "provider") ?? ""}/${stringOf(entry, "modelId") ?? ""}`;
+  return role === undefined || role === "default" ? name : `${name} for ${role}`;
 }
 
 function usageText(entry: unknown): string {

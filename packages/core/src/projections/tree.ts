@@ -47,7 +47,7 @@ export function envelopeOf(index: IndexTable, row: number): Envelope {
     id: index.idOf(row),
     parentId: index.parentIdOf(row),
     type,
-    ...(role === undefined ? {} : { role }),
+    ...(role === undefined || type !== "message" ? {} : { role }),
     ...(customType === undefined ? {} : { customType }),
     time: index.rows.time(row),
     revision: row + 1,
