@@ -1,12 +1,22 @@
-/** The name that pi gives the file of a session, and headers that inherit from another one. */
+/** The name that agents give the file of a session, and headers that inherit from another one. */
 import { join } from "node:path";
-import { findMember, locateMembers } from "../../dialects/object-members.ts";
-import { encodeHeader } from "../../entries/encode-header.ts";
-import type { SessionHeader } from "../../entries/entry-types.ts";
+import { readFullySync } from "../bodies/body-reader.ts";
+import { findMember, locateMembers } from "../dialects/object-members.ts";
+import { encodeHeader } from "../entries/encode-header.ts";
+import type { SessionHeader } from "../entries/entry-types.ts";
+import type { Engine } from "../session/engine.ts";
 
 /** Where the session of a header is kept in a directory. */
 export function sessionPath(directory: string, { id, timestamp }: SessionHeader): string {
   return join(directory, `${timestamp.replaceAll(/[:.]/g, "-")}_${id}.jsonl`);
+}
+
+/** The header line of a log, as stored. */
+export function headerLine({ log }: Engine): Buffer {
+  const { offset = 0, length = 0 } = log.state.indexer.header ?? {};
+  const line = Buffer.alloc(length);
+  readFullySync(log.file, line, length, offset);
+  return line;
 }
 
 /** What a new session has of its own. `branchedFrom` is what parentSession was called in v1. */

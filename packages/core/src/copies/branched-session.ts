@@ -3,16 +3,15 @@
  * chained anew, then the name and the labels that are in force on it. Entries keep their ids and
  * bytes; the context at their end is that of the source. Pure but for reading the source.
  */
-import { relinkLine } from "../../dialects/relink-line.ts";
-import type { NewLinks } from "../../dialects/relink-line.ts";
-import { encodeDraft, spliceDraft } from "../../entries/encode-entry.ts";
-import type { KnownDraft } from "../../entries/entry-draft.ts";
-import type { SessionEntry } from "../../entries/entry-types.ts";
-import { pathToRow } from "../../index-table/tree-walk.ts";
-import { sessionName } from "../../projections/name.ts";
-import type { Engine } from "../../session/engine.ts";
-import { entryLines, newline, readableRows } from "./entry-lines.ts";
-import { isConversation } from "./session-log.ts";
+import type { NewLinks } from "../dialects/relink-line.ts";
+import { encodeDraft, spliceDraft } from "../entries/encode-entry.ts";
+import type { EntryDraft } from "../entries/entry-draft.ts";
+import type { SessionEntry } from "../entries/entry-types.ts";
+import { pathToRow } from "../index-table/tree-walk.ts";
+import { sessionName } from "../projections/name.ts";
+import type { Engine } from "../session/engine.ts";
+import { entryLines, readableRows, relinkedLine } from "./entry-lines.ts";
+import { freshIds } from "./fresh-ids.ts";
 
 /** The entries of a branch as they are copied. */
 export interface Branch {
@@ -48,25 +47,37 @@ export function branchTo(engine: Engine, leafRow: number): Branch {
   return { rows, successors, isConversation: rows.some(speaks) };
 }
 
-/** The bytes of a branch: its entries, then the name and the labels. */
-export function* branchLines(engine: Engine, branch: Branch): Generator<Buffer> {
+/**
+ * The bytes of a branch: its entries, then the name and the labels.
+ * @param name The name that is in force, if another than that of the entries.
+ */
+export function* branchLines(
+  engine: Engine,
+  branch: Branch,
+  name: string | undefined = engine.log.state.folded.name,
+): Generator<Buffer> {
   const { index } = engine;
   let parentId: string | null = null;
-  for (const { row, line } of entryLines(engine, branch.rows)) {
+  for (const entry of entryLines(engine, branch.rows)) {
+    const { row } = entry;
     const links: NewLinks = {
       ...(index.parentIdOf(row) === parentId ? {} : { parentId }),
       ...movedBoundary(engine, row, branch),
     };
-    yield relinkLine(line, links);
-    yield newline;
+    yield* relinkedLine(engine, entry, links);
     parentId = index.idOf(row);
   }
-  const mint = idMinter(engine);
-  for (const { draft, timestamp } of carriedDrafts(engine, branch)) {
+  const mint = freshIds(engine.settings.ports.ids, (id) => index.ids.find(id) >= 0);
+  for (const { draft, timestamp } of carriedDrafts(engine, branch, name)) {
     const id = mint();
     yield spliceDraft(encodeDraft(draft, timestamp), id, parentId);
     parentId = id;
   }
+}
+
+/** Whether a session that holds such an entry is worth a file. */
+export function isConversation(type: string, role: string | undefined): boolean {
+  return type === "message" && (role === "user" || role === "assistant");
 }
 
 /** A boundary on a label that is left out becomes the next entry, so that as much is kept. */
@@ -79,18 +90,23 @@ function movedBoundary(engine: Engine, row: number, { successors }: Branch): New
 }
 
 interface CarriedDraft {
-  readonly draft: KnownDraft;
+  readonly draft: EntryDraft;
   readonly timestamp: string;
 }
 
 /** What is true of the branch by entries that stand elsewhere, or were left out. */
-function* carriedDrafts(engine: Engine, { rows }: Branch): Generator<CarriedDraft> {
+function* carriedDrafts(
+  engine: Engine,
+  { rows }: Branch,
+  name: string | undefined,
+): Generator<CarriedDraft> {
   const { index, log } = engine;
-  const { labels, name } = log.state.folded;
-  const onBranch = new Set(rows);
-  const nameRow = lastRowOfType(engine, "session_info");
+  const { labels } = log.state.folded;
+  const labelled = new Set(Array.from(labels.keys(), (id) => index.rowOfId(id)));
+  const onBranch = new Set(rows.filter((row) => labelled.has(row)));
+  const nameRow = lastNameRow(engine);
   if (nameRow >= 0 && nameOf(engine, rows) !== name) {
-    const draft = { type: "session_info", name: name ?? "" } as const;
+    const draft = nameDraft(name ?? "", index.kindOf(nameRow).type);
     yield { draft, timestamp: timeOf(engine, engine.bodies.entrySync(nameRow)?.timestamp) };
   }
   for (const [targetId, { label, timestamp }] of labels) {
@@ -99,18 +115,28 @@ function* carriedDrafts(engine: Engine, { rows }: Branch): Generator<CarriedDraf
   }
 }
 
-function lastRowOfType({ index }: Engine, type: string): number {
+/** Names the copy as the source was last named: in the words of the agent that did. */
+function nameDraft(name: string, type: string): EntryDraft {
+  if (type === "title_change") return { type, title: name, source: "user" };
+  return { type: "session_info", name };
+}
+
+function lastNameRow({ index }: Engine): number {
   for (let row = index.count - 1; row >= 0; row -= 1) {
-    if (index.kindOf(row).type === type && index.isNode(row)) return row;
+    if (namesSession(index.kindOf(row).type) && index.isNode(row)) return row;
   }
   return -1;
+}
+
+function namesSession(type: string): boolean {
+  return sessionName.types?.includes(type) ?? true;
 }
 
 /** The name that the entries of a branch alone would give. */
 function nameOf({ index, bodies }: Engine, rows: readonly number[]): string | undefined {
   let name = sessionName.initial();
   for (const row of rows) {
-    if (index.kindOf(row).type !== "session_info") continue;
+    if (!namesSession(index.kindOf(row).type)) continue;
     const entry: SessionEntry | undefined = bodies.entrySync(row);
     if (entry !== undefined) name = sessionName.apply(name, { revision: row + 1, entry });
   }
@@ -120,21 +146,4 @@ function nameOf({ index, bodies }: Engine, rows: readonly number[]): string | un
 /** A time as stored; now where a foreign file has none. */
 function timeOf({ settings }: Engine, stored: unknown): string {
   return typeof stored === "string" ? stored : new Date(settings.ports.clock.now()).toISOString();
-}
-
-const mintAttemptsMax = 100;
-
-/** Ids that neither the source nor the copy has. */
-function idMinter({ index, settings }: Engine): () => string {
-  const { ids } = settings.ports;
-  const minted = new Set<string>();
-  return () => {
-    let id = ids.entryId();
-    for (let i = 0; i < mintAttemptsMax && (index.ids.find(id) >= 0 || minted.has(id)); i += 1) {
-      id = ids.entryId();
-    }
-    if (index.ids.find(id) >= 0 || minted.has(id)) id = ids.sessionId();
-    minted.add(id);
-    return id;
-  };
 }
