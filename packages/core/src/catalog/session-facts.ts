@@ -12,6 +12,8 @@ import { sessionName } from "../projections/name.ts";
 import { summary } from "../projections/summary.ts";
 import type { SessionSummary } from "../projections/summary.ts";
 import { HeaderSearch } from "./header-search.ts";
+import { isOmpHeader, nameInForce } from "./session-dialect.ts";
+import type { SessionDialect, SessionNames } from "./session-dialect.ts";
 import { SessionScan } from "./session-scan.ts";
 import type { ScanOptions, ScanTarget } from "./session-scan.ts";
 
@@ -23,6 +25,10 @@ export interface SessionFacts {
   readonly name: string | undefined;
   /** Messages that lack a readable envelope are counted only if they parse, others always. */
   readonly summary: SessionSummary;
+  /** Which agent wrote it, by the traces that it left. */
+  readonly dialect: SessionDialect;
+  /** Where the name is from. */
+  readonly names: SessionNames;
 }
 
 /** How one read goes. */
@@ -53,6 +59,8 @@ export class FactsReader {
   readonly #framer: LineFramer;
   readonly #header = new HeaderSearch();
   readonly #fold: FactsFold;
+  /** Of a slot that another reader met. */
+  readonly #slot: string | null;
   readonly #options: Pick<ScanOptions, "messageBytesMax">;
 
   /** @param known What another reader came to, to go on from there. */
@@ -66,6 +74,7 @@ export class FactsReader {
       this.#header.take({ ok: true, value });
     }
     this.#fold = new FactsFold(known?.facts);
+    this.#slot = known?.facts.names.slot ?? null;
     this.#options = { messageBytesMax: options.messageBytesMax };
   }
 
@@ -118,8 +127,12 @@ export class FactsReader {
     return this.#factsUnder(header);
   }
 
-  #factsUnder({ header }: HeaderSearch): SessionFacts | undefined {
-    return header && { header, name: this.#fold.name, summary: this.#fold.summary };
+  #factsUnder({ header, slotTitle }: HeaderSearch): SessionFacts | undefined {
+    if (header === undefined) return undefined;
+    const { summary: said, name, isOmp } = this.#fold.state;
+    const names = { slot: slotTitle ?? this.#slot, entry: name };
+    const dialect = isOmp || names.slot !== null || isOmpHeader(header) ? "omp" : "pi";
+    return { header, name: nameInForce(header, names), summary: said, dialect, names };
   }
 }
 
@@ -139,19 +152,30 @@ const silentMessage: SessionMessageEntry = {
   },
 };
 
+/** What the entries say. */
+interface FoldedFacts {
+  readonly summary: SessionSummary;
+  readonly name: SessionNames["entry"];
+  readonly isOmp: boolean;
+}
+
 class FactsFold implements ScanTarget {
-  #state: { readonly summary: SessionSummary; readonly name: string | undefined };
+  #state: FoldedFacts;
 
   constructor(known?: SessionFacts) {
-    this.#state = known ?? { summary: summary.initial(), name: sessionName.initial() };
+    this.#state = {
+      summary: known?.summary ?? summary.initial(),
+      name: known?.names.entry ?? null,
+      isOmp: known?.dialect === "omp",
+    };
   }
 
-  get summary(): SessionSummary {
-    return this.#state.summary;
+  get state(): FoldedFacts {
+    return this.#state;
   }
 
-  get name(): string | undefined {
-    return this.#state.name;
+  foundOmp(): void {
+    this.#state = { ...this.#state, isOmp: true };
   }
 
   otherMessage(): void {
@@ -167,9 +191,12 @@ class FactsFold implements ScanTarget {
   entry(entry: SessionEntry): void {
     // Neither fold asks which entry of the log it is.
     const record = { revision: 0, entry };
+    const { name, isOmp } = this.#state;
+    const isName = entry.type === "session_info";
     this.#state = {
       summary: summary.apply(this.#state.summary, record),
-      name: sessionName.apply(this.#state.name, record),
+      name: isName ? (sessionName.apply(name ?? undefined, record) ?? "") : name,
+      isOmp,
     };
   }
 

@@ -11,6 +11,7 @@ import type { SessionEntry } from "../entries/entry-types.ts";
 import { assistantTimeMs } from "./assistant-time.ts";
 import { HeaderSearch } from "./header-search.ts";
 import { messageBytesMax } from "./limits.ts";
+import { isOmpEntry, ompTypes } from "./session-dialect.ts";
 
 /** Receives what {@link SessionScan} finds after the header, in file order. */
 export interface ScanTarget {
@@ -22,12 +23,15 @@ export interface ScanTarget {
    */
   assistantMessage?(timestampMs: number): void;
   /**
-   * Every other `message` or `session_info` entry, as stored: foreign ones may lack any field.
+   * Every other `message` or `session_info` entry, as stored: foreign ones may lack any field. A
+   * `title_change` of omp comes as the `session_info` that it would be in pi.
    * Lines count from 1; the unterminated end of a file has the number that its line would have.
    */
   entry(entry: SessionEntry, lineNumber: number): void;
   /** Whether `label` entries are given, too. Default false. */
   readonly takesLabels?: boolean;
+  /** Told once of an entry that only omp writes. Leave it out to spare looking for one. */
+  foundOmp?(): void;
 }
 
 /** How a {@link SessionScan} reads. */
@@ -38,13 +42,13 @@ export interface ScanOptions {
   readonly messageBytesMax?: number | undefined;
 }
 
-/** What to do with a line whose envelope can be trusted. */
-type Need = "body" | "count" | "nothing";
-
 const messageType = Buffer.from("message");
-const nameType = Buffer.from("session_info");
-const labelType = Buffer.from("label");
 const spokenRoles = ["user", "assistant"].map((role) => Buffer.from(role));
+const nameTypes = ["session_info", "title_change"].map((type) => Buffer.from(type));
+const labelType = Buffer.from("label");
+const ompTypeBytes = ompTypes.map((type) => Buffer.from(type));
+/** Both agents have this one, in different forms. */
+const modelType = Buffer.from("model_change");
 
 /** See the file comment. To be fed every line of one file, then {@link SessionScan.end}. */
 export class SessionScan implements LineSink {
@@ -53,6 +57,9 @@ export class SessionScan implements LineSink {
   readonly #source: ByteSource;
   readonly #target: ScanTarget;
   readonly #messageBytesMax: number;
+  /** Types that are parsed, besides messages. */
+  #wanted: readonly Buffer[];
+  #looksForOmp: boolean;
 
   /** @param source Where the lines come from: those too long to be joined are read again. */
   constructor(source: ByteSource, target: ScanTarget, options: ScanOptions = {}) {
@@ -60,6 +67,8 @@ export class SessionScan implements LineSink {
     this.#target = target;
     this.header = options.header ?? new HeaderSearch();
     this.#messageBytesMax = options.messageBytesMax ?? messageBytesMax;
+    this.#looksForOmp = target.foundOmp !== undefined;
+    this.#wanted = this.#wantedTypes();
   }
 
   line(bytes: Buffer, start: number, end: number, _offset: number, lineNumber: number): void {
@@ -99,9 +108,19 @@ export class SessionScan implements LineSink {
 
   /** Whether the line that the envelope was just read from needs no more than that. */
   #settle(): boolean {
-    const need = needOf(this.#envelope, this.#target.takesLabels === true);
-    if (need === "count") this.#target.otherMessage();
-    return need !== "body";
+    const { headBytes, typeStart, typeEnd, roleStart, roleEnd } = this.#envelope;
+    if (isText(headBytes, typeStart, typeEnd, messageType)) {
+      const isSpoken = spokenRoles.some((role) => isText(headBytes, roleStart, roleEnd, role));
+      if (!isSpoken) this.#target.otherMessage();
+      return !isSpoken;
+    }
+    for (const type of this.#wanted) if (isText(headBytes, typeStart, typeEnd, type)) return false;
+    return true;
+  }
+
+  #wantedTypes(): readonly Buffer[] {
+    const labels = this.#target.takesLabels === true ? [labelType] : [];
+    return [...nameTypes, ...labels, ...(this.#looksForOmp ? [modelType, ...ompTypeBytes] : [])];
   }
 
   #settleAssistant(bytes: Buffer, end: number): boolean {
@@ -114,11 +133,17 @@ export class SessionScan implements LineSink {
 
   #take(line: DecodedLine, lineNumber: number): void {
     if (!line.ok) return;
-    const type = line.value["type"];
+    if (this.#looksForOmp && isOmpEntry(line.value)) {
+      this.#looksForOmp = false;
+      this.#wanted = this.#wantedTypes();
+      this.#target.foundOmp?.();
+    }
+    const value = inPiForm(line.value);
+    const { type } = value;
     const isLabel = type === "label" && this.#target.takesLabels === true;
     if (type !== "message" && type !== "session_info" && !isLabel) return;
     // Decoding boundary: projections expect that stored entries lack what their types promise.
-    this.#target.entry(line.value as unknown as SessionEntry, lineNumber);
+    this.#target.entry(value as unknown as SessionEntry, lineNumber);
   }
 
   #readLong(line: LongLine): DecodedLine {
@@ -133,13 +158,10 @@ export class SessionScan implements LineSink {
   }
 }
 
-function needOf(envelope: EnvelopeReader, takesLabels: boolean): Need {
-  const { headBytes, typeStart, typeEnd, roleStart, roleEnd } = envelope;
-  if (isText(headBytes, typeStart, typeEnd, nameType)) return "body";
-  if (takesLabels && isText(headBytes, typeStart, typeEnd, labelType)) return "body";
-  if (!isText(headBytes, typeStart, typeEnd, messageType)) return "nothing";
-  const isSpoken = spokenRoles.some((role) => isText(headBytes, roleStart, roleEnd, role));
-  return isSpoken ? "body" : "count";
+/** An entry that names the session, as pi writes it; any other as it is. */
+function inPiForm(value: JsonObject): JsonObject {
+  if (value["type"] !== "title_change") return value;
+  return { ...value, type: "session_info", name: value["title"] ?? null };
 }
 
 function isText(bytes: Buffer, start: number, end: number, text: Buffer): boolean {
