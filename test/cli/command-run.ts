@@ -49,19 +49,24 @@ export interface RunOptions {
   readonly columns?: number;
   readonly signal?: AbortSignal;
   readonly isDebugging?: boolean;
+  /** Whether standard input is a terminal. */
+  readonly isInteractive?: boolean;
 }
 
 /** Runs `branchlog` with these words. */
 export async function branchlog(
   words: readonly string[],
-  { input = [], columns, signal, out, isDebugging = false }: RunOptions = {},
+  options: RunOptions = {},
 ): Promise<RunResult> {
+  const { input = [], columns, signal, out } = options;
+  const { isDebugging = false, isInteractive = false } = options;
   const memory = new MemoryOutput(columns);
   const err = new MemoryOutput(columns);
   const io: CommandIo = {
     out: out ?? memory,
     err,
     input: () => pieces(input),
+    isInteractive,
     now: () => Date.UTC(2026, 0, 1),
     monotonicMs: () => 0,
     signal: signal ?? new AbortController().signal,

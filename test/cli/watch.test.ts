@@ -92,7 +92,8 @@ const paths = ["a", "b", "c"] as const;
 function listed(path: string, sizeBytes: number): ListedSession {
   const header = { type: "session", version: 3, id: path, timestamp: "", cwd: "" } as const;
   const summary = { messageCount: 0, firstMessage: undefined, lastActivityMs: undefined };
-  return { path, header, name: undefined, summary, modifiedMs: sizeBytes, sizeBytes };
+  const facts = { name: undefined, summary, dialect: "pi" } as const;
+  return { path, header, ...facts, modifiedMs: sizeBytes, sizeBytes };
 }
 
 describe("events that wait for a slow reader", () => {

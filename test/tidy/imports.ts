@@ -26,9 +26,9 @@ const coreFloors: readonly (readonly string[])[] = [
   ["projections"],
   ["checkpoint"],
   ["session"],
-  ["catalog", "live", "repair"],
+  ["catalog", "live", "repair", "copies", "removal"],
   ["open"],
-  ["faces"],
+  ["faces", "directories"],
   ["index"],
 ];
 

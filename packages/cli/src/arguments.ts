@@ -4,7 +4,8 @@
  */
 import { draftSource, noWordsLeft, placeOf, positionals, wholeNumber } from "./argument-values.ts";
 import type { Words } from "./argument-values.ts";
-import type { Command } from "./command.ts";
+import type { Choose, Command } from "./command.ts";
+import { addFileCommands } from "./file-arguments.ts";
 import { UsageError } from "./failure.ts";
 import { emptyParser } from "./parser.ts";
 import type { Argv } from "./parser.ts";
@@ -65,12 +66,11 @@ function usageProblem(problem: string, text: string): string {
   return text.startsWith("Did you mean") ? `${problem}. ${text}` : problem;
 }
 
-type Choose = (command: Command) => void;
-
 function createParser(version: string, words: Words, choose: Choose): Argv {
   const parser = emptyParser(version);
   addReaders(parser, words, choose);
   addWriters(parser, words, choose);
+  addFileCommands(parser, words, choose);
   return parser.completion("completion", "Print a script that completes commands in your shell");
 }
 

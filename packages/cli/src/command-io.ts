@@ -9,6 +9,8 @@ export interface CommandIo {
   readonly err: Output;
   /** Standard input. Asked for only by a command that reads it. */
   input(): AsyncIterable<Uint8Array>;
+  /** Whether somebody is there to answer: standard input is a terminal. */
+  readonly isInteractive: boolean;
   /** Epoch milliseconds. */
   now(): number;
   /** Milliseconds since some moment; never goes back. */

@@ -4,12 +4,22 @@ import { appendCommand } from "./commands/append.ts";
 import type { AppendOptions } from "./commands/append.ts";
 import { contextCommand } from "./commands/context.ts";
 import type { ContextOptions } from "./commands/context.ts";
+import { convertCommand } from "./commands/convert.ts";
+import type { ConvertCommandOptions } from "./commands/convert.ts";
+import { deleteCommand } from "./commands/delete.ts";
+import type { DeleteCommandOptions } from "./commands/delete.ts";
 import { entriesCommand } from "./commands/entries.ts";
 import type { EntriesOptions } from "./commands/entries.ts";
+import { forkCommand } from "./commands/fork.ts";
+import type { ForkCommandOptions } from "./commands/fork.ts";
 import { infoCommand } from "./commands/info.ts";
 import type { InfoOptions } from "./commands/info.ts";
 import { labelCommand } from "./commands/label.ts";
 import type { LabelOptions } from "./commands/label.ts";
+import { listCommand } from "./commands/list.ts";
+import type { ListCommandOptions } from "./commands/list.ts";
+import { migrateCommand } from "./commands/migrate.ts";
+import type { MigrateCommandOptions } from "./commands/migrate.ts";
 import { nameCommand } from "./commands/name.ts";
 import type { NameOptions } from "./commands/name.ts";
 import { repairCommand } from "./commands/repair.ts";
@@ -38,7 +48,15 @@ export type Command =
   | { readonly name: "repair"; readonly options: RepairOptions }
   | { readonly name: "append"; readonly options: AppendOptions }
   | { readonly name: "name"; readonly options: NameOptions }
-  | { readonly name: "label"; readonly options: LabelOptions };
+  | { readonly name: "label"; readonly options: LabelOptions }
+  | { readonly name: "list"; readonly options: ListCommandOptions }
+  | { readonly name: "fork"; readonly options: ForkCommandOptions }
+  | { readonly name: "convert"; readonly options: ConvertCommandOptions }
+  | { readonly name: "migrate"; readonly options: MigrateCommandOptions }
+  | { readonly name: "delete"; readonly options: DeleteCommandOptions };
+
+/** Takes the command that a command line turned out to be. */
+export type Choose = (command: Command) => void;
 
 /** The names of the commands. */
 export const commandNames: readonly Command["name"][] = [
@@ -54,6 +72,11 @@ export const commandNames: readonly Command["name"][] = [
   "append",
   "name",
   "label",
+  "list",
+  "fork",
+  "convert",
+  "migrate",
+  "delete",
 ];
 
 /** Runs a command. */
@@ -83,5 +106,15 @@ export function runCommand(command: Command, io: CommandIo): Promise<CommandResu
       return nameCommand(command.options, io);
     case "label":
       return labelCommand(command.options, io);
+    case "list":
+      return listCommand(command.options, io);
+    case "fork":
+      return forkCommand(command.options, io);
+    case "convert":
+      return convertCommand(command.options, io);
+    case "migrate":
+      return migrateCommand(command.options, io);
+    case "delete":
+      return deleteCommand(command.options, io);
   }
 }

@@ -22,12 +22,14 @@ export interface Failure {
   readonly tail?: string | null;
   /** Entries of the failed append that are in the log all the same. */
   readonly landed?: readonly string[];
+  /** Paths of the sessions that could have been meant. */
+  readonly candidates?: readonly string[];
 }
 
 /** The code, message and facts of anything that was thrown. */
 export function describeFailure(error: unknown): Failure {
   if (!isBranchlogError(error)) return { code: codeOf(error), message: messageOf(error) };
-  const { code, path, offset, line, id, tail, landed } = error;
+  const { code, path, offset, line, id, tail, landed, candidates } = error;
   return {
     code,
     message: error.message,
@@ -37,6 +39,7 @@ export function describeFailure(error: unknown): Failure {
     ...(id === undefined ? {} : { id }),
     ...(tail === undefined ? {} : { tail }),
     ...(landed.length === 0 ? {} : { landed }),
+    ...(candidates.length === 0 ? {} : { candidates }),
   };
 }
 

@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import type { Readable, Writable } from "node:stream";
+import { isatty } from "node:tty";
 import type { Command } from "./command.ts";
 import type { CommandIo } from "./command-io.ts";
 import { StreamOutput } from "./output.ts";
@@ -18,7 +19,15 @@ const columnsDefault = 120;
 const interrupt = new AbortController();
 let writing = false;
 let input: Readable | undefined;
-const writers: ReadonlySet<Command["name"]> = new Set(["append", "name", "label", "repair"]);
+const writers: ReadonlySet<Command["name"]> = new Set([
+  "append",
+  "name",
+  "label",
+  "repair",
+  "fork",
+  "convert",
+  "migrate",
+]);
 
 process.once("SIGINT", () => {
   interrupt.abort();
@@ -30,6 +39,7 @@ const io: CommandIo = {
   out: outputOn(process.stdout),
   err: outputOn(process.stderr),
   input: () => (input = addAbortSignal(interrupt.signal, process.stdin)),
+  isInteractive: isatty(0),
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
   signal: interrupt.signal,

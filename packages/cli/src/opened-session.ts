@@ -1,8 +1,9 @@
-/** Opens a session to look into it, and measures what that cost. Never writes. */
+/** Opens a session to look into it, and measures what that cost. Never writes the session. */
 import { openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { decodeCounter, readCounter } from "@branchlog/streaming";
 import type { CommandIo } from "./command-io.ts";
+import { sessionPath } from "./session-path.ts";
 
 /** What opening cost. */
 export interface OpeningCost {
@@ -19,13 +20,15 @@ export interface OpenedSession {
 }
 
 /**
- * Opens the session of a file, for reading only.
- * @throws BranchlogError as `openSession` does.
+ * Opens the session of a file, for reading only. Where there is no file of that path, it may be the
+ * name or id of a session that an agent keeps.
+ * @throws BranchlogError as `openSession` does; `ERR_SESSION_AMBIGUOUS`.
  */
 export async function openForReading(
-  path: string,
+  file: string,
   { monotonicMs, signal }: Pick<CommandIo, "monotonicMs" | "signal">,
 ): Promise<OpenedSession> {
+  const path = await sessionPath(file, signal);
   const [startMs, bytes, parses] = [monotonicMs(), readCounter.bytes, decodeCounter.parses];
   const session = await openSession(path, { access: "read", signal });
   const ms = Math.round((monotonicMs() - startMs) * 1000) / 1000;

@@ -2,6 +2,7 @@
  * Shows on a terminal how far the reading of a large log has come. Silent where nobody watches, and
  * for what is over in a moment. Leaves no trace behind.
  */
+import { statSync } from "node:fs";
 import { readCounter } from "@branchlog/streaming";
 import type { Output } from "./output.ts";
 
@@ -27,6 +28,16 @@ export async function withProgress<T>(
   } finally {
     clearInterval(timer);
     show(output, clearLine);
+  }
+}
+
+/** Size of a file, to show how far its reading has come; 0 if there is none. */
+export function sizeOf(path: string): number {
+  try {
+    return statSync(path).size;
+  } catch {
+    // Whoever reads it will say what is wrong with it.
+    return 0;
   }
 }
 

@@ -10,6 +10,7 @@ export const errorCodes = [
   "ERR_CLOSED",
   "ERR_CONFLICT",
   "ERR_CREATE_FAILED",
+  "ERR_DELETE_FAILED",
   "ERR_DIVERGED",
   "ERR_DUPLICATE_ID",
   "ERR_DURABILITY_UNKNOWN",
@@ -32,6 +33,9 @@ export const errorCodes = [
   "ERR_QUEUE_FULL",
   "ERR_READ_ONLY",
   "ERR_REPAIR_FAILED",
+  "ERR_SESSION_AMBIGUOUS",
+  "ERR_SESSION_BUSY",
+  "ERR_SESSION_NOT_FOUND",
   "ERR_UNSERIALIZABLE",
   "ERR_VERSION_NEWER",
 ] as const;
@@ -53,6 +57,8 @@ export interface ErrorFacts {
   readonly tail?: string | null;
   /** Ids of entries of a failed append that are in the log all the same. */
   readonly landed?: readonly string[];
+  /** Paths of the sessions that could have been meant. */
+  readonly candidates?: readonly string[];
   /** The error underneath. */
   readonly cause?: unknown;
 }
@@ -67,6 +73,7 @@ export class BranchlogError extends Error {
   readonly id: string | undefined;
   readonly tail: string | null | undefined;
   readonly landed: readonly string[];
+  readonly candidates: readonly string[];
 
   /** @param message What happened to which file, and what to do next. */
   constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}) {
@@ -78,6 +85,7 @@ export class BranchlogError extends Error {
     this.id = facts.id;
     this.tail = facts.tail;
     this.landed = facts.landed ?? [];
+    this.candidates = facts.candidates ?? [];
   }
 }
 

@@ -55,6 +55,8 @@ describe("the facts of a session", () => {
     ];
     const lines = [header(), user(said), assistant([]), message("toolResult", []), name(" N ")];
     expect(await factsOf(lines)).toEqual({
+      dialect: "pi",
+      names: { slot: null, entry: "N" },
       header: header(),
       name: "N",
       summary: { messageCount: 3, firstMessage: "hello", lastActivityMs: startMs + 2 },
@@ -63,7 +65,9 @@ describe("the facts of a session", () => {
 
   it("are those of an empty session if it has only a header", async () => {
     const { summary: nothing, name: none } = expectedFacts([]);
-    expect(await factsOf([header()])).toEqual({ header: header(), name: none, summary: nothing });
+    const names = { slot: null, entry: null };
+    const empty = { header: header(), dialect: "pi", names, name: none, summary: nothing };
+    expect(await factsOf([header()])).toEqual(empty);
   });
 
   it("count messages of every role, malformed ones too", async () => {
@@ -131,7 +135,7 @@ describe("facts from the stream", () => {
       fc.asyncProperty(arbitraryLines, fc.boolean(), options, async (lines, ends, choice) => {
         const whole = jsonl([header(), ...lines]);
         writeFileSync(path, ends ? whole : whole.slice(0, -1));
-        expect(await readSessionFacts(path, choice)).toEqual({
+        expect(await readSessionFacts(path, choice)).toMatchObject({
           header: header(),
           ...expectedFacts(lines),
         });

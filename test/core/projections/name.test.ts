@@ -46,7 +46,8 @@ describe("the name in force", () => {
 
   it.each([
     [{ slot, given: "given", header }, "in the slot"],
-    [{ slot: { ...slot, title: " " }, given: "given", header }, undefined],
+    [{ slot: { ...slot, title: " " }, given: "given", header }, "given"],
+    [{ slot: { ...slot, title: " " }, given: undefined, header }, undefined],
     [{ slot: undefined, given: "given", header }, "given"],
     [{ slot: undefined, given: null, header }, undefined],
     [{ slot: undefined, given: undefined, header }, "in the header"],

@@ -32,6 +32,18 @@ export function durationText(ms: number): string {
   return ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(2)} s`;
 }
 
+const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+
+/** `now`, `5 min`, `3 h`, `12 days`, `4 months`, `2 years`: how long ago something was. */
+export function ageText(ms: number): string {
+  if (ms < minuteMs) return "now";
+  if (ms < hourMs) return `${Math.floor(ms / minuteMs)} min`;
+  if (ms < dayMs) return `${Math.floor(ms / hourMs)} h`;
+  const days = Math.floor(ms / dayMs);
+  if (days < 60) return countText(days, "day");
+  return days < 730 ? `${Math.floor(days / 30)} months` : `${Math.floor(days / 365)} years`;
+}
+
 /** `$12.34`; small amounts with as many digits as they need. */
 export function costText(dollars: number): string {
   return `$${dollars.toFixed(dollars >= 1 || dollars === 0 ? 2 : 4)}`;

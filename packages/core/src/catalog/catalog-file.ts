@@ -93,14 +93,14 @@ export class CatalogFile {
     const { reader, bytes } = this.#progress ?? {};
     const known = reader?.upTo();
     if (known === undefined || bytes === undefined) return undefined;
-    const { offset, lineNumber } = known;
-    return { offset, lineNumber, digest: bytesDigest(bytes) };
+    const { offset, lineNumber, facts } = known;
+    return { offset, lineNumber, digest: bytesDigest(bytes), marks: facts.marks };
   }
 
   #savedSession(): SavedSession | undefined {
     if (this.#session === undefined) return undefined;
-    const { header, name, summary, modifiedMs, sizeBytes } = this.#session;
-    return { header, name, summary, modifiedMs, sizeBytes };
+    const { header, name, summary, dialect, modifiedMs, sizeBytes } = this.#session;
+    return { header, name, summary, dialect, modifiedMs, sizeBytes };
   }
 
   /** If the file is as it was when another one read it, that one's session is in it. */
@@ -124,7 +124,8 @@ export class CatalogFile {
     if (place === undefined || facts === undefined) return anew();
     const bytes = rememberedBytes(source, place.offset);
     if (bytesDigest(bytes) !== place.digest) return anew();
-    return { reader: new FactsReader({}, { ...place, facts }), bytes };
+    const known = { ...place, facts: { ...facts, marks: place.marks } };
+    return { reader: new FactsReader({}, known), bytes };
   }
 }
 

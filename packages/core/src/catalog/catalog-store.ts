@@ -14,6 +14,7 @@ import {
   catalogSavedAfterBytes,
 } from "./limits.ts";
 import { mapInTurns } from "./map-concurrently.ts";
+import { removeOrphans } from "./orphan-sidecars.ts";
 import { catalogBytes, readCatalog } from "./saved-catalog.ts";
 import type { SavedFile } from "./saved-file.ts";
 import { lookAtFile, savedCatalogName } from "./session-files.ts";
@@ -30,7 +31,10 @@ interface KnownDirectory {
   savedBytes: number;
 }
 
-/** See the file comment. Throws nothing. */
+/**
+ * See the file comment. Throws nothing. Where it saves, it also removes what sessions that were
+ * deleted have left behind.
+ */
 export class CatalogStore {
   readonly #mode: CatalogMode;
   readonly #directories = new Map<string, Promise<KnownDirectory>>();
@@ -67,6 +71,7 @@ export class CatalogStore {
       // A look at one file costs no look at the names of all.
       const gone = there === null ? [] : [...directory.files.keys()].filter(isGone);
       for (const name of gone) directory.files.delete(name);
+      if (gone.length > 0) await removeOrphans(path);
       const isOutdated = gone.length > 0 && directory.savedBytes > 0;
       const worthBytes = Math.max(catalogSavedAfterBytes, directory.savedBytes * catalogSaveCost);
       if (directory.readBytes < worthBytes && !isOutdated) continue;
@@ -74,6 +79,13 @@ export class CatalogStore {
       // Where it cannot be saved, that is not tried again.
       directory.readBytes = directory.savedBytes > 0 ? 0 : Number.NEGATIVE_INFINITY;
     }
+  }
+
+  /** Leaves nothing of a file in the saved catalog of its directory, if there is one. */
+  async forget(path: string): Promise<void> {
+    const known = await this.#directoryOf(path);
+    if (known.savedBytes === 0 || !known.files.delete(basename(path))) return;
+    known.savedBytes = await saved(dirname(path), known.files);
   }
 
   #directoryOf(path: string): Promise<KnownDirectory> {
@@ -86,6 +98,7 @@ export class CatalogStore {
   async #load(directory: string): Promise<KnownDirectory> {
     const none = { files: new Map<string, SavedFile>(), readBytes: 0, savedBytes: 0 };
     if (this.#mode === "off") return none;
+    if (this.#mode === "auto") await removeOrphans(directory);
     try {
       const path = join(directory, savedCatalogName);
       // Anything may have that name: reading a pipe would never end.

@@ -6,6 +6,7 @@
 import { decodeLine, LineFramer, openByteSource, scanSync } from "@branchlog/streaming";
 import type { ByteSource, DecodedLine } from "@branchlog/streaming";
 import { currentVersion, readHeader } from "../dialects/header.ts";
+import { titleSlotOf } from "../dialects/title-slot.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { headerScanBytesMax } from "./limits.ts";
 
@@ -16,6 +17,7 @@ const firstReadBytes = 4096;
 export class HeaderSearch {
   #header: SessionHeader | undefined;
   #version = currentVersion;
+  #slotTitle: string | null = null;
   #isOver = false;
 
   /** The header as stored, once found. */
@@ -28,6 +30,11 @@ export class HeaderSearch {
     return this.#version;
   }
 
+  /** The title of the title slot, "" if it holds none; null without a slot. */
+  get slotTitle(): string | null {
+    return this.#slotTitle;
+  }
+
   /** Whether the first record was met, so that it is known if there is a header. */
   get isOver(): boolean {
     return this.#isOver;
@@ -38,6 +45,7 @@ export class HeaderSearch {
     const copy = new HeaderSearch();
     copy.#header = this.#header;
     copy.#version = this.#version;
+    copy.#slotTitle = this.#slotTitle;
     copy.#isOver = this.#isOver;
     return copy;
   }
@@ -50,7 +58,11 @@ export class HeaderSearch {
 
   /** The same for a line that was decoded already. */
   take(line: DecodedLine): void {
-    if (this.#isOver || !line.ok || line.value["type"] === titleSlotType) return;
+    if (this.#isOver || !line.ok) return;
+    if (line.value["type"] === titleSlotType) {
+      this.#slotTitle ??= titleSlotOf(line.value)?.title ?? null;
+      return;
+    }
     const reading = readHeader(line.value);
     if (reading.kind === "header") {
       this.#header = reading.header;

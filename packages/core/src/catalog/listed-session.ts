@@ -1,4 +1,5 @@
 /** What is known of one session of a directory, and how it is made from the facts of its file. */
+import type { DialectName } from "../dialects/dialect.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { storedTimeMs } from "../projections/stored-value.ts";
 import type { SessionSummary } from "../projections/summary.ts";
@@ -15,6 +16,8 @@ export interface ListedSession {
   readonly name: string | undefined;
   /** Messages of every role and branch, the first text of a user, when somebody last spoke. */
   readonly summary: SessionSummary;
+  /** Which agent wrote it, by the traces that it left. */
+  readonly dialect: DialectName;
   /** When a user or an assistant last spoke, else the time in the header, else of the file. */
   readonly modifiedMs: number;
   /** Length of the file in bytes. */
@@ -23,8 +26,9 @@ export interface ListedSession {
 
 /** See {@link ListedSession}. */
 export function listedSession(file: SessionFile, facts: SessionFacts): ListedSession {
-  const { path, size } = file;
-  return { path, ...facts, modifiedMs: modifiedMs(file, facts), sizeBytes: size };
+  const { path, size: sizeBytes } = file;
+  const { header, name, summary, dialect } = facts;
+  return { path, header, name, summary, dialect, modifiedMs: modifiedMs(file, facts), sizeBytes };
 }
 
 /** Epoch ms of what counts as the last change of a session; a time that a Date can hold. */

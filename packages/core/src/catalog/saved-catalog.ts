@@ -15,7 +15,7 @@ import type { SavedFile } from "./saved-file.ts";
 export type SavedFiles = ReadonlyMap<string, SavedFile>;
 
 /** Changes whenever a saved line, or a fold that is saved in it, means something else. */
-const version = `1.${sessionName.version}.${summary.version}`;
+const version = `2.${sessionName.version}.${summary.version}`;
 
 /** The bytes of a catalog, made in turns. Files that cannot be saved are left out. */
 export async function catalogBytes(files: SavedFiles): Promise<Buffer> {

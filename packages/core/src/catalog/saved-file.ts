@@ -7,16 +7,18 @@ import { isDeepStrictEqual } from "node:util";
 import type { RememberedBytes } from "../session/log-identity.ts";
 import { catalogLineUnitsMax } from "./limits.ts";
 import type { ListedSession } from "./listed-session.ts";
+import type { SessionMarks } from "./session-marks.ts";
 import type { FileStamp } from "./session-files.ts";
 
 /** What is known of the session in a file, whatever its path. */
 export type SavedSession = Omit<ListedSession, "path">;
 
-/** Where reading may go on once the file has grown, and the digest of the bytes before. */
+/** Where reading may go on once the file has grown, and what is known of the bytes before. */
 export interface SavedPlace {
   readonly offset: number;
   readonly lineNumber: number;
   readonly digest: string;
+  readonly marks: SessionMarks;
 }
 
 /** See the file comment. */
@@ -71,8 +73,9 @@ interface SavedLine extends Pick<SavedFile, "isSettled" | "session" | "place"> {
 }
 
 /** JSON leaves out what is undefined; whoever compares sessions does not. */
-function complete({ header, name, summary, modifiedMs, sizeBytes }: SavedSession): SavedSession {
+function complete(session: SavedSession): SavedSession {
+  const { header, name, summary, dialect, modifiedMs, sizeBytes } = session;
   const { messageCount, firstMessage, lastActivityMs } = summary;
   const whole = { messageCount, firstMessage, lastActivityMs };
-  return { header, name, summary: whole, modifiedMs, sizeBytes };
+  return { header, name, summary: whole, dialect, modifiedMs, sizeBytes };
 }

@@ -6,6 +6,8 @@
 import { LineFramer, scan } from "@branchlog/streaming";
 import type { ByteSource, JsonObject } from "@branchlog/streaming";
 import { chunkBytesDefault, lineBytesMaxDefault } from "@branchlog/streaming";
+import { dialectOfLog } from "../dialects/dialect.ts";
+import type { DialectName } from "../dialects/dialect.ts";
 import type { SessionEntry, SessionHeader, SessionMessageEntry } from "../entries/entry-types.ts";
 import type { AssistantMessage } from "../entries/message-types.ts";
 import { sessionName } from "../projections/name.ts";
@@ -13,6 +15,8 @@ import type { GivenName } from "../projections/name.ts";
 import { summary } from "../projections/summary.ts";
 import type { SessionSummary } from "../projections/summary.ts";
 import { HeaderSearch } from "./header-search.ts";
+import { givenBy, markedName, markOf } from "./session-marks.ts";
+import type { SessionMarks } from "./session-marks.ts";
 import { SessionScan } from "./session-scan.ts";
 import type { ScanOptions, ScanTarget } from "./session-scan.ts";
 
@@ -24,6 +28,10 @@ export interface SessionFacts {
   readonly name: string | undefined;
   /** Messages that lack a readable envelope are counted only if they parse, others always. */
   readonly summary: SessionSummary;
+  /** Which agent wrote it, by the traces that it left. */
+  readonly dialect: DialectName;
+  /** Where name and dialect are from. */
+  readonly marks: SessionMarks;
 }
 
 /** How one read goes. */
@@ -54,6 +62,8 @@ export class FactsReader {
   readonly #framer: LineFramer;
   readonly #header = new HeaderSearch();
   readonly #fold: FactsFold;
+  /** Of a slot that another reader met. */
+  readonly #slot: string | null;
   readonly #options: Pick<ScanOptions, "messageBytesMax">;
 
   /** @param known What another reader came to, to go on from there. */
@@ -67,6 +77,7 @@ export class FactsReader {
       this.#header.take({ ok: true, value });
     }
     this.#fold = new FactsFold(known?.facts);
+    this.#slot = known?.facts.marks.slot ?? null;
     this.#options = { messageBytesMax: options.messageBytesMax };
   }
 
@@ -85,7 +96,7 @@ export class FactsReader {
     { signal, chunk }: FactsReadOptions,
   ): Promise<SessionFacts | undefined> {
     const framer = this.#framer;
-    const lines = new SessionScan(source, this.#fold, { ...this.#options, header: this.#header });
+    const lines = new SessionScan(source, this.#fold, this.#scanOptions(this.#header));
     const newBytes = size - framer.offset;
     const target = chunk ?? Buffer.allocUnsafe(Math.max(1, Math.min(newBytes, chunkBytesDefault)));
     // Until it is known that this is a session, no more than a chunk at a time: most end with it.
@@ -114,13 +125,23 @@ export class FactsReader {
   /** The end without a newline counts for now; it may be only the beginning of a line. */
   #factsAtEnd(source: ByteSource): SessionFacts | undefined {
     const header = this.#header.copy();
-    const lines = new SessionScan(source, this.#fold, { ...this.#options, header });
+    const lines = new SessionScan(source, this.#fold, this.#scanOptions(header));
     lines.end(this.#framer.rest());
     return this.#factsUnder(header);
   }
 
-  #factsUnder({ header }: HeaderSearch): SessionFacts | undefined {
-    return header && { header, name: this.#fold.name, summary: this.#fold.summary };
+  #scanOptions(header: HeaderSearch): ScanOptions {
+    const knowsDialect = this.#fold.state.dialect !== undefined;
+    return { ...this.#options, header, knowsDialect };
+  }
+
+  #factsUnder({ header, slotTitle }: HeaderSearch): SessionFacts | undefined {
+    if (header === undefined) return undefined;
+    const { summary: said, given, dialect: ofEntries } = this.#fold.state;
+    const slot = slotTitle ?? this.#slot;
+    const marks = { slot, entry: markOf(given), dialect: ofEntries ?? null };
+    const dialect = dialectOfLog({ hasTitleSlot: slot !== null, header, ofEntries });
+    return { header, name: markedName(header, marks), summary: said, dialect, marks };
   }
 }
 
@@ -140,19 +161,30 @@ const silentMessage: SessionMessageEntry = {
   },
 };
 
+/** What the entries say. */
+interface FoldedFacts {
+  readonly summary: SessionSummary;
+  readonly given: GivenName;
+  readonly dialect: DialectName | undefined;
+}
+
 class FactsFold implements ScanTarget {
-  #state: { readonly summary: SessionSummary; readonly name: GivenName };
+  #state: FoldedFacts;
 
   constructor(known?: SessionFacts) {
-    this.#state = known ?? { summary: summary.initial(), name: sessionName.initial() };
+    this.#state = {
+      summary: known?.summary ?? summary.initial(),
+      given: givenBy({ entry: known?.marks.entry ?? null }),
+      dialect: known?.marks.dialect ?? undefined,
+    };
   }
 
-  get summary(): SessionSummary {
-    return this.#state.summary;
+  get state(): FoldedFacts {
+    return this.#state;
   }
 
-  get name(): string | undefined {
-    return this.#state.name ?? undefined;
+  foundDialect(dialect: DialectName): void {
+    this.#state = { ...this.#state, dialect };
   }
 
   otherMessage(): void {
@@ -169,8 +201,9 @@ class FactsFold implements ScanTarget {
     // Neither fold asks which entry of the log it is.
     const record = { revision: 0, entry };
     this.#state = {
+      ...this.#state,
       summary: summary.apply(this.#state.summary, record),
-      name: sessionName.apply(this.#state.name, record),
+      given: sessionName.apply(this.#state.given, record),
     };
   }
 

@@ -7,6 +7,8 @@ import { decodeLine, EnvelopeReader, readRange, readShallow } from "@branchlog/s
 import type { ByteSource, DecodedLine, JsonObject, LineSink } from "@branchlog/streaming";
 import type { LineRest, LongLine } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
+import { dialectOfEntry, tellingTypes } from "../dialects/dialect.ts";
+import type { DialectName } from "../dialects/dialect.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { assistantTimeMs } from "./assistant-time.ts";
 import { HeaderSearch } from "./header-search.ts";
@@ -22,12 +24,15 @@ export interface ScanTarget {
    */
   assistantMessage?(timestampMs: number): void;
   /**
-   * Every other `message` or `session_info` entry, as stored: foreign ones may lack any field.
+   * Every other `message` or `session_info` entry, as stored: foreign ones may lack any field. A
+   * `title_change` of omp comes as the `session_info` that it would be in pi.
    * Lines count from 1; the unterminated end of a file has the number that its line would have.
    */
   entry(entry: SessionEntry, lineNumber: number): void;
   /** Whether `label` entries are given, too. Default false. */
   readonly takesLabels?: boolean;
+  /** Told of the first entry that only one agent writes. Leave it out to spare looking for it. */
+  foundDialect?(dialect: DialectName): void;
 }
 
 /** How a {@link SessionScan} reads. */
@@ -36,15 +41,15 @@ export interface ScanOptions {
   readonly header?: HeaderSearch;
   /** Longest message that is built; of longer ones only role and time are read. */
   readonly messageBytesMax?: number | undefined;
+  /** Whether the dialect was found in other lines of the file. */
+  readonly knowsDialect?: boolean;
 }
 
-/** What to do with a line whose envelope can be trusted. */
-type Need = "body" | "count" | "nothing";
-
 const messageType = Buffer.from("message");
-const nameType = Buffer.from("session_info");
-const labelType = Buffer.from("label");
 const spokenRoles = ["user", "assistant"].map((role) => Buffer.from(role));
+const nameTypes = ["session_info", "title_change"].map((type) => Buffer.from(type));
+const labelType = Buffer.from("label");
+const tellingBytes = tellingTypes.map((type) => Buffer.from(type));
 
 /** See the file comment. To be fed every line of one file, then {@link SessionScan.end}. */
 export class SessionScan implements LineSink {
@@ -53,6 +58,9 @@ export class SessionScan implements LineSink {
   readonly #source: ByteSource;
   readonly #target: ScanTarget;
   readonly #messageBytesMax: number;
+  /** Types that are parsed, besides messages. */
+  #wanted: readonly Buffer[];
+  #looksForDialect: boolean;
 
   /** @param source Where the lines come from: those too long to be joined are read again. */
   constructor(source: ByteSource, target: ScanTarget, options: ScanOptions = {}) {
@@ -60,6 +68,8 @@ export class SessionScan implements LineSink {
     this.#target = target;
     this.header = options.header ?? new HeaderSearch();
     this.#messageBytesMax = options.messageBytesMax ?? messageBytesMax;
+    this.#looksForDialect = target.foundDialect !== undefined && options.knowsDialect !== true;
+    this.#wanted = this.#wantedTypes();
   }
 
   line(bytes: Buffer, start: number, end: number, _offset: number, lineNumber: number): void {
@@ -99,9 +109,19 @@ export class SessionScan implements LineSink {
 
   /** Whether the line that the envelope was just read from needs no more than that. */
   #settle(): boolean {
-    const need = needOf(this.#envelope, this.#target.takesLabels === true);
-    if (need === "count") this.#target.otherMessage();
-    return need !== "body";
+    const { headBytes, typeStart, typeEnd, roleStart, roleEnd } = this.#envelope;
+    if (isText(headBytes, typeStart, typeEnd, messageType)) {
+      const isSpoken = spokenRoles.some((role) => isText(headBytes, roleStart, roleEnd, role));
+      if (!isSpoken) this.#target.otherMessage();
+      return !isSpoken;
+    }
+    for (const type of this.#wanted) if (isText(headBytes, typeStart, typeEnd, type)) return false;
+    return true;
+  }
+
+  #wantedTypes(): readonly Buffer[] {
+    const labels = this.#target.takesLabels === true ? [labelType] : [];
+    return [...nameTypes, ...labels, ...(this.#looksForDialect ? tellingBytes : [])];
   }
 
   #settleAssistant(bytes: Buffer, end: number): boolean {
@@ -114,11 +134,18 @@ export class SessionScan implements LineSink {
 
   #take(line: DecodedLine, lineNumber: number): void {
     if (!line.ok) return;
-    const type = line.value["type"];
+    const dialect = this.#looksForDialect ? dialectOfEntry(line.value) : undefined;
+    if (dialect !== undefined) {
+      this.#looksForDialect = false;
+      this.#wanted = this.#wantedTypes();
+      this.#target.foundDialect?.(dialect);
+    }
+    const value = inPiForm(line.value);
+    const { type } = value;
     const isLabel = type === "label" && this.#target.takesLabels === true;
     if (type !== "message" && type !== "session_info" && !isLabel) return;
     // Decoding boundary: projections expect that stored entries lack what their types promise.
-    this.#target.entry(line.value as unknown as SessionEntry, lineNumber);
+    this.#target.entry(value as unknown as SessionEntry, lineNumber);
   }
 
   #readLong(line: LongLine): DecodedLine {
@@ -133,13 +160,10 @@ export class SessionScan implements LineSink {
   }
 }
 
-function needOf(envelope: EnvelopeReader, takesLabels: boolean): Need {
-  const { headBytes, typeStart, typeEnd, roleStart, roleEnd } = envelope;
-  if (isText(headBytes, typeStart, typeEnd, nameType)) return "body";
-  if (takesLabels && isText(headBytes, typeStart, typeEnd, labelType)) return "body";
-  if (!isText(headBytes, typeStart, typeEnd, messageType)) return "nothing";
-  const isSpoken = spokenRoles.some((role) => isText(headBytes, roleStart, roleEnd, role));
-  return isSpoken ? "body" : "count";
+/** An entry that names the session, as pi writes it; any other as it is. */
+function inPiForm(value: JsonObject): JsonObject {
+  if (value["type"] !== "title_change") return value;
+  return { ...value, type: "session_info", name: value["title"] ?? null };
 }
 
 function isText(bytes: Buffer, start: number, end: number, text: Buffer): boolean {

@@ -39,17 +39,28 @@ function hasOmpFields(header: SessionHeader): boolean {
   return ompHeaderFields.some((field) => Object.hasOwn(header, field));
 }
 
-/** Types that one of the dialects has, and not the other. */
+/** Types of entries that only omp writes. */
+export const ompTypes: readonly string[] = [
+  "title_change",
+  "ttsr_injection",
+  "session_init",
+  "mode_change",
+  "service_tier_change",
+  "credential_pin",
+  "model_usage",
+  "reset_boundary",
+  "archive",
+];
+const piTypes: readonly string[] = ["session_info", "usage", "context_edit"];
+/** Types that both write, in different words. */
+const sharedTypes: readonly string[] = ["model_change", "compaction", "branch_summary"];
+
+/** All types by which a dialect may be told. */
+export const tellingTypes: readonly string[] = [...ompTypes, ...piTypes, ...sharedTypes];
+
 const typesOf: ReadonlyMap<unknown, DialectName> = new Map([
-  ["session_info", "pi"],
-  ["usage", "pi"],
-  ["context_edit", "pi"],
-  ["ttsr_injection", "omp"],
-  ["title_change", "omp"],
-  ["mode_change", "omp"],
-  ["service_tier_change", "omp"],
-  ["reset_boundary", "omp"],
-  ["archive", "omp"],
+  ...ompTypes.map((type) => [type, "omp"] as const),
+  ...piTypes.map((type) => [type, "pi"] as const),
 ]);
 
 const ompFields = ["shortSummary", "preserveData", "fromExtension"];

@@ -4,7 +4,7 @@
  * and written anew, so number forms, escapes and white space elsewhere stay as they are. Pure.
  */
 import { currentVersion } from "./header.ts";
-import { applyEdits, setMembers } from "./member-edits.ts";
+import { applyEdits, cutMembers, setMembers } from "./member-edits.ts";
 import type { MemberEdit, NewValue } from "./member-edits.ts";
 import {
   decodeString,
@@ -67,23 +67,6 @@ function roleEdits(line: Buffer, message: Member | undefined): MemberEdit[] {
   const role = object === null ? undefined : findMember(object, "role");
   if (role === undefined || stringOf(line, role) !== hookRole) return [];
   return [{ start: role.valueStart, end: role.valueEnd, text: '"custom"' }];
-}
-
-/** Cuts every member with one of these keys, each with one comma. Another must remain. */
-function cutMembers(object: ObjectMembers, keys: readonly string[]): MemberEdit[] {
-  const edits: MemberEdit[] = [];
-  const first = object.members.findIndex((member) => !keys.includes(member.key));
-  for (const [at, member] of object.members.entries()) {
-    const [before, behind] = [object.members[at - 1], object.members[at + 1]];
-    if (!keys.includes(member.key)) continue;
-    // Before the first one that stays there is no comma to take along, so the one behind goes.
-    if (at > first && before !== undefined) {
-      edits.push({ start: before.valueEnd, end: member.valueEnd, text: "" });
-    } else if (behind !== undefined) {
-      edits.push({ start: member.keyStart, end: behind.keyStart, text: "" });
-    }
-  }
-  return edits;
 }
 
 function stringOf(line: Buffer, member: Member | undefined): string | null {

@@ -25,7 +25,7 @@ export interface TitleSlot {
 export function readTitleSlot(start: Buffer): TitleSlot | undefined {
   if (!hasSlotShape(start)) return undefined;
   const decoded = decodeLine(start, 0, titleSlotBytes - 1);
-  return decoded.ok ? slotOf(decoded.value) : undefined;
+  return decoded.ok ? titleSlotOf(decoded.value) : undefined;
 }
 
 /**
@@ -74,7 +74,9 @@ function hasSlotShape(start: Buffer): boolean {
   );
 }
 
-function slotOf({ type, v, title, source, updatedAt, pad }: JsonObject): TitleSlot | undefined {
+/** What a record says as a title slot; undefined if it is none. Where it stands is not known. */
+export function titleSlotOf(record: JsonObject): TitleSlot | undefined {
+  const { type, v, title, source, updatedAt, pad } = record;
   if (type !== "title" || v !== 1 || typeof title !== "string") return undefined;
   if (typeof updatedAt !== "string" || typeof pad !== "string") return undefined;
   if (source === undefined) return { title, updatedAt };

@@ -37,13 +37,14 @@ export interface NameSources {
 }
 
 /**
- * The name in force: that of the title slot if the log has one, also where it is empty; else that
- * of its entries; else the title in its header. As omp has it, whose slot is rewritten in place.
+ * The name in force: that of the title slot; else that of the entries; else the title in the
+ * header, unless there is a slot, which is empty then: omp takes the title away with it.
  */
 export function nameInForce({ slot, given, header }: NameSources): string | undefined {
-  if (slot !== undefined) return slot.title.trim() || undefined;
+  const inSlot = slot?.title.trim();
+  if (inSlot) return inSlot;
   if (given !== undefined) return given ?? undefined;
   // Decoding boundary: of a header only type and id were checked.
-  const title: unknown = header?.title;
+  const title: unknown = slot === undefined ? header?.title : undefined;
   return typeof title === "string" ? title.trim() || undefined : undefined;
 }

@@ -25,24 +25,25 @@ export function needsMigration(log: TrackedLog): boolean {
 }
 
 /**
- * Migrates the log and reads it again.
+ * Migrates the log and reads it again. The path of the kept original; null if another process did
+ * it meanwhile.
  * @throws BranchlogError `ERR_MIGRATION` with the cause, the log unchanged; `ERR_LOCK_TIMEOUT`.
  */
-export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Steps<void> {
+export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Steps<string | null> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const temporary = temporaryPath(ports, log.file.path);
     const fd = ports.fs.openSync(temporary, "create");
-    let done = false;
+    let original: string | null = null;
     try {
-      done = yield* migrateInto({ log, ports, lockWaitMs, temporary, fd });
+      original = yield* migrateInto({ log, ports, lockWaitMs, temporary, fd });
     } catch (error) {
       throw error instanceof BranchlogError ? error : migrationError(log.file.path, error);
     } finally {
       ports.fs.closeSync(fd);
-      if (!done) ports.fs.unlinkSync(temporary);
+      if (original === null) ports.fs.unlinkSync(temporary);
     }
-    if (done) log.reloadMigrated();
-    if (!needsMigration(log)) return;
+    if (original !== null) log.reloadMigrated();
+    if (!needsMigration(log)) return original;
   }
   throw migrationError(log.file.path, "other programs kept rewriting it");
 }
@@ -55,8 +56,8 @@ interface Migration {
   readonly fd: number;
 }
 
-/** True once the temporary file has become the log. */
-function* migrateInto(migration: Migration): Steps<boolean> {
+/** The path of the original once the temporary file has become the log; else null. */
+function* migrateInto(migration: Migration): Steps<string | null> {
   const { log, ports, fd } = migration;
   const { fs } = ports;
   const { generation, state } = log;
@@ -67,7 +68,7 @@ function* migrateInto(migration: Migration): Steps<boolean> {
   const held = yield* acquireLock(log.file.path, ports, migration.lockWaitMs);
   try {
     yield* log.catchUp();
-    if (log.generation !== generation || log.state !== state) return false;
+    if (log.generation !== generation || log.state !== state) return null;
     yield portStep("write");
     for (const chunk of migratedChunks(log.file, state, converted, state.end)) {
       writeFully(fs, fd, chunk);
@@ -75,7 +76,7 @@ function* migrateInto(migration: Migration): Steps<boolean> {
     if (!state.isTerminated) writeFully(fs, fd, Buffer.from("\n"));
     fs.fdatasyncSync(fd);
     yield portStep("check lock");
-    if (!held.isOursSync()) return false;
+    if (!held.isOursSync()) return null;
     return yield* takePlace(migration);
   } finally {
     held.releaseSync();
@@ -83,10 +84,10 @@ function* migrateInto(migration: Migration): Steps<boolean> {
 }
 
 /**
- * Keeps the original under a second name, replaces it, and carries over what was late. False if
+ * Keeps the original under a second name, replaces it, and carries over what was late. Null if
  * another log has the name by now: that one stays.
  */
-function* takePlace({ log, ports, temporary, fd }: Migration): Steps<boolean> {
+function* takePlace({ log, ports, temporary, fd }: Migration): Steps<string | null> {
   const { fs } = ports;
   const { path } = log.file;
   const { state } = log;
@@ -95,19 +96,19 @@ function* takePlace({ log, ports, temporary, fd }: Migration): Steps<boolean> {
   const backup = keepOriginal(fs, log);
   if (backup === null) {
     yield* log.catchUp();
-    return false;
+    return null;
   }
   yield portStep("rename");
   fs.renameSync(temporary, path);
   fs.syncDirectorySync(dirname(path));
   yield portStep("stat");
   const size = fs.statSync(backup)?.size ?? end;
-  if (size <= end) return true;
+  if (size <= end) return backup;
   // A writer without our lock still had the old file open: its lines must not stay behind there.
   state.readSync(size);
   for (const chunk of lateChunks(log, committedEnd)) writeFully(fs, fd, chunk);
   if (!state.isTerminated) writeFully(fs, fd, Buffer.from("\n"));
-  return true;
+  return backup;
 }
 
 function lateChunks({ file, state }: TrackedLog, from: number): Generator<Buffer> {

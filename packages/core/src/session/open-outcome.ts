@@ -26,13 +26,17 @@ export function requireFile(path: string, stat: FileStat | null): FileStat {
  * The header of a log that was read whole.
  * @throws BranchlogError `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION` or `ERR_HEADER_DAMAGED`.
  */
-export function requireHeader(path: string, indexer: LogIndexer, bytes: number): IndexedHeader {
-  if (indexer.header !== undefined) return indexer.header;
+export function requireHeader(
+  path: string,
+  read: Pick<LogIndexer, "header" | "entriesBeforeHeader">,
+  bytes: number,
+): IndexedHeader {
+  if (read.header !== undefined) return read.header;
   if (bytes === 0) {
     const message = `${path} is empty. Delete it, or create a session there.`;
     throw new BranchlogError("ERR_LOG_EMPTY", message, { path });
   }
-  const entries = indexer.entriesBeforeHeader;
+  const entries = read.entriesBeforeHeader;
   if (entries > 0) {
     const message =
       `${path} holds ${entries} entries but no readable session header. The file was left as it ` +

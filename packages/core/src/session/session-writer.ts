@@ -73,7 +73,9 @@ export class SessionWriter extends SessionView {
     }
     const { clock } = engine.settings.ports;
     await this.#queue.run(() => runAsync(writeTitle(engine, title, "user"), clock, options.signal));
-    return null;
+    // An empty slot leaves the naming to the entries.
+    const isNamed = title === "" && engine.log.state.name !== undefined;
+    return isNamed ? this.append({ type: "session_info", name: "" }, options) : null;
   }
 
   /**

@@ -4,6 +4,7 @@
  * is never touched. Files are 0600, new directories 0700.
  */
 import { dirname } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
 import { creationFailed, errorCodeOf, logExists, nameNotDurable } from "./creation-errors.ts";
 import { makeDurableDirectory } from "./durable-directory.ts";
@@ -33,6 +34,61 @@ export function createLog(ports: Ports, path: string, chunks: Iterable<Buffer>):
   } catch (error) {
     throw error instanceof BranchlogError ? error : creationFailed(path, error);
   }
+  syncName(fs, path);
+}
+
+/**
+ * As {@link createLog}, for large logs: others have a turn after each chunk, and the signal ends
+ * the work with its reason until the log has its name. Each chunk is used up before the next is
+ * asked for.
+ */
+export async function createLogInTurns(
+  ports: Ports,
+  path: string,
+  chunks: Iterable<Buffer>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { fs } = ports;
+  const temporary = temporaryPath(ports, path);
+  try {
+    // Its making may take long: better refused now than in the end.
+    if (fs.statSync(path) !== null) throw logExists(path, undefined);
+    makeDurableDirectory(fs, dirname(path));
+    await fillInTurns(fs, temporary, chunks, signal);
+    publish(ports, temporary, path);
+  } catch (error) {
+    const isKnown = error instanceof BranchlogError || signal?.aborted === true;
+    throw isKnown ? error : creationFailed(path, error);
+  } finally {
+    removeQuietly(fs, temporary);
+  }
+  syncName(fs, path);
+}
+
+async function fillInTurns(
+  fs: FileSystem,
+  path: string,
+  chunks: Iterable<Buffer>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const fd = fs.openSync(path, "create");
+  let isOpen = true;
+  try {
+    for (const chunk of chunks) {
+      writeFully(fs, fd, chunk);
+      await nextTurn();
+      signal?.throwIfAborted();
+    }
+    await fs.fdatasync(fd);
+    signal?.throwIfAborted();
+    isOpen = false;
+    fs.closeSync(fd);
+  } finally {
+    if (isOpen) closeQuietly(fs, fd);
+  }
+}
+
+function syncName(fs: FileSystem, path: string): void {
   try {
     fs.syncDirectorySync(dirname(path));
   } catch (error) {

@@ -1,4 +1,9 @@
 /** Sessions that begin as a copy: of one branch of the session at hand, or of a whole file. */
+import { branchLines, branchTo } from "../../copies/branched-session.ts";
+import type { Branch } from "../../copies/branched-session.ts";
+import { inLargeChunks } from "../../copies/entry-lines.ts";
+import { headerLines, sessionPath } from "../../copies/session-header.ts";
+import { forkLines } from "../../copies/whole-session.ts";
 import type { SessionHeader } from "../../entries/entry-types.ts";
 import type { Engine } from "../../session/engine.ts";
 import { engineSettings } from "../../session/engine-options.ts";
@@ -6,15 +11,11 @@ import type { EngineOptions } from "../../session/engine-options.ts";
 import { newHeader } from "../../session/new-header.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 import { createLog } from "../../store/create-log.ts";
-import { branchLines, branchTo } from "./branched-session.ts";
-import type { Branch } from "./branched-session.ts";
 import { requireRow } from "./checked-drafts.ts";
-import { inLargeChunks } from "./entry-lines.ts";
-import { forkLines, headerLines, openForkSource } from "./fork.ts";
+import { openForkSource } from "./fork-source.ts";
 import { resolvePath } from "./local-path.ts";
 import { filePlace } from "./manager-state.ts";
 import type { FaceOptions, ManagerState } from "./manager-state.ts";
-import { sessionPath } from "./session-header.ts";
 import { draftLog, fileLog, memoryLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
 

@@ -3,6 +3,7 @@
  * memory. A state is never changed in place, so a way that fails leaves the manager where it was.
  */
 import { dirname } from "node:path";
+import { sessionPath } from "../../copies/session-header.ts";
 import { encodeHeader } from "../../entries/encode-header.ts";
 import type { DialectName } from "../../dialects/dialect.ts";
 import type { FileEntry, SessionHeader } from "../../entries/entry-types.ts";
@@ -17,7 +18,6 @@ import { claimEmptyFile } from "./empty-file.ts";
 import { openExisting } from "./existing-file.ts";
 import type { FoundLog } from "./existing-file.ts";
 import { resolvePath } from "./local-path.ts";
-import { sessionPath } from "./session-header.ts";
 import { findMostRecentSession } from "./session-lookup.ts";
 import { bytesOf, draftLog, fileLog, memoryLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";

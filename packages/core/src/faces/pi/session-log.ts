@@ -4,6 +4,7 @@
  * what was there before the call is there after it.
  */
 import { readRange } from "@branchlog/streaming";
+import { isConversation } from "../../copies/branched-session.ts";
 import type { TitleSource } from "../../dialects/title-slot.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
 import { normalizeName } from "../../entries/session-name.ts";
@@ -99,11 +100,6 @@ export function nameInSlot(
 /** The time for a new entry, in epoch milliseconds. */
 export function nowMs({ options }: SessionLog): number {
   return engineSettings(options).ports.clock.now();
-}
-
-/** Whether a session that holds such an entry is worth a file. */
-export function isConversation(type: string, role: string | undefined): boolean {
-  return type === "message" && (role === "user" || role === "assistant");
 }
 
 function standingAtTail(

@@ -3,17 +3,16 @@
  * chained anew, then the name and the labels that are in force on it. Entries keep their ids and
  * bytes; the context at their end is that of the source. Pure but for reading the source.
  */
-import { relinkLine } from "../../dialects/relink-line.ts";
-import type { NewLinks } from "../../dialects/relink-line.ts";
-import { spliceDraft } from "../../entries/encode-entry.ts";
-import type { KnownDraft } from "../../entries/entry-draft.ts";
-import type { SessionEntry } from "../../entries/entry-types.ts";
-import { pathToRow } from "../../index-table/tree-walk.ts";
-import { nameInForce, sessionName } from "../../projections/name.ts";
-import type { GivenName } from "../../projections/name.ts";
-import type { Engine } from "../../session/engine.ts";
-import { entryLines, newline, readableRows } from "./entry-lines.ts";
-import { isConversation } from "./session-log.ts";
+import type { NewLinks } from "../dialects/relink-line.ts";
+import { spliceDraft } from "../entries/encode-entry.ts";
+import type { KnownDraft } from "../entries/entry-draft.ts";
+import type { SessionEntry } from "../entries/entry-types.ts";
+import { pathToRow } from "../index-table/tree-walk.ts";
+import { nameInForce, sessionName } from "../projections/name.ts";
+import type { GivenName } from "../projections/name.ts";
+import type { Engine } from "../session/engine.ts";
+import { entryLines, readableRows, relinkedLine } from "./entry-lines.ts";
+import { freshIds } from "./fresh-ids.ts";
 
 /** The entries of a branch as they are copied. */
 export interface Branch {
@@ -53,21 +52,26 @@ export function branchTo(engine: Engine, leafRow: number): Branch {
 export function* branchLines(engine: Engine, branch: Branch): Generator<Buffer> {
   const { index } = engine;
   let parentId: string | null = null;
-  for (const { row, line } of entryLines(engine, branch.rows)) {
+  for (const entry of entryLines(engine, branch.rows)) {
+    const { row } = entry;
     const links: NewLinks = {
       ...(index.parentIdOf(row) === parentId ? {} : { parentId }),
       ...movedBoundary(engine, row, branch),
     };
-    yield relinkLine(line, links);
-    yield newline;
+    yield* relinkedLine(engine, entry, links);
     parentId = index.idOf(row);
   }
-  const mint = idMinter(engine);
+  const mint = freshIds(engine, (id) => index.ids.find(id) >= 0);
   for (const { draft, timestamp } of carriedDrafts(engine, branch)) {
     const id = mint();
     yield spliceDraft(engine.encode(draft, timestamp), id, parentId);
     parentId = id;
   }
+}
+
+/** Whether a session that holds such an entry is worth a file. */
+export function isConversation(type: string, role: string | undefined): boolean {
+  return type === "message" && (role === "user" || role === "assistant");
 }
 
 /** A boundary on a label that is left out becomes the next entry, so that as much is kept. */
@@ -86,12 +90,12 @@ interface CarriedDraft {
 
 /** What is true of the branch by entries that stand elsewhere, or were left out. */
 function* carriedDrafts(engine: Engine, { rows }: Branch): Generator<CarriedDraft> {
-  const { index, log } = engine;
+  const { index, log, header } = engine;
   const { name, folded, titleSlot: slot } = log.state;
   const { labels } = folded;
-  const onBranch = new Set(rows);
-  const given = givenName(engine, rows);
-  if (nameInForce({ slot, given, header: engine.header }) !== name) {
+  const labelled = new Set(Array.from(labels.keys(), (id) => index.rowOfId(id)));
+  const onBranch = new Set(rows.filter((row) => labelled.has(row)));
+  if (nameInForce({ slot, given: givenName(engine, rows), header }) !== name) {
     const draft = { type: "session_info", name: name ?? "" } as const;
     yield { draft, timestamp: timeOf(engine, lastNaming(engine)?.timestamp) };
   }
@@ -101,21 +105,23 @@ function* carriedDrafts(engine: Engine, { rows }: Branch): Generator<CarriedDraf
   }
 }
 
-const namingTypes = new Set(sessionName.types);
-
 /** The last entry that names the session, wherever it stands. */
 function lastNaming({ index, bodies }: Engine): SessionEntry | undefined {
   for (let row = index.count - 1; row >= 0; row -= 1) {
-    if (namingTypes.has(index.kindOf(row).type) && index.isNode(row)) return bodies.entrySync(row);
+    if (namesSession(index.kindOf(row).type) && index.isNode(row)) return bodies.entrySync(row);
   }
   return undefined;
+}
+
+function namesSession(type: string): boolean {
+  return sessionName.types?.includes(type) ?? true;
 }
 
 /** What the entries of a branch alone would name it. */
 function givenName({ index, bodies }: Engine, rows: readonly number[]): GivenName {
   let name = sessionName.initial();
   for (const row of rows) {
-    if (!namingTypes.has(index.kindOf(row).type)) continue;
+    if (!namesSession(index.kindOf(row).type)) continue;
     const entry: SessionEntry | undefined = bodies.entrySync(row);
     if (entry !== undefined) name = sessionName.apply(name, { revision: row + 1, entry });
   }
@@ -125,21 +131,4 @@ function givenName({ index, bodies }: Engine, rows: readonly number[]): GivenNam
 /** A time as stored; now where a foreign file has none. */
 function timeOf({ settings }: Engine, stored: unknown): string {
   return typeof stored === "string" ? stored : new Date(settings.ports.clock.now()).toISOString();
-}
-
-const mintAttemptsMax = 100;
-
-/** Ids that neither the source nor the copy has. */
-function idMinter(engine: Engine): () => string {
-  const { index, settings } = engine;
-  const minted = new Set<string>();
-  return () => {
-    let id = engine.mintEntryId();
-    for (let i = 0; i < mintAttemptsMax && (index.ids.find(id) >= 0 || minted.has(id)); i += 1) {
-      id = engine.mintEntryId();
-    }
-    if (index.ids.find(id) >= 0 || minted.has(id)) id = settings.ports.ids.sessionId();
-    minted.add(id);
-    return id;
-  };
 }

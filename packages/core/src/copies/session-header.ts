@@ -1,12 +1,30 @@
-/** The name that pi gives the file of a session, and headers that inherit from another one. */
+/** The name that agents give the file of a session, and headers that inherit from another one. */
 import { join } from "node:path";
-import { findMember, locateMembers } from "../../dialects/object-members.ts";
-import { encodeHeader } from "../../entries/encode-header.ts";
-import type { SessionHeader } from "../../entries/entry-types.ts";
+import { readFullySync } from "../bodies/body-reader.ts";
+import { findMember, locateMembers } from "../dialects/object-members.ts";
+import { encodeTitleSlot } from "../dialects/title-slot.ts";
+import { encodeHeader } from "../entries/encode-header.ts";
+import type { SessionHeader } from "../entries/entry-types.ts";
+import type { Engine } from "../session/engine.ts";
 
 /** Where the session of a header is kept in a directory. */
 export function sessionPath(directory: string, { id, timestamp }: SessionHeader): string {
   return join(directory, `${timestamp.replaceAll(/[:.]/g, "-")}_${id}.jsonl`);
+}
+
+/** What a copy of a log begins with: the title slot, if there is one, and the header. */
+export function* headerLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
+  const { titleSlot } = engine.log.state;
+  if (titleSlot !== undefined) yield encodeTitleSlot(titleSlot);
+  yield inheritingHeader(header, headerLine(engine));
+}
+
+/** The header line of a log, as stored. */
+function headerLine({ log }: Engine): Buffer {
+  const { offset = 0, length = 0 } = log.state.indexer.header ?? {};
+  const line = Buffer.alloc(length);
+  readFullySync(log.file, line, length, offset);
+  return line;
 }
 
 /** What a new session has of its own. `branchedFrom` is what parentSession was called in v1. */
@@ -24,7 +42,7 @@ const ownKeys: ReadonlySet<string> = new Set([
  * The line of a header that takes over, byte for byte, what the source's header holds besides the
  * fields that pi knows: metadata of hosts outlives forks.
  */
-export function inheritingHeader(header: SessionHeader, source: Buffer): Buffer {
+function inheritingHeader(header: SessionHeader, source: Buffer): Buffer {
   const line = encodeHeader(header);
   const object = locateMembers(source, 0, source.length);
   const pieces: Buffer[] = [];

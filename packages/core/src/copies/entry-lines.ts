@@ -1,26 +1,37 @@
 /**
  * The lines of entries as they are copied to another session: in the current form, byte for byte
- * but for what an older version has to change. Read in few large reads; nothing is cached.
+ * but for what an older version or the copy has to change. Read in few large reads; long lines
+ * that stay as they are pass through in chunks; nothing is cached.
  */
-import { currentVersion, entryForm } from "../../dialects/header.ts";
-import { migrateLine } from "../../dialects/migrate-line.ts";
-import { readFullySync } from "../../bodies/body-reader.ts";
-import { planReads } from "../../bodies/read-plan.ts";
-import { rowFlags } from "../../index-table/row-table.ts";
-import { bodyBytesMax } from "../../limits.ts";
-import type { Engine } from "../../session/engine.ts";
+import { readRange } from "@branchlog/streaming";
+import { readFullySync } from "../bodies/body-reader.ts";
+import { planReads } from "../bodies/read-plan.ts";
+import { currentVersion, entryForm } from "../dialects/header.ts";
+import { migrateLine } from "../dialects/migrate-line.ts";
+import { relinkLine } from "../dialects/relink-line.ts";
+import type { NewLinks } from "../dialects/relink-line.ts";
+import { rowFlags } from "../index-table/row-table.ts";
+import { bodyBytesMax } from "../limits.ts";
+import type { Engine } from "../session/engine.ts";
 
 /** A row and its line, without newline. */
 export interface EntryLine {
   readonly row: number;
-  readonly line: Buffer;
+  /** Null if the line is over `lineBytesMax` and needs no change for its version. */
+  readonly line: Buffer | null;
 }
 
 /** The lines of rows, in the given order. Of damaged rows too: leave them out before. */
 export function* entryLines(engine: Engine, rows: Iterable<number>): Generator<EntryLine> {
-  const { index, bodies, log } = engine;
+  const { index, bodies, log, settings } = engine;
   const isCurrent = entryForm(log.state.indexer.header?.version ?? currentVersion) === 3;
   for (const read of planReads(index.rows, rows)) {
+    const [first] = read.rows;
+    // A long line is always read alone.
+    if (isCurrent && first !== undefined && index.rows.length(first) > settings.lineBytesMax) {
+      for (const row of read.rows) yield { row, line: null };
+      continue;
+    }
     const bytes = Buffer.allocUnsafe(read.length);
     readFullySync(log.file, bytes, read.length, read.offset);
     for (const row of read.rows) {
@@ -35,6 +46,23 @@ export function* entryLines(engine: Engine, rows: Iterable<number>): Generator<E
 }
 
 /**
+ * The bytes of a line with these links, and its newline.
+ * @throws BranchlogError `ERR_ENTRY_TOO_LARGE` for a line that needs other links and cannot be held
+ * to get them.
+ */
+export function* relinkedLine(
+  { bodies, index, log }: Engine,
+  { row, line }: EntryLine,
+  links: NewLinks,
+): Generator<Buffer> {
+  if (line !== null) yield relinkLine(line, links);
+  else if (links.parentId === undefined && links.firstKeptEntryId === undefined) {
+    yield* readRange(log.file, index.rows.offset(row), index.rows.length(row));
+  } else yield relinkLine(bodies.lineSync(row), links);
+  yield newline;
+}
+
+/**
  * Those of the rows whose bodies parse, in their order. Rows that were indexed without a parse get
  * it now, so that no copy holds what only looked like an entry.
  */
@@ -44,8 +72,7 @@ export function readableRows(engine: Engine, rows: Iterable<number>): number[] {
   const unsure = all.filter(
     (row) => index.rows.is(row, rowFlags.provisional) && index.rows.length(row) <= bodyBytesMax,
   );
-  const confirmed = bodies.entriesSync(unsure);
-  while (confirmed.next().done !== true);
+  bodies.confirmAllSync(unsure);
   return all.filter((row) => !index.rows.is(row, rowFlags.damaged));
 }
 

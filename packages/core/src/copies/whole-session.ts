@@ -4,67 +4,25 @@
  * records stay behind; what hung from such a line hangs from the entry before it.
  */
 import { decodeLine, LineFramer, scanSync } from "@branchlog/streaming";
-import { readFullySync } from "../../bodies/body-reader.ts";
-import { relinkLine } from "../../dialects/relink-line.ts";
-import { encodeTitleSlot } from "../../dialects/title-slot.ts";
-import type { SessionHeader } from "../../entries/entry-types.ts";
-import { BranchlogError, isBranchlogError } from "../../errors.ts";
-import type { ErrorCode } from "../../errors.ts";
-import { rowFlags } from "../../index-table/row-table.ts";
-import { Engine } from "../../session/engine.ts";
-import type { EngineOptions } from "../../session/engine-options.ts";
-import { entryLines, newline, readableRows } from "./entry-lines.ts";
-import { inheritingHeader } from "./session-header.ts";
-
-const notForkable: ReadonlySet<ErrorCode> = new Set([
-  "ERR_LOG_MISSING",
-  "ERR_LOG_EMPTY",
-  "ERR_NOT_A_SESSION",
-  "ERR_HEADER_DAMAGED",
-]);
-
-/**
- * Opens the session that is to be copied.
- * @throws BranchlogError in pi's words if it is none.
- */
-export function openForkSource(path: string, options: EngineOptions): Engine {
-  try {
-    return Engine.openSync(path, { ...options, access: "read" });
-  } catch (error) {
-    if (!isBranchlogError(error) || !notForkable.has(error.code)) throw error;
-    const message = `Cannot fork: source session file is empty or invalid: ${path}`;
-    throw new BranchlogError(error.code, message, { path, cause: error });
-  }
-}
+import type { SessionHeader } from "../entries/entry-types.ts";
+import { rowFlags } from "../index-table/row-table.ts";
+import type { Engine } from "../session/engine.ts";
+import { entryLines, newline, readableRows, relinkedLine } from "./entry-lines.ts";
+import { headerLines } from "./session-header.ts";
 
 /** The bytes of the copy, header first. */
 export function* forkLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
   yield* headerLines(engine, header);
   const { index, log } = engine;
   let at = headerEnd(engine);
-  for (const { row, line } of entryLines(engine, readableRows(engine, range(index.count)))) {
+  for (const entry of entryLines(engine, readableRows(engine, range(index.count)))) {
+    const { row } = entry;
     yield* recordsBetween(engine, at, index.rows.offset(row));
     const parentId = readableParentId(engine, row);
-    yield parentId === undefined ? line : relinkLine(line, { parentId });
-    yield newline;
+    yield* relinkedLine(engine, entry, parentId === undefined ? {} : { parentId });
     at = index.rows.offset(row) + index.rows.length(row);
   }
   yield* recordsBetween(engine, at, log.size);
-}
-
-/** What a copy of a log begins with: the title slot, if there is one, and the header. */
-export function* headerLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
-  const { titleSlot } = engine.log.state;
-  if (titleSlot !== undefined) yield encodeTitleSlot(titleSlot);
-  yield inheritingHeader(header, headerLine(engine));
-}
-
-/** The header line of a log, as stored. */
-function headerLine({ log }: Engine): Buffer {
-  const { offset = 0, length = 0 } = log.state.indexer.header ?? {};
-  const line = Buffer.alloc(length);
-  readFullySync(log.file, line, length, offset);
-  return line;
 }
 
 function headerEnd({ log }: Engine): number {

@@ -1,0 +1,53 @@
+/** `branchlog convert`: a session as a new file in the dialect of another agent. */
+import { convertSession } from "@branchlog/core";
+import type { ConversionResult, ConversionTarget } from "@branchlog/core";
+import { writeJsonLine } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { sizeOf, withProgress } from "../progress.ts";
+import { sessionPath } from "../session-path.ts";
+import { oneLine } from "../text/clean-text.ts";
+import { countText, numberText } from "../text/quantities.ts";
+
+/** What `branchlog convert` was asked. */
+export interface ConvertCommandOptions {
+  readonly file: string;
+  readonly json: boolean;
+  readonly to: ConversionTarget;
+  /** Where it goes. */
+  readonly output: string;
+}
+
+/** How often converting reads the session. */
+const readings = 2;
+
+/** Runs the command. */
+export async function convertCommand(
+  { file, json, to, output }: ConvertCommandOptions,
+  { out, err, signal }: CommandIo,
+): Promise<CommandResult> {
+  const source = await sessionPath(file, signal);
+  const task = { what: "converting", bytes: sizeOf(source) * readings };
+  const options = { to, target: output, signal };
+  const result = await withProgress(err, task, () => convertSession(source, options));
+  if (json) await writeJsonLine(out, result);
+  else await out.write(resultText(result));
+  return 0;
+}
+
+function resultText({
+  path,
+  to,
+  entries,
+  converted,
+  badLines,
+  addedName,
+}: ConversionResult): string {
+  const counts = Object.entries(converted).map(([type, count]) => `${type} ${numberText(count)}`);
+  const changed = counts.length === 0 ? "no entry had to change" : counts.join(", ");
+  return [
+    `converted ${countText(entries, "entry", "entries")} for ${to}: ${changed}\n`,
+    addedName ? "added an entry with the name\n" : "",
+    badLines === 0 ? "" : `copied ${countText(badLines, "damaged line")} as found\n`,
+    `${oneLine(path, 400)}\n`,
+  ].join("");
+}

@@ -1,0 +1,71 @@
+/**
+ * `branchlog delete`: deletes sessions, to the trash where there is one. It asks before, and where
+ * nobody can answer it has to be told that it need not.
+ */
+import { resolve } from "node:path";
+import { deleteSession } from "@branchlog/core";
+import type { DeleteResult } from "@branchlog/core";
+import { writeJsonLine } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { UsageError } from "../failure.ts";
+import { sessionPath } from "../session-path.ts";
+import { oneLine } from "../text/clean-text.ts";
+import { countText } from "../text/quantities.ts";
+
+/** What `branchlog delete` was asked. */
+export interface DeleteCommandOptions {
+  /** Paths, or names or ids. */
+  readonly sessions: readonly string[];
+  readonly json: boolean;
+  /** Without asking. */
+  readonly yes: boolean;
+  /** Also while another process is appending. */
+  readonly force: boolean;
+}
+
+/** Runs the command. The first session that cannot be deleted ends it; those before are gone. */
+export async function deleteCommand(
+  { sessions, json, yes, force }: DeleteCommandOptions,
+  io: CommandIo,
+): Promise<CommandResult> {
+  if (!yes && !io.isInteractive) {
+    throw new UsageError("Nobody is there to be asked; give --yes to delete all the same.");
+  }
+  const paths = new Set<string>();
+  for (const word of sessions) paths.add(resolve(await sessionPath(word, io.signal)));
+  if (!yes && !(await isMeant([...paths], io))) {
+    await io.err.write("nothing was deleted\n");
+    return 0;
+  }
+  for (const path of paths) {
+    io.signal.throwIfAborted();
+    const result = await deleteSession(path, { force });
+    if (json) await writeJsonLine(io.out, result);
+    else await io.out.write(resultText(result));
+    await io.out.flush();
+  }
+  return 0;
+}
+
+/** Whether the user says yes; anything else is no. */
+async function isMeant(paths: readonly string[], io: CommandIo): Promise<boolean> {
+  const listed = paths.map((path) => `  ${oneLine(path, 400)}\n`).join("");
+  await io.err.write(`${listed}Delete ${countText(paths.length, "session")}? [y/N] `);
+  await io.err.flush();
+  return /^\s*y(es)?\s*$/i.test(await firstLine(io.input()));
+}
+
+async function firstLine(input: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = "";
+  for await (const piece of input) {
+    text += Buffer.from(piece).toString("utf8");
+    if (text.includes("\n")) break;
+  }
+  return text.split("\n")[0] ?? "";
+}
+
+function resultText({ path, how, kept }: DeleteResult): string {
+  const where = how === "trash" ? "moved to the trash" : "deleted for good";
+  const lines = kept.map((file) => `kept  ${oneLine(file, 400)}\n`);
+  return `${where}  ${oneLine(path, 400)}\n${lines.join("")}`;
+}

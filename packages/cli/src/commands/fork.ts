@@ -1,0 +1,33 @@
+/** `branchlog fork`: one branch of a session as a new session. */
+import { forkSession } from "@branchlog/core";
+import { writeJsonLine } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { sessionPath } from "../session-path.ts";
+import { oneLine } from "../text/clean-text.ts";
+import { countText } from "../text/quantities.ts";
+
+/** What `branchlog fork` was asked. */
+export interface ForkCommandOptions {
+  readonly file: string;
+  readonly json: boolean;
+  /** The entry at which the fork ends; undefined: the last one. */
+  readonly at: string | undefined;
+  /** Where it goes; undefined: beside the source. */
+  readonly output: string | undefined;
+}
+
+/** Runs the command. */
+export async function forkCommand(
+  { file, json, at, output }: ForkCommandOptions,
+  { out, signal }: CommandIo,
+): Promise<CommandResult> {
+  const source = await sessionPath(file, signal);
+  const result = await forkSession(source, { at, target: output, signal });
+  if (json) await writeJsonLine(out, result);
+  else {
+    const entries = countText(result.entries, "entry", "entries");
+    const place = result.at === null ? "" : ` up to ${oneLine(result.at, 60)}`;
+    await out.write(`forked ${entries}${place}\n${oneLine(result.path, 400)}\n`);
+  }
+  return 0;
+}

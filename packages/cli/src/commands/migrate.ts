@@ -1,0 +1,34 @@
+/** `branchlog migrate`: brings a session of an older version up to date, and keeps the original. */
+import { migrateSession } from "@branchlog/core";
+import type { MigrationResult } from "@branchlog/core";
+import { writeJsonLine } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { sessionPath } from "../session-path.ts";
+import { oneLine } from "../text/clean-text.ts";
+
+/** What `branchlog migrate` was asked. */
+export interface MigrateCommandOptions {
+  readonly file: string;
+  readonly json: boolean;
+}
+
+/** Runs the command. */
+export async function migrateCommand(
+  { file, json }: MigrateCommandOptions,
+  { out, signal }: CommandIo,
+): Promise<CommandResult> {
+  const result = await migrateSession(await sessionPath(file, signal), { signal });
+  if (json) await writeJsonLine(out, result);
+  else await out.write(resultText(result));
+  return 0;
+}
+
+function resultText({ path, version, original }: MigrationResult): string {
+  const session = oneLine(path, 400);
+  if (original !== null) {
+    const kept = oneLine(original, 400);
+    return `migrated   ${session}, from version ${version} to 3\noriginal   ${kept}\n`;
+  }
+  const why = version < 3 ? "was migrated by another program meanwhile" : `has version ${version}`;
+  return `${session} ${why}: nothing to do\n`;
+}

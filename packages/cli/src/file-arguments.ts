@@ -1,0 +1,123 @@
+/**
+ * The commands that deal with session files as files: which there are, copies of them in other
+ * forms, their end. With their options and help texts. Pure.
+ */
+import { noWordsLeft } from "./argument-values.ts";
+import type { Words } from "./argument-values.ts";
+import type { Choose } from "./command.ts";
+import type { Argv } from "./parser.ts";
+import { fileOptions } from "./reader-options.ts";
+import type { FileArguments } from "./reader-options.ts";
+
+/** Declares the commands. */
+export function addFileCommands(parser: Argv, words: Words, choose: Choose): void {
+  parser
+    .command("list [dir]", "List sessions, forks under their parents", listOptions, (args) => {
+      noWordsLeft(args, words);
+      const { dir: directory, json, all } = args;
+      choose({ name: "list", options: { directory, json, all } });
+    })
+    .command("fork <file>", "Make a new session of one branch", forkOptions, (args) => {
+      noWordsLeft(args, words);
+      const { file, json, at, output } = args;
+      choose({ name: "fork", options: { file, json, at, output } });
+    })
+    .command("convert <file>", "Write a session for another agent", convertOptions, (args) => {
+      noWordsLeft(args, words);
+      const { file, json, to, output } = args;
+      choose({ name: "convert", options: { file, json, to, output } });
+    })
+    .command("migrate <file>", "Bring an old session up to date now", fileOptions, (args) => {
+      noWordsLeft(args, words);
+      choose({ name: "migrate", options: { file: args.file, json: args.json } });
+    })
+    .command("delete <sessions..>", "Delete sessions, after asking", deleteOptions, (args) => {
+      const { json, yes, force } = args;
+      const sessions = sessionWords(words);
+      choose({ name: "delete", options: { sessions, json, yes, force } });
+    });
+}
+
+/**
+ * The words behind the name of a command whose options take no values. Of several in one place,
+ * the parser keeps the last, as it does of options.
+ */
+function sessionWords(words: Words): string[] {
+  const end = words.indexOf("--");
+  const before = end < 0 ? words : words.slice(0, end);
+  const behind = end < 0 ? [] : words.slice(end + 1);
+  return [...before.filter((word) => !word.startsWith("-")).slice(1), ...behind];
+}
+
+function listOptions(
+  command: Argv,
+): Argv<{ dir: string | undefined; all: boolean; json: boolean }> {
+  return command
+    .positional("dir", {
+      type: "string",
+      describe: "Where to look; default: where the agents of this machine keep theirs",
+    })
+    .option("all", {
+      type: "boolean",
+      default: false,
+      describe: "Transcripts of subagents, too, which omp keeps beside sessions",
+    })
+    .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
+}
+
+function forkOptions(
+  command: Argv,
+): Argv<FileArguments & { at: string | undefined; output: string | undefined }> {
+  return fileOptions(command)
+    .option("at", {
+      type: "string",
+      requiresArg: true,
+      describe: "The entry at which the fork ends; default: the last one",
+    })
+    .option("output", {
+      alias: "o",
+      type: "string",
+      requiresArg: true,
+      describe: "Where to write it; default: beside FILE, under a new name",
+    });
+}
+
+const targets = ["pi", "omp"] as const;
+
+function convertOptions(
+  command: Argv,
+): Argv<FileArguments & { to: (typeof targets)[number]; output: string }> {
+  return fileOptions(command)
+    .option("to", { choices: targets, demandOption: true, describe: "The agent it is for" })
+    .option("output", {
+      alias: "o",
+      type: "string",
+      requiresArg: true,
+      demandOption: true,
+      describe: "Where to write it",
+    });
+}
+
+function deleteOptions(
+  command: Argv,
+): Argv<{ sessions: string[]; yes: boolean; force: boolean; json: boolean }> {
+  return command
+    .positional("sessions", {
+      array: true,
+      type: "string",
+      demandOption: true,
+      describe: "Session files, or names or ids of sessions",
+    })
+    .option("yes", {
+      alias: "y",
+      type: "boolean",
+      default: false,
+      describe: "Do not ask",
+    })
+    .option("force", {
+      type: "boolean",
+      default: false,
+      describe: "Also while another process is appending",
+    })
+    .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
+}

@@ -1,0 +1,73 @@
+/** The sessions of one working directory, as people read them: a heading, then a line for each. */
+import { basename } from "node:path";
+import type { GroupedSession, ListedAgent, ListedSession, SessionGroup } from "@branchlog/core";
+import type { Style } from "../style.ts";
+import { oneLine } from "./clean-text.ts";
+import { ageText, countText, sizeText } from "./quantities.ts";
+
+/** What the text depends on besides the group. */
+export interface GroupTextOptions {
+  readonly nowMs: number;
+  readonly columns: number;
+  readonly style: Style;
+}
+
+const titleUnitsMin = 20;
+/** Forks of forks stand no further to the right. */
+const shownDepthMax = 8;
+
+/** The group, each line with its newline. */
+export function groupText(
+  { cwd, sessions, agents }: SessionGroup,
+  options: GroupTextOptions,
+): string {
+  const title = cwd === "" ? "(no working directory)" : oneLine(cwd, 400);
+  const lines = [
+    ...sessions.map((session) => sessionText(session, options)),
+    ...agents.map((agent) => agentText(agent, options)),
+  ];
+  return `${options.style.heading(title)}\n${lines.join("")}`;
+}
+
+function sessionText(
+  { session, depth, parent }: GroupedSession,
+  options: GroupTextOptions,
+): string {
+  const { header, summary, dialect, modifiedMs, sizeBytes } = session;
+  const facts = [
+    ageText(options.nowMs - modifiedMs),
+    countText(summary.messageCount, "message"),
+    sizeText(sizeBytes),
+    dialect,
+    oneLine(header.id, 40),
+  ];
+  const indent = "  ".repeat(Math.min(depth, shownDepthMax) + 1);
+  const line = lineText(indent, titleOf(session), facts.join("  "), options);
+  if (parent === undefined || depth > 0) return line;
+  const { reference, session: known } = parent;
+  const from = known === undefined ? `${basename(reference)}, which is not here` : titleOf(known);
+  const note = `${indent}  fork of ${oneLine(from, options.columns - indent.length - 10)}`;
+  return `${line}${options.style.faint(note)}\n`;
+}
+
+function agentText(agent: ListedAgent, options: GroupTextOptions): string {
+  const { name, turnCount, sizeBytes, modifiedMs } = agent;
+  const age = ageText(options.nowMs - modifiedMs);
+  const facts = [age, countText(turnCount, "turn"), sizeText(sizeBytes), "connectonion"];
+  return lineText("  ", name, facts.join("  "), options);
+}
+
+function lineText(
+  indent: string,
+  title: string,
+  facts: string,
+  { columns, style }: GroupTextOptions,
+): string {
+  const unitsMax = Math.max(titleUnitsMin, columns - indent.length - facts.length - 2);
+  return `${indent}${oneLine(title, unitsMax)}  ${style.faint(facts)}\n`;
+}
+
+/** The name, else the first text of a user. */
+function titleOf({ name, summary }: ListedSession): string {
+  return (name ?? summary.firstMessage ?? "").trim() || "(no messages)";
+}

@@ -1,0 +1,130 @@
+/**
+ * Conversion of a session file from one agent's dialect to another's, as a new file: two passes in
+ * bounded memory, whatever the size of the file. What both agents say in the same way is copied as
+ * bytes, lines that hold no record included. The source is only read.
+ */
+import { resolve } from "node:path";
+import { LineFramer, scan } from "@branchlog/streaming";
+import type { ConversionTarget } from "../dialects/convert-entry.ts";
+import { currentVersion, entryForm } from "../dialects/header.ts";
+import { Engine } from "../session/engine.ts";
+import { engineSettings } from "../session/engine-options.ts";
+import type { EngineOptions, EngineSettings } from "../session/engine-options.ts";
+import { rememberedBytes } from "../session/log-identity.ts";
+import type { RememberedBytes } from "../session/log-identity.ts";
+import { migratedChunks } from "../session/migrated-bytes.ts";
+import { requireFile, requireHeader } from "../session/open-outcome.ts";
+import { createLogInTurns, temporaryPath } from "../store/create-log.ts";
+import { LogFile } from "../store/log-file.ts";
+import { ConversionScan } from "./conversion-scan.ts";
+import { convertedChunks } from "./converted-bytes.ts";
+import type { ConversionCounts } from "./converted-bytes.ts";
+import { requireSameLog } from "./source-log.ts";
+
+/** What to convert to, and where. */
+export interface ConvertOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
+  /** The agent that the new file is for. */
+  readonly to: ConversionTarget;
+  /** Path of the new file; there must be nothing. */
+  readonly target: string;
+  /** Ends the work with the signal's reason, until the new file has its name. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A converted session that is there. */
+export interface ConversionResult {
+  /** Path of the new file. */
+  readonly path: string;
+  /** Canonical path of the source. */
+  readonly source: string;
+  readonly to: ConversionTarget;
+  /** Entries of the source. */
+  readonly entries: number;
+  /** How many entries changed, by their type in the source. */
+  readonly converted: Readonly<Record<string, number>>;
+  /** Lines that hold no record; they were copied as they are. */
+  readonly badLines: number;
+  /** Whether an entry with the name was added, which the source has elsewhere. */
+  readonly addedName: boolean;
+}
+
+/**
+ * Writes a session in the dialect of an agent. Ids, parents, times and the order of entries stay;
+ * what the other agent has no form for stays as it is. A session of version 1 or 2 is brought to
+ * version 3 on the way. The file has mode 0600.
+ * @throws BranchlogError as `openSession`; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`,
+ * `ERR_LOG_CHANGED`. There is no part of a new file then.
+ * @example
+ * await convertSession("pi.jsonl", { to: "omp", target: "omp.jsonl" });
+ */
+export async function convertSession(
+  source: string,
+  options: ConvertOptions,
+): Promise<ConversionResult> {
+  const settings = engineSettings(options);
+  const { fs } = settings.ports;
+  const named = new LogFile(fs, resolve(source));
+  const stat = requireFile(named.path, named.statSync());
+  const { size } = stat;
+  const file = named.adopted(stat);
+  const reading = { file, size, remembered: rememberedBytes(file, size), settings };
+  const found = await scanned(reading, options.signal);
+  const { version } = requireHeader(file.path, found, size);
+  if (entryForm(version) === currentVersion) return converted(reading, found, options);
+  const current = await migratedCopy(file.path, options);
+  try {
+    const result = await convertSession(current, options);
+    return { ...result, source: file.path };
+  } finally {
+    fs.unlinkSync(current);
+  }
+}
+
+/** A file that is read as far as it went at the beginning. */
+interface Reading {
+  readonly file: LogFile;
+  readonly size: number;
+  /** By which bytes it is known. */
+  readonly remembered: RememberedBytes;
+  readonly settings: EngineSettings;
+}
+
+async function scanned(
+  { file, size, settings }: Reading,
+  signal: AbortSignal | undefined,
+): Promise<ConversionScan> {
+  const found = new ConversionScan(file);
+  const framer = new LineFramer({ lineBytesMax: settings.lineBytesMax });
+  await scan(file, framer, found, { from: 0, to: size, signal });
+  found.end(framer.rest());
+  return found;
+}
+
+async function converted(
+  { settings, ...reading }: Reading,
+  found: ConversionScan,
+  { to, target, signal }: ConvertOptions,
+): Promise<ConversionResult> {
+  const path = resolve(target);
+  const { ports } = settings;
+  const counts: ConversionCounts = { converted: {}, addedName: false };
+  const chunks = convertedChunks({ ...reading, found, to, ids: ports.ids, counts });
+  await createLogInTurns(ports, path, chunks, signal);
+  const { entries, badLines } = found;
+  return { path, source: reading.file.path, to, entries, badLines, ...counts };
+}
+
+/** A copy in the current version, beside the target, for the caller to remove. */
+async function migratedCopy(source: string, options: ConvertOptions): Promise<string> {
+  const engine = await Engine.open(source, { ...options, access: "read" }, options.signal);
+  const { ports } = engine.settings;
+  const path = temporaryPath(ports, resolve(options.target));
+  await createLogInTurns(ports, path, migratedWhole(engine), options.signal);
+  return path;
+}
+
+function* migratedWhole(engine: Engine): Generator<Buffer> {
+  const { file, state } = engine.log;
+  yield* migratedChunks(file, state, 0, state.end);
+  requireSameLog(engine);
+}

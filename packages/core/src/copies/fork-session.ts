@@ -1,0 +1,112 @@
+/**
+ * Forks: one branch of a session as a new session that names its source. The source is only read,
+ * in bounded memory; the fork appears under its name whole or not at all.
+ */
+import { dirname, resolve } from "node:path";
+import type { SessionHeader } from "../entries/entry-types.ts";
+import { rowFlags } from "../index-table/row-table.ts";
+import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
+import { Engine } from "../session/engine.ts";
+import type { EngineOptions } from "../session/engine-options.ts";
+import { requireNode, requireRow } from "../session/named-entry.ts";
+import { newHeader } from "../session/new-header.ts";
+import { createLogInTurns } from "../store/create-log.ts";
+import { branchLines, branchTo } from "./branched-session.ts";
+import type { Branch } from "./branched-session.ts";
+import { inLargeChunks } from "./entry-lines.ts";
+import { headerLines, sessionPath } from "./session-header.ts";
+import { requireSameLog } from "./source-log.ts";
+
+/** How a session is forked. */
+export interface ForkOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
+  /** The entry at which the fork ends. Default: the last one of the source. */
+  readonly at?: string | undefined;
+  /** Path of the fork. Default: beside the source, under a name made from its time and id. */
+  readonly target?: string | undefined;
+  /** The id of the fork. Default: a new UUIDv7. */
+  readonly id?: string | undefined;
+  /** The working directory of the fork. Default: that of the source. */
+  readonly cwd?: string | undefined;
+  /** Ends the work with the signal's reason, until the fork has its name. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A fork that is there. */
+export interface ForkResult {
+  /** Path of the fork. */
+  readonly path: string;
+  /** The session id of the fork. */
+  readonly id: string;
+  /** Canonical path of the source, which is what the header of the fork names as its parent. */
+  readonly source: string;
+  /** The last entry that was taken over; null if the source has none. */
+  readonly at: string | null;
+  /** How many entries were taken over. */
+  readonly entries: number;
+}
+
+/**
+ * Makes a session of the branch that ends in an entry: its entries with their ids and bytes, but
+ * for labels, which follow as new entries with the name if they are in force on that branch. The
+ * context at the end of the fork is that of the source at the entry. The file has mode 0600.
+ * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_SESSION_ID`,
+ * `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`, `ERR_LOG_CHANGED`. There is no part of a fork then.
+ * @example
+ * const { path } = await forkSession("session.jsonl", { at: "5b2e9d04" });
+ */
+export async function forkSession(source: string, options: ForkOptions = {}): Promise<ForkResult> {
+  const { at, signal, id } = options;
+  const engine = await Engine.open(source, { ...options, access: "read" }, signal);
+  const leafRow = rowAt(engine, at);
+  await confirmPath(engine, leafRow, signal);
+  const branch = branchTo(engine, leafRow);
+  const { path: parentSession, settings, index, dialect } = engine;
+  const cwd = options.cwd ?? storedCwd(engine.header);
+  const header = newHeader(settings.ports, cwd, { id, parentSession, dialect });
+  const path = resolve(options.target ?? sessionPath(dirname(parentSession), header));
+  await createLogInTurns(settings.ports, path, forkChunks(engine, branch, header), signal);
+  const last = branch.rows.at(-1);
+  return {
+    path,
+    id: header.id,
+    source: parentSession,
+    at: at ?? (last === undefined ? null : index.idOf(last)),
+    entries: branch.rows.length,
+  };
+}
+
+function rowAt(engine: Engine, at: string | undefined): number {
+  if (at === undefined) return tailRow(engine.index);
+  requireNode(engine, at);
+  return requireRow(engine, at);
+}
+
+/** Reads the bodies that were not parsed yet, so that copying need not block for it. */
+async function confirmPath(
+  { index, bodies, settings }: Engine,
+  leafRow: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { rows } = index;
+  const isShort = (row: number): boolean => rows.length(row) <= settings.lineBytesMax;
+  const unsure = pathToRow(index, leafRow).rows.filter(
+    (row) => rows.is(row, rowFlags.provisional) && isShort(row),
+  );
+  for await (const _ of bodies.entries(unsure, signal)) continue;
+}
+
+function* forkChunks(engine: Engine, branch: Branch, header: SessionHeader): Generator<Buffer> {
+  yield* inLargeChunks(forkPieces(engine, branch, header));
+  requireSameLog(engine);
+}
+
+function* forkPieces(engine: Engine, branch: Branch, header: SessionHeader): Generator<Buffer> {
+  yield* headerLines(engine, header);
+  yield* branchLines(engine, branch);
+}
+
+function storedCwd(header: SessionHeader): string {
+  // Decoding boundary: of the header only the id was checked.
+  const cwd: unknown = header.cwd;
+  return typeof cwd === "string" ? cwd : process.cwd();
+}

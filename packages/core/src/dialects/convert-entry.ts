@@ -1,0 +1,197 @@
+/**
+ * Turns a line of one agent's dialect into that of another: only members whose names or forms
+ * differ change, and every other byte stays, as do ids, parents, times and their order. What the
+ * other dialect cannot say stays as it is: readers of both keep what they do not know. Pure.
+ */
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import { currentVersion } from "./header.ts";
+import { applyEdits, replaceMembers, setMembers } from "./member-edits.ts";
+import type { MemberChange, MemberEdit, NewValue } from "./member-edits.ts";
+import { findMember, locateMembers } from "./object-members.ts";
+
+/** The agent that a line is for. */
+export type ConversionTarget = "pi" | "omp";
+
+const quote = 0x22;
+
+/** The types of entries that both have, or one of them, in different forms. */
+export const convertibleTypes: ReadonlySet<string> = new Set([
+  "model_change",
+  "thinking_level_change",
+  "compaction",
+  "branch_summary",
+  "session_info",
+  "title_change",
+]);
+
+/**
+ * The line of an entry for that agent.
+ *
+ * @param line As it is stored, with or without its line ending, which is kept.
+ * @param value What the line holds.
+ * @param nameBefore What the entry before this one that names the session says; undefined if none
+ * does.
+ * @returns The same buffer if there is nothing to change.
+ */
+export function convertLine(
+  line: Buffer,
+  value: JsonObject,
+  to: ConversionTarget,
+  nameBefore: string | undefined,
+): Buffer {
+  const { changes, added } = to === "omp" ? forOmp(value, nameBefore) : forPi(value, nameBefore);
+  if (changes.length === 0 && added.length === 0) return line;
+  const object = locateMembers(line, 0, line.length);
+  if (object === null) return line;
+  return applyEdits(line, [...replaceMembers(object, changes), ...setMembers(object, added)]);
+}
+
+/** What an entry calls the session; undefined if it does not name it. "" takes the name away. */
+export function nameIn(value: JsonObject): string | undefined {
+  const { type } = value;
+  const name = type === "session_info" ? value["name"] : undefined;
+  const title = type === "title_change" ? value["title"] : undefined;
+  if (typeof name === "string") return name;
+  return typeof title === "string" ? title : undefined;
+}
+
+/**
+ * The header for that agent: the current version, and for omp the name as title, which pi has in
+ * entries only. Without a name, omp's title stays as it is.
+ */
+export function convertHeader(
+  line: Buffer,
+  { version, to, name }: { version: number; to: ConversionTarget; name: string | undefined },
+): Buffer {
+  const object = locateMembers(line, 0, line.length);
+  if (object === null) return line;
+  const values: NewValue[] = [];
+  if (version < currentVersion) values.push(["version", String(currentVersion)]);
+  if (to === "omp" && name !== undefined) values.push(["title", JSON.stringify(name)]);
+  const edits: MemberEdit[] = setMembers(object, values);
+  const title = to === "pi" ? findMember(object, "title") : undefined;
+  // What is no text is no title, and stays.
+  if (title !== undefined && line[title.valueStart] === quote) {
+    edits.push(...replaceMembers(object, [["title", []]]));
+  }
+  return applyEdits(line, edits);
+}
+
+/** What changes in a line. */
+interface LineChanges {
+  readonly changes: readonly MemberChange[];
+  /** Members that come last. */
+  readonly added: readonly NewValue[];
+}
+
+const unchanged: LineChanges = { changes: [], added: [] };
+
+function forOmp(value: JsonObject, nameBefore: string | undefined): LineChanges {
+  switch (value["type"]) {
+    case "model_change":
+      return joinedModel(value);
+    case "compaction":
+    case "branch_summary":
+      return renamed(value, "fromHook", "fromExtension");
+    case "session_info":
+      return titleChange(value, nameBefore);
+    default:
+      return unchanged;
+  }
+}
+
+function forPi(value: JsonObject, nameBefore: string | undefined): LineChanges {
+  switch (value["type"]) {
+    case "model_change":
+      return splitModel(value);
+    case "thinking_level_change":
+      return namedLevel(value);
+    case "compaction":
+    case "branch_summary":
+      return renamed(value, "fromExtension", "fromHook");
+    case "title_change":
+      return sessionInfo(value, nameBefore);
+    default:
+      return unchanged;
+  }
+}
+
+/** A provider with a slash could not be told from its model again. */
+function joinedModel(value: JsonObject): LineChanges {
+  const { provider, modelId } = value;
+  if (typeof provider !== "string" || typeof modelId !== "string") return unchanged;
+  if (provider === "" || provider.includes("/") || Object.hasOwn(value, "model")) return unchanged;
+  const model = JSON.stringify(`${provider}/${modelId}`);
+  return {
+    changes: [
+      ["provider", [["model", model]]],
+      ["modelId", []],
+    ],
+    added: [],
+  };
+}
+
+/** pi has one model: those of other roles stay as they are. */
+function splitModel(value: JsonObject): LineChanges {
+  const { model, role = "default" } = value;
+  if (typeof model !== "string" || role !== "default") return unchanged;
+  if (Object.hasOwn(value, "provider") || Object.hasOwn(value, "modelId")) return unchanged;
+  const slash = model.indexOf("/");
+  if (slash < 1) return unchanged;
+  const provider = JSON.stringify(model.slice(0, slash));
+  const modelId = JSON.stringify(model.slice(slash + 1));
+  return {
+    changes: [
+      [
+        "model",
+        [
+          ["provider", provider],
+          ["modelId", modelId],
+        ],
+      ],
+    ],
+    added: [],
+  };
+}
+
+function namedLevel({ thinkingLevel }: JsonObject): LineChanges {
+  const off: NewValue = ["thinkingLevel", '"off"'];
+  if (thinkingLevel === null) return { changes: [["thinkingLevel", [off]]], added: [] };
+  return thinkingLevel === undefined ? { changes: [], added: [off] } : unchanged;
+}
+
+function renamed(value: JsonObject, from: string, to: string): LineChanges {
+  const flag: JsonValue | undefined = value[from];
+  if (flag === undefined || Object.hasOwn(value, to)) return unchanged;
+  return { changes: [[from, [[to, JSON.stringify(flag)]]]], added: [] };
+}
+
+function titleChange(value: JsonObject, nameBefore: string | undefined): LineChanges {
+  const name = nameIn(value);
+  if (name === undefined || Object.hasOwn(value, "title")) return unchanged;
+  const members: NewValue[] = [["title", JSON.stringify(name)]];
+  if (nameBefore && !Object.hasOwn(value, "previousTitle")) {
+    members.push(["previousTitle", JSON.stringify(nameBefore)]);
+  }
+  if (!Object.hasOwn(value, "source")) members.push(["source", '"user"']);
+  return {
+    changes: [
+      ["type", [["type", '"title_change"']]],
+      ["name", members],
+    ],
+    added: [],
+  };
+}
+
+/** What going back would add again goes. */
+function sessionInfo(value: JsonObject, nameBefore: string | undefined): LineChanges {
+  const name = nameIn(value);
+  if (name === undefined || Object.hasOwn(value, "name")) return unchanged;
+  const changes: MemberChange[] = [
+    ["type", [["type", '"session_info"']]],
+    ["title", [["name", JSON.stringify(name)]]],
+  ];
+  if (nameBefore && value["previousTitle"] === nameBefore) changes.push(["previousTitle", []]);
+  if (value["source"] === "user") changes.push(["source", []]);
+  return { changes, added: [] };
+}

@@ -1,0 +1,86 @@
+/**
+ * The sessions below directories, of all agents: session files with their exact facts, from the
+ * catalogs of their directories where nothing changed, and ConnectOnion files by what stands at
+ * their top. A file that cannot be read is left out.
+ */
+import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
+import type { CatalogMode } from "../catalog/catalog-store.ts";
+import type { ListedSession } from "../catalog/listed-session.ts";
+import { sessionFilesIn } from "../catalog/session-files.ts";
+import type { SessionFile } from "../catalog/session-files.ts";
+import { readAgent } from "./agent-file.ts";
+import type { ListedAgent } from "./agent-file.ts";
+import { knownPlaces } from "./known-places.ts";
+import { walkSessions } from "./session-walk.ts";
+
+/** How sessions are found. */
+export interface FindOptions {
+  /** Whether transcripts of subagents, which omp keeps beside a session, count. Default false. */
+  readonly artifacts?: boolean;
+  /** Whether what is known of the files is saved and taken up; see `sessions$`. Default `auto`. */
+  readonly catalog?: CatalogMode;
+  /** Ends the search with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Sessions that were found, latest change first. */
+export interface FoundSessions {
+  /** Of pi, co-mono and omp. */
+  readonly sessions: readonly ListedSession[];
+  /** Of ConnectOnion: a file holds all runs of one agent. */
+  readonly agents: readonly ListedAgent[];
+}
+
+/**
+ * Finds the sessions below directories, each file once.
+ * @param places Default: where the agents of this machine keep theirs, see `knownPlaces`.
+ * @throws What reading one of the places throws, and the signal's reason.
+ * @example
+ * const { sessions } = await findSessions(["/home/me/.pi/agent/sessions"]);
+ */
+export async function findSessions(
+  places: readonly string[] = knownPlaces(),
+  { artifacts = false, catalog = "auto", signal }: FindOptions = {},
+): Promise<FoundSessions> {
+  const cleans = catalog === "auto";
+  const found = await walkSessions(places, { artifacts, cleans, signal });
+  const list = (): Promise<SessionFile[]> => filesIn(found.directories, signal);
+  const directories = new DirectoryCatalog({ list, saved: catalog, now: Date.now });
+  await directories.look({ paths: null, signal });
+  const agents: ListedAgent[] = [];
+  for (const path of found.agentFiles) {
+    const agent = await agentIn(path, signal);
+    if (agent !== undefined) agents.push(agent);
+  }
+  agents.sort(
+    (one, other) => other.modifiedMs - one.modifiedMs || (one.path < other.path ? -1 : 1),
+  );
+  return { sessions: directories.sessions(), agents };
+}
+
+/** The session files of directories, those that changed last first; each once. */
+async function filesIn(
+  directories: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<SessionFile[]> {
+  const files = new Map<string, SessionFile>();
+  for (const directory of directories) {
+    for (const file of await sessionFilesIn(directory, signal)) {
+      const key = file.identity ?? file.path;
+      if (!files.has(key)) files.set(key, file);
+    }
+  }
+  return [...files.values()].sort((one, other) => other.mtimeMs - one.mtimeMs);
+}
+
+async function agentIn(
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<ListedAgent | undefined> {
+  try {
+    return await readAgent(path, signal);
+  } catch {
+    signal?.throwIfAborted();
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+/** Finds the one session that a user means by a name, or by an id or the beginning of one. */
+import { basename } from "node:path";
+import type { ListedSession } from "../catalog/listed-session.ts";
+import { BranchlogError } from "../errors.ts";
+import { findSessions } from "./find-sessions.ts";
+import type { FindOptions } from "./find-sessions.ts";
+
+/**
+ * The session with that id or file name; else the one with that name; else the one with that name
+ * in other cases; else the one whose id begins so. The first of these that fits any decides.
+ * @param places Where to look; default: where the agents of this machine keep their sessions.
+ * @throws BranchlogError `ERR_SESSION_NOT_FOUND`; `ERR_SESSION_AMBIGUOUS` with the paths of those
+ * that could be meant as `candidates`. What `findSessions` throws.
+ * @example
+ * const { path } = await resolveSession("Fix the login test");
+ */
+export async function resolveSession(
+  nameOrId: string,
+  places?: readonly string[],
+  options: FindOptions = {},
+): Promise<ListedSession> {
+  const { sessions } = await findSessions(places, options);
+  const fitting = fittingSessions(nameOrId, sessions);
+  const [session] = fitting;
+  if (session !== undefined && fitting.length === 1) return session;
+  throw session === undefined ? notFound(nameOrId) : ambiguous(nameOrId, fitting);
+}
+
+/** The sessions that may be meant, by the first way of naming one that fits any. */
+function fittingSessions(
+  wanted: string,
+  sessions: readonly ListedSession[],
+): readonly ListedSession[] {
+  if (wanted === "") return [];
+  const folded = wanted.toLowerCase();
+  const ways: readonly ((session: ListedSession) => boolean)[] = [
+    ({ header, path }) => header.id === wanted || basename(path) === wanted,
+    ({ name }) => name === wanted,
+    ({ name }) => name?.toLowerCase() === folded,
+    ({ header }) => header.id.toLowerCase().startsWith(folded),
+  ];
+  for (const fits of ways) {
+    const fitting = sessions.filter(fits);
+    if (fitting.length > 0) return fitting;
+  }
+  return [];
+}
+
+function notFound(wanted: string): BranchlogError {
+  const message = `No session has the name ${wanted}, or an id that begins so.`;
+  return new BranchlogError("ERR_SESSION_NOT_FOUND", message, { id: wanted });
+}
+
+const listedMax = 5;
+
+function ambiguous(wanted: string, fitting: readonly ListedSession[]): BranchlogError {
+  const listed = fitting.slice(0, listedMax).map(({ path }) => path);
+  const more = fitting.length > listedMax ? ` and ${fitting.length - listedMax} more` : "";
+  const message =
+    `${wanted} may be any of ${fitting.length} sessions: ${listed.join(", ")}${more}. ` +
+    "Give more of the id, or the path.";
+  const candidates = fitting.map(({ path }) => path);
+  return new BranchlogError("ERR_SESSION_AMBIGUOUS", message, { id: wanted, candidates });
+}

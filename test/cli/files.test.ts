@@ -1,0 +1,265 @@
+/** `branchlog list`, `fork`, `convert`, `migrate` and `delete`: what they say and how they end. */
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { writeSessionFile } from "../../packages/bench/src/generator/index.ts";
+import { runProcess } from "./command-process.ts";
+import { branchlog, fixture, jsonLines } from "./command-run.ts";
+
+const variables = ["HOME", "PI_CODING_AGENT_DIR", "XDG_DATA_HOME", "OMP_PROFILE", "PATH"] as const;
+const saved = new Map<string, string | undefined>();
+let home = "";
+
+/** A home without agents, and no trash. */
+beforeEach(() => {
+  for (const name of variables) saved.set(name, process.env[name]);
+  for (const name of variables) delete process.env[name];
+  home = temporaryDirectory();
+  process.env["HOME"] = home;
+});
+afterEach(() => {
+  for (const [name, value] of saved) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+});
+
+function line(id: string, fields: object): string {
+  const stamp = { timestamp: "2025-12-31T12:00:00.000Z" };
+  return `${JSON.stringify({ type: "session", version: 3, id, ...stamp, cwd: "/w", ...fields })}\n`;
+}
+
+function write(path: string, ...texts: readonly string[]): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, texts.join(""));
+  return path;
+}
+
+function message(text: string): string {
+  const body = { role: "user", content: text, timestamp: Date.UTC(2025, 11, 31, 21) };
+  return `${JSON.stringify({ type: "message", id: "1", parentId: null, timestamp: "t", message: body })}\n`;
+}
+
+describe("list", () => {
+  it("shows names, forks under their parents, agents, and parents that are missing", async () => {
+    const root = temporaryDirectory();
+    const parent = write(join(root, "a.jsonl"), line("parent", {}), message("first \u001B[2J"));
+    write(join(root, "b.jsonl"), line("fork", { parentSession: parent, title: "The fork" }));
+    write(join(root, "c.jsonl"), line("lost", { cwd: "/v", parentSession: "/gone/x.jsonl" }));
+    write(join(root, "p/.co/sessions/oo.yaml"), "name: oo\nupdated: ''\nturns:\n- turn: 1\n");
+    const { code, out, err } = await branchlog(["list", root], { columns: 100 });
+    expect([code, err]).toEqual([0, ""]);
+    const groups = out.split("\n\n");
+    expect(groups.map((group) => group.split("\n")[0])).toEqual(
+      expect.arrayContaining(["/w", "/v", join(root, "p")]),
+    );
+    expect(out).toMatch(
+      /^\/w\n {2}first \uFFFD\[2J {2}3 h {2}1 message {2}\d+ bytes {2}pi {2}parent$/m,
+    );
+    expect(out).toMatch(/parent\n {4}The fork {2}12 h {2}0 messages {2}.* {2}omp {2}fork$/m);
+    expect(out).toMatch(/pi {2}lost\n {4}fork of x\.jsonl, which is not here$/m);
+    expect(out).toMatch(/^ {2}oo {2}.* {2}1 turn {2}\d+ bytes {2}connectonion$/m);
+  });
+
+  it("gives a line of JSON for each", async () => {
+    const root = temporaryDirectory();
+    const path = write(join(root, "a.jsonl"), line("a", { parentSession: "gone" }), message("x"));
+    write(join(root, "oo.yaml"), "name: oo\nturns: []\n");
+    const { out } = await branchlog(["list", root, "--json"]);
+    expect(jsonLines(out)).toEqual([
+      {
+        kind: "session",
+        path,
+        id: "a",
+        cwd: "/w",
+        dialect: "pi",
+        created: "2025-12-31T12:00:00.000Z",
+        modified: "2025-12-31T21:00:00.000Z",
+        messageCount: 1,
+        firstMessage: "x",
+        sizeBytes: readFileSync(path).length,
+        depth: 0,
+        parent: { reference: "gone", path: null },
+      },
+      expect.objectContaining({ kind: "agent", name: "oo", dialect: "connectonion", turnCount: 0 }),
+    ]);
+  });
+
+  it("shows what the agents of this machine keep, and says where there is nothing", async () => {
+    const none = await branchlog(["list"]);
+    expect([none.code, none.out]).toEqual([0, ""]);
+    expect(none.err).toBe("no sessions in the places where agents keep them\n");
+    write(join(home, ".pi/agent/sessions/--w--/a.jsonl"), line("pi", {}));
+    write(join(home, ".omp/agent/sessions/-w/b.jsonl"), line("omp", { title: "T" }));
+    write(join(home, ".omp/agent/sessions/-w/b/sub.jsonl"), line("sub", { title: "Sub" }));
+    const ids = (out: string): string[] => {
+      const sessions = jsonLines(out) as { id: string }[];
+      return sessions.map(({ id }) => id).sort();
+    };
+    expect(ids((await branchlog(["list", "--json"])).out)).toEqual(["omp", "pi"]);
+    expect(ids((await branchlog(["list", "--all", "--json"])).out)).toHaveLength(3);
+    const missing = await branchlog(["list", join(home, "gone"), "--json"]);
+    expect(missing.code).toBe(1);
+    expect(jsonLines(missing.err)).toMatchObject([{ error: { code: "ENOENT" } }]);
+  });
+});
+
+describe("a file by name or id", () => {
+  it("is found among those that agents keep", async () => {
+    const directory = join(home, ".pi/agent/sessions/--w--");
+    const path = write(join(directory, "a.jsonl"), line("0197-a", { title: "The one" }));
+    write(join(directory, "b.jsonl"), line("0197-b", {}));
+    expect((await branchlog(["info", "The one"])).out).toContain(path);
+    expect((await branchlog(["info", "0197-a"])).out).toContain(path);
+    const { code, err } = await branchlog(["tree", "0197", "--json"]);
+    expect(code).toBe(1);
+    const candidates = [join(directory, "a.jsonl"), join(directory, "b.jsonl")];
+    const [failure] = jsonLines(err) as [{ error: { code: string; candidates: string[] } }];
+    expect(failure.error.code).toBe("ERR_SESSION_AMBIGUOUS");
+    expect(failure.error.candidates.toSorted()).toEqual(candidates);
+    expect((await branchlog(["info", "nobody"])).err).toContain("ERR_LOG_MISSING");
+  });
+});
+
+describe("fork", () => {
+  it("says what it made, and with --json all of it", async () => {
+    const root = temporaryDirectory();
+    const source = fixture("pi-branches.jsonl");
+    const output = join(root, "fork.jsonl");
+    const words = ["fork", source, "--at", "5b2e9d04", "-o", output];
+    expect(await branchlog(words)).toEqual({
+      code: 0,
+      out: `forked 4 entries up to 5b2e9d04\n${output}\n`,
+      err: "",
+    });
+    const again = await branchlog([...words, "--json"]);
+    expect(jsonLines(again.err)).toMatchObject([{ error: { code: "ERR_LOG_EXISTS" } }]);
+    const other = await branchlog(["fork", output, "--json"]);
+    expect(jsonLines(other.out)).toMatchObject([{ source: output, at: "5b2e9d04", entries: 4 }]);
+  });
+});
+
+describe("convert", () => {
+  it("says what changed", async () => {
+    const root = temporaryDirectory();
+    const target = join(root, "omp.jsonl");
+    const words = ["convert", fixture("pi-labels-and-names.jsonl"), "--to", "omp", "-o", target];
+    const { code, out } = await branchlog(words);
+    expect([code, out]).toEqual([0, `converted 15 entries for omp: session_info 3\n${target}\n`]);
+    const back = await branchlog([
+      "convert",
+      target,
+      "--to",
+      "pi",
+      "-o",
+      join(root, "pi.jsonl"),
+      "--json",
+    ]);
+    expect(jsonLines(back.out)).toMatchObject([
+      { converted: { title_change: 3 }, addedName: false },
+    ]);
+  });
+
+  it("says of names that it added, and of damage that it copied", async () => {
+    const root = temporaryDirectory();
+    const source = write(join(root, "s.jsonl"), line("s", { title: "T" }), "{torn\n");
+    const { out } = await branchlog(["convert", source, "--to", "pi", "-o", join(root, "t.jsonl")]);
+    expect(out).toContain("converted 0 entries for pi: no entry had to change\n");
+    expect(out).toContain("added an entry with the name\ncopied 1 damaged line as found\n");
+  });
+
+  it.each([
+    [["convert", "f", "--to", "claude", "-o", "g"], "Invalid values"],
+    [["convert", "f", "--to", "pi"], "output"],
+    [["convert", "f", "-o", "g"], "to"],
+  ])("makes no sense as %j", async (words, problem) => {
+    const { code, err } = await branchlog(words);
+    expect(code).toBe(2);
+    expect(err).toContain(problem);
+  });
+
+  it("takes a session of any size in bounded memory (Verifies: P16)", async () => {
+    const root = temporaryDirectory();
+    const source = join(root, "large.jsonl");
+    writeSessionFile(source, { bytes: 100_000_000 });
+    const words = ["convert", source, "--to", "omp", "-o", join(root, "omp.jsonl")];
+    const nodeArguments = ["--max-old-space-size=32"];
+    expect(await runProcess(words, { nodeArguments })).toMatchObject({ code: 0, err: "" });
+  });
+});
+
+describe("migrate", () => {
+  it("says where the original is, or that there is nothing to do", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    copyFileSync(fixture("pi-v2.jsonl"), path);
+    const { out } = await branchlog(["migrate", path]);
+    expect(out).toBe(`migrated   ${path}, from version 2 to 3\noriginal   ${path}.v2-original\n`);
+    expect((await branchlog(["migrate", path])).out).toBe(`${path} has version 3: nothing to do\n`);
+    const { out: json } = await branchlog(["migrate", path, "--json"]);
+    expect(jsonLines(json)).toEqual([{ path, version: 3, migrated: false, original: null }]);
+  });
+});
+
+describe("delete", () => {
+  function session(): string {
+    return write(join(temporaryDirectory(), "s.jsonl"), line("s", {}));
+  }
+
+  it("asks, and takes anything but yes for no", async () => {
+    const path = session();
+    for (const answer of ["n\n", "\n", "", "yes please\n"]) {
+      const { code, out, err } = await branchlog(["delete", path], {
+        isInteractive: true,
+        input: [answer],
+      });
+      expect([code, out]).toEqual([0, ""]);
+      expect(err).toBe(`  ${path}\nDelete 1 session? [y/N] nothing was deleted\n`);
+    }
+    expect(existsSync(path)).toBe(true);
+    const options = { isInteractive: true, input: ["Y", "es\nmore"] };
+    const { out } = await branchlog(["delete", path], options);
+    expect(out).toBe(`deleted for good  ${path}\n`);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("wants --yes where nobody can be asked", async () => {
+    const path = session();
+    const { code, err } = await branchlog(["delete", path], { input: ["y\n"] });
+    expect(code).toBe(2);
+    expect(err).toContain("give --yes");
+    expect(existsSync(path)).toBe(true);
+    expect((await branchlog(["delete", path, "-y"])).code).toBe(0);
+  });
+
+  it("deletes several, each once, and names what stays", async () => {
+    const [one, two] = [session(), session()];
+    write(`${one}.v1-original`, "original");
+    const { out } = await branchlog(["delete", one, "--yes", one, "--json", "--", two]);
+    expect(jsonLines(out)).toEqual([
+      { path: one, id: "s", how: "unlinked", removed: [], kept: [`${one}.v1-original`] },
+      { path: two, id: "s", how: "unlinked", removed: [], kept: [] },
+    ]);
+    const third = session();
+    write(`${third}.salvage`, "salvage");
+    const text = (await branchlog(["delete", third, "--yes"])).out;
+    expect(text).toBe(`deleted for good  ${third}\nkept  ${third}.salvage\n`);
+  });
+
+  it("leaves a session alone that is appended to, unless it is forced", async () => {
+    const path = session();
+    mkdirSync(`${path}.branchlog-lock`);
+    const { code, err } = await branchlog(["delete", path, "--yes", "--json"]);
+    expect(code).toBe(1);
+    expect(jsonLines(err)).toMatchObject([{ error: { code: "ERR_SESSION_BUSY", path } }]);
+    expect((await branchlog(["delete", path, "--yes", "--force"])).code).toBe(0);
+  });
+
+  it("takes a name or an id for the session that agents keep", async () => {
+    const directory = join(home, ".pi/agent/sessions/--w--");
+    const path = write(join(directory, "a.jsonl"), line("0197-a", {}));
+    expect((await branchlog(["delete", "0197-a", "--yes"])).out).toContain(path);
+    const { err } = await branchlog(["delete", "0197-a", "--yes"]);
+    expect(err).toContain("ERR_LOG_MISSING");
+  });
+});

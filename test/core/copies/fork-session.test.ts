@@ -1,0 +1,170 @@
+/** Forks: one branch as a session of its own, with the context that it had. */
+import { readFileSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { forkSession, openSession } from "@branchlog/core";
+import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { arbitraryTree } from "../projections/arbitrary-tree.ts";
+import { stored, user } from "../projections/sample-entries.ts";
+import { fileOf, header, linesOf, messagesAt, recordsIn, textLines } from "./session-files.ts";
+
+const fixture = (name: string): string =>
+  fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url));
+
+describe("a fork", () => {
+  it("holds the way to an entry once, byte for byte, and names its source (Verifies: P19, P22)", async () => {
+    const odd =
+      '{"type":"message","id":"2","parentId":"1","timestamp":"t", "message":{"role":"user","n":1.0e2}}';
+    const source = fileOf({ ...header, note: 1 }, user("1", null, "a"), odd, user("3", "1", "b"));
+    const before = readFileSync(source);
+    const { path, id, at, entries } = await forkSession(source, { at: "2" });
+    expect([at, entries, dirname(path)]).toEqual(["2", 2, dirname(source)]);
+    const [head, ...lines] = textLines(path);
+    expect(JSON.parse(head ?? "")).toMatchObject({
+      version: 3,
+      id,
+      cwd: "/work",
+      parentSession: source,
+      note: 1,
+    });
+    expect(lines).toEqual([JSON.stringify(user("1", null, "a")), odd]);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readFileSync(source).equals(before)).toBe(true);
+  });
+
+  it("takes the labels and the name along that are in force", async () => {
+    const source = fileOf(
+      header,
+      user("1", null, "a"),
+      stored("label", "2", "1", { targetId: "1", label: "start" }),
+      user("3", "2", "b"),
+      stored("session_info", "4", "1", { name: "The name" }),
+    );
+    const { path } = await forkSession(source, {
+      at: "3",
+      target: join(dirname(source), "f.jsonl"),
+    });
+    const fork = await openSession(path);
+    expect([fork.name, fork.labels.get("1")?.label]).toEqual(["The name", "start"]);
+    expect(recordsIn(path)).toMatchObject([
+      {},
+      { id: "1" },
+      { id: "3", parentId: "1" },
+      { type: "session_info", parentId: "3" },
+      { type: "label", targetId: "1" },
+    ]);
+  });
+
+  it("ends at the last entry unless it is told where; of nothing it is a header", async () => {
+    const whole = await forkSession(fileOf(header, user("1", null, "a"), user("2", "1", "b")));
+    expect([whole.at, whole.entries]).toEqual(["2", 2]);
+    const empty = await forkSession(fileOf(header));
+    expect([empty.at, empty.entries, textLines(empty.path).length]).toEqual([null, 0, 1]);
+  });
+
+  it.each(["pi-v1.jsonl", "pi-v2.jsonl", "pi-branches.jsonl", "pi-cycles.jsonl"])(
+    "has the context of %s, whatever its version",
+    async (name) => {
+      const target = join(temporaryDirectory(), "fork.jsonl");
+      await forkSession(fixture(name), { target });
+      expect(await messagesAt(target)).toBe(await messagesAt(fixture(name)));
+      expect(recordsIn(target)[0]).toMatchObject({ version: 3 });
+    },
+  );
+
+  it("has the context of the source at every entry (Verifies: P22)", async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryTree, fc.nat(), async (entries, choice) => {
+        const fs = new MemoryFileSystem();
+        const ports = createMemoryPorts({ fs });
+        fs.writeFileSync("/s.jsonl", Buffer.from(linesOf([header, ...entries])));
+        const at = entries[choice % entries.length]?.id ?? "";
+        const source = await openSession("/s.jsonl", { ports });
+        const result = await forkSession("/s.jsonl", { at, target: "/f.jsonl", ports });
+        const fork = await openSession("/f.jsonl", { ports });
+        const context = await fork.context();
+        expect(JSON.stringify(context)).toBe(JSON.stringify(await source.context({ at })));
+        expect(fork.name).toBe(source.name);
+        expect(fork.revision).toBeGreaterThanOrEqual(result.entries);
+        expect(fork.diagnostics.filter(({ kind }) => kind === "missing-parent")).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("takes lines of any length, in pieces where they stay as they are", async () => {
+    const long = JSON.stringify(user("2", "1", "x".repeat(3_000_000)));
+    const source = fileOf(header, user("1", null, "a"), long, user("3", "2", "b"));
+    const { path } = await forkSession(source, { lineBytesMax: 1_000_000 });
+    expect(textLines(path)[2]).toBe(long);
+    const label = stored("label", "2", "1", { targetId: "1", label: "l" });
+    const relinked = JSON.stringify(user("3", "2", "y".repeat(3_000_000)));
+    const other = fileOf(header, user("1", null, "a"), label, relinked);
+    const fork = await forkSession(other, { lineBytesMax: 1_000_000 });
+    expect(textLines(fork.path)[2]).toBe(relinked.replace('"parentId":"2"', '"parentId":"1"'));
+  });
+
+  it("has the title of omp's title slot, which stays behind", async () => {
+    const slot = { type: "title", v: 1, title: "From the slot", updatedAt: "t", pad: "  " };
+    const source = fileOf(slot, { ...header, title: "Older" }, user("1", null, "a"));
+    const { path } = await forkSession(source);
+    expect(recordsIn(path)[0]).toMatchObject({ type: "session", title: "From the slot" });
+    const cleared = fileOf({ ...slot, title: "" }, { ...header, title: "Older" });
+    expect(recordsIn((await forkSession(cleared)).path)[0]).not.toHaveProperty("title");
+  });
+});
+
+describe("a fork that cannot be made", () => {
+  it.each([
+    ["an entry that is not there", { at: "nobody" }, "ERR_ENTRY_NOT_FOUND"],
+    ["an id that is no file name", { id: "../x" }, "ERR_INVALID_SESSION_ID"],
+  ])("leaves nothing behind: %s", async (_, options, code) => {
+    const source = fileOf(header, user("1", null, "a"));
+    await expect(forkSession(source, options)).rejects.toMatchObject({ code });
+    expect(readdirSync(dirname(source))).toEqual(["source.jsonl"]);
+  });
+
+  it("replaces no file", async () => {
+    const source = fileOf(header, user("1", null, "a"));
+    const before = readFileSync(source);
+    await expect(forkSession(source, { target: source })).rejects.toMatchObject({
+      code: "ERR_LOG_EXISTS",
+    });
+    expect(readFileSync(source).equals(before)).toBe(true);
+  });
+
+  it("ends with the reason of its signal", async () => {
+    const source = fileOf(header, user("1", null, "a"));
+    const signal = AbortSignal.abort(new Error("enough"));
+    await expect(forkSession(source, { signal })).rejects.toThrow("enough");
+    expect(readdirSync(dirname(source))).toEqual(["source.jsonl"]);
+  });
+
+  it("is none of a session that is rewritten meanwhile", async () => {
+    const fs = new MemoryFileSystem();
+    const ports = createMemoryPorts({ fs });
+    const text = linesOf([header, user("1", null, "a"), user("2", "1", "b")]);
+    fs.writeFileSync("/s.jsonl", Buffer.from(text));
+    fs.onCall = ({ name }) => {
+      if (name !== "writeSync") return undefined;
+      fs.onCall = undefined;
+      fs.writeFileSync("/s.jsonl", Buffer.from(text.replaceAll("source", "SOURCE")));
+      return undefined;
+    };
+    const fork = forkSession("/s.jsonl", { target: "/f.jsonl", ports });
+    await expect(fork).rejects.toMatchObject({ code: "ERR_LOG_CHANGED" });
+    expect(fs.listSync("/")).toEqual(["s.jsonl"]);
+  });
+
+  it("may be of a session that goes on", async () => {
+    const source = fileOf(header, user("1", null, "a"));
+    truncateSync(source, statSync(source).size);
+    const { path } = await forkSession(source);
+    writeFileSync(source, linesOf([user("2", "1", "b")]), { flag: "a" });
+    expect(recordsIn(path)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,190 @@
+/** Finding the sessions of all agents below directories, and one of them by name or id. */
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findSessions, knownPlaces, resolveSession } from "@branchlog/core";
+import type { FindOptions } from "@branchlog/core";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { typedError } from "../../support/typed-errors.ts";
+import { linesOf } from "../copies/session-files.ts";
+import { stored, user } from "../projections/sample-entries.ts";
+
+interface Written {
+  readonly id?: string;
+  readonly name?: string;
+  readonly cwd?: string;
+}
+
+function write(
+  path: string,
+  { id = basename(path, ".jsonl"), name, cwd = "/w" }: Written = {},
+): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const header = { type: "session", version: 3, id, timestamp: "2026-01-01T00:00:00.000Z", cwd };
+  const names = name === undefined ? [] : [stored("session_info", "n", null, { name })];
+  writeFileSync(path, linesOf([header, user("1", null, "hello"), ...names]));
+}
+
+async function idsIn(place: string, options?: FindOptions): Promise<string[]> {
+  const { sessions } = await findSessions([place], options);
+  return sessions.map(({ header }) => header.id).sort();
+}
+
+describe("finding sessions", () => {
+  it("looks into directories of any depth, and passes over what is none", async () => {
+    const root = temporaryDirectory();
+    write(join(root, "a.jsonl"));
+    write(join(root, "--w--", "b.jsonl"));
+    write(join(root, "x", "y", ".pi", "c.jsonl"));
+    write(join(root, "node_modules", "d.jsonl"));
+    writeFileSync(join(root, "other.jsonl"), "{}\n");
+    mkdirSync(join(root, "dir.jsonl"));
+    expect(await idsIn(root)).toEqual(["a", "b", "c"]);
+  });
+
+  it("takes the transcripts of subagents for sessions only if asked to", async () => {
+    const root = temporaryDirectory();
+    write(join(root, "-w", "main.jsonl"));
+    write(join(root, "-w", "main", "sub.jsonl"));
+    write(join(root, "-w", "main", "sub", "subsub.jsonl"));
+    expect(await idsIn(root)).toEqual(["main"]);
+    expect(await idsIn(root, { artifacts: true })).toEqual(["main", "sub", "subsub"]);
+  });
+
+  it("takes each file once, and ends where directories lead to each other", async () => {
+    const root = temporaryDirectory();
+    write(join(root, "a", "s.jsonl"));
+    symlinkSync(root, join(root, "a", "up"));
+    symlinkSync(join(root, "a"), join(root, "b"));
+    symlinkSync(join(root, "a", "s.jsonl"), join(root, "t.jsonl"));
+    symlinkSync(join(root, "nowhere"), join(root, "c"));
+    expect(await idsIn(root)).toEqual(["s"]);
+    const { sessions } = await findSessions([root, join(root, "a"), join(root, "b")]);
+    expect(sessions).toHaveLength(1);
+  });
+
+  it("finds the files of ConnectOnion agents where these keep them, or where it is told", async () => {
+    const root = temporaryDirectory();
+    const yaml = "name: oo\nturns:\n- turn: 1\n";
+    mkdirSync(join(root, "p", ".co", "sessions"), { recursive: true });
+    writeFileSync(join(root, "p", ".co", "sessions", "oo.yaml"), yaml);
+    writeFileSync(join(root, "p", "other.yaml"), yaml);
+    writeFileSync(join(root, "here.yml"), yaml);
+    writeFileSync(join(root, "not.yaml"), "a: 1\n");
+    mkdirSync(join(root, "dir.yaml"));
+    const { agents } = await findSessions([root]);
+    expect(agents.map(({ path, cwd, turnCount }) => [basename(path), cwd, turnCount])).toEqual(
+      expect.arrayContaining([
+        ["oo.yaml", join(root, "p"), 1],
+        ["here.yml", root, 1],
+      ]),
+    );
+    expect(agents).toHaveLength(2);
+  });
+
+  it("leaves nothing behind of sessions that are gone", async () => {
+    const root = temporaryDirectory();
+    writeFileSync(join(root, "gone.jsonl.ckpt"), "BLCKPT");
+    expect(await idsIn(root, { catalog: "off" })).toEqual([]);
+    expect(readdirSync(root)).toHaveLength(1);
+    expect(await idsIn(root)).toEqual([]);
+    expect(readdirSync(root)).toEqual([]);
+  });
+
+  it("fails for a place that is not there, and ends with the reason of its signal", async () => {
+    const root = temporaryDirectory();
+    await expect(findSessions([join(root, "gone")])).rejects.toMatchObject({ code: "ENOENT" });
+    const signal = AbortSignal.abort(new Error("enough"));
+    await expect(findSessions([root], { signal })).rejects.toThrow("enough");
+  });
+});
+
+describe("the places that agents use", () => {
+  const names = [
+    "HOME",
+    "PI_CODING_AGENT_DIR",
+    "PI_CODING_AGENT_SESSION_DIR",
+    "OMP_CODING_AGENT_DIR",
+    "PI_CONFIG_DIR",
+    "OMP_PROFILE",
+    "PI_PROFILE",
+    "XDG_DATA_HOME",
+  ] as const;
+  const saved = new Map<string, string | undefined>();
+  beforeEach(() => {
+    for (const name of names) {
+      saved.set(name, process.env[name]);
+      delete process.env[name];
+    }
+    process.env["HOME"] = temporaryDirectory();
+  });
+  afterEach(() => {
+    for (const [name, value] of saved) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+
+  function made(...parts: readonly string[]): string {
+    const path = join(homedir(), ...parts);
+    mkdirSync(path, { recursive: true });
+    return path;
+  }
+
+  it("are those that are there, by the rules of each agent", () => {
+    expect(knownPlaces()).toEqual([]);
+    const pi = made(".pi", "agent", "sessions");
+    const omp = made(".omp", "agent", "sessions");
+    const shared = made("data", "omp", "sessions");
+    const profile = made(".omp", "profiles", "work", "agent", "sessions");
+    const flat = made("flat");
+    const agent = made("agent", "sessions");
+    expect(knownPlaces()).toEqual([pi, omp]);
+    process.env["XDG_DATA_HOME"] = join(homedir(), "data");
+    process.env["PI_CODING_AGENT_SESSION_DIR"] = "~/flat";
+    expect(knownPlaces()).toEqual([pi, flat, omp, shared]);
+    process.env["PI_CODING_AGENT_DIR"] = "~/agent";
+    expect(knownPlaces()).toEqual([agent, flat]);
+    process.env["OMP_PROFILE"] = "work";
+    expect(knownPlaces()).toEqual([agent, flat, profile]);
+    process.env["OMP_PROFILE"] = "../../etc";
+    expect(knownPlaces()).toEqual([agent, flat]);
+  });
+});
+
+describe("a session by name or id", () => {
+  function place(): string {
+    const root = temporaryDirectory();
+    write(join(root, "one.jsonl"), { id: "0197-aaaa", name: "Fix the test" });
+    write(join(root, "two.jsonl"), { id: "0197-aabb", name: "fix the test" });
+    write(join(root, "three.jsonl"), { id: "0197", name: "Other" });
+    return root;
+  }
+
+  it.each([
+    ["the id", "0197", "three"],
+    ["the file name", "two.jsonl", "two"],
+    ["the name", "Fix the test", "one"],
+    ["the name in other cases", "OTHER", "three"],
+    ["the beginning of the id", "0197-aaA", "one"],
+  ])("is found by %s", async (_, wanted, expected) => {
+    const { path } = await resolveSession(wanted, [place()]);
+    expect(basename(path, ".jsonl")).toBe(expected);
+  });
+
+  it("is ambiguous if several fit, and says which", async () => {
+    const root = place();
+    const candidates = [join(root, "one.jsonl"), join(root, "two.jsonl")];
+    for (const wanted of ["0197-aa", "FIX THE TEST"]) {
+      const error = typedError(await resolveSession(wanted, [root]).catch((one: unknown) => one));
+      expect(error.code).toBe("ERR_SESSION_AMBIGUOUS");
+      expect(error.candidates.toSorted()).toEqual(candidates);
+    }
+  });
+
+  it.each(["", "x", "ix the test"])("is none for %j", async (wanted) => {
+    const found = resolveSession(wanted, [place()]);
+    await expect(found).rejects.toMatchObject({ code: "ERR_SESSION_NOT_FOUND", id: wanted });
+  });
+});
