@@ -118,6 +118,8 @@ describe("a file by name or id", () => {
     const [failure] = jsonLines(err) as [{ error: { code: string; candidates: string[] } }];
     expect(failure.error.code).toBe("ERR_SESSION_AMBIGUOUS");
     expect(failure.error.candidates.toSorted()).toEqual(candidates);
+    const alone = await branchlog(["list", "The one", "--json"]);
+    expect(jsonLines(alone.out)).toMatchObject([{ path, depth: 0 }]);
     expect((await branchlog(["info", "nobody"])).err).toContain("ERR_LOG_MISSING");
   });
 });

@@ -55,7 +55,7 @@ function listOptions(
   return command
     .positional("dir", {
       type: "string",
-      describe: "Where to look; default: where the agents of this machine keep theirs",
+      describe: "Where to look, or which; default: where the agents of this machine keep theirs",
     })
     .option("all", {
       type: "boolean",

@@ -75,6 +75,13 @@ describe("searching sessions", () => {
     }
   });
 
+  it("finds the titles that omp gave a session, as names", async () => {
+    const directory = temporaryDirectory();
+    const title = entry("title_change", { title: "Mend the roof", source: "user" });
+    writeLines(directory, "s.jsonl", [header(), title]);
+    expect(await hits(directory, "roof")).toMatchObject([{ kind: "name" }]);
+  });
+
   it("copes with long queries and names, in any letters", async () => {
     const directory = temporaryDirectory();
     const long = "ab".repeat(20_000);

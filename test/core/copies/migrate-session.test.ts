@@ -1,9 +1,11 @@
 /** Migrating when it is asked for: the same as at the first append, without one. */
-import { chmodSync, copyFileSync, existsSync, readFileSync, readdirSync } from "node:fs";
+import { copyFileSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { migrateSession, openSession } from "@branchlog/core";
+import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fileOf, header, messagesAt, recordsIn } from "./session-files.ts";
 
@@ -63,16 +65,18 @@ describe("migrateSession", () => {
     expect(readdirSync(dirname(path))).toHaveLength(2);
   });
 
-  it.runIf(process.getuid?.() !== 0)("leaves the session as it was if it fails", async () => {
-    const path = copyOf("pi-v1");
-    const before = readFileSync(path);
-    chmodSync(dirname(path), 0o500);
-    try {
-      await expect(migrateSession(path)).rejects.toMatchObject({ code: "ERR_MIGRATION" });
-    } finally {
-      chmodSync(dirname(path), 0o700);
-    }
-    expect(readFileSync(path).equals(before)).toBe(true);
-    expect(existsSync(`${path}.v1-original`)).toBe(false);
+  it("leaves the session as it was if it fails", async () => {
+    const fs = new MemoryFileSystem();
+    const ports = createMemoryPorts({ fs });
+    const before = readFileSync(fixture("pi-v1"));
+    fs.writeFileSync("/s.jsonl", before);
+    fs.onCall = ({ name }) => {
+      if (name === "linkSync") throw Object.assign(new Error("no space"), { code: "ENOSPC" });
+      return undefined;
+    };
+    const migration = migrateSession("/s.jsonl", { ports });
+    await expect(migration).rejects.toMatchObject({ code: "ERR_MIGRATION" });
+    expect(fs.listSync("/")).toEqual(["s.jsonl"]);
+    expect(fs.readFileSync("/s.jsonl").equals(before)).toBe(true);
   });
 });

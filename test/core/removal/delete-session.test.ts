@@ -146,14 +146,16 @@ describe("what is no session file", () => {
     expect(result.path).toBe(path);
   });
 
-  it.runIf(process.getuid?.() !== 0)("is left alone where it may not be deleted", async () => {
+  it("is left alone where it cannot be locked, and says why", async () => {
     const path = session();
-    chmodSync(dirname(path), 0o500);
-    try {
-      await expect(deleteSession(path)).rejects.toMatchObject({ code: "ERR_DELETE_FAILED" });
-    } finally {
-      chmodSync(dirname(path), 0o700);
-    }
+    const lock = written(`${path}.branchlog-lock`, "no directory");
+    const long = new Date(Date.now() - 60_000);
+    utimesSync(lock, long, long);
+    const deletion = deleteSession(path);
+    await expect(deletion).rejects.toMatchObject({
+      code: "ERR_DELETE_FAILED",
+      cause: { code: "ENOTDIR" },
+    });
     expect(existsSync(path)).toBe(true);
   });
 });

@@ -1,13 +1,17 @@
 /** `branchlog list`: the sessions of all agents by working directory, forks under their parents. */
 import { findSessions, knownPlaces, sessionGroups } from "@branchlog/core";
-import type { GroupedSession, ListedAgent } from "@branchlog/core";
+import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
+import { sessionPath } from "../session-path.ts";
 import { groupText } from "../text/group-text.ts";
 
 /** What `branchlog list` was asked. */
 export interface ListCommandOptions {
-  /** Undefined: where the agents of this machine keep their sessions. */
+  /**
+   * Undefined: where the agents of this machine keep their sessions. What is no path may name one
+   * of these.
+   */
   readonly directory: string | undefined;
   readonly json: boolean;
   /** Transcripts of subagents, too. */
@@ -20,9 +24,13 @@ export async function listCommand(
   io: CommandIo,
 ): Promise<CommandResult> {
   const { out, err, signal } = io;
-  const places = directory === undefined ? knownPlaces() : [directory];
-  const found = await findSessions(places, { artifacts: all, signal });
-  const groups = sessionGroups(found);
+  const path = directory && (await sessionPath(directory, signal));
+  // What is no path, but names a session that an agent keeps, is shown alone.
+  const only = path === directory ? undefined : path;
+  const places = directory === undefined || only !== undefined ? knownPlaces() : [directory];
+  const groups = sessionGroups(await findSessions(places, { artifacts: all, signal }))
+    .map((group) => (only === undefined ? group : onlySession(group, only)))
+    .filter(({ sessions, agents }) => sessions.length + agents.length > 0);
   for (const [at, group] of groups.entries()) {
     signal.throwIfAborted();
     if (json) {
@@ -38,6 +46,11 @@ export async function listCommand(
     await err.write(`no sessions in ${directory ?? "the places where agents keep them"}\n`);
   }
   return 0;
+}
+
+function onlySession({ cwd, sessions }: SessionGroup, path: string): SessionGroup {
+  const found = sessions.filter(({ session }) => session.path === path);
+  return { cwd, sessions: found.map((one) => ({ ...one, depth: 0 })), agents: [] };
 }
 
 /** A session as programs get it. */
