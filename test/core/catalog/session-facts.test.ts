@@ -44,7 +44,7 @@ function expectedFacts(lines: readonly string[]) {
       return [];
     }
   });
-  return { name: foldAll(sessionName, records), summary: foldAll(summary, records) };
+  return { name: foldAll(sessionName, records) ?? undefined, summary: foldAll(summary, records) };
 }
 
 describe("the facts of a session", () => {
@@ -56,7 +56,7 @@ describe("the facts of a session", () => {
     const lines = [header(), user(said), assistant([]), message("toolResult", []), name(" N ")];
     expect(await factsOf(lines)).toEqual({
       dialect: "pi",
-      names: { slot: null, entry: "N" },
+      marks: { slot: null, entry: "N", dialect: "pi" },
       header: header(),
       name: "N",
       summary: { messageCount: 3, firstMessage: "hello", lastActivityMs: startMs + 2 },
@@ -65,8 +65,8 @@ describe("the facts of a session", () => {
 
   it("are those of an empty session if it has only a header", async () => {
     const { summary: nothing, name: none } = expectedFacts([]);
-    const names = { slot: null, entry: null };
-    const empty = { header: header(), dialect: "pi", names, name: none, summary: nothing };
+    const marks = { slot: null, entry: null, dialect: null };
+    const empty = { header: header(), dialect: "pi", marks, name: none, summary: nothing };
     expect(await factsOf([header()])).toEqual(empty);
   });
 

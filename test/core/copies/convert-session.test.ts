@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { convertSession, openSession } from "@branchlog/core";
 import type { ConversionResult, ConversionTarget } from "@branchlog/core";
+import { encodeTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { arbitraryTree } from "../projections/arbitrary-tree.ts";
 import { stored, user } from "../projections/sample-entries.ts";
@@ -18,13 +19,13 @@ function convert(source: string, to: ConversionTarget): Promise<ConversionResult
   return convertSession(source, { to, target: join(temporaryDirectory(), `${to}.jsonl`) });
 }
 
-const slot = {
-  type: "title",
-  v: 1,
-  title: "In the slot",
-  updatedAt: "2026-02-02T00:00:00.000Z",
-  pad: "   ",
-};
+const slotUpdatedAt = "2026-02-02T00:00:00.000Z";
+/** A record that is a slot by its length, too. */
+function slotOf(title: string): object {
+  const bytes = encodeTitleSlot({ title, updatedAt: slotUpdatedAt });
+  return JSON.parse(bytes.toString()) as object;
+}
+const slot = slotOf("In the slot");
 
 describe("a session of pi for omp", () => {
   it("has the name in its header, and what differs in omp's form", async () => {
@@ -82,7 +83,7 @@ describe("a session of omp for pi", () => {
       type: "session_info",
       parentId: "2",
       name: "In the slot",
-      timestamp: slot.updatedAt,
+      timestamp: slotUpdatedAt,
     });
     expect((await openSession(path)).name).toBe("In the slot");
     expect(await messagesAt(path)).toBe(await messagesAt(source));
@@ -91,13 +92,7 @@ describe("a session of omp for pi", () => {
   it.each([
     ["the slot", [slot, header], "In the slot"],
     ["the header", [{ ...header, title: " T " }], "T"],
-    [
-      "nothing: an empty slot overrules the header",
-      [
-        { ...slot, title: "" },
-        { ...header, title: "T" },
-      ],
-    ],
+    ["nothing: an empty slot overrules the header", [slotOf(""), { ...header, title: "T" }]],
     [
       "an entry",
       [slot, header, stored("title_change", "1", null, { title: "In the slot " })],

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { forkSession, openSession } from "@branchlog/core";
+import { encodeTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
 import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
 import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -108,13 +109,20 @@ describe("a fork", () => {
     expect(textLines(fork.path)[2]).toBe(relinked.replace('"parentId":"2"', '"parentId":"1"'));
   });
 
-  it("has the title of omp's title slot, which stays behind", async () => {
-    const slot = { type: "title", v: 1, title: "From the slot", updatedAt: "t", pad: "  " };
-    const source = fileOf(slot, { ...header, title: "Older" }, user("1", null, "a"));
-    const { path } = await forkSession(source);
-    expect(recordsIn(path)[0]).toMatchObject({ type: "session", title: "From the slot" });
-    const cleared = fileOf({ ...slot, title: "" }, { ...header, title: "Older" });
-    expect(recordsIn((await forkSession(cleared)).path)[0]).not.toHaveProperty("title");
+  it("has the title slot of its source, and ids as omp makes them", async () => {
+    const slotOf = (title: string): string =>
+      encodeTitleSlot({ title, updatedAt: "t" }).toString().trimEnd();
+    const source = fileOf(
+      slotOf("In the slot"),
+      { ...header, title: "Older" },
+      user("1", null, "a"),
+    );
+    const { path, id } = await forkSession(source);
+    expect(recordsIn(path)[0]).toMatchObject({ type: "title", title: "In the slot" });
+    expect(id).toMatch(/^[A-Za-z0-9_-]{21}$/);
+    expect(await openSession(path)).toMatchObject({ name: "In the slot", dialect: "omp" });
+    const cleared = fileOf(slotOf(""), { ...header, title: "Older" });
+    expect((await openSession((await forkSession(cleared)).path)).name).toBeUndefined();
   });
 });
 

@@ -52,7 +52,7 @@ function rawGist(entry: AnyEntry, unitsMax: number): Gist {
     case "model_change":
       return { kind: "model", text: modelText(entry) };
     case "thinking_level_change":
-      return { kind: "thinking", text: text("thinkingLevel") || "off" };
+      return { kind: "thinking", text: levelText(entry) };
     case "session_info":
       return { kind: "name", text: text("name") || "(cleared)" };
     case "title_change":
@@ -124,6 +124,12 @@ function otherBlockText(block: unknown, unitsMax: number): string {
 function json(value: unknown, key: string, unitsMax: number): string {
   const field = fieldOf(value, key);
   return field === undefined ? "" : jsonStart(field, unitsMax);
+}
+
+/** omp stores null where thinking is off. */
+function levelText(entry: unknown): string {
+  const isOff = fieldOf(entry, "thinkingLevel") === null;
+  return isOff ? "off" : (stringOf(entry, "thinkingLevel") ?? "");
 }
 
 /** pi stores provider and id, omp both in one, and what the model is for. */

@@ -6,7 +6,7 @@
 import { decodeLine, LineFramer, openByteSource, scanSync } from "@branchlog/streaming";
 import type { ByteSource, DecodedLine } from "@branchlog/streaming";
 import { currentVersion, readHeader } from "../dialects/header.ts";
-import { titleSlotOf } from "../dialects/title-slot.ts";
+import { titleSlotBytes, titleSlotOf } from "../dialects/title-slot.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { headerScanBytesMax } from "./limits.ts";
 
@@ -53,16 +53,16 @@ export class HeaderSearch {
   /** Looks at the next line, `bytes[start, end)`. Lines after the end of the search are ignored. */
   line(bytes: Buffer, start: number, end: number): void {
     // Failing to parse costs a hundred times what it costs to see that it would.
-    if (!this.#isOver && mayBeObject(bytes, start, end)) this.take(decodeLine(bytes, start, end));
+    if (this.#isOver || !mayBeObject(bytes, start, end)) return;
+    const decoded = decodeLine(bytes, start, end);
+    const isSlotLong = end - start === titleSlotBytes - 1;
+    if (decoded.ok && isSlotLong) this.#slotTitle ??= titleSlotOf(decoded.value)?.title ?? null;
+    this.take(decoded);
   }
 
   /** The same for a line that was decoded already. */
   take(line: DecodedLine): void {
-    if (this.#isOver || !line.ok) return;
-    if (line.value["type"] === titleSlotType) {
-      this.#slotTitle ??= titleSlotOf(line.value)?.title ?? null;
-      return;
-    }
+    if (this.#isOver || !line.ok || line.value["type"] === titleSlotType) return;
     const reading = readHeader(line.value);
     if (reading.kind === "header") {
       this.#header = reading.header;

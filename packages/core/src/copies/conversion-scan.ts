@@ -14,7 +14,7 @@ import type {
 } from "@branchlog/streaming";
 import { convertibleTypes, nameIn } from "../dialects/convert-entry.ts";
 import { readHeader } from "../dialects/header.ts";
-import { titleSlotOf } from "../dialects/title-slot.ts";
+import { titleSlotBytes, titleSlotOf } from "../dialects/title-slot.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
 
 /** Where a line is; `length` does not count its newline. */
@@ -109,7 +109,7 @@ export class ConversionScan implements LineSink {
       this.header = { ...place, header: reading.header, version: reading.version };
       return;
     }
-    const slot = titleSlotOf(value);
+    const slot = place.length === titleSlotBytes - 1 ? titleSlotOf(value) : undefined;
     if (slot !== undefined) {
       const { offset, length } = place;
       const { title, updatedAt } = slot;

@@ -40,7 +40,7 @@ function hasOmpFields(header: SessionHeader): boolean {
 }
 
 /** Types of entries that only omp writes. */
-export const ompTypes: readonly string[] = [
+const ompTypes: readonly string[] = [
   "title_change",
   "ttsr_injection",
   "session_init",
