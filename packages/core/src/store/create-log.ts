@@ -128,7 +128,8 @@ function reserve(fs: FileSystem, path: string): void {
   closeQuietly(fs, fd);
 }
 
-function closeQuietly(fs: FileSystem, fd: number): void {
+/** Closes a file of which nothing is wanted any more. */
+export function closeQuietly(fs: FileSystem, fd: number): void {
   try {
     fs.closeSync(fd);
   } catch {
@@ -136,7 +137,8 @@ function closeQuietly(fs: FileSystem, fd: number): void {
   }
 }
 
-function removeQuietly(fs: FileSystem, path: string): void {
+/** Removes a name that nobody else knows, if it is there. */
+export function removeQuietly(fs: FileSystem, path: string): void {
   try {
     fs.unlinkSync(path);
   } catch {
