@@ -26,7 +26,7 @@ const coreFloors: readonly (readonly string[])[] = [
   ["projections"],
   ["checkpoint"],
   ["session"],
-  ["catalog", "live", "repair"],
+  ["catalog", "import", "live", "repair"],
   ["open"],
   ["faces"],
   ["index"],

@@ -65,6 +65,10 @@ export type {
 } from "./repair/repair-plan.ts";
 export { salvagedBytes } from "./repair/salvage-lines.ts";
 export type { SalvageLine } from "./repair/salvage-lines.ts";
+export { importSession } from "./import/import-session.ts";
+export type { ImportOptions, ImportProgress, ImportReport } from "./import/import-session.ts";
+export type { ImportDiagnostic, SkipReason } from "./import/line-tally.ts";
+export type { SourceKind } from "./import/source-facts.ts";
 export type { PathContext, SessionContext } from "./projections/context.ts";
 export type { Label, Labels } from "./projections/labels.ts";
 export type { ModelReference, PathSettings } from "./projections/settings.ts";
