@@ -26,7 +26,7 @@ const coreFloors: readonly (readonly string[])[] = [
   ["projections"],
   ["checkpoint"],
   ["session"],
-  ["catalog", "import", "live", "repair"],
+  ["catalog", "export", "import", "live", "repair"],
   ["open"],
   ["faces"],
   ["index"],

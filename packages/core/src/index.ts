@@ -69,6 +69,13 @@ export { importSession } from "./import/import-session.ts";
 export type { ImportOptions, ImportProgress, ImportReport } from "./import/import-session.ts";
 export type { ImportDiagnostic, SkipReason } from "./import/line-tally.ts";
 export type { SourceKind } from "./import/source-facts.ts";
+export {
+  exportLinear,
+  exportMarkdown,
+  linearPieces,
+  markdownPieces,
+} from "./export/export-session.ts";
+export type { ExportOptions, ExportReport } from "./export/export-session.ts";
 export type { PathContext, SessionContext } from "./projections/context.ts";
 export type { Label, Labels } from "./projections/labels.ts";
 export type { ModelReference, PathSettings } from "./projections/settings.ts";
