@@ -6,6 +6,10 @@ import { contextCommand } from "./commands/context.ts";
 import type { ContextOptions } from "./commands/context.ts";
 import { entriesCommand } from "./commands/entries.ts";
 import type { EntriesOptions } from "./commands/entries.ts";
+import { exportCommand } from "./commands/export.ts";
+import type { ExportCommandOptions } from "./commands/export.ts";
+import { importCommand } from "./commands/import.ts";
+import type { ImportCommandOptions } from "./commands/import.ts";
 import { infoCommand } from "./commands/info.ts";
 import type { InfoOptions } from "./commands/info.ts";
 import { labelCommand } from "./commands/label.ts";
@@ -38,7 +42,9 @@ export type Command =
   | { readonly name: "repair"; readonly options: RepairOptions }
   | { readonly name: "append"; readonly options: AppendOptions }
   | { readonly name: "name"; readonly options: NameOptions }
-  | { readonly name: "label"; readonly options: LabelOptions };
+  | { readonly name: "label"; readonly options: LabelOptions }
+  | { readonly name: "import"; readonly options: ImportCommandOptions }
+  | { readonly name: "export"; readonly options: ExportCommandOptions };
 
 /** The names of the commands. */
 export const commandNames: readonly Command["name"][] = [
@@ -54,6 +60,8 @@ export const commandNames: readonly Command["name"][] = [
   "append",
   "name",
   "label",
+  "import",
+  "export",
 ];
 
 /** Runs a command. */
@@ -83,5 +91,9 @@ export function runCommand(command: Command, io: CommandIo): Promise<CommandResu
       return nameCommand(command.options, io);
     case "label":
       return labelCommand(command.options, io);
+    case "import":
+      return importCommand(command.options, io);
+    case "export":
+      return exportCommand(command.options, io);
   }
 }

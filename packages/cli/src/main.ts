@@ -18,7 +18,14 @@ const columnsDefault = 120;
 const interrupt = new AbortController();
 let writing = false;
 let input: Readable | undefined;
-const writers: ReadonlySet<Command["name"]> = new Set(["append", "name", "label", "repair"]);
+const writers: ReadonlySet<Command["name"]> = new Set([
+  "append",
+  "name",
+  "label",
+  "repair",
+  "import",
+  "export",
+]);
 
 process.once("SIGINT", () => {
   interrupt.abort();

@@ -2,12 +2,12 @@
  * `branchlog repair`: shows how a damaged session can be mended, and does so only if it is told to.
  * The plan is printed before anything is written.
  */
-import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { applyRepair, isSound, planRepair } from "@branchlog/core";
 import type { RepairPlan, RepairResult } from "@branchlog/core";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
+import { fileSize } from "../file-size.ts";
 import { withProgress } from "../progress.ts";
 import { planText, resultText } from "../text/repair-text.ts";
 
@@ -47,7 +47,7 @@ export async function repairCommand(options: RepairOptions, io: CommandIo): Prom
 function planned({ file, bridge, cwd }: RepairOptions, io: CommandIo): Promise<RepairPlan> {
   const { signal } = io;
   const options = { bridge, signal, cwd: cwd === undefined ? undefined : resolve(cwd) };
-  const task = { what: "reading", bytes: sizeOf(file) };
+  const task = { what: "reading", bytes: fileSize(file) };
   return withProgress(io.err, task, () => planRepair(file, options));
 }
 
@@ -70,14 +70,4 @@ function facts({
   remaining,
 }: RepairPlan): Omit<RepairPlan, "steps" | "source"> {
   return { path, bytes, version, changes, repaired, remaining };
-}
-
-/** Size of a file, to show how far its reading has come; 0 if there is none. */
-function sizeOf(path: string): number {
-  try {
-    return statSync(path).size;
-  } catch {
-    // Planning will say what is wrong with it.
-    return 0;
-  }
 }
