@@ -100,7 +100,7 @@ describe("help", () => {
     const { code, out } = await branchlog(["--help"]);
     expect(code).toBe(0);
     for (const name of commandNames)
-      expect(out).toMatch(new RegExp(`branchlog ${name} [<[](file|dir|query|sessions)`));
+      expect(out).toMatch(new RegExp(`branchlog ${name} [<[](file|dir|query|sessions|source)`));
     for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(90);
   });
 

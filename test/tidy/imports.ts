@@ -26,7 +26,7 @@ const coreFloors: readonly (readonly string[])[] = [
   ["projections"],
   ["checkpoint"],
   ["session"],
-  ["catalog", "live", "repair", "copies", "removal"],
+  ["catalog", "copies", "export", "import", "live", "removal", "repair"],
   ["open"],
   ["faces", "directories"],
   ["index"],

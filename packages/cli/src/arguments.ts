@@ -19,6 +19,7 @@ import {
   watchOptions,
 } from "./reader-options.ts";
 import type { FileArguments } from "./reader-options.ts";
+import { addTransfers } from "./transfer-arguments.ts";
 
 /** A command to run, or a text to print (help, version, completions). */
 export type ParsedArguments =
@@ -71,6 +72,7 @@ function createParser(version: string, words: Words, choose: Choose): Argv {
   addReaders(parser, words, choose);
   addWriters(parser, words, choose);
   addFileCommands(parser, words, choose);
+  addTransfers(parser, words, choose);
   return parser.completion("completion", "Print a script that completes commands in your shell");
 }
 

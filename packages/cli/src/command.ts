@@ -12,6 +12,10 @@ import { entriesCommand } from "./commands/entries.ts";
 import type { EntriesOptions } from "./commands/entries.ts";
 import { forkCommand } from "./commands/fork.ts";
 import type { ForkCommandOptions } from "./commands/fork.ts";
+import { exportCommand } from "./commands/export.ts";
+import type { ExportCommandOptions } from "./commands/export.ts";
+import { importCommand } from "./commands/import.ts";
+import type { ImportCommandOptions } from "./commands/import.ts";
 import { infoCommand } from "./commands/info.ts";
 import type { InfoOptions } from "./commands/info.ts";
 import { labelCommand } from "./commands/label.ts";
@@ -53,7 +57,9 @@ export type Command =
   | { readonly name: "fork"; readonly options: ForkCommandOptions }
   | { readonly name: "convert"; readonly options: ConvertCommandOptions }
   | { readonly name: "migrate"; readonly options: MigrateCommandOptions }
-  | { readonly name: "delete"; readonly options: DeleteCommandOptions };
+  | { readonly name: "delete"; readonly options: DeleteCommandOptions }
+  | { readonly name: "import"; readonly options: ImportCommandOptions }
+  | { readonly name: "export"; readonly options: ExportCommandOptions };
 
 /** Takes the command that a command line turned out to be. */
 export type Choose = (command: Command) => void;
@@ -77,6 +83,8 @@ export const commandNames: readonly Command["name"][] = [
   "convert",
   "migrate",
   "delete",
+  "import",
+  "export",
 ];
 
 /** Runs a command. */
@@ -116,5 +124,9 @@ export function runCommand(command: Command, io: CommandIo): Promise<CommandResu
       return migrateCommand(command.options, io);
     case "delete":
       return deleteCommand(command.options, io);
+    case "import":
+      return importCommand(command.options, io);
+    case "export":
+      return exportCommand(command.options, io);
   }
 }

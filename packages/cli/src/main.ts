@@ -27,6 +27,8 @@ const writers: ReadonlySet<Command["name"]> = new Set([
   "fork",
   "convert",
   "migrate",
+  "import",
+  "export",
 ]);
 
 process.once("SIGINT", () => {

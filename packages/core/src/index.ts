@@ -83,6 +83,17 @@ export type {
 } from "./repair/repair-plan.ts";
 export { salvagedBytes } from "./repair/salvage-lines.ts";
 export type { SalvageLine } from "./repair/salvage-lines.ts";
+export { importSession } from "./import/import-session.ts";
+export type { ImportOptions, ImportProgress, ImportReport } from "./import/import-session.ts";
+export type { ImportDiagnostic, SkipReason } from "./import/line-tally.ts";
+export type { SourceKind } from "./import/source-facts.ts";
+export {
+  exportLinear,
+  exportMarkdown,
+  linearPieces,
+  markdownPieces,
+} from "./export/export-session.ts";
+export type { ExportOptions, ExportReport } from "./export/export-session.ts";
 export type { PathContext, SessionContext } from "./projections/context.ts";
 export type { Label, Labels } from "./projections/labels.ts";
 export type { DialectName } from "./dialects/dialect.ts";

@@ -1,6 +1,6 @@
 /**
- * What a list has to remember of a session to go on reading where it ended: the places that name it,
- * and whose it is as far as its entries tell.
+ * What a list has to remember of a session to go on reading where it ended: the places that name
+ * it, and whose it is as far as its entries tell.
  */
 import type { DialectName } from "../dialects/dialect.ts";
 import { nameInForce } from "../projections/name.ts";

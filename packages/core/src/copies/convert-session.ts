@@ -14,7 +14,8 @@ import { rememberedBytes } from "../session/log-identity.ts";
 import type { RememberedBytes } from "../session/log-identity.ts";
 import { migratedChunks } from "../session/migrated-bytes.ts";
 import { requireFile, requireHeader } from "../session/open-outcome.ts";
-import { createLogInTurns, temporaryPath } from "../store/create-log.ts";
+import { temporaryPath } from "../store/create-log.ts";
+import { createStreamedLog, inTurns, requireFree } from "../store/streamed-log.ts";
 import { LogFile } from "../store/log-file.ts";
 import { ConversionScan } from "./conversion-scan.ts";
 import { convertedChunks } from "./converted-bytes.ts";
@@ -109,7 +110,8 @@ async function converted(
   const { ports } = settings;
   const counts: ConversionCounts = { converted: {}, addedName: false };
   const chunks = convertedChunks({ ...reading, found, to, ids: ports.ids, counts });
-  await createLogInTurns(ports, path, chunks, signal);
+  requireFree(ports, path);
+  await createStreamedLog(ports, path, inTurns(chunks, signal));
   const { entries, badLines } = found;
   return { path, source: reading.file.path, to, entries, badLines, ...counts };
 }
@@ -119,7 +121,7 @@ async function migratedCopy(source: string, options: ConvertOptions): Promise<st
   const engine = await Engine.open(source, { ...options, access: "read" }, options.signal);
   const { ports } = engine.settings;
   const path = temporaryPath(ports, resolve(options.target));
-  await createLogInTurns(ports, path, migratedWhole(engine), options.signal);
+  await createStreamedLog(ports, path, inTurns(migratedWhole(engine), options.signal));
   return path;
 }
 

@@ -78,21 +78,3 @@ export function readableRows(engine: Engine, rows: Iterable<number>): number[] {
 
 /** What ends a line. */
 export const newline: Buffer = Buffer.from("\n");
-
-const chunkBytes = 1024 * 1024;
-
-/** The same bytes in few large pieces: each costs a write. Large ones are not copied for that. */
-export function* inLargeChunks(pieces: Iterable<Buffer>): Generator<Buffer> {
-  let gathered: Buffer[] = [];
-  let bytes = 0;
-  for (const piece of pieces) {
-    gathered.push(piece);
-    bytes += piece.length;
-    if (bytes < chunkBytes) continue;
-    if (piece.length < chunkBytes) yield Buffer.concat(gathered);
-    else yield* gathered;
-    gathered = [];
-    bytes = 0;
-  }
-  if (bytes > 0) yield Buffer.concat(gathered);
-}

@@ -10,10 +10,10 @@ import { Engine } from "../session/engine.ts";
 import type { EngineOptions } from "../session/engine-options.ts";
 import { requireNode, requireRow } from "../session/named-entry.ts";
 import { newHeader } from "../session/new-header.ts";
-import { createLogInTurns } from "../store/create-log.ts";
+import { createStreamedLog, inTurns, requireFree } from "../store/streamed-log.ts";
 import { branchLines, branchTo } from "./branched-session.ts";
 import type { Branch } from "./branched-session.ts";
-import { inLargeChunks } from "./entry-lines.ts";
+import { inLargeChunks } from "../store/large-chunks.ts";
 import { headerLines, sessionPath } from "./session-header.ts";
 import { requireSameLog } from "./source-log.ts";
 
@@ -64,7 +64,12 @@ export async function forkSession(source: string, options: ForkOptions = {}): Pr
   const cwd = options.cwd ?? storedCwd(engine.header);
   const header = newHeader(settings.ports, cwd, { id, parentSession, dialect });
   const path = resolve(options.target ?? sessionPath(dirname(parentSession), header));
-  await createLogInTurns(settings.ports, path, forkChunks(engine, branch, header), signal);
+  requireFree(settings.ports, path);
+  await createStreamedLog(
+    settings.ports,
+    path,
+    inTurns(forkChunks(engine, branch, header), signal),
+  );
   const last = branch.rows.at(-1);
   return {
     path,

@@ -101,6 +101,13 @@ function sessionRecords(
   return found;
 }
 
+/** The header of a log in the current form: from its first brace to its last. */
+export function headerInCurrentForm(file: LogFile, state: LogState): Buffer {
+  const { offset = 0, length = 0 } = state.indexer.header ?? {};
+  const line = migrateSession(file, state, offset, length);
+  return line.subarray(line.indexOf("{"), line.lastIndexOf("}") + 1);
+}
+
 /** A session record in the current form: its version says so. */
 function migrateSession(file: LogFile, state: LogState, offset: number, length: number): Buffer {
   const line = Buffer.alloc(length);

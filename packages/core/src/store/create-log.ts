@@ -4,7 +4,6 @@
  * is never touched. Files are 0600, new directories 0700.
  */
 import { dirname } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
 import { creationFailed, errorCodeOf, logExists, nameNotDurable } from "./creation-errors.ts";
 import { makeDurableDirectory } from "./durable-directory.ts";
@@ -37,58 +36,8 @@ export function createLog(ports: Ports, path: string, chunks: Iterable<Buffer>):
   syncName(fs, path);
 }
 
-/**
- * As {@link createLog}, for large logs: others have a turn after each chunk, and the signal ends
- * the work with its reason until the log has its name. Each chunk is used up before the next is
- * asked for.
- */
-export async function createLogInTurns(
-  ports: Ports,
-  path: string,
-  chunks: Iterable<Buffer>,
-  signal?: AbortSignal,
-): Promise<void> {
-  const { fs } = ports;
-  const temporary = temporaryPath(ports, path);
-  try {
-    // Its making may take long: better refused now than in the end.
-    if (fs.statSync(path) !== null) throw logExists(path, undefined);
-    makeDurableDirectory(fs, dirname(path));
-    await fillInTurns(fs, temporary, chunks, signal);
-    publish(ports, temporary, path);
-  } catch (error) {
-    const isKnown = error instanceof BranchlogError || signal?.aborted === true;
-    throw isKnown ? error : creationFailed(path, error);
-  } finally {
-    removeQuietly(fs, temporary);
-  }
-  syncName(fs, path);
-}
-
-async function fillInTurns(
-  fs: FileSystem,
-  path: string,
-  chunks: Iterable<Buffer>,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const fd = fs.openSync(path, "create");
-  let isOpen = true;
-  try {
-    for (const chunk of chunks) {
-      writeFully(fs, fd, chunk);
-      await nextTurn();
-      signal?.throwIfAborted();
-    }
-    await fs.fdatasync(fd);
-    signal?.throwIfAborted();
-    isOpen = false;
-    fs.closeSync(fd);
-  } finally {
-    if (isOpen) closeQuietly(fs, fd);
-  }
-}
-
-function syncName(fs: FileSystem, path: string): void {
+/** Makes the name of a new log durable. */
+export function syncName(fs: FileSystem, path: string): void {
   try {
     fs.syncDirectorySync(dirname(path));
   } catch (error) {
@@ -184,7 +133,8 @@ function reserve(fs: FileSystem, path: string): void {
   closeQuietly(fs, fd);
 }
 
-function closeQuietly(fs: FileSystem, fd: number): void {
+/** Closes a file of which nothing is wanted any more. */
+export function closeQuietly(fs: FileSystem, fd: number): void {
   try {
     fs.closeSync(fd);
   } catch {
@@ -192,7 +142,8 @@ function closeQuietly(fs: FileSystem, fd: number): void {
   }
 }
 
-function removeQuietly(fs: FileSystem, path: string): void {
+/** Removes a name that nobody else knows, if it is there. */
+export function removeQuietly(fs: FileSystem, path: string): void {
   try {
     fs.unlinkSync(path);
   } catch {

@@ -1,7 +1,7 @@
 /** Sessions that begin as a copy: of one branch of the session at hand, or of a whole file. */
 import { branchLines, branchTo } from "../../copies/branched-session.ts";
 import type { Branch } from "../../copies/branched-session.ts";
-import { inLargeChunks } from "../../copies/entry-lines.ts";
+import { inLargeChunks } from "../../store/large-chunks.ts";
 import { headerLines, sessionPath } from "../../copies/session-header.ts";
 import { forkLines } from "../../copies/whole-session.ts";
 import type { SessionHeader } from "../../entries/entry-types.ts";

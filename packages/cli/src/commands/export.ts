@@ -1,0 +1,59 @@
+/** `branchlog export`: one path of a session in another form, to a file or to standard output. */
+import { writeJsonLine } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { UsageError } from "../failure.ts";
+
+import { sizeOf, withProgress } from "../progress.ts";
+import { cleanText, oneLine } from "../text/clean-text.ts";
+import { countText } from "../text/quantities.ts";
+import { exporters } from "../transfer-kinds.ts";
+import type { Exporter } from "../transfer-kinds.ts";
+
+/** What `branchlog export` was asked. */
+export interface ExportCommandOptions {
+  readonly file: string;
+  readonly to: string;
+  /** The new file; undefined: standard output. */
+  readonly output: string | undefined;
+  /** The entry where the path ends; undefined: the last one. */
+  readonly at: string | undefined;
+  readonly json: boolean;
+}
+
+/** How often exporting reads the log: to index it, and for what is on the path. */
+const readings = 2;
+
+/** Runs the command. */
+export async function exportCommand(
+  options: ExportCommandOptions,
+  io: CommandIo,
+): Promise<CommandResult> {
+  const { file, to, output, at, json } = options;
+  const exporter = exporters.get(to);
+  if (exporter === undefined) throw new Error(`nothing exports to ${to}`);
+  if (output === undefined) {
+    await writeOut(exporter, options, io);
+    return 0;
+  }
+  const task = { what: "exporting", bytes: sizeOf(file) * readings };
+  const report = await withProgress(io.err, task, () =>
+    exporter.write(file, output, { at, signal: io.signal }),
+  );
+  if (json) await writeJsonLine(io.out, { to, ...report });
+  else
+    await io.out.write(`wrote ${oneLine(report.path, 400)}, ${countText(report.bytes, "byte")}\n`);
+  return 0;
+}
+
+async function writeOut(
+  { pieces, isText }: Exporter,
+  { file, to, at, json }: ExportCommandOptions,
+  { out, signal }: CommandIo,
+): Promise<void> {
+  if (pieces === null) throw new UsageError(`--to ${to} needs -o FILE.`);
+  if (json) throw new UsageError("--json needs -o FILE: it says what was written.");
+  for await (const piece of pieces(file, { at, signal })) {
+    const isShown = isText && out.isTerminal;
+    await out.write(isShown ? cleanText(piece.toString()) : piece);
+  }
+}

@@ -1,0 +1,35 @@
+/** `branchlog import`: makes a session file of what another agent stored. */
+import type { ImportReport } from "@branchlog/core";
+import { writeJsonLine } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+
+import { sizeOf, withProgress } from "../progress.ts";
+import { importText } from "../text/import-text.ts";
+import { importers, importRecognised } from "../transfer-kinds.ts";
+
+/** What `branchlog import` was asked. */
+export interface ImportCommandOptions {
+  readonly source: string;
+  /** The new session file. */
+  readonly output: string;
+  /** Whose session it is; undefined: recognised by its content. */
+  readonly from: string | undefined;
+  readonly json: boolean;
+}
+
+/** Runs the command. */
+export async function importCommand(
+  { source, output, from, json }: ImportCommandOptions,
+  io: CommandIo,
+): Promise<CommandResult> {
+  const { out, err, signal } = io;
+  const importer = from === undefined ? importRecognised : importers.get(from);
+  if (importer === undefined) throw new Error(`nothing imports ${from}`);
+  const task = { what: "importing", bytes: sizeOf(source) };
+  const report: ImportReport = await withProgress(err, task, () =>
+    importer(source, output, { signal }),
+  );
+  if (json) await writeJsonLine(out, report);
+  else await out.write(importText(report, out.style));
+  return 0;
+}

@@ -1,0 +1,39 @@
+/** What became of a source that was imported, as people read it. Pure. */
+import type { ImportReport } from "@branchlog/core";
+import type { Style } from "../style.ts";
+import { oneLine } from "./clean-text.ts";
+import { countText, numberText } from "./quantities.ts";
+
+/** Findings that are listed one by one; the rest is counted. */
+const listedMax = 20;
+
+/** The new session, the sum of the lines, and what was found wrong. */
+export function importText(report: ImportReport, style: Style): string {
+  const { path, kind, sessionId, lines, imported, entries } = report;
+  return [
+    `${style.heading(oneLine(path, 400))}\n`,
+    `session    ${oneLine(sessionId, 80)}, from ${kind}\n`,
+    `entries    ${numberText(entries)}\n`,
+    `imported   ${numberText(imported)} of ${countText(lines, "line")}\n`,
+    skippedText(report),
+    findingsText(report, style),
+  ].join("");
+}
+
+function skippedText({ skipped }: ImportReport): string {
+  const reasons = Object.entries(skipped);
+  if (reasons.length === 0) return "";
+  const count = reasons.reduce((sum, [, times]) => sum + times, 0);
+  const list = reasons.map(([reason, times]) => `${reason} ${numberText(times)}`).join(", ");
+  return `skipped    ${numberText(count)}: ${list}\n`;
+}
+
+function findingsText({ diagnostics, diagnosticCount }: ImportReport, style: Style): string {
+  const shown = diagnostics.slice(0, listedMax);
+  const texts = shown.map(({ line, message }) => `line ${line}: ${oneLine(message, 160)}\n`);
+  const more = diagnosticCount - shown.length;
+  if (more > 0) texts.push(`and ${numberText(more)} more; --json lists the first 1,000\n`);
+  return (
+    texts.map((text) => style.warning(text.trimEnd())).join("\n") + (texts.length > 0 ? "\n" : "")
+  );
+}

@@ -1,0 +1,79 @@
+/** From the words of `branchlog import` and `branchlog export` to commands. Pure. */
+import { noWordsLeft } from "./argument-values.ts";
+import type { Words } from "./argument-values.ts";
+import type { Command } from "./command.ts";
+import { UsageError } from "./failure.ts";
+import type { Argv } from "./parser.ts";
+import { fileOptions } from "./reader-options.ts";
+import type { FileArguments } from "./reader-options.ts";
+import { exporters, importers } from "./transfer-kinds.ts";
+
+/** Declares both commands. */
+export function addTransfers(parser: Argv, words: Words, choose: (command: Command) => void): void {
+  parser
+    .command("import <source>", "Make a session of another agent's", importOptions, (args) => {
+      noWordsLeft(args, words);
+      const { source, output, from, json } = args;
+      if (output === undefined || output === "" || output === "-") {
+        throw new UsageError("Say where the session goes: -o FILE, which must not exist yet.");
+      }
+      choose({ name: "import", options: { source, output, from, json } });
+    })
+    .command("export <file>", "Write a session in another form", exportOptions, (args) => {
+      noWordsLeft(args, words);
+      const { file, to, at, json } = args;
+      // yargs makes an empty text of a lone dash.
+      const output = args.output === "" || args.output === "-" ? undefined : args.output;
+      choose({ name: "export", options: { file, to, output, at, json } });
+    });
+}
+
+type Output = { output: string | undefined };
+
+function importOptions(
+  command: Argv,
+): Argv<{ source: string; json: boolean; from: string | undefined } & Output> {
+  return command
+    .positional("source", {
+      type: "string",
+      demandOption: true,
+      describe: "A transcript of Claude Code, or a rollout of Codex",
+    })
+    .option("output", {
+      alias: "o",
+      type: "string",
+      requiresArg: true,
+      describe: "The new session file",
+    })
+    .option("from", {
+      type: "string",
+      choices: [...importers.keys()],
+      requiresArg: true,
+      describe: "Whose session it is; without it, its content tells",
+    })
+    .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
+}
+
+function exportOptions(
+  command: Argv,
+): Argv<FileArguments & { to: string; at: string | undefined } & Output> {
+  return fileOptions(command)
+    .option("to", {
+      type: "string",
+      choices: [...exporters.keys()],
+      demandOption: true,
+      requiresArg: true,
+      describe: "The form",
+    })
+    .option("output", {
+      alias: "o",
+      type: "string",
+      requiresArg: true,
+      describe: "The new file; without it, or with -, standard output",
+    })
+    .option("at", {
+      type: "string",
+      requiresArg: true,
+      describe: "The id of the entry where the path ends; default: the last one",
+    });
+}

@@ -1,0 +1,111 @@
+/**
+ * Exports one path of a session: as Markdown for people, or as a log of its own that is one chain.
+ * Both are made entry by entry, in bounded memory, and written whole or not at all. The source is
+ * only read.
+ */
+import { resolve } from "node:path";
+import { Engine } from "../session/engine.ts";
+import { engineSettings } from "../session/engine-options.ts";
+import type { EngineOptions } from "../session/engine-options.ts";
+import { createStreamedLog, requireFree } from "../store/streamed-log.ts";
+import { exportedPath, pathRows } from "./exported-path.ts";
+import { inLargePieces, linearLines } from "./linear-lines.ts";
+import { entryMarkdown, markdownTitle } from "./markdown-text.ts";
+
+/** What is exported, and how the source is read. */
+export interface ExportOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
+  /** The id of the entry where the path ends. Default: the last entry of the log. */
+  readonly at?: string | undefined;
+  /** Ends the export with the signal's reason; nothing is left. */
+  readonly signal?: AbortSignal;
+}
+
+/** What was written. */
+export interface ExportReport {
+  /** The new file. */
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/**
+ * A path of a session as Markdown, piece by piece.
+ * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`.
+ */
+export async function* markdownPieces(
+  source: string,
+  { at, signal, ...options }: ExportOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  const engine = await Engine.open(source, { ...options, access: "read" }, signal);
+  const rows = pathRows(engine, at);
+  yield markdownTitle(engine.header, engine.log.state.name);
+  for await (const { entry } of engine.bodies.entries(rows, signal)) {
+    const text = entryMarkdown(entry);
+    if (text !== "") yield text;
+  }
+}
+
+/**
+ * A path of a session as the bytes of a log, piece by piece: the header of the source, and each
+ * entry of the path once, with its bytes. Entries that stand elsewhere and are in force on the path
+ * (the name of the session, labels) come last.
+ * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`.
+ */
+export async function* linearPieces(
+  source: string,
+  { at, signal, ...options }: ExportOptions = {},
+): AsyncGenerator<Buffer, void, undefined> {
+  const engine = await Engine.open(source, { ...options, access: "read" }, signal);
+  const path = await exportedPath(engine, at, signal);
+  yield* inLargePieces(linearLines(engine, path, signal));
+}
+
+/**
+ * Writes a path of a session to a new Markdown file.
+ * @throws BranchlogError as {@link markdownPieces}; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`.
+ * @example
+ * await exportMarkdown("session.jsonl", "session.md");
+ */
+export function exportMarkdown(
+  source: string,
+  target: string,
+  options: ExportOptions = {},
+): Promise<ExportReport> {
+  return written(target, options, inLargePieces(asBytes(markdownPieces(source, options))));
+}
+
+/**
+ * Writes a path of a session to a new log, a chain of entries that pi opens. The context at its end
+ * is that of the source.
+ * @throws BranchlogError as {@link linearPieces}; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`.
+ */
+export function exportLinear(
+  source: string,
+  target: string,
+  options: ExportOptions = {},
+): Promise<ExportReport> {
+  return written(target, options, linearPieces(source, options));
+}
+
+async function written(
+  target: string,
+  { ports: given, signal }: ExportOptions,
+  pieces: AsyncIterable<Buffer>,
+): Promise<ExportReport> {
+  const { ports } = engineSettings(given === undefined ? {} : { ports: given });
+  const path = resolve(target);
+  signal?.throwIfAborted();
+  requireFree(ports, path);
+  let bytes = 0;
+  async function* counted(): AsyncGenerator<Buffer> {
+    for await (const piece of pieces) {
+      bytes += piece.length;
+      yield piece;
+    }
+  }
+  await createStreamedLog(ports, path, counted());
+  return { path, bytes };
+}
+
+async function* asBytes(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const text of texts) yield Buffer.from(text);
+}

@@ -1,0 +1,22 @@
+/** Every maximum of an import, with its unit in the name and the reason for its value. */
+
+/** Longest source line that is read: the rest of a string's room is left to what is made of it. */
+export const sourceLineBytesMax: number = 256 * 1024 * 1024;
+
+/** Lines at the start of a source that are searched for its kind, id and directory. */
+export const headLinesMax: number = 2_000;
+
+/** Bytes of these lines that are held until the search is over. */
+export const headBytesMax: number = 16 * 1024 * 1024;
+
+/** Levels of a record: well below what the stack of `JSON.stringify` takes. */
+export const recordDepthMax: number = 500;
+
+/** Source bytes that become one message: many lines may carry parts of it. */
+export const mergedBytesMax: number = 64 * 1024 * 1024;
+
+/** Titles, events and prompts that wait for a record that tells what they are. */
+export const waitingMax: number = 1_000;
+
+/** Bytes of the new log that are gathered for one write. */
+export const writeBytes: number = 1024 * 1024;

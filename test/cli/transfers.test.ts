@@ -1,0 +1,107 @@
+/** `branchlog import` and `branchlog export`: what they say, what they write, how they end. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { branchlog, fixture, jsonLines } from "./command-run.ts";
+
+const conversation = fixture("claude/conversation.jsonl");
+
+describe("branchlog import", () => {
+  it("writes a session and says what became of the lines", async () => {
+    const output = join(temporaryDirectory(), "new.jsonl");
+    const { code, out, err } = await branchlog(["import", conversation, "-o", output]);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toMatch(/^\/.*new\.jsonl\nsession {4}\S+, from claude\nentries {4}\d+\n/);
+    expect(out).toContain("imported   16 of 23 lines\n");
+    expect((await branchlog(["verify", output])).code).toBe(0);
+  });
+
+  it("lists what was found wrong, cleaned", async () => {
+    const output = join(temporaryDirectory(), "new.jsonl");
+    const source = fixture("claude/damaged.jsonl");
+    const { out } = await branchlog(["import", source, "-o", output, "--from", "claude"]);
+    expect(out).toContain("skipped    ");
+    expect(out).toMatch(/^line 5: not-json: /m);
+    expect(out).not.toContain("\u0000");
+  });
+
+  it("says the same as JSON", async () => {
+    const output = join(temporaryDirectory(), "new.jsonl");
+    const { out } = await branchlog(["import", conversation, "-o", output, "--json"]);
+    expect(jsonLines(out)).toMatchObject([
+      { kind: "claude", path: output, lines: 23, imported: 16, skipped: { progress: 1 } },
+    ]);
+  });
+
+  it.each([
+    ["no -o", ["import", conversation], "Say where the session goes: -o FILE"],
+    ["standard output", ["import", conversation, "-o", "-"], "Say where the session goes"],
+    ["an agent that is not known", ["import", conversation, "-o", "x", "--from", "y"], "y"],
+    ["one word too many", ["import", conversation, "more", "-o", "x"], "more"],
+  ])("refuses %s", async (_what, words, message) => {
+    const { code, err, out } = await branchlog(words);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain(message);
+  });
+
+  it("fails where there is something already, or another agent's session", async () => {
+    const output = join(temporaryDirectory(), "new.jsonl");
+    await branchlog(["import", conversation, "-o", output]);
+    const before = readFileSync(output);
+    const again = await branchlog(["import", conversation, "-o", output]);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining("ERR_LOG_EXISTS")]);
+    expect(readFileSync(output)).toEqual(before);
+    const other = await branchlog(["import", conversation, "-o", `${output}2`, "--from", "codex"]);
+    expect([other.code, other.err]).toEqual([1, expect.stringContaining("ERR_NOT_A_SESSION")]);
+    expect(existsSync(`${output}2`)).toBe(false);
+  });
+});
+
+describe("branchlog export", () => {
+  const source = fixture("pi-branches.jsonl");
+
+  it.each([[[]], [["-o", "-"]]])("prints Markdown with %j", async (more) => {
+    const words = ["export", source, "--to", "markdown", "--at", "5b2e9d06", ...more];
+    const { code, out, err } = await branchlog(words);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toMatch(/^# Session \S+\n/);
+    expect(out).toContain("\n## User · 2025-06-04 09:00:09Z\n\nMeasure it.\n");
+  });
+
+  it("writes a chain that is a session", async () => {
+    const output = join(temporaryDirectory(), "linear.jsonl");
+    const words = ["export", source, "--to", "pi", "--at", "5b2e9d06", "-o", output];
+    const { code, out } = await branchlog(words);
+    const { length } = readFileSync(output);
+    expect([code, out]).toEqual([0, `wrote ${output}, ${length.toLocaleString("en-US")} bytes\n`]);
+    const shown = await branchlog(["context", output]);
+    expect(shown.out).toBe((await branchlog(["context", source, "--at", "5b2e9d06"])).out);
+    const printed = await branchlog(["export", source, "--to", "pi", "--at", "5b2e9d06"]);
+    expect(printed.out).toBe(readFileSync(output, "utf8"));
+  });
+
+  it("says what was written as JSON", async () => {
+    const output = join(temporaryDirectory(), "session.md");
+    const words = ["export", source, "--to", "markdown", "-o", output, "--json"];
+    const { out } = await branchlog(words);
+    const bytes = readFileSync(output).length;
+    expect(jsonLines(out)).toEqual([{ to: "markdown", path: output, bytes }]);
+  });
+
+  it.each([
+    ["no form", ["export", source], "to"],
+    ["a form that is not known", ["export", source, "--to", "word"], "word"],
+    ["--json on standard output", ["export", source, "--to", "pi", "--json"], "--json needs -o"],
+  ])("refuses %s", async (_what, words, message) => {
+    const { code, err } = await branchlog(words);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+  });
+
+  it("fails for an entry that is not there, with a hint", async () => {
+    const { code, err } = await branchlog(["export", source, "--to", "pi", "--at", "nobody"]);
+    expect([code, err]).toEqual([1, expect.stringContaining("ERR_ENTRY_NOT_FOUND")]);
+    expect(err).toContain("branchlog entries");
+  });
+});

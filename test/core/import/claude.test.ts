@@ -1,0 +1,265 @@
+/** What becomes of the records of Claude Code, record by record. */
+import { describe, expect, it } from "vitest";
+import { fixturePath, importedFile, importedLines, spoken } from "./imported.ts";
+
+const sessionId = "5c000000-0000-4000-8000-000000000001";
+const time = "2026-01-02T03:04:05.006Z";
+
+function record(uuid: string, parentUuid: string | null, rest: object): object {
+  return { parentUuid, isSidechain: false, sessionId, cwd: "/w", ...rest, uuid, timestamp: time };
+}
+
+function user(uuid: string, parentUuid: string | null, content: unknown, rest = {}): object {
+  return record(uuid, parentUuid, { type: "user", message: { role: "user", content }, ...rest });
+}
+
+function answer(uuid: string, parentUuid: string | null, id: string, block: object): object {
+  const usage = { input_tokens: 10, output_tokens: 5 };
+  const message = { id, model: "claude-x", role: "assistant", content: [block], usage };
+  return record(uuid, parentUuid, { type: "assistant", message });
+}
+
+const text = (said: string): object => ({ type: "text", text: said });
+const call = (id: string): object => ({ type: "tool_use", id, name: "Read", input: { a: 1 } });
+const result = (id: string, content: string): object => ({
+  type: "tool_result",
+  tool_use_id: id,
+  content,
+});
+
+describe("a transcript of Claude Code", () => {
+  it("becomes a session of version 3 that says where it comes from", async () => {
+    const { session, entries } = await importedLines([user("a", null, "Hi")]);
+    expect(session.header).toEqual({
+      type: "session",
+      version: 3,
+      id: sessionId,
+      timestamp: time,
+      cwd: "/w",
+    });
+    expect(entries[0]).toMatchObject({
+      type: "custom",
+      customType: "branchlog.source",
+      data: { kind: "claude", sourceId: sessionId, path: "<source>", cwd: "/w" },
+      parentId: null,
+    });
+    expect(entries[1]).toMatchObject({
+      type: "message",
+      message: { role: "user", content: "Hi", timestamp: Date.parse(time) },
+    });
+  });
+
+  it("keeps the first digits of its ids", async () => {
+    const uuid = "0123abcd-0000-4000-8000-000000000000";
+    const { entries } = await importedLines([user(uuid, null, "Hi")]);
+    expect(entries[1]?.id).toBe("0123abcd");
+  });
+
+  it("gives entries whose ids begin alike ids of their own", async () => {
+    const [a, b] = ["0", "1"].map((end) => `0123abcd-0000-4000-8000-00000000000${end}`);
+    const { entries, session } = await importedLines([
+      user(a ?? "", null, "One"),
+      user(b ?? "", a ?? "", "Two"),
+    ]);
+    expect(entries[2]?.id).toMatch(/^[0-9a-f]{8}$/);
+    expect(entries[2]?.parentId).toBe("0123abcd");
+    expect(session.diagnostics).toEqual([]);
+  });
+
+  it("has the blocks of one answer in one message, and its usage once", async () => {
+    const { entries, session } = await importedLines([
+      user("a", null, "Hi"),
+      answer("b", "a", "m1", { type: "thinking", thinking: "Hm.", signature: "s" }),
+      answer("c", "b", "m1", text("Hello.")),
+      answer("d", "c", "m1", call("t1")),
+      user("e", "d", [result("t1", "done")], { toolUseResult: { lines: 1 } }),
+    ]);
+    const messages = entries.filter(({ type }) => type === "message");
+    expect(messages).toHaveLength(3);
+    expect(messages[1]).toMatchObject({
+      message: {
+        provider: "anthropic",
+        model: "claude-x",
+        stopReason: "toolUse",
+        content: [
+          { type: "thinking", thinking: "Hm.", thinkingSignature: "s" },
+          { type: "text", text: "Hello." },
+          { type: "toolCall", id: "t1", name: "Read", arguments: { a: 1 } },
+        ],
+      },
+    });
+    expect(messages[2]).toMatchObject({
+      message: {
+        role: "toolResult",
+        toolCallId: "t1",
+        toolName: "Read",
+        content: [{ type: "text", text: "done" }],
+        details: { lines: 1 },
+        isError: false,
+      },
+    });
+    expect((await session.usage).total).toMatchObject({ input: 10, output: 5 });
+  });
+
+  it("has the results of calls made at once on one path, and their usage once", async () => {
+    const { session } = await importedFile(fixturePath("claude/branches.jsonl"));
+    const { messages } = await session.context();
+    expect(spoken(messages)).toEqual([
+      "user: Plan the cache.",
+      "assistant: LRU or TTL?",
+      "user: Try TTL instead.",
+      "assistant: Read | Read | Read",
+      "toolResult: a",
+      "toolResult: b",
+      "toolResult: c",
+      "assistant: TTL is in place.",
+    ]);
+    const outputs = messages.flatMap((message) =>
+      message.role === "assistant" ? [message.usage.output] : [],
+    );
+    expect(outputs).toEqual([40, 50, 40]);
+  });
+
+  it("has what comes late of an answer in a message of its own, with what its usage adds", async () => {
+    const { session, entries } = await importedLines([
+      user("a", null, "Hi"),
+      answer("b", "a", "m1", call("t1")),
+      user("x", null, "Another root."),
+      answer("c", "b", "m1", call("t2")),
+      user("d", "b", [result("t1", "one")]),
+      record("e", "d", { type: "attachment", attachment: { type: "hook" } }),
+      user("f", "c", [result("t2", "two"), text("And this.")]),
+    ]);
+    expect(spoken((await session.context()).messages)).toEqual([
+      "user: Hi",
+      "assistant: Read",
+      "assistant: Read",
+      "toolResult: one",
+      "toolResult: two",
+      "user: And this.",
+    ]);
+    expect((await session.usage).total).toMatchObject({ input: 10, output: 5 });
+    const types = entries.map(({ type }) => type);
+    expect(types.slice(-4)).toEqual(["message", "custom", "message", "message"]);
+  });
+
+  it("notes a change of the model on the branch where it happens", async () => {
+    const { session } = await importedFile(fixturePath("claude/branches.jsonl"));
+    const models = await Promise.all(
+      session.tips().map(async ({ id }) => (await session.context({ at: id })).model?.modelId),
+    );
+    expect(models).toEqual(["claude-opus-4-5", "claude-sonnet-4-5"]);
+  });
+
+  it("stands on the conversation, with each sub-agent on a branch that says so", async () => {
+    const { session, entries } = await importedFile(fixturePath("claude/sidechains.jsonl"));
+    expect(spoken((await session.context()).messages).at(-1)).toBe(
+      "assistant: orders.sql lacks an index.",
+    );
+    const marks = entries.filter(
+      (entry) => Reflect.get(entry, "customType") === "branchlog.sidechain",
+    );
+    const main = entries.find((entry) => JSON.stringify(entry).includes("I send two agents."));
+    expect(marks.map((mark): unknown => Reflect.get(mark, "data"))).toEqual([
+      { toolCallId: "toolu_20", targetId: main?.id },
+      { agentId: "a2b3", toolCallId: "toolu_21", targetId: main?.id },
+      {},
+    ]);
+    const side = session.tips().map(({ id }) => id)[0] ?? "";
+    expect(spoken((await session.context({ at: side })).messages)).toEqual([
+      "user: List the indexes.",
+      "assistant: There is one index.",
+    ]);
+  });
+
+  it("keeps what a compaction kept", async () => {
+    const { session } = await importedFile(fixturePath("claude/compaction.jsonl"));
+    const first = await session.context({ at: await idOf(session.entries(), "Docs done.") });
+    expect(spoken(first.messages)).toEqual([
+      "compactionSummary: This session is being continued: the module was renamed.",
+      "user: And the tests.",
+      "assistant: The tests, too.",
+      "user: Now the docs.",
+      "assistant: Docs done.",
+    ]);
+    expect(spoken((await session.context()).messages)).toEqual([
+      "compactionSummary: Everything was renamed, docs included.",
+      "user: Release it.",
+      "assistant: Released.",
+      "user: No summary came.",
+    ]);
+  });
+
+  it("shows the model what its user did not see, and hides it from the user", async () => {
+    const { entries } = await importedLines([user("a", null, "A caveat.", { isMeta: true })]);
+    expect(entries[1]).toMatchObject({
+      type: "custom_message",
+      customType: "claude.meta",
+      content: "A caveat.",
+      display: false,
+    });
+  });
+
+  it("takes the title of its user before that of a model, and that before a summary", async () => {
+    const ai = { type: "ai-title", aiTitle: "By a model", sessionId };
+    const own = { type: "custom-title", customTitle: "By me", sessionId };
+    const summary = { type: "summary", summary: "A summary", leafUuid: "a" };
+    const hi = user("a", null, "Hi");
+    expect((await importedLines([summary, hi])).session.name).toBe("A summary");
+    expect((await importedLines([summary, hi, ai])).session.name).toBe("By a model");
+    const all = await importedLines([summary, hi, own, ai, own]);
+    expect(all.session.name).toBe("By me");
+    expect(all.report.skipped).toEqual({ "unused-title": 3 });
+    expect(all.session.leaf).toBe(all.entries.at(-1)?.id);
+  });
+
+  it("hangs records from the nearest parent that was kept", async () => {
+    const { entries, report } = await importedLines([
+      user("a", null, "Hi"),
+      record("p1", "a", { type: "progress", data: {} }),
+      record("p2", "p1", { type: "progress", data: {} }),
+      answer("b", "p2", "m", text("Hello.")),
+    ]);
+    expect(report.skipped).toEqual({ progress: 2 });
+    expect(entries.at(-2)).toMatchObject({ type: "model_change", parentId: entries[1]?.id });
+  });
+
+  it("goes on at the entry before where a parent is lost, and says so", async () => {
+    const { session, report } = await importedLines([
+      user("a", null, "One"),
+      user("c", "b", "Two"),
+    ]);
+    expect(spoken((await session.context()).messages)).toEqual(["user: One", "user: Two"]);
+    expect(report.diagnostics).toEqual([
+      { kind: "missing-parent", line: 2, message: "the parent b is not in the source before it" },
+    ]);
+  });
+
+  it("keeps blocks that have no form beside their message", async () => {
+    const image = { type: "image", source: { type: "url", url: "https://example.org/a.png" } };
+    const { entries } = await importedLines([user("a", null, [text("Look."), image])]);
+    expect(entries.slice(1)).toMatchObject([
+      { type: "message", message: { content: [text("Look.")] } },
+      { type: "custom", customType: "claude.blocks", data: { blocks: [image] } },
+    ]);
+  });
+
+  it("of a sub-agent alone ends where that one does", async () => {
+    const rest = { isSidechain: true, agentId: "a1" };
+    const { session, entries } = await importedLines([
+      user("a", null, "A task.", rest),
+      user("b", "a", "More.", rest),
+    ]);
+    expect(session.header.id).toBe(`${sessionId}.a1`);
+    expect(session.leaf).toBe(entries.at(-1)?.id);
+    expect(spoken((await session.context()).messages)).toEqual(["user: A task.", "user: More."]);
+  });
+});
+
+async function idOf(
+  entries: AsyncIterable<{ readonly id: string }>,
+  said: string,
+): Promise<string> {
+  for await (const entry of entries) if (JSON.stringify(entry).includes(said)) return entry.id;
+  throw new Error(`nothing says ${said}`);
+}

@@ -1,0 +1,171 @@
+/** What becomes of the records of a Codex rollout, record by record. */
+import { describe, expect, it } from "vitest";
+import { fixturePath, importedFile, importedLines, spoken } from "./imported.ts";
+
+const time = "2026-01-02T03:04:05.006Z";
+const record = (type: string, payload: object): object => ({ timestamp: time, type, payload });
+const meta = record("session_meta", { id: "s1", cwd: "/w", cli_version: "1.2.3" });
+const event = (type: string, rest: object): object => record("event_msg", { type, ...rest });
+const item = (type: string, rest: object): object => record("response_item", { type, ...rest });
+
+function said(text: string, role = "user"): object {
+  const type = role === "assistant" ? "output_text" : "input_text";
+  return item("message", { role, content: [{ type, text }] });
+}
+
+describe("a rollout of Codex", () => {
+  it("becomes a session that says where it comes from", async () => {
+    const { session, entries } = await importedLines([meta, said("Hi")]);
+    expect(session.header).toEqual({
+      type: "session",
+      version: 3,
+      id: "s1",
+      timestamp: time,
+      cwd: "/w",
+    });
+    expect(entries[0]).toMatchObject({
+      customType: "branchlog.source",
+      data: { kind: "codex", sourceId: "s1", versions: { agent: "1.2.3", import: 1 } },
+    });
+  });
+
+  it("has one message for the items of one answer, with the usage of its request", async () => {
+    const { entries } = await importedFile(fixturePath("codex/conversation.jsonl"));
+    const [first, second] = entries.filter(
+      (entry) => Reflect.get(Reflect.get(entry, "message") ?? {}, "role") === "assistant",
+    );
+    expect(first).toMatchObject({
+      message: {
+        provider: "openai-codex",
+        model: "gpt-5.1-codex",
+        stopReason: "toolUse",
+        usage: { input: 500, cacheRead: 400, output: 40, totalTokens: 940 },
+        content: [
+          { type: "thinking", thinking: "**Measuring pages**" },
+          {
+            type: "toolCall",
+            id: "call_1",
+            name: "shell",
+            arguments: { command: ["ls", "pages"] },
+          },
+        ],
+      },
+    });
+    expect(second).toMatchObject({
+      message: {
+        content: [
+          { name: "apply_patch", arguments: { input: "*** Begin Patch\n*** End Patch" } },
+          { name: "view_image", arguments: { input: "not json" } },
+        ],
+      },
+    });
+  });
+
+  it("is context for the model where Codex speaks in the user's place", async () => {
+    const { entries } = await importedLines([
+      meta,
+      said("<environment_context>x</environment_context>"),
+      said("Ask first.", "developer"),
+      said("Hi"),
+    ]);
+    expect(entries.slice(1)).toMatchObject([
+      { type: "custom_message", customType: "codex.context", display: false },
+      { type: "custom_message", customType: "codex.developer", display: false },
+      { type: "message", message: { role: "user" } },
+    ]);
+  });
+
+  it.each([
+    ["before its item", 0],
+    ["after its item", 1],
+  ])("says once what an event repeats %s", async (_where, after) => {
+    const pair = (one: object, copy: object): object[] => (after ? [one, copy] : [copy, one]);
+    const reasoning = item("reasoning", { summary: [{ type: "summary_text", text: "Hm." }] });
+    const { session, report } = await importedLines([
+      meta,
+      ...pair(said("Hi"), event("user_message", { message: "Hi" })),
+      ...pair(reasoning, event("agent_reasoning", { text: "Hm." })),
+      ...pair(said("Hello.", "assistant"), event("agent_message", { message: "Hello." })),
+    ]);
+    expect(report.skipped).toEqual({ "event-copy": 3 });
+    expect(spoken((await session.context()).messages)).toEqual([
+      "user: Hi",
+      "assistant: Hm. | Hello.",
+    ]);
+  });
+
+  it("keeps what only an event says", async () => {
+    const { session, report } = await importedLines([
+      meta,
+      event("user_message", { message: "Hi" }),
+      event("agent_message", { message: "Hello." }),
+      event("task_complete", {}),
+      event("user_message", { message: "Hi" }),
+    ]);
+    expect(report.skipped).toEqual({ "status-event": 1 });
+    expect(spoken((await session.context()).messages)).toEqual([
+      "user: Hi",
+      "assistant: Hello.",
+      "user: Hi",
+    ]);
+  });
+
+  it("keeps turns that were rolled back on their branch", async () => {
+    const { session } = await importedFile(fixturePath("codex/rollback.jsonl"));
+    expect(spoken((await session.context()).messages)).toEqual([
+      "user: First.",
+      "assistant: One.",
+      "user: Second, again.",
+      "assistant: Two, again.",
+    ]);
+    const dropped = await Promise.all(
+      session.tips().map(async ({ id }) => spoken((await session.context({ at: id })).messages)),
+    );
+    expect(dropped.map((messages) => messages.at(-1))).toEqual([
+      "assistant: Three.",
+      "assistant: Four.",
+      "assistant: Two, again.",
+    ]);
+  });
+
+  it("compacts where Codex did, and goes on from what was said if no summary can be read", async () => {
+    const { session, entries } = await importedFile(fixturePath("codex/compaction.jsonl"));
+    const compactions = entries.filter(({ type }) => type === "compaction");
+    expect(compactions).toMatchObject([
+      { summary: "The first half is done.", tokensBefore: 200_009 },
+      { summary: "Long work.\n\nGo on." },
+    ]);
+    expect(spoken((await session.context()).messages)).toEqual([
+      "compactionSummary: Long work.\n\nGo on.",
+      "user: Finish.",
+      "assistant: Finished.",
+    ]);
+  });
+
+  it("notes model and thinking level where they change", async () => {
+    const { session } = await importedFile(fixturePath("codex/conversation.jsonl"));
+    expect(session.settings).toEqual({
+      model: { provider: "openai-codex", modelId: "gpt-5.1-codex-max" },
+      thinkingLevel: "off",
+    });
+    expect(session.name).toBe("Slow pages");
+  });
+
+  it("counts a request whose answer stands before a result, once", async () => {
+    const count = event("token_count", {
+      info: {
+        total_token_usage: { total_tokens: 15 },
+        last_token_usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
+      },
+    });
+    const { session, report } = await importedLines([
+      meta,
+      item("function_call", { name: "ls", arguments: "{}", call_id: "c" }),
+      item("function_call_output", { call_id: "c", output: "x" }),
+      count,
+      count,
+    ]);
+    expect((await session.usage).total).toMatchObject({ input: 10, output: 5 });
+    expect(report.skipped).toEqual({ "no-usage": 1 });
+  });
+});

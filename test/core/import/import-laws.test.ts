@@ -1,0 +1,97 @@
+/** Laws of imports, over random sources of both kinds. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { claudeSource } from "./arbitrary-claude.ts";
+import type { ModelledSource } from "./arbitrary-claude.ts";
+import { codexSource } from "./arbitrary-codex.ts";
+import { importedFile, importedLines, skippedCount, sourceOf } from "./imported.ts";
+import type { Imported } from "./imported.ts";
+
+const kinds: readonly (readonly [string, fc.Arbitrary<ModelledSource>])[] = [
+  ["Claude Code", claudeSource],
+  ["Codex", codexSource],
+];
+
+/** The texts in a JSON, in their order. */
+function textsIn(json: string): string[] {
+  return json.match(/<\d+>/g) ?? [];
+}
+
+/** The entries on the way to where the new log stands. */
+async function pathOf({ session }: Imported): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const entry of session.entries({ on: "branch" })) {
+    // A signature repeats what it signs.
+    const json = JSON.stringify(entry, (key, value: unknown) =>
+      key === "thinkingSignature" ? undefined : value,
+    );
+    texts.push(...textsIn(json));
+  }
+  return texts;
+}
+
+describe.each(kinds)("any source of %s", (_name, source) => {
+  it("is accounted for line by line", async () => {
+    await fc.assert(
+      fc.asyncProperty(source, async ({ lines }) => {
+        const { report } = await importedLines(lines);
+        expect(report.lines).toBe(lines.length);
+        expect(report.imported + skippedCount(report)).toBe(lines.length);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("gives a log in which every text is in one entry, and every parent is there", async () => {
+    await fc.assert(
+      fc.asyncProperty(source, async ({ lines, texts }) => {
+        const { entries, session } = await importedLines(lines);
+        const known = new Set<string | null>([null]);
+        const found = new Map<string, number>();
+        for (const entry of entries) {
+          expect(known).toContain(entry.parentId);
+          known.add(entry.id);
+          for (const text of new Set(textsIn(JSON.stringify(entry)))) {
+            found.set(text, (found.get(text) ?? 0) + 1);
+          }
+        }
+        expect(session.diagnostics).toEqual([]);
+        expect([...found.keys()].toSorted()).toEqual([...texts].toSorted());
+        expect([...found.values()].every((count) => count === 1)).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("stands where the source does, with all that was said on the way", async () => {
+    await fc.assert(
+      fc.asyncProperty(source, async ({ lines, path, beside }) => {
+        const imported = await importedLines(lines);
+        const said = await pathOf(imported);
+        const titles = new Set(titlesOf(imported));
+        const expected = path.filter((text) => said.includes(text));
+        expect(expected).toEqual(path);
+        const more = said.filter((text) => !path.includes(text));
+        expect(more.filter((text) => !beside.has(text) && !titles.has(text))).toEqual([]);
+        expect(said.filter((text) => path.includes(text))).toEqual(path);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("gives the same bytes each time", async () => {
+    await fc.assert(
+      fc.asyncProperty(source, async ({ lines }) => {
+        const file = sourceOf(lines);
+        const [one, other] = [await importedFile(file), await importedFile(file)];
+        expect(other.text).toBe(one.text);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+function titlesOf({ entries }: Imported): string[] {
+  const named = entries.filter(({ type }) => type === "session_info");
+  return named.flatMap((entry) => textsIn(JSON.stringify(entry)));
+}
