@@ -12,6 +12,7 @@ const openFlags: Readonly<Record<OpenMode, number>> = {
   create: O_RDWR | O_APPEND | O_CREAT | O_EXCL,
 };
 const fileMode = 0o600;
+const permissionBits = 0o7777;
 const directoryMode = 0o700;
 
 function fileStat({ dev, ino, size, mtimeMs, ctimeMs, mode }: fs.Stats): FileStat {
@@ -87,6 +88,7 @@ export const nodeFileSystem: FileSystem = {
   linkSync: (from, to) => fs.linkSync(from, to),
   renameSync: (from, to) => fs.renameSync(from, to),
   unlinkSync: (path) => fs.unlinkSync(path),
+  setModeSync: (fd, mode) => fs.fchmodSync(fd, mode & permissionBits),
   makeDirectorySync(path) {
     fs.mkdirSync(path, { recursive: true, mode: directoryMode });
   },
