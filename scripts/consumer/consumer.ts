@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSession, isBranchlogError, isKnownEntry, memorySession } from "@branchlog/core";
 import type { EntryDraft, ErrorCode } from "@branchlog/core";
+import { createConnectonion } from "@branchlog/core/connectonion";
 import { SessionManager as OmpSessionManager } from "@branchlog/core/omp";
 import { SessionManager } from "@branchlog/core/pi";
 import { follow$, followFile, records } from "@branchlog/streaming";
@@ -42,6 +43,14 @@ function useDropIn(): void {
   assert.deepEqual(models, { default: "anthropic/claude-sonnet-4-5" });
 }
 
+async function keepTurns(): Promise<void> {
+  const path = join(folder, "oo.yaml");
+  const session = await createConnectonion(path, { name: "oo", systemPrompt: "Be brief." });
+  const facts = { model: "co/x", duration_ms: 1, tokens: 2, cost: 0.0003, tools_called: [] };
+  await session.appendTurn({ input: "Hello", result: "Hi", ...facts }, []);
+  assert.equal(session.turns[0]?.input, "Hello");
+}
+
 async function streamLines(): Promise<void> {
   const path = join(folder, "lines.jsonl");
   writeFileSync(path, '{"a":1}\n');
@@ -63,6 +72,7 @@ try {
   await appendAndRead();
   await matchOnCode();
   useDropIn();
+  await keepTurns();
   await streamLines();
 } finally {
   rmSync(folder, { recursive: true, force: true });

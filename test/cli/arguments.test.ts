@@ -18,6 +18,8 @@ function textOf(...words: string[]): string {
 describe("a command line", () => {
   it.each([
     ["tree f --all --depth 2", { file: "f", json: false, all: true, depth: 2 }],
+    ["turns f --turn 2", { file: "f", json: false, turn: 2, replay: undefined }],
+    ["turns f --replay 1 --json", { json: true, turn: undefined, replay: 1 }],
     ["context f --at x --last 3 --full", { at: "x", last: 3, full: true }],
     [
       "entries f --custom-type a.b --from 2 --on branch",
@@ -67,6 +69,8 @@ describe("a command line", () => {
     ["tree f --depth 1 --json", /--json/],
     ["entries f --from 0", /--from takes a whole number from 1/],
     ["entries f --limit 1.5", /--limit/],
+    ["turns f --turn 0", /--turn takes a whole number from 1/],
+    ["turns f --turn 1 --replay 1", /--turn or --replay/],
     ["entries f --on both", /Choices/],
     ["context f --at", /Not enough arguments following: at/],
     ["append f", /one of/],

@@ -40,7 +40,7 @@ async function resultOf({ line, shown }: Example, directory: string): Promise<st
   const [program, ...words] = wordsOf(line);
   expect(program).toBe("branchlog");
   if (words[0] === "watch") return beginningOf(["watch", join(directory, words[1] ?? "")], shown);
-  const isPlace = (word: string): boolean => word.endsWith(".jsonl") || word === "work";
+  const isPlace = (word: string): boolean => /\.(?:jsonl|yaml)$/.test(word) || word === "work";
   const files = words.map((word) => (isPlace(word) ? join(directory, word) : word));
   const { out, err } = await branchlog(files, { columns: 120 });
   return `${out}${err}`.replaceAll(directory, "/home/you");

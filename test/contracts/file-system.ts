@@ -70,4 +70,12 @@ function directories(setUp: () => FileSystemSetting): void {
     expect(modeOf(join(setting.root, "d", "e"))).toBe(0o700);
     expect(modeOf(join(setting.root, "d", "e", "f"))).toBe(0o600);
   });
+
+  it.runIf(process.platform !== "win32")("sets the permissions of an open file", () => {
+    const { fs, root } = setUp();
+    const fd = fs.openSync(join(root, "f"), "create");
+    fs.setModeSync(fd, 0o100664);
+    fs.closeSync(fd);
+    expect((fs.statSync(join(root, "f"))?.mode ?? 0) & 0o7777).toBe(0o664);
+  });
 }

@@ -54,6 +54,7 @@ export function observedFileSystem(inner: FileSystem, around: Around): FileSyste
     linkSync: (path, to) => around({ name: "linkSync", path, to }, () => inner.linkSync(path, to)),
     renameSync: (path, to) =>
       around({ name: "renameSync", path, to }, () => inner.renameSync(path, to)),
+    setModeSync: (fd, mode) => around(at("setModeSync", fd), () => inner.setModeSync(fd, mode)),
     unlinkSync: (path) => around({ name: "unlinkSync", path }, () => inner.unlinkSync(path)),
     makeDirectorySync: (path) =>
       around({ name: "makeDirectorySync", path }, () => inner.makeDirectorySync(path)),

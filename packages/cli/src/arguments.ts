@@ -16,6 +16,7 @@ import {
   searchOptions,
   tailOptions,
   treeOptions,
+  turnsOptions,
   watchOptions,
 } from "./reader-options.ts";
 import type { FileArguments } from "./reader-options.ts";
@@ -92,6 +93,16 @@ function addReaders(parser: Argv, words: Words, choose: Choose): void {
       noWordsLeft(args, words);
       const last = wholeNumber("last", args.last);
       choose({ name: "context", options: { ...args, at: args.at, last } });
+    })
+    .command("turns <file>", "List turns: asked, answered, spent", turnsOptions, (args) => {
+      noWordsLeft(args, words);
+      const { file, json } = args;
+      const turn = wholeNumber("turn", args.turn, 1);
+      const replay = wholeNumber("replay", args.replay, 1);
+      if (turn !== undefined && replay !== undefined) {
+        throw new UsageError("Give --turn or --replay.");
+      }
+      choose({ name: "turns", options: { file, json, turn, replay } });
     })
     .command("entries <file>", "List entries, as stored with --json", entriesOptions, (args) => {
       noWordsLeft(args, words);

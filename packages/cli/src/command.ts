@@ -34,6 +34,8 @@ import { tailCommand } from "./commands/tail.ts";
 import type { TailOptions } from "./commands/tail.ts";
 import { treeCommand } from "./commands/tree.ts";
 import type { TreeOptions } from "./commands/tree.ts";
+import { turnsCommand } from "./commands/turns.ts";
+import type { TurnsOptions } from "./commands/turns.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import type { VerifyOptions } from "./commands/verify.ts";
 import { watchCommand } from "./commands/watch.ts";
@@ -44,6 +46,7 @@ export type Command =
   | { readonly name: "info"; readonly options: InfoOptions }
   | { readonly name: "tree"; readonly options: TreeOptions }
   | { readonly name: "context"; readonly options: ContextOptions }
+  | { readonly name: "turns"; readonly options: TurnsOptions }
   | { readonly name: "entries"; readonly options: EntriesOptions }
   | { readonly name: "tail"; readonly options: TailOptions }
   | { readonly name: "search"; readonly options: SearchCommandOptions }
@@ -69,6 +72,7 @@ export const commandNames: readonly Command["name"][] = [
   "info",
   "tree",
   "context",
+  "turns",
   "entries",
   "tail",
   "watch",
@@ -96,6 +100,8 @@ export function runCommand(command: Command, io: CommandIo): Promise<CommandResu
       return treeCommand(command.options, io);
     case "context":
       return contextCommand(command.options, io);
+    case "turns":
+      return turnsCommand(command.options, io);
     case "entries":
       return entriesCommand(command.options, io);
     case "tail":

@@ -17,6 +17,7 @@ export interface Failure {
   readonly path?: string;
   readonly offset?: number;
   readonly line?: number;
+  readonly column?: number;
   readonly id?: string;
   /** The last entry of the log, when another was expected. */
   readonly tail?: string | null;
@@ -29,13 +30,14 @@ export interface Failure {
 /** The code, message and facts of anything that was thrown. */
 export function describeFailure(error: unknown): Failure {
   if (!isBranchlogError(error)) return { code: codeOf(error), message: messageOf(error) };
-  const { code, path, offset, line, id, tail, landed, candidates } = error;
+  const { code, path, offset, line, column, id, tail, landed, candidates } = error;
   return {
     code,
     message: error.message,
     ...(path === undefined ? {} : { path }),
     ...(offset === undefined ? {} : { offset }),
     ...(line === undefined ? {} : { line }),
+    ...(column === undefined ? {} : { column }),
     ...(id === undefined ? {} : { id }),
     ...(tail === undefined ? {} : { tail }),
     ...(landed.length === 0 ? {} : { landed }),

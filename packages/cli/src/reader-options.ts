@@ -34,6 +34,19 @@ export function contextOptions(
     .option("full", { type: "boolean", default: false, describe: "Shorten nothing" });
 }
 
+/** Declares the options of `turns`. */
+export function turnsOptions(
+  command: Argv,
+): Argv<FileArguments & { turn: number | undefined; replay: number | undefined }> {
+  return fileOptions(command)
+    .option("turn", { type: "number", requiresArg: true, describe: "One turn, with its messages" })
+    .option("replay", {
+      type: "number",
+      requiresArg: true,
+      describe: "What the model was given when this turn began",
+    });
+}
+
 /** Declares the options of `entries`. */
 export function entriesOptions(command: Argv): Argv<
   FileArguments & {

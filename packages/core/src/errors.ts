@@ -12,6 +12,8 @@ export const errorCodes = [
   "ERR_CREATE_FAILED",
   "ERR_DELETE_FAILED",
   "ERR_DIVERGED",
+  "ERR_DOCUMENT_DAMAGED",
+  "ERR_DOCUMENT_REFUSED",
   "ERR_DUPLICATE_ID",
   "ERR_DURABILITY_UNKNOWN",
   "ERR_WAIT_TIMEOUT",
@@ -51,6 +53,8 @@ export interface ErrorFacts {
   readonly offset?: number;
   /** 1-based physical line number in that log. */
   readonly line?: number;
+  /** 1-based column in that line, in UTF-16 units. */
+  readonly column?: number;
   /** The entry id in question. */
   readonly id?: string;
   /** The tail that an expectation met instead of the expected one. */
@@ -70,6 +74,7 @@ export class BranchlogError extends Error {
   readonly path: string | undefined;
   readonly offset: number | undefined;
   readonly line: number | undefined;
+  readonly column: number | undefined;
   readonly id: string | undefined;
   readonly tail: string | null | undefined;
   readonly landed: readonly string[];
@@ -82,6 +87,7 @@ export class BranchlogError extends Error {
     this.path = facts.path;
     this.offset = facts.offset;
     this.line = facts.line;
+    this.column = facts.column;
     this.id = facts.id;
     this.tail = facts.tail;
     this.landed = facts.landed ?? [];

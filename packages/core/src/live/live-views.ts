@@ -19,7 +19,9 @@ import type { Envelope } from "../projections/tree.ts";
 import { usage } from "../projections/usage.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold } from "../session/body-fold.ts";
+import type { SessionTurn } from "../projections/turns.ts";
 import { SettingsMemo } from "../session/settings-memo.ts";
+import { TurnMemo } from "../session/turn-memo.ts";
 import { entryEvents } from "./entry-events.ts";
 import type { EntryEvent, EntryEventOptions } from "./entry-events.ts";
 import type { ListView } from "./list-view.ts";
@@ -33,6 +35,7 @@ import type { LiveStatus } from "./log-watch.ts";
 import { sessionSnapshot } from "./session-snapshot.ts";
 import type { SessionSnapshot } from "./session-snapshot.ts";
 import { TreeViews } from "./tree-views.ts";
+import { TurnListView } from "./turn-list-view.ts";
 import { waitFor } from "./wait-for.ts";
 import type { WaitTarget, WaitOptions } from "./wait-for.ts";
 
@@ -58,6 +61,8 @@ export class LiveViews {
   readonly status$: Observable<Live<LiveStatus>>;
   /** What the model gets at the leaf. Its bodies are read when the first subscribes. */
   readonly context$: Observable<Live<LiveContext>>;
+  /** The turns on the path to the leaf; as {@link LiveViews.context$}. */
+  readonly turns$: Observable<Live<ListView<SessionTurn>>>;
   /** Token and cost totals of the log. One pass over its bodies when the first subscribes. */
   readonly usage$: Observable<Live<SessionUsage>>;
   /** Message count, first message, last activity; as {@link LiveViews.usage$}. */
@@ -84,6 +89,7 @@ export class LiveViews {
     this.settings$ = hub.value(settingsNow, isSameSettings).observable;
     const context = (): Promise<LiveContext> => contexts.at(hub.engine, hub.leaf.id);
     this.context$ = hub.computation(context, isSameContext).observable;
+    this.turns$ = this.#turns$();
     this.usage$ = this.project$(usage, isDeepStrictEqual);
     this.summary$ = this.project$(summary, isDeepStrictEqual);
   }
@@ -148,6 +154,19 @@ export class LiveViews {
    */
   async waitFor(what: WaitTarget, options: WaitOptions = {}): Promise<void> {
     await waitFor(this.#hub, what, options);
+  }
+
+  #turns$(): Observable<Live<ListView<SessionTurn>>> {
+    let memo = new TurnMemo(this.#hub.engine);
+    let engine = this.#hub.engine;
+    const compute = async (): Promise<TurnListView> => {
+      if (engine !== this.#hub.engine) {
+        engine = this.#hub.engine;
+        memo = new TurnMemo(engine);
+      }
+      return new TurnListView(await memo.at(this.#hub.leaf.id));
+    };
+    return this.#hub.computation(compute, (one, other) => one.isSameAs(other)).observable;
   }
 
   /** @param isOwnEnd Whether an end is that of the generator itself, which is no error. */

@@ -10,6 +10,7 @@ import type { Projection } from "../projections/projection.ts";
 import type { PathSettings } from "../projections/settings.ts";
 import type { SessionSummary } from "../projections/summary.ts";
 import type { Envelope } from "../projections/tree.ts";
+import type { SessionTurn } from "../projections/turns.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import type { Engine } from "../session/engine.ts";
 import { LeafCursor } from "../session/leaf-cursor.ts";
@@ -100,6 +101,11 @@ export class Session extends SessionWriter {
   /** What the model gets at the leaf. Its bodies are read when the first subscribes. */
   get context$(): Observable<Live<LiveContext>> {
     return this.#live.context$;
+  }
+
+  /** The turns on the path to the leaf. An append costs what it adds. */
+  get turns$(): Observable<Live<ListView<SessionTurn>>> {
+    return this.#live.turns$;
   }
 
   /** Token and cost totals of the log. One pass over its bodies when the first subscribes. */

@@ -23,6 +23,8 @@ export interface Projection<S> {
   readonly version: number;
   /** The entry types that matter; records of other types may be left out. Null: every type. */
   readonly types: readonly string[] | null;
+  /** Of entries of extensions, only those of these; others may be left out. Absent: all. */
+  readonly customTypes?: readonly string[];
   /** A fresh state, never shared with another fold. */
   initial(): S;
   /**

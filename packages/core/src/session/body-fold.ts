@@ -60,7 +60,7 @@ export class BodyFold<S> {
       this.#snapshot = undefined;
     }
     const upTo = state.revision;
-    const rows = rowsOfTypes(this.#engine, this.#rows, upTo, this.#projection.types);
+    const rows = rowsFor(this.#engine, this.#projection, this.#rows, upTo);
     return { rows, upTo };
   }
 
@@ -79,15 +79,23 @@ export class BodyFold<S> {
   }
 }
 
-/** Rows [from, to) of the given types, answered by the index. */
-function* rowsOfTypes(
+/** Rows [from, to) that matter to a projection, answered by the index. */
+function* rowsFor<S>(
   engine: Engine,
+  { types, customTypes }: Projection<S>,
   from: number,
   to: number,
-  types: readonly string[] | null,
 ): Generator<number> {
   const { index } = engine;
   for (let row = from; row < to; row += 1) {
-    if (types === null || types.includes(index.kindOf(row).type)) yield row;
+    const { type, customType } = index.kindOf(row);
+    if (types !== null && !types.includes(type)) continue;
+    if (customTypes !== undefined && !isAmong(customTypes, customType)) continue;
+    yield row;
   }
+}
+
+/** Whether a kind is that of an extension in the list, or of none. */
+function isAmong(customTypes: readonly string[], customType: string | undefined): boolean {
+  return customType === undefined || customTypes.includes(customType);
 }

@@ -1,7 +1,7 @@
 /**
  * The file system port in memory: inodes, hard links, rename over, unlink while open, append at
  * the current end, errors as Node's. Counts every call and lets a hook fail any of them. Holds no
- * symbolic links and no permissions; nothing of it reaches a disk.
+ * symbolic links, and permissions keep nobody out; nothing of it reaches a disk.
  */
 import { resolve } from "node:path";
 import { MemoryDescriptors } from "./memory-descriptors.ts";
@@ -166,6 +166,11 @@ export class MemoryFileSystem implements FileSystem {
     const place = this.#tree.place(path, "unlink");
     if (place.inode === undefined) throw fileError("ENOENT", "unlink", path);
     this.#tree.remove(place, asFile(place.inode, "EISDIR", { syscall: "unlink", path }));
+  }
+
+  setModeSync(fd: number, mode: number): void {
+    const { inode } = this.#descriptor(fd, "setModeSync", "fchmod");
+    asFile(inode, "EPERM", { syscall: "fchmod" }).permissions = mode & 0o7777;
   }
 
   makeDirectorySync(path: string): void {

@@ -15,6 +15,7 @@ export interface InodeFacts {
 export interface MemoryFile extends InodeFacts {
   readonly kind: "file";
   readonly bytes: MemoryBytes;
+  permissions: number;
 }
 
 /** A directory. */
@@ -35,7 +36,7 @@ export interface FailedCall {
 
 /** A file with no content. */
 export function emptyFile(facts: InodeFacts): MemoryFile {
-  return { kind: "file", bytes: new MemoryBytes(), ...facts };
+  return { kind: "file", bytes: new MemoryBytes(), permissions: 0o600, ...facts };
 }
 
 /** A directory with no names. */
@@ -60,6 +61,6 @@ export function inodeStat(inode: Inode): FileStat {
     ctimeMs: inode.ctimeMs,
     isFile,
     isDirectory: !isFile,
-    mode: isFile ? 0o100600 : 0o040700,
+    mode: isFile ? 0o100000 | inode.permissions : 0o040700,
   };
 }

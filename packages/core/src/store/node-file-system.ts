@@ -13,6 +13,7 @@ const openFlags: Readonly<Record<OpenMode, number>> = {
   update: O_RDWR,
 };
 const fileMode = 0o600;
+const permissionBits = 0o7777;
 const directoryMode = 0o700;
 
 function fileStat({ dev, ino, size, mtimeMs, ctimeMs, mode }: fs.Stats): FileStat {
@@ -89,6 +90,7 @@ export const nodeFileSystem: FileSystem = {
   linkSync: (from, to) => fs.linkSync(from, to),
   renameSync: (from, to) => fs.renameSync(from, to),
   unlinkSync: (path) => fs.unlinkSync(path),
+  setModeSync: (fd, mode) => fs.fchmodSync(fd, mode & permissionBits),
   makeDirectorySync(path) {
     fs.mkdirSync(path, { recursive: true, mode: directoryMode });
   },

@@ -61,6 +61,8 @@ export interface FileSystem {
   /** Renames; an existing file at `to` is replaced in one step. */
   renameSync(from: string, to: string): void;
   unlinkSync(path: string): void;
+  /** Sets the permission bits of an open file; those of its type in `mode` do not matter. */
+  setModeSync(fd: number, mode: number): void;
   /** Creates a directory of mode 0700 and its missing parents; an existing one is fine. */
   makeDirectorySync(path: string): void;
   /** Names in a directory, in no particular order, without `.` and `..`. */

@@ -1,0 +1,75 @@
+/** `branchlog turns`: what was asked turn by turn, what came of it, and what it took. */
+import { writeJsonLine } from "../command-io.ts";
+import type { CommandIo, CommandResult } from "../command-io.ts";
+import { messageText } from "../text/message-text.ts";
+import { turnDetails, turnLine, turnsHeading, turnsSummary } from "../text/turn-text.ts";
+import { inBlocks, openTurns } from "../turn-source.ts";
+import type { TurnSource } from "../turn-source.ts";
+
+/** What `branchlog turns` was asked. */
+export interface TurnsOptions {
+  readonly file: string;
+  readonly json: boolean;
+  /** One turn, with its messages. */
+  readonly turn: number | undefined;
+  /** What the model was given when that turn began. */
+  readonly replay: number | undefined;
+}
+
+/** Runs the command. */
+export async function turnsCommand(options: TurnsOptions, io: CommandIo): Promise<CommandResult> {
+  const source = await openTurns(options.file, io);
+  if (options.turn !== undefined) await writeTurn(source, options.turn, options.json, io);
+  else if (options.replay !== undefined) await writeReplay(source, options.replay, options, io);
+  else await writeTurns(source, options.json, io);
+  return 0;
+}
+
+async function writeTurns(source: TurnSource, json: boolean, { out }: CommandIo): Promise<void> {
+  const { turns, totals, diagnostics } = source;
+  if (json) {
+    await writeJsonLine(out, { turns, totals, diagnostics });
+    return;
+  }
+  if (turns.length > 0) await out.write(turnsHeading(out));
+  for (const [place, turn] of turns.entries()) await out.write(turnLine(turn, place + 1, out));
+  await out.write(turnsSummary(totals, diagnostics, out.style));
+}
+
+async function writeTurn(
+  source: TurnSource,
+  number: number,
+  json: boolean,
+  { out, signal }: CommandIo,
+): Promise<void> {
+  const messages = await source.messagesOfTurn(number);
+  const named = source.turns.find((turn) => "turn" in turn && turn.turn === number);
+  const turn = named ?? source.turns[number - 1] ?? {};
+  if (json) {
+    await writeJsonLine(out, { turn, messages });
+    return;
+  }
+  await out.write(turnDetails(turn, out.style));
+  for (const message of messages) {
+    signal.throwIfAborted();
+    await out.write(`\n${messageText(inBlocks(message), { style: out.style, isFull: false })}`);
+  }
+}
+
+async function writeReplay(
+  source: TurnSource,
+  number: number,
+  { json }: TurnsOptions,
+  { out, signal }: CommandIo,
+): Promise<void> {
+  const messages = await source.messagesForReplay(number);
+  if (json) {
+    await writeJsonLine(out, { messages });
+    return;
+  }
+  for (const [place, message] of messages.entries()) {
+    signal.throwIfAborted();
+    const text = messageText(inBlocks(message), { style: out.style, isFull: false });
+    await out.write(`${place === 0 ? "" : "\n"}${text}`);
+  }
+}

@@ -1,0 +1,132 @@
+/** Turns as people read them: one a line, or all that is said of one. Pure, total. */
+import type { Style } from "../style.ts";
+import type { ShownTotals } from "../turn-source.ts";
+import { oneLine } from "./clean-text.ts";
+import { costText, countText, durationText, numberText } from "./quantities.ts";
+import { fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
+
+/** Where a line goes. */
+export interface LinePlace {
+  readonly columns: number;
+  readonly style: Style;
+}
+
+const widths = { turn: 4, mark: 6, time: 8, tokens: 9, cost: 8 };
+const takenUnits = Object.values(widths).reduce((sum, width) => sum + width, 0) + 12;
+const textUnitsMin = 20;
+
+/** The names of the columns. */
+export function turnsHeading({ style }: LinePlace): string {
+  const cells = [
+    "turn".padStart(widths.turn),
+    "passed".padEnd(widths.mark),
+    "time".padStart(widths.time),
+    "tokens".padStart(widths.tokens),
+    "cost".padStart(widths.cost),
+    "input → result",
+  ];
+  return `${style.faint(cells.join("  "))}\n`;
+}
+
+/** A turn as one line, and one below it if somebody said what was expected. */
+export function turnLine(turn: object, place: number, { columns, style }: LinePlace): string {
+  const number = fieldOf(turn, "turn");
+  const shown = typeof number === "number" ? number : place;
+  const { word, paint } = verdictOf(turn, style);
+  const cells = [
+    String(shown).padStart(widths.turn),
+    paint(word.padEnd(widths.mark)),
+    style.faint(durationText(numberOf(turn, "duration_ms")).padStart(widths.time)),
+    style.faint(numberText(numberOf(turn, "tokens")).padStart(widths.tokens)),
+    style.faint(costText(numberOf(turn, "cost")).padStart(widths.cost)),
+    gistOf(turn, Math.max(textUnitsMin, columns - takenUnits), style),
+  ];
+  const expected = stringOf(turn, "expected");
+  const below = expected === undefined ? "" : expectedLine(expected, columns, style);
+  return `${cells.join("  ").trimEnd()}\n${below}`;
+}
+
+/** What was expected, below what came of it. */
+function expectedLine(expected: string, columns: number, style: Style): string {
+  const room = Math.max(textUnitsMin, columns - takenUnits - "expected ".length);
+  return `${" ".repeat(takenUnits - 2)}${style.faint("expected")} ${oneLine(expected, room)}\n`;
+}
+
+/** Input and result on one line; the input gets at least half of the room. */
+function gistOf(turn: object, unitsMax: number, style: Style): string {
+  const input = oneLine(stringOf(turn, "input") ?? "", unitsMax);
+  const whole = oneLine(stringOf(turn, "result") ?? "", unitsMax);
+  const arrow = " → ";
+  const half = Math.max(1, Math.floor((unitsMax - arrow.length) / 2));
+  const room = unitsMax - arrow.length - Math.min(whole.length, half);
+  const asked = oneLine(input, Math.max(1, room));
+  const left = unitsMax - asked.length - arrow.length;
+  if (whole === "" || left < 1) return style.user(asked);
+  return `${style.user(asked)}${style.faint(arrow)}${oneLine(whole, left)}`;
+}
+
+function verdictOf(turn: object, style: Style): { word: string; paint: (text: string) => string } {
+  const passed = fieldOf(turn, "passed");
+  if (passed === true) return { word: "yes", paint: style.good };
+  return passed === false ? { word: "no", paint: style.bad } : { word: "", paint: style.faint };
+}
+
+/** What stands below all turns. */
+export function turnsSummary(
+  { count, total_cost: cost, total_tokens: tokens, passed, failed }: ShownTotals,
+  diagnostics: readonly { readonly message: string }[],
+  style: Style,
+): string {
+  const took = `${countText(count, "turn")}, ${countText(tokens, "token")}, ${costText(cost)}`;
+  const judged = passed + failed;
+  const verdict = judged === 0 ? "" : `, ${numberText(passed)} of ${numberText(judged)} passed`;
+  const warnings = diagnostics.map(({ message }) => `${style.warning(oneLine(message, 200))}\n`);
+  return `${took}${verdict}\n${warnings.join("")}`;
+}
+
+/** Keys whose values have a form of their own. */
+const known = ["turn", "timestamp", "model", "duration_ms", "tokens", "cost", "passed", "expected"];
+const hidden: ReadonlySet<string> = new Set([...known, "input", "result", "fields", "messages"]);
+
+/** Names of facts stand in a column of this width. */
+const nameUnits = 12;
+
+function objectOf(value: unknown): object {
+  return typeof value === "object" && value !== null ? value : {};
+}
+
+/** All that is said of one turn, but for its messages. */
+export function turnDetails(turn: object, style: Style): string {
+  const number = fieldOf(turn, "turn");
+  const facts = [
+    stringOf(turn, "timestamp"),
+    stringOf(turn, "model"),
+    durationText(numberOf(turn, "duration_ms")),
+    countText(numberOf(turn, "tokens"), "token"),
+    costText(numberOf(turn, "cost")),
+  ];
+  const said = facts.filter((fact) => fact !== undefined && fact !== "");
+  const heading = style.heading(`turn ${typeof number === "number" ? number : "?"}`);
+  const { word, paint } = verdictOf(turn, style);
+  const all = Object.entries({ ...turn, ...objectOf(fieldOf(turn, "fields")) });
+  const lines = [
+    `${heading} · ${said.map((fact) => oneLine(fact ?? "", 80)).join(" · ")}`,
+    ...(word === "" ? [] : [`${style.faint("passed".padEnd(nameUnits))}  ${paint(word)}`]),
+    ...factLines("expected", fieldOf(turn, "expected"), style),
+    ...all
+      .filter(([key]) => !hidden.has(key))
+      .flatMap(([key, value]: [string, unknown]) => factLines(key, value, style)),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** A line for a value, or one for each item of a list. */
+function factLines(key: string, value: unknown, style: Style): string[] {
+  if (value === undefined) return [];
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const name = oneLine(key, 40).padEnd(nameUnits);
+  return items.map((item, place) => {
+    const text = typeof item === "string" ? item : jsonStart(item, 200);
+    return `${style.faint(place === 0 ? name : " ".repeat(nameUnits))}  ${oneLine(text, 160)}`;
+  });
+}

@@ -1,0 +1,81 @@
+/**
+ * The turns of a session, wherever they are kept: in a log of any dialect, or in a document of
+ * ConnectOnion, which is told by its content. Opened for reading only.
+ */
+import type { CommandIo } from "./command-io.ts";
+import { openForReading } from "./opened-session.ts";
+import { fieldOf, stringOf } from "./text/stored-field.ts";
+
+/** What turns took together. */
+export interface ShownTotals {
+  readonly count: number;
+  readonly total_cost: number;
+  readonly total_tokens: number;
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** Turns and their messages, as found. */
+export interface TurnSource {
+  readonly turns: readonly object[];
+  readonly totals: ShownTotals;
+  /** What is odd about a document; a log has nothing of the kind. */
+  readonly diagnostics: readonly { readonly kind: string; readonly message: string }[];
+  /** Throws `ERR_INVALID_ARGUMENT` if there is no such turn. */
+  messagesOfTurn(turn: number): Promise<readonly object[]>;
+  /** What the model was given when the turn began. Throws as `messagesOfTurn`. */
+  messagesForReplay(turn: number): Promise<readonly object[]>;
+}
+
+/**
+ * Opens what is at a path.
+ * @throws BranchlogError as `openSession` and `openConnectonion` do.
+ */
+export async function openTurns(path: string, io: CommandIo): Promise<TurnSource> {
+  // Loaded on demand: a parser of YAML would make every other command start later.
+  const { isConnectonion, openConnectonion } = await import("@branchlog/core/connectonion");
+  if (!isConnectonion(path)) return turnsOfLog(path, io);
+  const session = await openConnectonion(path);
+  const { turns, totals, diagnostics } = session;
+  return {
+    turns,
+    totals,
+    diagnostics,
+    messagesOfTurn: async (turn) => session.messagesOfTurn(turn),
+    messagesForReplay: async (turn) => session.messagesForReplay(turn),
+  };
+}
+
+async function turnsOfLog(path: string, io: CommandIo): Promise<TurnSource> {
+  const { session } = await openForReading(path, io);
+  return {
+    turns: await session.turns(),
+    totals: await session.turnTotals(),
+    diagnostics: [],
+    messagesOfTurn: (turn) => session.messagesOfTurn(turn),
+    messagesForReplay: (turn) => session.messagesForReplay(turn),
+  };
+}
+
+/** A message as the messages of a log are: tool calls of a document are blocks of its content. */
+export function inBlocks(message: object): object {
+  const calls = fieldOf(message, "tool_calls");
+  if (!Array.isArray(calls)) return message;
+  const text = stringOf(message, "content");
+  const said = text === undefined || text === "" ? [] : [{ type: "text", text }];
+  const blocks = calls.map((call: unknown) => {
+    const called = fieldOf(call, "function");
+    const given = stringOf(called, "arguments") ?? "";
+    return { type: "toolCall", name: stringOf(called, "name"), arguments: parsed(given) };
+  });
+  return { ...message, content: [...said, ...blocks] };
+}
+
+function parsed(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return text;
+  }
+}

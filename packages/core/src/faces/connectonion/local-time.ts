@@ -1,0 +1,25 @@
+/**
+ * Times as ConnectOnion writes them: `2025-12-03 10:12:44`, the time of day of the machine, without
+ * a zone. Pure but for the zone of the process.
+ */
+
+/** The local time of a moment, to the second; empty for what is no moment. */
+export function localTimeText(epochMs: number): string {
+  const time = new Date(epochMs);
+  if (Number.isNaN(time.getTime())) return "";
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const date = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join("-");
+  return `${date} ${[time.getHours(), time.getMinutes(), time.getSeconds()].map(two).join(":")}`;
+}
+
+const form = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt ]+(\d{1,2}):(\d{2}):(\d{2})(?:\.\d*)?)?$/;
+
+/** The moment of a local time, in epoch ms; NaN for everything else, times with a zone included. */
+export function localTimeMs(text: unknown): number {
+  const parts = typeof text === "string" ? form.exec(text.trim()) : null;
+  if (parts === null) return Number.NaN;
+  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = parts
+    .slice(1)
+    .map((part) => (part === undefined ? undefined : Number(part)));
+  return new Date(year, month - 1, day, hour, minute, second).getTime();
+}

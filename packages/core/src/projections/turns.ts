@@ -1,0 +1,202 @@
+/**
+ * The turns of a path, in ConnectOnion's words: a turn begins with each user message and ends
+ * before the next. A compaction changes nothing about them. Pure and linear; messages of any shape
+ * are taken as far as they can be read.
+ */
+import type { SessionEntry } from "../entries/entry-types.ts";
+import { isStoredObject, storedList, storedNumber, storedText } from "./stored-value.ts";
+import { toolCallText } from "./tool-call-text.ts";
+import type { TurnFields, TurnNotes } from "./turn-notes.ts";
+
+/** One turn. */
+export interface SessionTurn {
+  /** Its number on the path, from 1. */
+  readonly turn: number;
+  /** The text of its user message. */
+  readonly input: string;
+  /** The last text of an assistant in it; empty if there is none. */
+  readonly result: string;
+  /** `provider/model` of its last assistant message; empty if there is none. */
+  readonly model: string;
+  /** From its first user, assistant or tool message to its last. */
+  readonly duration_ms: number;
+  /** Input and output of its assistant messages. */
+  readonly tokens: number;
+  /** US dollars, as stored with its assistant messages. */
+  readonly cost: number;
+  /** The calls of tools in it, in order, as `toolCallText` shows them. */
+  readonly tools_called: readonly string[];
+  /** Of its first entry, as ISO 8601; empty if that has none. */
+  readonly timestamp: string;
+  /** The id of its user message. */
+  readonly entryId: string;
+  /** What was to be expected of it, if somebody said so. */
+  readonly expected?: string;
+  /** Whether it was as expected, if somebody said so. */
+  readonly passed?: boolean;
+  /** Everything that was said about it, these two included. */
+  readonly fields: TurnFields;
+}
+
+/** Sums over turns. */
+export interface TurnTotals {
+  readonly count: number;
+  readonly total_tokens: number;
+  /** US dollars. */
+  readonly total_cost: number;
+  /** Turns of which somebody said that they passed. */
+  readonly passed: number;
+  /** Turns of which somebody said that they did not. */
+  readonly failed: number;
+}
+
+/** A turn that entries are still added to. */
+export interface OpenTurn {
+  readonly turn: number;
+  readonly entryId: string;
+  readonly startMs: number;
+  endMs: number;
+  timestamp: string;
+  input: string;
+  result: string;
+  model: string;
+  tokens: number;
+  cost: number;
+  readonly toolsCalled: string[];
+}
+
+/** A turn that begins with the user message of that id, at that time. */
+export function beginTurn(turn: number, entryId: string, timeMs: number): OpenTurn {
+  const texts = { timestamp: "", input: "", result: "", model: "" };
+  const sums = { tokens: 0, cost: 0 };
+  return { turn, entryId, startMs: timeMs, endMs: timeMs, ...texts, ...sums, toolsCalled: [] };
+}
+
+/** Whether a message with that role is part of a turn's time; a shell command beside it is not. */
+export function takesTime(role: string | undefined): boolean {
+  return role === "user" || role === "assistant" || role === "toolResult";
+}
+
+/** Takes note that the turn went on at that time; one that cannot be read says nothing. */
+export function goOn(open: OpenTurn, timeMs: number): void {
+  if (!Number.isNaN(timeMs)) open.endMs = timeMs;
+}
+
+/** Adds the body of a user or assistant message; every other says nothing here. */
+export function addMessage(open: OpenTurn, entry: SessionEntry): void {
+  const message: unknown = entry.type === "message" ? entry.message : undefined;
+  if (!isStoredObject(message) || !("role" in message)) return;
+  const content = "content" in message ? message.content : undefined;
+  if (message.role === "assistant") {
+    addAnswer(open, message, content);
+  } else if (message.role === "user" && entry.id === open.entryId) {
+    open.input = storedText(content, "\n");
+    open.timestamp = typeof entry.timestamp === "string" ? entry.timestamp : "";
+  }
+}
+
+function addAnswer(open: OpenTurn, message: object, content: unknown): void {
+  open.result = storedText(content, "\n") || open.result;
+  open.model = modelOf(message) || open.model;
+  const usage = "usage" in message ? message.usage : undefined;
+  if (isStoredObject(usage)) {
+    const input = "input" in usage ? storedNumber(usage.input) : 0;
+    const output = "output" in usage ? storedNumber(usage.output) : 0;
+    const cost = "cost" in usage ? usage.cost : undefined;
+    open.tokens += input + output;
+    open.cost += isStoredObject(cost) && "total" in cost ? storedNumber(cost.total) : 0;
+  }
+  for (const block of storedList(content)) {
+    if (!isStoredObject(block) || !("type" in block) || block.type !== "toolCall") continue;
+    const name = "name" in block ? block.name : undefined;
+    open.toolsCalled.push(toolCallText(name, "arguments" in block ? block.arguments : undefined));
+  }
+}
+
+/** `provider/model`, or what there is of it. */
+function modelOf(message: object): string {
+  const provider = "provider" in message ? message.provider : "";
+  const model = "model" in message ? message.model : "";
+  return [provider, model].filter((part) => typeof part === "string" && part !== "").join("/");
+}
+
+/** What was said about a turn of which nobody said anything. */
+export const nothingSaid: TurnFields = {};
+
+/**
+ * The turn as it stands now, with what was said about it. What is added later does not change it.
+ */
+export function turnOf(open: OpenTurn, fields: TurnFields = nothingSaid): SessionTurn {
+  const { turn, input, result, model, tokens, cost, timestamp, entryId } = open;
+  const duration = open.endMs - open.startMs;
+  return withFields(
+    {
+      turn,
+      input,
+      result,
+      model,
+      duration_ms: duration > 0 ? duration : 0,
+      tokens,
+      cost,
+      tools_called: [...open.toolsCalled],
+      timestamp,
+      entryId,
+      fields: nothingSaid,
+    },
+    fields,
+  );
+}
+
+/** The same turn, with what was said about it. */
+export function withFields(turn: SessionTurn, fields: TurnFields): SessionTurn {
+  const { expected: _, passed: __, ...rest } = turn;
+  const expected = fields["expected"];
+  const passed = fields["passed"];
+  return {
+    ...rest,
+    ...(typeof expected === "string" ? { expected } : {}),
+    ...(typeof passed === "boolean" ? { passed } : {}),
+    fields,
+  };
+}
+
+/**
+ * The turns of a path whose entries are all at hand, root-most first.
+ *
+ * @param notes what was said about them; of the whole log, as a rule
+ */
+export function turnsOfEntries(
+  path: Iterable<SessionEntry>,
+  notes: TurnNotes = new Map(),
+): SessionTurn[] {
+  const turns: OpenTurn[] = [];
+  for (const entry of path) {
+    const role = roleOf(entry);
+    const timeMs = Date.parse(entry.timestamp);
+    if (role === "user") turns.push(beginTurn(turns.length + 1, entry.id, timeMs));
+    const open = turns.at(-1);
+    if (open === undefined) continue;
+    if (takesTime(role)) goOn(open, timeMs);
+    addMessage(open, entry);
+  }
+  return turns.map((open) => turnOf(open, notes.get(open.entryId)));
+}
+
+function roleOf(entry: SessionEntry): string | undefined {
+  const message: unknown = entry.type === "message" ? entry.message : undefined;
+  const role = isStoredObject(message) && "role" in message ? message.role : undefined;
+  return typeof role === "string" ? role : undefined;
+}
+
+/** What turns took together, and how many passed. */
+export function turnTotals(turns: Iterable<SessionTurn>): TurnTotals {
+  const totals = { count: 0, total_tokens: 0, total_cost: 0, passed: 0, failed: 0 };
+  for (const { tokens, cost, passed } of turns) {
+    totals.count += 1;
+    totals.total_tokens += tokens;
+    totals.total_cost += cost;
+    if (passed === true) totals.passed += 1;
+    if (passed === false) totals.failed += 1;
+  }
+  return totals;
+}

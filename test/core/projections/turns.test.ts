@@ -1,0 +1,135 @@
+/** The turns of a path: what belongs to one, what it took, and what was said about it. */
+import { describe, expect, it } from "vitest";
+import { turnsOfEntries, turnTotals } from "../../../packages/core/src/projections/turns.ts";
+import { turnNotes } from "../../../packages/core/src/projections/turn-notes.ts";
+import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import type { AgentMessage } from "../../../packages/core/src/entries/message-types.ts";
+import { foldAll } from "./fold.ts";
+import {
+  assistant,
+  assistantMessage,
+  compaction,
+  message,
+  stored,
+  usageOf,
+  user,
+} from "./sample-entries.ts";
+
+const note = (targetId: unknown, fields: unknown): SessionEntry =>
+  stored("custom", "n", null, { customType: "branchlog.turn", data: { targetId, fields } });
+
+const at = (entry: SessionEntry, timestamp: string): SessionEntry => ({ ...entry, timestamp });
+
+describe("the turns of a path", () => {
+  it("begin with each user message, and say what was asked, answered and spent", () => {
+    const call = {
+      type: "toolCall",
+      id: "c",
+      name: "run",
+      arguments: { command: "ls -la" },
+    } as const;
+    const answered = (content: object[], model: string): AgentMessage => {
+      const usage = usageOf(10, 5, 0.25);
+      // Past what the types allow to say so shortly.
+      return { ...assistantMessage(""), content, model, usage } as AgentMessage;
+    };
+    const path = [
+      assistant("a0", null, "before any turn"),
+      at(user("u1", "a0", "one"), "2025-06-03T09:00:00.000Z"),
+      at(
+        message("a1", "u1", answered([{ type: "text", text: "Looking." }, call], "first")),
+        "2025-06-03T09:00:01.000Z",
+      ),
+      at(message("a2", "a1", answered([call], "second")), "2025-06-03T09:00:02.500Z"),
+      at(stored("label", "l", "a2", { targetId: "u1", label: "x" }), "2025-06-04T09:00:00.000Z"),
+      at(user("u2", "l", "two"), "2025-06-05T09:00:00.000Z"),
+    ];
+    expect(turnsOfEntries(path)).toEqual([
+      {
+        turn: 1,
+        input: "one",
+        result: "Looking.",
+        model: "anthropic/second",
+        duration_ms: 2500,
+        tokens: 30,
+        cost: 0.5,
+        tools_called: ["run(command='ls -la')", "run(command='ls -la')"],
+        timestamp: "2025-06-03T09:00:00.000Z",
+        entryId: "u1",
+        fields: {},
+      },
+      {
+        turn: 2,
+        input: "two",
+        result: "",
+        model: "",
+        duration_ms: 0,
+        tokens: 0,
+        cost: 0,
+        tools_called: [],
+        timestamp: "2025-06-05T09:00:00.000Z",
+        entryId: "u2",
+        fields: {},
+      },
+    ]);
+  });
+
+  it("are all there though the path was compacted", () => {
+    const path = [
+      user("u1", null, "one"),
+      assistant("a1", "u1", "first"),
+      compaction("c", "a1", "what was", "c"),
+      user("u2", "c", "two"),
+    ];
+    expect(turnsOfEntries(path).map(({ input }) => input)).toEqual(["one", "two"]);
+  });
+
+  it("take what was said about them, later words first, key by key", () => {
+    const notes = foldAll(turnNotes, [
+      note("u1", { expected: "a", passed: false, grade: 1 }),
+      note("u2", { passed: "yes" }),
+      note("u1", { passed: true }),
+      note("u1", null),
+      note(5, { passed: false }),
+      stored("custom", "n", null, { customType: "other", data: { targetId: "u1", fields: {} } }),
+    ]);
+    const turns = turnsOfEntries([user("u1", null, "one"), user("u2", "u1", "two")], notes);
+    expect(turns[0]).toMatchObject({
+      expected: "a",
+      passed: true,
+      fields: { expected: "a", passed: true, grade: 1 },
+    });
+    expect(turns[1]).not.toHaveProperty("passed");
+    expect(turnTotals(turns)).toEqual({
+      count: 2,
+      total_tokens: 0,
+      total_cost: 0,
+      passed: 1,
+      failed: 0,
+    });
+  });
+
+  it("are read from messages of any shape", () => {
+    const odd = (id: string, body: unknown): SessionEntry =>
+      stored("message", id, null, { message: body });
+    const turns = turnsOfEntries([
+      odd("u1", { role: "user" }),
+      odd("x", null),
+      odd("a1", { role: "assistant", content: "as text", model: "only", usage: { input: "many" } }),
+      odd("a2", { role: "assistant", content: [null, { type: "toolCall" }, { type: "text" }] }),
+      odd("a3", { role: "assistant", usage: { input: 1, cost: null } }),
+      odd("t", { role: "toolResult" }),
+      odd("u2", {
+        role: "user",
+        content: [
+          { type: "text", text: "a" },
+          { type: "text", text: "b" },
+        ],
+      }),
+    ]);
+    expect(turns).toMatchObject([
+      { input: "", result: "as text", model: "only", tokens: 1, tools_called: ["()"] },
+      { input: "a\nb" },
+    ]);
+  });
+});
