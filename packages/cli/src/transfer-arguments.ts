@@ -37,7 +37,7 @@ function importOptions(
     .positional("source", {
       type: "string",
       demandOption: true,
-      describe: "A transcript of Claude Code, or a rollout of Codex",
+      describe: "A session of Claude Code, Codex or ConnectOnion",
     })
     .option("output", {
       alias: "o",

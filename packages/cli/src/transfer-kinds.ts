@@ -8,35 +8,63 @@ import {
   importSession,
   linearPieces,
   markdownPieces,
+  openSession,
 } from "@branchlog/core";
-import type {
-  ExportOptions,
-  ExportReport,
-  ImportOptions,
-  ImportReport,
-  SourceKind,
-} from "@branchlog/core";
+import type { ExportOptions, ExportReport, SourceKind } from "@branchlog/core";
+import {
+  exportConnectonion,
+  importConnectonion,
+  isConnectonion,
+} from "@branchlog/core/connectonion";
+import type { Style } from "./style.ts";
+import { oneLine } from "./text/clean-text.ts";
+import { importedTurnsText, importText } from "./text/import-text.ts";
+import { countText } from "./text/quantities.ts";
+import { lossText } from "./text/loss-text.ts";
+
+/** What was made, for programs and for people. */
+interface Made {
+  readonly json: object;
+  readonly text: (style: Style) => string;
+}
 
 /** Makes a session file of what another agent stored. */
-type Importer = (source: string, target: string, options: ImportOptions) => Promise<ImportReport>;
+type Importer = (
+  source: string,
+  target: string,
+  options: { readonly signal: AbortSignal },
+) => Promise<Made>;
 
 /** By the agent that is named with `--from`. */
 export const importers: ReadonlyMap<string, Importer> = new Map<string, Importer>([
   ["claude", importerOf("claude")],
   ["codex", importerOf("codex")],
+  ["connectonion", importDocument],
 ]);
 
-function importerOf(from: SourceKind): Importer {
-  return (source, target, options) => importSession(source, target, { ...options, from });
+/** Without `--from`: the source is recognised by what is in it. */
+export const importRecognised: Importer = (source, target, options) =>
+  isConnectonion(source)
+    ? importDocument(source, target)
+    : importerOf("auto")(source, target, options);
+
+function importerOf(from: SourceKind | "auto"): Importer {
+  return async (source, target, { signal }) => {
+    const report = await importSession(source, target, { from, signal });
+    return { json: report, text: (style) => importText(report, style) };
+  };
 }
 
-/** Without `--from`: the source is recognised by what is in it. */
-export const importRecognised: Importer = importSession;
+async function importDocument(source: string, target: string): Promise<Made> {
+  const report = await importConnectonion(source, target);
+  const json = { kind: "connectonion", ...report };
+  return { json, text: (style) => importedTurnsText(report, style) };
+}
 
 /** Makes another form of a session. */
 export interface Exporter {
   /** Writes a new file. */
-  readonly write: (source: string, target: string, options: ExportOptions) => Promise<ExportReport>;
+  readonly write: (source: string, target: string, options: ExportOptions) => Promise<Made>;
   /** The same bytes for standard output; null for a form that is only a file. */
   readonly pieces:
     | ((source: string, options: ExportOptions) => AsyncIterable<string | Buffer>)
@@ -47,6 +75,30 @@ export interface Exporter {
 
 /** By the format that is named with `--to`. */
 export const exporters: ReadonlyMap<string, Exporter> = new Map<string, Exporter>([
-  ["markdown", { write: exportMarkdown, pieces: markdownPieces, isText: true }],
-  ["pi", { write: exportLinear, pieces: linearPieces, isText: false }],
+  ["markdown", { write: written(exportMarkdown), pieces: markdownPieces, isText: true }],
+  ["pi", { write: written(exportLinear), pieces: linearPieces, isText: false }],
+  ["connectonion", { write: exportDocument, pieces: null, isText: false }],
 ]);
+
+function written(
+  write: (source: string, target: string, options: ExportOptions) => Promise<ExportReport>,
+): Exporter["write"] {
+  return async (source, target, options) => {
+    const report = await write(source, target, options);
+    const { path, bytes } = report;
+    const text = `wrote ${oneLine(path, 400)}, ${countText(bytes, "byte")}\n`;
+    return { json: report, text: () => text };
+  };
+}
+
+async function exportDocument(
+  source: string,
+  target: string,
+  { at, signal }: ExportOptions,
+): Promise<Made> {
+  const opening = { access: "read", ...(signal === undefined ? {} : { signal }) } as const;
+  const session = await openSession(source, opening);
+  if (at !== undefined) await session.moveTo(at);
+  const report = await exportConnectonion(session, target);
+  return { json: report, text: () => lossText(report) };
+}

@@ -1,6 +1,6 @@
 /** The turns as they are emitted. */
 import { expect, it } from "vitest";
-import { live } from "@branchlog/core";
+import { live as liveViews } from "@branchlog/core";
 import type { EntryDraft } from "@branchlog/core";
 import { managersWith } from "../../../packages/core/src/faces/pi/session-manager.ts";
 import { assistantMessage } from "../projections/sample-entries.ts";
@@ -73,7 +73,7 @@ it("follow the leaf to another branch, and what other processes append", async (
 it("of a session manager go with it to another session", async () => {
   const world = new World();
   const manager = managersWith(world).create("/w", "/sessions");
-  const shown = seen(live(manager).turns$);
+  const shown = seen(liveViews(manager).turns$);
   manager.appendMessage({ role: "user", content: "one", timestamp: 1 });
   await turnsOfTheLoop(8);
   manager.newSession();

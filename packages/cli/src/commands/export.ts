@@ -2,10 +2,8 @@
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
-
 import { sizeOf, withProgress } from "../progress.ts";
-import { cleanText, oneLine } from "../text/clean-text.ts";
-import { countText } from "../text/quantities.ts";
+import { cleanText } from "../text/clean-text.ts";
 import { exporters } from "../transfer-kinds.ts";
 import type { Exporter } from "../transfer-kinds.ts";
 
@@ -36,12 +34,11 @@ export async function exportCommand(
     return 0;
   }
   const task = { what: "exporting", bytes: sizeOf(file) * readings };
-  const report = await withProgress(io.err, task, () =>
+  const made = await withProgress(io.err, task, () =>
     exporter.write(file, output, { at, signal: io.signal }),
   );
-  if (json) await writeJsonLine(io.out, { to, ...report });
-  else
-    await io.out.write(`wrote ${oneLine(report.path, 400)}, ${countText(report.bytes, "byte")}\n`);
+  if (json) await writeJsonLine(io.out, { to, ...made.json });
+  else await io.out.write(made.text(io.out.style));
   return 0;
 }
 

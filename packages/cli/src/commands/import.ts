@@ -1,10 +1,7 @@
 /** `branchlog import`: makes a session file of what another agent stored. */
-import type { ImportReport } from "@branchlog/core";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
-
 import { sizeOf, withProgress } from "../progress.ts";
-import { importText } from "../text/import-text.ts";
 import { importers, importRecognised } from "../transfer-kinds.ts";
 
 /** What `branchlog import` was asked. */
@@ -26,10 +23,8 @@ export async function importCommand(
   const importer = from === undefined ? importRecognised : importers.get(from);
   if (importer === undefined) throw new Error(`nothing imports ${from}`);
   const task = { what: "importing", bytes: sizeOf(source) };
-  const report: ImportReport = await withProgress(err, task, () =>
-    importer(source, output, { signal }),
-  );
-  if (json) await writeJsonLine(out, report);
-  else await out.write(importText(report, out.style));
+  const made = await withProgress(err, task, () => importer(source, output, { signal }));
+  if (json) await writeJsonLine(out, made.json);
+  else await out.write(made.text(out.style));
   return 0;
 }

@@ -1,5 +1,6 @@
 /** What became of a source that was imported, as people read it. Pure. */
 import type { ImportReport } from "@branchlog/core";
+import type { ImportedLog } from "@branchlog/core/connectonion";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { countText, numberText } from "./quantities.ts";
@@ -17,6 +18,18 @@ export function importText(report: ImportReport, style: Style): string {
     `imported   ${numberText(imported)} of ${countText(lines, "line")}\n`,
     skippedText(report),
     findingsText(report, style),
+  ].join("");
+}
+
+/** The new session of a document, with its turns and what was odd about them. */
+export function importedTurnsText(report: ImportedLog, style: Style): string {
+  const { path, turns, entries, diagnostics } = report;
+  const odd = diagnostics.map(({ message }) => `${style.warning(oneLine(message, 200))}\n`);
+  return [
+    `${style.heading(oneLine(path, 400))}\n`,
+    `turns      ${numberText(turns)}, from connectonion\n`,
+    `entries    ${numberText(entries)}\n`,
+    ...odd,
   ].join("");
 }
 

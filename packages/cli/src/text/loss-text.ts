@@ -1,0 +1,12 @@
+/** What a document of ConnectOnion was written, and what it cannot say. Pure. */
+import type { ExportedDocument } from "@branchlog/core/connectonion";
+import { oneLine } from "./clean-text.ts";
+import { countText, numberText } from "./quantities.ts";
+
+/** The document with its turns, and a line for what is in the session only. */
+export function lossText({ path, turns, lost }: ExportedDocument): string {
+  const made = `wrote ${oneLine(path, 400)}, ${countText(turns, "turn")}\n`;
+  if (lost.length === 0) return made;
+  const list = lost.map(({ reason, count }) => `${reason} ${numberText(count)}`).join(", ");
+  return `${made}left out   ${list}\n`;
+}
