@@ -1,6 +1,6 @@
 /** The turns as they are emitted. */
 import { expect, it } from "vitest";
-import { live as liveViews } from "@branchlog/core";
+import { live } from "@branchlog/core";
 import type { EntryDraft } from "@branchlog/core";
 import { managersWith } from "../../../packages/core/src/faces/pi/session-manager.ts";
 import { assistantMessage } from "../projections/sample-entries.ts";
@@ -11,7 +11,7 @@ const answer = (text: string): EntryDraft => ({ type: "message", message: assist
 it("come as they grow, and again when something is said about one", async () => {
   const world = new World();
   const session = await world.create();
-  const live = seen(session.turns$);
+  const emitted = seen(session.turns$);
   await turnsOfTheLoop();
   const { id } = await session.append(say("one"));
   await turnsOfTheLoop();
@@ -24,7 +24,7 @@ it("come as they grow, and again when something is said about one", async () => 
   const data = { targetId: id, fields: { passed: true } };
   await session.append({ type: "custom", customType: "branchlog.turn", data });
   await turnsOfTheLoop(8);
-  const shown = values(live).map((list) =>
+  const shown = values(emitted).map((list) =>
     [...list].map(({ input, result, passed }) => [input, result, passed]),
   );
   expect(shown).toEqual([
@@ -40,7 +40,7 @@ it("come as they grow, and again when something is said about one", async () => 
       ["two", "", undefined],
     ],
   ]);
-  const last = values(live).at(-1);
+  const last = values(emitted).at(-1);
   expect(last?.length).toBe(2);
   expect(last?.at(0)?.input).toBe("one");
   expect(last?.at(-1)?.input).toBe("two");
@@ -55,7 +55,7 @@ it("follow the leaf to another branch, and what other processes append", async (
   const session = await world.create();
   const { id } = await session.append(say("one"));
   await session.append(say("two"));
-  const live = seen(session.turns$);
+  const emitted = seen(session.turns$);
   await turnsOfTheLoop();
   await session.moveTo(id);
   await turnsOfTheLoop();
@@ -64,7 +64,7 @@ it("follow the leaf to another branch, and what other processes append", async (
   await other.append(say("three"));
   await world.hint();
   await turnsOfTheLoop(8);
-  const inputs = values(live).map((list) => [...list].map(({ input }) => input));
+  const inputs = values(emitted).map((list) => [...list].map(({ input }) => input));
   expect(inputs[0]).toEqual(["one", "two"]);
   expect(inputs[1]).toEqual(["one"]);
   expect(inputs.at(-1)).toEqual(["one", "two", "three"]);
@@ -73,7 +73,7 @@ it("follow the leaf to another branch, and what other processes append", async (
 it("of a session manager go with it to another session", async () => {
   const world = new World();
   const manager = managersWith(world).create("/w", "/sessions");
-  const shown = seen(liveViews(manager).turns$);
+  const shown = seen(live(manager).turns$);
   manager.appendMessage({ role: "user", content: "one", timestamp: 1 });
   await turnsOfTheLoop(8);
   manager.newSession();

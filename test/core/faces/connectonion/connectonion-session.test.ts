@@ -14,12 +14,16 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { createConnectonion, isConnectonion, openConnectonion } from "@branchlog/core/connectonion";
 import type { NewTurn } from "@branchlog/core/connectonion";
+import { createRandom } from "../../../../packages/bench/src/generator/random.ts";
 import { isBranchlogError } from "../../../../packages/core/src/errors.ts";
+import { readDocument } from "../../../../packages/core/src/faces/connectonion/read-document.ts";
 import { createMemoryPorts } from "../../../../packages/core/src/store/memory-ports.ts";
 import { ManualClock } from "../../../../packages/core/src/store/manual-clock.ts";
 import { MemoryFileSystem } from "../../../../packages/core/src/store/memory-file-system.ts";
 import { nodeFileSystem } from "../../../../packages/core/src/store/node-file-system.ts";
 import type { Ports } from "../../../../packages/core/src/store/ports.ts";
+import { CrashFileSystem } from "../../../support/crash-file-system.ts";
+import { seed } from "../../../support/fault-seed.ts";
 import { failEveryCall, failingFileSystem, failures } from "../../../support/failing-calls.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { fixtureText } from "./documents.ts";
@@ -251,6 +255,29 @@ describe("a document that others write, too", () => {
       return hasFailed;
     });
     expect(failed).toBeGreaterThan(0);
+  });
+
+  it(`is the old one or the new one, whole, wherever the power goes (seed ${seed})`, async () => {
+    const random = createRandom(seed);
+    const path = "/d/oo.yaml";
+    const before = fixtureText("ideal");
+    for (let calls = 0; ; calls += 1) {
+      const disk = new CrashFileSystem();
+      disk.addDurable(path, Buffer.from(before));
+      const ports = createMemoryPorts({ fs: disk.fs });
+      const session = await openConnectonion(path, { ports });
+      disk.dieAfter(calls);
+      const result = await session.appendTurn(turn, messages).catch(() => undefined);
+      for (let run = 0; run < 8; run += 1) {
+        const found = disk
+          .afterPowerLoss((of) => random.below(of))
+          .readFileSync(path)
+          .toString();
+        if (found === before) expect(result, `after ${calls} calls`).toBeUndefined();
+        else expect(readDocument(found, path).document.turns).toHaveLength(4);
+      }
+      if (!disk.isDead) break;
+    }
   });
 
   it("is left alone if it keeps changing", async () => {
