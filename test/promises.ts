@@ -24,7 +24,7 @@ export const promises: Readonly<Record<string, string>> = {
   P17: "The cost of an append does not depend on the length of the history",
   P18: "Every walk ends on every input: cycles, duplicates, missing parents, deep chains",
   P19: "Bytes in are bytes out: unknown types, fields, key order and number forms survive",
-  P20: "pi reads every pi file that this engine writes, and the reverse",
+  P20: "pi reads every pi file and omp every omp file that this engine writes, and the reverse",
   P21: "A checkpoint or catalog may be lost or damaged: only the time changes",
   P22: "Forks hold every entry once, with consistent ids and the same context",
   P23: "Files are 0600, directories 0700; ids and names from outside never become paths unchecked",
