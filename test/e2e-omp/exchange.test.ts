@@ -63,7 +63,7 @@ describe("a session", () => {
     expect(ours.name).toBe(`${second === undefined ? "begun" : "continued"} with a name`);
   });
 
-  it.each(["seed-omp", "omp-18"])("as the fixture %s reads the same", (name) => {
+  it.each(["seed-omp", "omp-jan", "omp-18"])("as the fixture %s reads the same", (name) => {
     const { omp, ours } = described(
       fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)),
     );
