@@ -101,7 +101,7 @@ describe("list", () => {
     expect(ids((await branchlog(["list", "--all", "--json"])).out)).toHaveLength(3);
     const missing = await branchlog(["list", join(home, "gone"), "--json"]);
     expect(missing.code).toBe(1);
-    expect(jsonLines(missing.err)).toMatchObject([{ error: { code: "ENOENT" } }]);
+    expect(jsonLines(missing.err)).toMatchObject([{ error: { code: "ERR_LOG_MISSING" } }]);
   });
 });
 

@@ -1,7 +1,8 @@
 /** The built command as a process: pipes, signals, colours, memory. Runs on dist. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, statSync } from "node:fs";
+import { copyFileSync, readdirSync, statSync } from "node:fs";
+import { watch } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeSessionFile } from "../../packages/bench/src/generator/index.ts";
@@ -120,6 +121,23 @@ describe("an interrupt", () => {
     expect(await ended(child)).toEqual({ code: 130, signal: null });
     expect(statSync(file).size).toBeGreaterThan(before);
     expect((await runProcess(["verify", file])).code).toBe(0);
+  });
+});
+
+describe("signals that come twice", () => {
+  it.each(["SIGINT", "SIGTERM"] as const)("leave nothing half made: %s", async (signal) => {
+    const source = largeSession(60_000_000);
+    const directory = temporaryDirectory();
+    const target = join(directory, "converted.jsonl");
+    const child = startCommand(["convert", source, "--to", "omp", "-o", target]);
+    child.stdout?.resume();
+    child.stderr?.resume();
+    // A part of it is there: now is the moment.
+    for await (const { filename } of watch(directory)) if (filename?.endsWith(".tmp")) break;
+    child.kill(signal);
+    child.kill(signal);
+    expect(await ended(child)).toMatchObject({ code: 130 });
+    expect(readdirSync(directory)).toEqual([]);
   });
 });
 

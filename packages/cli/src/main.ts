@@ -29,13 +29,20 @@ const writers: ReadonlySet<Command["name"]> = new Set([
   "migrate",
   "import",
   "export",
+  "delete",
 ]);
 
-process.once("SIGINT", () => {
-  interrupt.abort();
-  // Nothing to finish. What writes ends by itself, once it knows what became of it.
-  if (!writing) process.exit(exitCodes.interrupted);
-});
+const signals = { SIGINT: exitCodes.interrupted, SIGTERM: 143, SIGHUP: 129 } as const;
+let interruptions = 0;
+for (const [signal, code] of Object.entries(signals)) {
+  process.on(signal, () => {
+    interrupt.abort();
+    interruptions += 1;
+    // Nothing to finish. What writes ends by itself, once it knows what became of it: a key that is
+    // pressed twice, or a signal that comes to all of a group, must not leave half a file behind.
+    if (!writing || interruptions > 2) process.exit(code);
+  });
+}
 
 const io: CommandIo = {
   out: outputOn(process.stdout),

@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { openSession } from "../../../packages/core/src/index.ts";
 import { DirectoryCatalog } from "../../../packages/core/src/catalog/directory-catalog.ts";
 import type { ListedSession } from "../../../packages/core/src/catalog/listed-session.ts";
 import { sessionFilesIn } from "../../../packages/core/src/catalog/session-files.ts";
@@ -57,6 +58,21 @@ describe("the name of a session", () => {
     }
     expect(titleSlotOf({ ...value, source: "auto" })?.source).toBe("auto");
     expect(titleSlotOf({ ...value, source: "else" })).toBeUndefined();
+  });
+
+  it.each([
+    ["a blank line", (at: string) => `\n${at}`],
+    ["a byte-order mark", (at: string) => `\uFEFF${at}`],
+    [
+      "another order of keys",
+      (at: string) => at.replace('{"type":"title","v":1', '{"v":1,"type":"title"'),
+    ],
+  ])("is what opening says where the slot stands behind %s", async (_, moved) => {
+    const path = join(newDirectory(), "s.jsonl");
+    writeFileSync(path, `${moved(slot("Slot"))}\n${jsonl([header(), user("x")])}`);
+    const session = await openSession(path, { access: "read" });
+    const facts = await readSessionFacts(path);
+    expect([facts?.name, facts?.dialect]).toEqual([session.name, session.dialect]);
   });
 
   it("is another when the slot is overwritten in place", async () => {

@@ -94,7 +94,9 @@ describe("finding sessions", () => {
 
   it("fails for a place that is not there, and ends with the reason of its signal", async () => {
     const root = temporaryDirectory();
-    await expect(findSessions([join(root, "gone")])).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(findSessions([join(root, "gone")])).rejects.toMatchObject({
+      code: "ERR_LOG_MISSING",
+    });
     const signal = AbortSignal.abort(new Error("enough"));
     await expect(findSessions([root], { signal })).rejects.toThrow("enough");
   });

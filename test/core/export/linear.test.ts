@@ -31,6 +31,31 @@ async function idsOnBranch(session: Session): Promise<string[]> {
   return ids;
 }
 
+describe("a path of a session of omp", () => {
+  const header = { type: "session", version: 3, id: "x", timestamp: "", cwd: "/", title: "first" };
+  const timestamp = "2026-01-01T00:00:00.000Z";
+  const entry = (type: string, id: string, parentId: string | null, fields: object): object => ({
+    type,
+    id,
+    parentId,
+    timestamp,
+    ...fields,
+  });
+  const root = entry("custom_message", "1", null, { customType: "x", content: "c", display: true });
+
+  it.each([
+    ["renamed", "later"],
+    ["without its name", ""],
+  ])("is %s as its source is, whose entry for that stands elsewhere", async (_, title) => {
+    const elsewhere = entry("title_change", "2", null, { title, source: "user" });
+    const path = join(temporaryDirectory(), "omp.jsonl");
+    const lines = [header, root, elsewhere].map((record) => `${JSON.stringify(record)}\n`);
+    writeFileSync(path, lines.join(""));
+    const source = await openSession(path, { access: "read" });
+    expect((await exported(path, "1")).name).toBe(source.name);
+  });
+});
+
 describe.each([...fixtureNames(), "realistic-session"])("a path of %s", (name) => {
   const source = fixture(name);
 

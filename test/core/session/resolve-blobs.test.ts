@@ -1,4 +1,5 @@
 /** Images that omp keeps in files of their own: put back where they were, and checked. */
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -63,6 +64,14 @@ describe("the images of a message", () => {
     expect(resolveBlobs(images, { directory, onProblem })).toEqual(images);
     const reasons = problems.map(({ reason }) => reason).toSorted();
     expect(reasons).toEqual(["damaged", "missing", "unreadable"]);
+  });
+
+  it.runIf(process.platform === "linux")("are not waited for where a pipe has their name", () => {
+    const directory = temporaryDirectory();
+    const sha = "c".repeat(64);
+    execFileSync("/usr/bin/env", ["mkfifo", join(directory, sha)]);
+    const image = { type: "image", data: `blob:sha256:${sha}` };
+    expect(resolveBlobs(image, { directory })).toEqual(image);
   });
 
   it("are never looked for outside of their directory", () => {

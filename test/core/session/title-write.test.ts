@@ -30,13 +30,13 @@ function copy(): string {
 function inMemory(options: { readonly lockWaitMs?: number } = {}): {
   readonly fs: MemoryFileSystem;
   readonly engine: Engine;
-  readonly name: (title: string) => void;
+  readonly name: (title: string) => boolean;
 } {
   const fs = new MemoryFileSystem();
   fs.writeFileSync("/session.jsonl", readFileSync(fixture));
   const ports = { fs, lock: new MemoryLock(), ...reproducible() };
   const engine = Engine.openSync("/session.jsonl", { ports, checkpoint: "off", ...options });
-  const name = (title: string): void => runSync(writeTitle(engine, title, "user"), ports.clock);
+  const name = (title: string): boolean => runSync(writeTitle(engine, title, "user"), ports.clock);
   return { fs, engine, name };
 }
 
@@ -141,7 +141,8 @@ describe("writing a title", () => {
     await createSession(path, { dialect: "omp", title: "in the header" });
     const engine = Engine.openSync(path);
     const before = readFileSync(path);
-    const write = (): void => runSync(writeTitle(engine, "x", "user"), engine.settings.ports.clock);
+    const write = (): boolean =>
+      runSync(writeTitle(engine, "x", "user"), engine.settings.ports.clock);
     expect(write).toThrow(expect.objectContaining({ code: "ERR_APPEND_FAILED", path }));
     expect(readFileSync(path)).toEqual(before);
   });
@@ -171,7 +172,8 @@ describe("writing a title", () => {
   it("is refused to those who only read", () => {
     const path = copy();
     const engine = Engine.openSync(path, { access: "read" });
-    const write = (): void => runSync(writeTitle(engine, "x", "user"), engine.settings.ports.clock);
+    const write = (): boolean =>
+      runSync(writeTitle(engine, "x", "user"), engine.settings.ports.clock);
     expect(write).toThrow(expect.objectContaining({ code: "ERR_READ_ONLY" }));
   });
 
@@ -211,6 +213,59 @@ describe("writing a title", () => {
     };
     name("in two parts");
     expect(engine.log.state.name).toBe("in two parts");
+  });
+
+  it("is kept from an agent where a user named the session a moment ago", () => {
+    const { engine, name } = inMemory();
+    const { ports } = engine.settings;
+    const other = Engine.openSync("/session.jsonl", { ports, checkpoint: "off" });
+    expect(name("said by its user")).toBe(true);
+    expect(runSync(writeTitle(other, "made up", "auto"), ports.clock)).toBe(false);
+    expect(other.log.state.name).toBe("said by its user");
+  });
+
+  it("is seen where the clock of the files stands still meanwhile", () => {
+    const { fs, engine, name } = inMemory();
+    const coarse = new Proxy(fs, {
+      get: (target, key) => {
+        if (key === "statSync") {
+          return (path: string) => {
+            const stat = target.statSync(path);
+            return stat && { ...stat, ctimeMs: 1, mtimeMs: 1 };
+          };
+        }
+        const member: unknown = Reflect.get(target, key);
+        return typeof member === "function" ? (member.bind(target) as unknown) : member;
+      },
+    });
+    const ports = { ...engine.settings.ports, fs: coarse };
+    const other = Engine.openSync("/session.jsonl", { ports, checkpoint: "off" });
+    name("one");
+    other.refreshSync();
+    expect(other.log.state.name).toBe("one");
+    runSync(writeTitle(other, "two", "user"), ports.clock);
+    expect(other.log.state.name).toBe("two");
+  });
+
+  it("leaves no lock of omp behind on a full disk, and says what to do", () => {
+    const { fs, name } = inMemory();
+    fs.onCall = ({ name: call, path }) => {
+      if (call !== "writeSync" || path?.endsWith(".lock") !== true) return;
+      throw Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" });
+    };
+    expect(() => name("x")).toThrow(expect.objectContaining({ code: "ERR_APPEND_FAILED" }));
+    fs.onCall = undefined;
+    expect(fs.statSync("/.session.jsonl.lock")).toBeNull();
+    expect(name("y")).toBe(true);
+  });
+
+  it("does not take away a lock that has become another's", () => {
+    const { fs, name } = inMemory();
+    fs.onCall = ({ name: call }) => {
+      if (call === "updateSync") fs.writeFileSync("/.session.jsonl.lock", Buffer.from("999:1"));
+    };
+    name("x");
+    expect(fs.readFileSync("/.session.jsonl.lock").toString()).toBe("999:1");
   });
 
   it("takes away a lock that omp left behind long ago", () => {

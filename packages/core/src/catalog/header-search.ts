@@ -6,7 +6,7 @@
 import { decodeLine, LineFramer, openByteSource, scanSync } from "@branchlog/streaming";
 import type { ByteSource, DecodedLine } from "@branchlog/streaming";
 import { currentVersion, readHeader } from "../dialects/header.ts";
-import { titleSlotBytes, titleSlotOf } from "../dialects/title-slot.ts";
+import { readTitleSlot } from "../dialects/title-slot.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { headerScanBytesMax } from "./limits.ts";
 
@@ -51,12 +51,12 @@ export class HeaderSearch {
   }
 
   /** Looks at the next line, `bytes[start, end)`. Lines after the end of the search are ignored. */
-  line(bytes: Buffer, start: number, end: number): void {
+  line(bytes: Buffer, start: number, end: number, offset: number): void {
     // Failing to parse costs a hundred times what it costs to see that it would.
     if (this.#isOver || !mayBeObject(bytes, start, end)) return;
     const decoded = decodeLine(bytes, start, end);
-    const isSlotLong = end - start === titleSlotBytes - 1;
-    if (decoded.ok && isSlotLong) this.#slotTitle ??= titleSlotOf(decoded.value)?.title ?? null;
+    if (offset === 0)
+      this.#slotTitle = readTitleSlot(bytes.subarray(start, end + 1))?.title ?? null;
     this.take(decoded);
   }
 
@@ -90,7 +90,7 @@ function searchHeader(source: ByteSource, size: number): SessionHeader | undefin
   const search = new HeaderSearch();
   const framer = new LineFramer({ lineBytesMax: headerScanBytesMax });
   const sink = {
-    line: (bytes: Buffer, start: number, end: number) => search.line(bytes, start, end),
+    line: search.line.bind(search),
     // No line within the scan is longer than it.
     longLine: () => {},
   };
@@ -103,7 +103,8 @@ function searchHeader(source: ByteSource, size: number): SessionHeader | undefin
   }
   const rest = framer.rest();
   // Without a newline, the last line is whole only if the file ends with it.
-  if (size <= headerScanBytesMax && rest?.bytes) search.line(rest.bytes, 0, rest.length);
+  if (size <= headerScanBytesMax && rest?.bytes)
+    search.line(rest.bytes, 0, rest.length, rest.offset);
   return search.header;
 }
 

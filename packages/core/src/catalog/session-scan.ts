@@ -10,6 +10,7 @@ import { readFullySync } from "../bodies/body-reader.ts";
 import { dialectOfEntry, tellingTypes } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
+import { entryForm } from "../dialects/header.ts";
 import { assistantTimeMs } from "./assistant-time.ts";
 import { HeaderSearch } from "./header-search.ts";
 import { messageBytesMax } from "./limits.ts";
@@ -72,9 +73,9 @@ export class SessionScan implements LineSink {
     this.#wanted = this.#wantedTypes();
   }
 
-  line(bytes: Buffer, start: number, end: number, _offset: number, lineNumber: number): void {
+  line(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): void {
     if (this.header.header === undefined) {
-      this.header.line(bytes, start, end);
+      this.header.line(bytes, start, end, offset);
       return;
     }
     if (this.#envelope.read(bytes, start, end)) {
@@ -95,10 +96,10 @@ export class SessionScan implements LineSink {
   /** The unterminated end of the file: an entry if it is one whole record. */
   end(rest: LineRest | null): void {
     if (rest === null) return;
-    const { bytes, long, length, lineNumber } = rest;
+    const { bytes, long, length, offset, lineNumber } = rest;
     if (this.header.header === undefined) {
       if (long !== null) this.longLine(long, lineNumber);
-      else if (bytes !== null) this.header.line(bytes, 0, length);
+      else if (bytes !== null) this.header.line(bytes, 0, length, offset);
     } else if (long !== null) {
       // The envelope is not enough: a fragment may look whole to it.
       this.#take(this.#readLong(long), lineNumber);
@@ -144,6 +145,9 @@ export class SessionScan implements LineSink {
     const { type } = value;
     const isLabel = type === "label" && this.#target.takesLabels === true;
     if (type !== "message" && type !== "session_info" && !isLabel) return;
+    // What has no id is no entry that could name anything, except where none has one.
+    const isNamed = typeof value["id"] === "string" || entryForm(this.header.version) === 1;
+    if (type === "session_info" && !isNamed) return;
     // Decoding boundary: projections expect that stored entries lack what their types promise.
     this.#target.entry(value as unknown as SessionEntry, lineNumber);
   }

@@ -109,7 +109,8 @@ export class ConversionScan implements LineSink {
       this.header = { ...place, header: reading.header, version: reading.version };
       return;
     }
-    const slot = place.length === titleSlotBytes - 1 ? titleSlotOf(value) : undefined;
+    const isSlot = place.offset === 0 && place.length === titleSlotBytes - 1;
+    const slot = isSlot ? titleSlotOf(value) : undefined;
     if (slot !== undefined) {
       const { offset, length } = place;
       const { title, updatedAt } = slot;

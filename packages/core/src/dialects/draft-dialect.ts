@@ -57,7 +57,10 @@ function modelInPi(model: string, { type, fields }: DraftFields): DraftFields {
   const reference = modelReference(model);
   const isMain = role === undefined || role === mainRole;
   if (isMain && reference !== undefined) return { type, fields: { ...rest, ...reference } };
-  return { type: "custom", fields: { customType: roleModelType, data: { model, role } } };
+  return {
+    type: "custom",
+    fields: { customType: roleModelType, data: { model, role: role ?? mainRole } },
+  };
 }
 
 function renamed(fields: DraftFields["fields"], from: string, to: string): DraftFields["fields"] {

@@ -8,6 +8,7 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { removeOrphansAmong } from "../catalog/orphan-sidecars.ts";
 import { isSessionFileName, isSidecarName } from "../catalog/session-files.ts";
+import { BranchlogError } from "../errors.ts";
 import { isAgentDirectory, isAgentFileName } from "./agent-file.ts";
 
 /** What was found. */
@@ -32,8 +33,8 @@ const passedOver: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
 /**
  * Walks from these directories downwards.
- * @throws What reading one of these throws, and the signal's reason; what is below them and cannot
- * be read is passed over.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for one of these, and the signal's
+ * reason; what is below them and cannot be read is passed over.
  */
 export async function walkSessions(
   roots: readonly string[],
@@ -43,9 +44,10 @@ export async function walkSessions(
   const agentFiles: string[] = [];
   const seen = new Set<string>();
   const open: string[] = [];
-  for (const root of roots) open.push(await realpath(resolve(root)));
+  for (const root of roots) open.push(await realDirectory(resolve(root)));
   const given = new Set(open);
-  for (let directory = open.shift(); directory !== undefined; directory = open.shift()) {
+  // It grows while it is gone through.
+  for (const directory of open) {
     options.signal?.throwIfAborted();
     const places = await placesIn(directory, seen, given.has(directory));
     const names = places.map(({ name }) => name);
@@ -56,7 +58,7 @@ export async function walkSessions(
     if (given.has(directory) || isAgentDirectory(directory)) {
       for (const name of names) if (isAgentFileName(name)) agentFiles.push(join(directory, name));
     }
-    open.push(...subdirectories(directory, places, options.artifacts));
+    for (const below of subdirectories(directory, places, options.artifacts)) open.push(below);
   }
   return { directories, agentFiles };
 }
@@ -74,9 +76,26 @@ async function placesIn(
     seen.add(identity);
     return await readdir(directory, { withFileTypes: true });
   } catch (error) {
-    if (isGiven) throw error;
+    if (isGiven) throw unreadable(directory, error);
     return [];
   }
+}
+
+async function realDirectory(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, cause: unknown): BranchlogError {
+  if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") {
+    const message = `There is no directory ${path}. Check the path.`;
+    return new BranchlogError("ERR_LOG_MISSING", message, { path, cause });
+  }
+  const message = `${path} cannot be read as a directory (${String(cause)}). Check the path.`;
+  return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
 }
 
 /** Directories, and links: what leads to none has nothing in it. */

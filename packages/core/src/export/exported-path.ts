@@ -4,6 +4,7 @@
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
+import { nameInForce, sessionName } from "../projections/name.ts";
 import type { Engine } from "../session/engine.ts";
 import { requireNode } from "../session/named-entry.ts";
 
@@ -40,8 +41,12 @@ export async function exportedPath(
 /** The entry that names the session, unless the path alone gives the same name. */
 function nameRows(engine: Engine, onPath: ReadonlySet<number>): number[] {
   const named = lastNamed(engine, () => true);
-  const namedOnPath = lastNamed(engine, (row) => onPath.has(row));
-  return named === undefined || named.name === (namedOnPath?.name ?? "") ? [] : [named.row];
+  const given = lastNamed(engine, (row) => onPath.has(row))?.name;
+  if (named === undefined) return [];
+  // As the copy would be called without it, but for a slot, which it has, too.
+  const { header } = engine;
+  const own = nameInForce({ slot: undefined, given: given === "" ? null : given, header });
+  return named.name === (own ?? "") ? [] : [named.row];
 }
 
 /** The last entry that names the session, or takes its name away; only of some rows. */
@@ -50,11 +55,12 @@ function lastNamed(
   isLookedAt: (row: number) => boolean,
 ): { readonly row: number; readonly name: string } | undefined {
   for (let row = index.count - 1; row >= 0; row -= 1) {
-    const isName = index.kindOf(row).type === "session_info" && index.isNode(row);
-    if (!isName || !isLookedAt(row)) continue;
+    const isName = sessionName.types?.includes(index.kindOf(row).type) === true;
+    if (!isName || !index.isNode(row) || !isLookedAt(row)) continue;
     const entry = bodies.entrySync(row);
-    const name: unknown = entry?.type === "session_info" ? (entry.name ?? "") : undefined;
-    if (typeof name === "string") return { row, name: name.trim() };
+    const record = entry && { revision: row + 1, entry };
+    const name = record && sessionName.apply(undefined, record);
+    if (name !== undefined) return { row, name: name ?? "" };
   }
   return undefined;
 }

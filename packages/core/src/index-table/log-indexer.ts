@@ -219,9 +219,10 @@ export class LogIndexer implements LineSink {
   }
 
   #addBeforeHeader(value: JsonObject, place: LinePlace): void {
-    this.lines.addOtherRecord();
     const type = value["type"];
+    // A title slot is no record of the file as its indexes count them: the header is 0.
     if (typeof type === "string" && silentTypes.has(type)) return;
+    this.lines.addOtherRecord();
     if (typeof type === "string" && (typeof value["id"] === "string" || "message" in value)) {
       this.#entriesBeforeHeader += 1;
     }

@@ -34,11 +34,11 @@ export function ompStateOfPath(view: PathView): OmpState {
     if (speaksOfState(view, i)) fold.add(view.entry(i));
   }
   const { thinkingLevel, model } = settingsOfPath(view);
-  const models: Record<string, string> = { ...fold.models };
-  const isNamed = models[mainRole] !== undefined && fold.isMainModelNamed;
-  if (!isNamed && model !== null) models[mainRole] = `${model.provider}/${model.modelId}`;
+  const models = new Map(fold.models);
+  const isNamed = models.has(mainRole) && fold.isMainModelNamed;
+  if (!isNamed && model !== null) models.set(mainRole, `${model.provider}/${model.modelId}`);
   return {
-    models,
+    models: Object.fromEntries(models),
     thinkingLevel,
     configuredThinkingLevel: fold.configured ?? thinkingLevel,
     injectedTtsrRules: [...fold.rules],
@@ -63,7 +63,7 @@ function speaksOfState(view: PathView, i: number): boolean {
 
 /** The entries of omp are unknown types to the core: their fields are looked at one by one. */
 class OmpFold {
-  readonly models: Record<string, string> = {};
+  readonly models = new Map<string, string>();
   readonly rules = new Set<string>();
   /** Whether the last choice of the main model names it in omp's way. */
   isMainModelNamed = false;
@@ -100,7 +100,7 @@ class OmpFold {
   #addModel(model: unknown, role: unknown): void {
     const name = textOf(role) ?? mainRole;
     const isNamed = typeof model === "string" && model !== "";
-    if (isNamed) this.models[name] = model;
+    if (isNamed) this.models.set(name, model);
     if (name === mainRole) this.isMainModelNamed = isNamed;
   }
 

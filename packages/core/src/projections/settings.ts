@@ -6,7 +6,7 @@
  * until the next one, also where another model stood in for an answer. The dialect of the choice
  * decides.
  */
-import { mainRole, modelReference } from "../dialects/model-reference.ts";
+import { mainRole, modelReference, modelRole } from "../dialects/model-reference.ts";
 import type { ModelReference } from "../dialects/model-reference.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { PathView } from "./projection.ts";
@@ -88,12 +88,13 @@ function changeAt(view: PathView, i: number): ModelChange | undefined {
 /** What a `model_change` says of the model of the conversation. */
 function modelChange(entry: SessionEntry): ModelChange | undefined {
   if (entry.type !== "model_change") return undefined;
-  const { model, role, provider, modelId } = entry;
-  if (typeof model !== "string" || model === "") {
+  const { model = "", provider, modelId } = entry;
+  const role = modelRole(entry);
+  if (role === undefined) {
     const own = reference(provider, modelId);
     return own && { model: own, isModelChosen: false };
   }
-  const named = (role ?? mainRole) === mainRole ? modelReference(model) : undefined;
+  const named = role === mainRole ? modelReference(model) : undefined;
   return named && { model: named, isModelChosen: true };
 }
 

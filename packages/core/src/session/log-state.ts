@@ -15,8 +15,7 @@ import {
 import type { LineSink } from "@branchlog/streaming";
 import { createBodyCache } from "../bodies/body-cache.ts";
 import { BodyReader } from "../bodies/body-reader.ts";
-import { dialectOfLog } from "../dialects/dialect.ts";
-import type { DialectName } from "../dialects/dialect.ts";
+import { dialectOfLog, type DialectName } from "../dialects/dialect.ts";
 import type { TitleSlot } from "../dialects/title-slot.ts";
 import { LogIndexer } from "../index-table/log-indexer.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
@@ -138,8 +137,8 @@ export class LogState {
   /** Whose words the log is written in. */
   get dialect(): DialectName {
     const { header } = this.indexer.header ?? {};
-    const hasTitleSlot = this.#slot !== undefined;
-    return dialectOfLog({ hasTitleSlot, header, ofEntries: this.folded.dialect });
+    const { dialect: ofEntries } = this.folded;
+    return dialectOfLog({ hasTitleSlot: this.#slot !== undefined, header, ofEntries });
   }
 
   /** Whether what was indexed turned out not to be what the log holds. */
@@ -223,8 +222,14 @@ export class LogState {
       this.#trail = new ReadTrail(this.file, rememberedBytes(this.file, this.end));
     }
     this.#identity = { dev, ino, ...this.#trail.bytes };
-    // Read anew whenever something has happened to the log: it is written in place.
+    this.readSlot();
+  }
+
+  /** Reads the title slot again, which is written in place. Returns whether it is another one. */
+  readSlot(): boolean {
+    const before = this.#slot;
     this.#slot = slotBefore(this.file, this.indexer.header?.offset ?? 0);
+    return before?.updatedAt !== this.#slot?.updatedAt || before?.title !== this.#slot?.title;
   }
 
   /** Whether the log that has `stat` now is this one, as it was read or longer. */

@@ -8,6 +8,7 @@ import { encodeTitleSlot, slotLength, titleSlotBytes } from "../dialects/title-s
 import type { TitleSource } from "../dialects/title-slot.ts";
 import { BranchlogError } from "../errors.ts";
 import { lockStaleMs } from "../limits.ts";
+import { closeQuietly, removeQuietly, writeFully } from "../store/create-log.ts";
 import { isSameFile } from "../store/file-identity.ts";
 import type { FileStat, FileSystem, Ports } from "../store/ports.ts";
 import { requireWritable } from "./append-entries.ts";
@@ -20,34 +21,42 @@ const pauseMs = 5;
 
 /**
  * Names the session in its title slot; an empty title clears the name. The engine has read it when
- * the steps end.
+ * the steps end. Returns whether that is its name now: what an agent made up (`auto`) does not
+ * replace what a user said, also where that was said by another process a moment ago.
  * @throws BranchlogError `ERR_READ_ONLY`, `ERR_VERSION_NEWER`, `ERR_LOCK_TIMEOUT`, `ERR_LOG_GONE`;
  * `ERR_APPEND_FAILED` if the log has no slot, or it could not be written.
  */
-export function* writeTitle(engine: Engine, title: string, source: TitleSource): Steps<void> {
+export function* writeTitle(engine: Engine, title: string, source: TitleSource): Steps<boolean> {
   requireWritable(engine);
   const { log, settings } = engine;
   const { ports, lockWaitMs } = settings;
   const endMs = ports.clock.monotonicMs() + lockWaitMs;
-  while (!(yield* writtenUnderLocks(engine, title, source))) {
+  for (;;) {
+    const outcome = yield* writtenUnderLocks(engine, title, source);
+    if (outcome !== "busy") return outcome === "written";
     if (ports.clock.monotonicMs() >= endMs) throw heldByOmp(log.path, lockWaitMs);
     yield { kind: "wait", ms: pauseMs };
   }
 }
 
-/** False: omp is writing, or our lock was lost; nothing was written. */
-function* writtenUnderLocks(engine: Engine, title: string, source: TitleSource): Steps<boolean> {
+/** `busy`: omp is writing, or our lock was lost; `kept`: a user named it. Nothing was written. */
+function* writtenUnderLocks(
+  engine: Engine,
+  title: string,
+  source: TitleSource,
+): Steps<"written" | "kept" | "busy"> {
   const { log, settings } = engine;
   const { ports, lockWaitMs } = settings;
   const held = yield* acquireLock(log.path, ports, lockWaitMs);
   try {
     yield* log.catchUp();
+    if (source === "auto" && log.state.titleSlot?.source === "user") return "kept";
     yield portStep("peer lock");
     const release = takePeerLock(ports, log.path);
-    if (release === null) return false;
+    if (release === null) return "busy";
     try {
       yield portStep("check lock");
-      if (!held.isOursSync()) return false;
+      if (!held.isOursSync()) return "busy";
       yield portStep("write title");
       const updatedAt = new Date(ports.clock.now()).toISOString();
       const slot = encodeTitleSlot({ title, source, updatedAt });
@@ -56,7 +65,7 @@ function* writtenUnderLocks(engine: Engine, title: string, source: TitleSource):
       release();
     }
     yield* log.catchUp();
-    return true;
+    return "written";
   } finally {
     held.releaseSync();
   }
@@ -101,48 +110,72 @@ function requireSlot(fs: FileSystem, fd: number, path: string, read: FileStat | 
 /**
  * Takes the lock under which omp writes the file; null if it has it itself. It is a file, and what
  * was left behind by a process that died is removed once it is as old as a lock of ours may get.
+ * @throws BranchlogError `ERR_APPEND_FAILED` if it cannot be made.
  */
 function takePeerLock({ fs, clock }: Ports, path: string): (() => void) | null {
   const lockPath = join(dirname(path), `.${basename(path)}.lock`);
+  const record = `${process.pid}:${clock.now()}`;
   try {
-    const fd = fs.openSync(lockPath, "create");
-    try {
-      const record = Buffer.from(`${process.pid}:${clock.now()}`);
-      fs.writeSync(fd, record, 0, record.length);
-    } finally {
-      fs.closeSync(fd);
-    }
-    return () => removeQuietly(fs, lockPath);
+    if (createLockFile(fs, lockPath, record)) return () => releasePeerLock(fs, lockPath, record);
+  } catch (cause) {
+    const message =
+      `The lock of omp beside ${path} could not be taken (${String(cause)}); the session was ` +
+      "not renamed. Mend the cause, then name it again.";
+    throw new BranchlogError("ERR_APPEND_FAILED", message, { path, cause });
+  }
+  if (clock.now() - takenMs(fs, lockPath) > lockStaleMs) removeQuietly(fs, lockPath);
+  return null;
+}
+
+/** False: there is one. Whatever fails, none of ours is left. */
+function createLockFile(fs: FileSystem, lockPath: string, record: string): boolean {
+  let fd: number;
+  try {
+    fd = fs.openSync(lockPath, "create");
   } catch (error) {
-    if (!isExisting(error)) throw error;
-    if (clock.now() - takenMs(fs, lockPath) > lockStaleMs) removeQuietly(fs, lockPath);
-    return null;
+    if (isExisting(error)) return false;
+    throw error;
+  }
+  try {
+    writeFully(fs, fd, Buffer.from(record));
+    return true;
+  } catch (error) {
+    removeQuietly(fs, lockPath);
+    throw error;
+  } finally {
+    closeQuietly(fs, fd);
   }
 }
 
-/** When omp took its lock, as it says in it: `pid:time`; else when the file was written. */
+/** Once we have stalled for too long, the lock may be another's. */
+function releasePeerLock(fs: FileSystem, lockPath: string, record: string): void {
+  if (lockRecord(fs, lockPath)?.text === record) removeQuietly(fs, lockPath);
+}
+
+/** When omp took its lock, as it says in it: `pid:time`; else when its file was written. */
 function takenMs(fs: FileSystem, lockPath: string): number {
+  const found = lockRecord(fs, lockPath);
+  // It was given back meanwhile.
+  if (found === undefined) return Number.NaN;
+  const [, time] = /^\d+:(\d+)$/.exec(found.text) ?? [];
+  return time === undefined ? found.writtenMs : Number(time);
+}
+
+function lockRecord(
+  fs: FileSystem,
+  lockPath: string,
+): { readonly text: string; readonly writtenMs: number } | undefined {
   const text = Buffer.alloc(64);
   try {
     const fd = fs.openSync(lockPath, "read");
     try {
       const count = fs.readSync(fd, text, 0, text.length, 0);
-      const [, time] = /^\d+:(\d+)$/.exec(text.toString("latin1", 0, count)) ?? [];
-      return time === undefined ? fs.fstatSync(fd).mtimeMs : Number(time);
+      return { text: text.toString("latin1", 0, count), writtenMs: fs.fstatSync(fd).mtimeMs };
     } finally {
       fs.closeSync(fd);
     }
   } catch {
-    // It was given back meanwhile.
-    return Number.NaN;
-  }
-}
-
-function removeQuietly(fs: FileSystem, path: string): void {
-  try {
-    fs.unlinkSync(path);
-  } catch {
-    // Gone already, or it will be found stale.
+    return undefined;
   }
 }
 

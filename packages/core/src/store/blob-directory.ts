@@ -14,7 +14,10 @@ export type FoundBlob =
 export function readBlobSync(fs: FileSystem, directory: string, sha256: string): FoundBlob {
   try {
     const path = join(directory, sha256);
-    if (fs.statSync(path) === null) return { state: "missing" };
+    const stat = fs.statSync(path);
+    if (stat === null) return { state: "missing" };
+    // Opening a pipe would wait for whoever writes to it.
+    if (!stat.isFile) return { state: "unreadable" };
     const bytes = readWhole(fs, path);
     const isIntact = createHash("sha256").update(bytes).digest("hex") === sha256;
     return isIntact ? { state: "found", bytes } : { state: "damaged" };

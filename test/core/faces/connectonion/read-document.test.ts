@@ -130,6 +130,15 @@ describe("a document that cannot be read", () => {
     expect(failure(levels.join(""))).toEqual(["ERR_DOCUMENT_REFUSED", 1, 1]);
   });
 
+  it("is refused if its aliases stand for too much text", () => {
+    const text = `text: &t ${"x".repeat(1_000_000)}\nall:\n${"- *t\n".repeat(100)}`;
+    expect(failure(text)).toEqual(["ERR_DOCUMENT_REFUSED", 1, 1]);
+  });
+
+  it("is damaged if another one follows it in the same file", () => {
+    expect(failure("name: a\n---\nname: b\n")).toEqual(["ERR_DOCUMENT_DAMAGED", 2, 1]);
+  });
+
   it("is refused, or damaged, if it is nested too deeply", () => {
     const text = `a: ${"[".repeat(100_000)}${"]".repeat(100_000)}\n`;
     expect(String(failure(text))).toMatch(/^ERR_DOCUMENT_/);

@@ -29,7 +29,7 @@ describe("a new session", () => {
     say(manager, "Hello");
     const [header, model, message] = recordsIn(fs, manager.getSessionFile());
     const keys = Object.keys(header as object).join(" ");
-    expect(keys).toBe("type version id timestamp cwd title");
+    expect(keys).toBe("type version id timestamp cwd title titleSource");
     expect(header).toMatchObject({ title: "From the start" });
     expect(model).toMatchObject({ type: "model_change", model: "anthropic/claude-sonnet-4-5" });
     expect(message).toMatchObject({ type: "message" });
@@ -50,6 +50,16 @@ describe("a new session", () => {
     // omp writes the change behind what was appended meanwhile, and stands on it after reopening.
     expect(again.getLeafId()).toBe(last);
     expect(again.buildSessionContext().messages).toHaveLength(2);
+  });
+
+  it("keeps what another manager's user said from an agent that has not seen it", async () => {
+    const { managers } = inMemoryFiles();
+    const one = managers.create("/work", directory);
+    say(one, "Hello");
+    const other = await managers.open(one.getSessionFile() ?? "");
+    await other.setSessionName("said by its user", "user");
+    expect(await one.setSessionName("made up", "auto")).toBe(false);
+    expect(one.getSessionName()).toBe("said by its user");
   });
 
   it("keeps the name that its user gave it from its agent", async () => {
@@ -225,6 +235,48 @@ describe("the tree", () => {
       ]);
       expect(opened.getTree({ includeArchived: true })[0]?.children).toHaveLength(3);
     });
+  });
+});
+
+describe("a tree with very many branches", () => {
+  it("is shown without what was put away", async () => {
+    const { managers, fs } = inMemoryFiles();
+    fs.makeDirectorySync(directory);
+    const header = { type: "session", version: 3, id: "a", timestamp: "", cwd: "/", title: "wide" };
+    const timestamp = "2026-01-01T00:00:00.000Z";
+    const entry = (id: string, parentId: string | null): object => ({
+      type: "custom",
+      customType: "x",
+      id,
+      parentId,
+      timestamp,
+    });
+    const children = Array.from({ length: 150_000 }, (_, at) => entry(`c${at}`, "root"));
+    const away = { type: "archive", id: "x", parentId: null, timestamp, targetId: "c1" };
+    const records = [header, entry("root", null), ...children, { ...away, archived: true }];
+    const text = records.map((record) => `${JSON.stringify(record)}\n`).join("");
+    fs.writeFileSync(`${directory}/wide.jsonl`, Buffer.from(text));
+    const manager = await managers.open(`${directory}/wide.jsonl`);
+    expect(manager.getTree()[0]?.children).toHaveLength(149_999);
+  });
+});
+
+describe("a log of pi, continued by omp", () => {
+  it("knows the models of its roles, and which was changed last", async () => {
+    const { managers, fs } = inMemoryFiles();
+    fs.makeDirectorySync(directory);
+    const uuid = "01990000-0000-7000-8000-000000000001";
+    const header = { type: "session", version: 3, id: uuid, timestamp: "", cwd: "/" };
+    fs.writeFileSync(`${directory}/pi.jsonl`, Buffer.from(`${JSON.stringify(header)}\n`));
+    const manager = await managers.open(`${directory}/pi.jsonl`);
+    manager.appendModelChange("a/b");
+    manager.appendModelChange("c/d", "smol");
+    expect(manager.getLastModelChangeRole()).toBe("smol");
+    expect(manager.buildSessionContext().models).toEqual({ default: "a/b", smol: "c/d" });
+    manager.appendModelChange("without-a-provider");
+    expect(manager.buildSessionContext().models["default"]).toBe("without-a-provider");
+    manager.appendModelChange("e/f", "__proto__");
+    expect(Object.keys(manager.buildSessionContext().models)).toContain("__proto__");
   });
 });
 

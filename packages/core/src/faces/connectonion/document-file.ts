@@ -18,6 +18,8 @@ import {
   documentBytesMax,
   readAttemptsMax,
   readPauseMs,
+  readQuietMs,
+  replaceWaitsMax,
   settledAfterMs,
 } from "./limits.ts";
 
@@ -29,8 +31,17 @@ export interface FileContent {
 }
 
 /**
- * Reads a document and makes something of it. One that cannot be parsed and was changed just now is
- * read again for a moment: the tool writes it from the beginning, without a lock.
+ * Whether a document may be half written. The tool writes it from its beginning, in place and
+ * without a lock, and what stands there meanwhile often is a document, too, with turns missing at
+ * its end. What got its name by renaming was whole then: its name is younger than its bytes.
+ */
+function mayBeHalfWritten({ mtimeMs, ctimeMs }: FileStat, nowMs: number, quietMs: number): boolean {
+  return Math.abs(nowMs - mtimeMs) <= quietMs && ctimeMs <= mtimeMs;
+}
+
+/**
+ * Reads a document and makes something of it. One that is being written is read again for a moment,
+ * until it has not changed for as long as a tool may pause.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`, `ERR_DOCUMENT_REFUSED`; what
  * `parse` throws.
  */
@@ -40,14 +51,31 @@ export async function readFileAs<T>(
   parse: (content: FileContent) => T,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
+    const isLast = attempt >= readAttemptsMax;
     try {
-      return parse(readContent(fs, path));
+      const content = readContent(fs, path);
+      if (isLast || !mayBeHalfWritten(content.stat, clock.now(), readQuietMs)) {
+        return parse(content);
+      }
     } catch (error) {
-      const mayHeal = isBranchlogError(error, "ERR_DOCUMENT_DAMAGED") && attempt < readAttemptsMax;
-      const changedMs = mayHeal ? (fs.statSync(path)?.mtimeMs ?? 0) : 0;
-      if (clock.now() - changedMs > settledAfterMs) throw error;
+      if (isLast || !mayHeal(error, changedMs(fs, path), clock.now())) throw error;
     }
     await clock.sleep(readPauseMs);
+  }
+}
+
+/** Whether a failure may be that of a document that is being written. */
+function mayHeal(error: unknown, mtimeMs: number, nowMs: number): boolean {
+  const isFresh = Math.abs(nowMs - mtimeMs) <= settledAfterMs;
+  return isFresh && isBranchlogError(error, "ERR_DOCUMENT_DAMAGED");
+}
+
+/** When a document was changed; not a number if that cannot be said. */
+function changedMs(fs: FileSystem, path: string): number {
+  try {
+    return fs.statSync(path)?.mtimeMs ?? Number.NaN;
+  } catch {
+    return Number.NaN;
   }
 }
 
@@ -112,22 +140,47 @@ export interface Replacement<T> {
  */
 export function* replaceDocument<T>(replacement: Replacement<T>): Steps<T> {
   const { ports, path, lockWaitMs } = replacement;
-  const held = yield* acquireLock(path, ports, lockWaitMs);
-  try {
-    for (let attempt = 0; attempt < appendAttemptsMax; attempt += 1) {
+  let waits = 0;
+  for (let attempt = 0; attempt < appendAttemptsMax;) {
+    const held = yield* acquireLock(path, ports, lockWaitMs);
+    try {
       yield portStep("read");
-      const content = readContent(ports.fs, path);
-      const { text, result } = replacement.plan(content);
-      yield portStep("write");
-      const isPlaced = placed(ports, path, content, {
-        bytes: Buffer.from(text),
-        mayPlace: () => held.isOursSync(),
-      });
-      if (isPlaced) return result;
+      const planned = plannedNow(replacement);
+      if (planned === "half written") waits += 1;
+      else {
+        attempt += 1;
+        yield portStep("write");
+        const bytes = Buffer.from(planned.text);
+        const next = { bytes, mayPlace: () => held.isOursSync() };
+        if (placed(ports, path, planned.content, next)) return planned.result;
+      }
+    } finally {
+      held.releaseSync();
     }
-    throw changing(path);
-  } finally {
-    held.releaseSync();
+    if (waits > replaceWaitsMax) break;
+    if (waits > 0) yield { kind: "wait", ms: readPauseMs };
+  }
+  throw changing(path);
+}
+
+/** What to write for the document as it is; nothing while somebody may be writing it. */
+function plannedNow<T>({
+  ports,
+  path,
+  plan,
+}: Replacement<T>):
+  | { readonly content: FileContent; readonly text: string; readonly result: T }
+  | "half written" {
+  const { fs, clock } = ports;
+  try {
+    const content = readContent(fs, path);
+    if (mayBeHalfWritten(content.stat, clock.now(), settledAfterMs)) {
+      return "half written";
+    }
+    return { content, ...plan(content) };
+  } catch (error) {
+    if (mayHeal(error, changedMs(fs, path), clock.now())) return "half written";
+    throw error;
   }
 }
 

@@ -6,14 +6,20 @@ export const documentBytesMax: number = 64 * 1024 * 1024;
 /** Values that aliases may stand for, all together: far more than PyYAML ever repeats. */
 export const aliasedNodesMax: number = 1_000_000;
 
-/** How often a document that cannot be parsed is read again while it is being written. */
-export const readAttemptsMax: number = 20;
+/** How often a document is read again while it may be half written: for two seconds. */
+export const readAttemptsMax: number = 40;
 
-/** The pause between these attempts: a tool writes a whole document in less, as a rule. */
+/** The pause between these attempts. */
 export const readPauseMs: number = 50;
 
-/** For how long after its last change a document may be half written. */
+/** For how long a document must not have changed to be read. What is read may be read again. */
+export const readQuietMs: number = 100;
+
+/** The same to be replaced, which would make what the tool goes on to write be lost. */
 export const settledAfterMs: number = 1_000;
 
 /** How often an append starts anew because an editor saved the document meanwhile. */
 export const appendAttemptsMax: number = 10;
+
+/** How often an append waits for somebody who is writing the document: for ten seconds. */
+export const replaceWaitsMax: number = 200;

@@ -5,7 +5,7 @@
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { BranchlogError } from "../../errors.ts";
-import { aliasedNodesMax } from "./limits.ts";
+import { aliasedNodesMax, documentBytesMax } from "./limits.ts";
 
 /** Where a node stands: offsets in the text, `end` is after its last character. */
 interface Place {
@@ -80,8 +80,15 @@ export function followed(node: YamlNode): Exclude<YamlNode, YamlAlias> {
  */
 export function valueOf(node: YamlNode, refuse: Refuse): JsonValue {
   let aliased = 0;
+  let aliasedUnits = 0;
   const read = (at: YamlNode, isAliased: boolean): JsonValue => {
-    if (isAliased) aliased += 1;
+    if (isAliased) {
+      aliased += 1;
+      if (at.kind === "scalar" && typeof at.value === "string") aliasedUnits += at.value.length;
+    }
+    if (aliasedUnits > documentBytesMax) {
+      throw refuse("its aliases stand for more text than a document may have", node.start);
+    }
     if (aliased > aliasedNodesMax) {
       throw refuse(`its aliases stand for more than ${aliasedNodesMax} values`, node.start);
     }

@@ -62,7 +62,8 @@ export function parseYaml(text: string, path: string): YamlTree {
     schema: "failsafe",
     uniqueKeys: false,
     prettyErrors: false,
-    logLevel: "silent",
+    // Anything less leaves a second document unsaid.
+    logLevel: "error",
     lineCounter,
   });
   const [error] = document.errors;

@@ -24,8 +24,9 @@ export function withoutArchived(
   if (archived.size === 0) return roots;
   const lists = [roots];
   for (let list = lists.pop(); list !== undefined; list = lists.pop()) {
-    const shown = list.filter(({ entry }) => !archived.has(entry.id));
-    if (shown.length < list.length) list.splice(0, list.length, ...shown);
+    let shown = 0;
+    for (const node of list) if (!archived.has(node.entry.id)) list[shown++] = node;
+    list.length = shown;
     for (const { children } of list) if (children.length > 0) lists.push(children);
   }
   return roots;

@@ -27,11 +27,10 @@ export interface Title {
 export function named(log: SessionLog, { title, source, trigger }: Title): SessionLog | null {
   const { engine } = log;
   const name = normalizeName(title);
+  // Another process may have named it a moment ago.
+  engine.refreshSync();
   if (name === "" || (source === "auto" && titleSource(engine) === "user")) return null;
-  if (engine.log.state.titleSlot !== undefined) {
-    nameInSlot(log, name, source);
-    return log;
-  }
+  if (engine.log.state.titleSlot !== undefined) return nameInSlot(log, name, source) ? log : null;
   if (log.draftOf !== null) return titledDraft(log, log.draftOf, name, source);
   const previousTitle = engine.log.state.name;
   const fields = { title: name, source: source ?? "user", previousTitle, trigger };
@@ -64,7 +63,7 @@ function titledDraft(
   source: TitleSource | undefined,
 ): SessionLog {
   const { offset = 0, length = 0 } = engine.log.state.indexer.header ?? {};
-  const titled = Object.assign({ ...engine.header, title }, { titleSource: source });
+  const titled = Object.assign({ ...engine.header, title }, { titleSource: source ?? "user" });
   const header = encodeHeader(titled);
   const entries = Buffer.concat([...bytesOf(engine)]).subarray(offset + length + 1);
   const draft = draftLog(path, [header, entries], options);

@@ -2,11 +2,12 @@
  * What omp's SessionManager can be asked, of the session that it stands on. Entries come as plain
  * objects whose bodies are read when they are looked at; nothing done to them changes the log.
  */
-import { mainRole } from "../../dialects/model-reference.ts";
+import { mainRole, roleModelType } from "../../dialects/model-reference.ts";
 import type { TitleSource } from "../../dialects/title-slot.ts";
-import type { SessionHeader } from "../../entries/entry-types.ts";
+import type { SessionEntry, SessionHeader } from "../../entries/entry-types.ts";
 import type { OmpSessionEntry } from "../../entries/omp-entry-types.ts";
 import type { Diagnostic } from "../../index-table/diagnostics.ts";
+import { isStoredObject } from "../../projections/stored-value.ts";
 import { usage } from "../../projections/usage.ts";
 import type { SessionUsage, UsageTotals } from "../../projections/usage.ts";
 import { BodyFold } from "../../session/body-fold.ts";
@@ -129,6 +130,7 @@ export class SessionReader {
     const view = engine.pathView(leaf.id);
     for (let i = view.length - 1; i >= 0; i -= 1) {
       if (view.type(i) === "model_change") return view.role(i) ?? mainRole;
+      if (view.customType(i) === roleModelType) return roleOf(view.entry(i));
     }
     return undefined;
   }
@@ -138,4 +140,11 @@ export class SessionReader {
     if (this.#usage?.engine !== engine) this.#usage = { engine, fold: new BodyFold(engine, usage) };
     return this.#usage.fold.valueSync().total;
   }
+}
+
+/** Of a model that a log of pi has as state of an extension. */
+function roleOf(entry: SessionEntry): string {
+  const data: unknown = entry.type === "custom" ? entry.data : undefined;
+  const role: unknown = isStoredObject(data) ? Reflect.get(data, "role") : undefined;
+  return typeof role === "string" ? role : mainRole;
 }

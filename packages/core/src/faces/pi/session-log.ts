@@ -85,16 +85,17 @@ export function appendToLog(
 
 /**
  * Names the session where omp looks for its name; does nothing if the log has no title slot.
+ * @returns Whether it has the name now.
  * @throws As `writeTitle`.
  */
 export function nameInSlot(
   { engine }: SessionLog,
   title: string,
   source: TitleSource = "user",
-): void {
-  if (engine.log.state.titleSlot === undefined) return;
+): boolean {
+  if (engine.log.state.titleSlot === undefined) return false;
   const { clock } = engine.settings.ports;
-  runSync(writeTitle(engine, normalizeName(title), source), clock);
+  return runSync(writeTitle(engine, normalizeName(title), source), clock);
 }
 
 /** The time for a new entry, in epoch milliseconds. */

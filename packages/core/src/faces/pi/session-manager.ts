@@ -273,9 +273,9 @@ export class SessionManager {
 
   /** Names the session; an empty name clears it. */
   appendSessionInfo(name: string): string {
-    const id = this.#append({ type: "session_info", name: normalizeName(name) });
+    // First, so that a name that cannot be given there leaves nothing in the log.
     nameInSlot(this.#state.log, name);
-    return id;
+    return this.#append({ type: "session_info", name: normalizeName(name) });
   }
 
   /** Labels an entry, or clears its label. Throws `ERR_ENTRY_NOT_FOUND`. */
