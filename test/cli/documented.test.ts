@@ -46,12 +46,18 @@ async function resultOf({ line, shown }: Example, directory: string): Promise<st
   return `${out}${err}`.replaceAll(directory, "/home/you");
 }
 
-/** As much as is shown of what a command prints that does not end. */
+/**
+ * As much as is shown of what a command prints that does not end. Its lines come in the order in
+ * which files were read, which is another under load; the document has them by their times.
+ */
 async function beginningOf(words: readonly string[], shown: string): Promise<string> {
   const { child, lines } = following(words);
   const found = await lines(shown.split("\n").length - 1);
   child.kill();
-  return found.map((line) => `${line}\n`).join("");
+  return found
+    .toSorted()
+    .map((line) => `${line}\n`)
+    .join("");
 }
 
 /** Without what is new in every run. */
