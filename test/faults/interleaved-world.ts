@@ -108,6 +108,7 @@ export const appendsGroup: Role = (engine, name) =>
     ].map((one) => ({ request: one, leaf }));
     const { outcomes } = yield* engine.appendQueued(() => calls);
     for (const outcome of outcomes) note(outcome, results, landed);
+    sharingOf(engine.settings.ports.lock).lease.release();
   };
 
 function note(outcome: AppendOutcome, results: AppendResult[], landed: string[]): void {
@@ -115,6 +116,22 @@ function note(outcome: AppendOutcome, results: AppendResult[], landed: string[])
   else if (isBranchlogError(outcome.error)) landed.push(...outcome.error.landed);
   else throw outcome.error;
 }
+
+/** Four groups in a row, which keep the lock from the third on; then the caller has no more. */
+export const appendsGroupsInARow: Role = (engine, name) =>
+  function* groups({ results, landed }): Generator<Step, void, void> {
+    const leaf = new LeafCursor(true, engine.tailId);
+    for (let n = 1; n <= 4; n += 1) {
+      const calls = [
+        { request: request([item(name, n)]), leaf },
+        { request: request([item(name, n, `${name}-${n}`), item(name, -n)]), leaf },
+      ];
+      const { outcomes } = yield* engine.appendQueued(() => calls);
+      for (const outcome of outcomes) note(outcome, results, landed);
+      yield betweenCalls;
+    }
+    sharingOf(engine.settings.ports.lock).lease.release();
+  };
 
 /** Between two calls of a writer: another session of its process may be called here. */
 const betweenCalls = portStep("between calls");

@@ -9,6 +9,7 @@ import type { MemoryFileSystem } from "../../packages/core/src/store/memory-file
 import { patience, runs, seed } from "../support/fault-seed.ts";
 import {
   appendsGroup,
+  appendsGroupsInARow,
   appendsInARow,
   appendsOnce,
   kill,
@@ -99,6 +100,11 @@ const casts: Record<string, Cast> = {
   "two groups": [[appendsGroup], [appendsGroup]],
   "a group and a row of blocking appends": [[appendsInARow], [appendsGroup]],
   "two rows of blocking appends": [[appendsInARow], [appendsInARow]],
+  "two rows of groups": [[appendsGroupsInARow], [appendsGroupsInARow]],
+  "a row of groups and one of blocking appends in one process, a row of groups in another": [
+    [appendsGroupsInARow, appendsInARow],
+    [appendsGroupsInARow],
+  ],
   "a row and a group in one process, an append in another": [
     [appendsInARow, appendsGroup],
     [appendsOnce],

@@ -35,11 +35,14 @@ export const bodyBytesMax: number = 512 * 1024 * 1024 - 64 * 1024;
 /** How long opening works before it gives the event loop a turn. */
 export const yieldEveryMs: number = 8;
 
-/** How long a lock may be kept between synchronous appends: others wait no longer than a pause. */
+/** How long a lock may be kept between appends: others wait no longer than a pause. */
 export const leaseMsMax: number = 5;
 
-/** The synchronous append from which on the lock may be kept: one or two gain nothing by it. */
+/** The append from which on the lock may be kept: one or two gain nothing by it. */
 export const leaseAfterAppends: number = 3;
+
+/** How long a process that had the lock counts as one that may want it again. */
+export const rivalMemoryMs: number = 1_000;
 
 /** Longest time that a caller may spend between those appends, all pauses together. */
 export const leasePauseMsMax: number = 1;

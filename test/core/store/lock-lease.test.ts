@@ -1,7 +1,8 @@
 /** The lease: when a lock is kept, for how long, and who gets it back. */
 import { describe, expect, it } from "vitest";
-import { leaseAfterAppends, leaseMsMax } from "../../../packages/core/src/limits.ts";
+import { leaseAfterAppends, leaseMsMax, rivalMemoryMs } from "../../../packages/core/src/limits.ts";
 import { LockLease } from "../../../packages/core/src/store/lock-lease.ts";
+import type { LeaseUse } from "../../../packages/core/src/store/lock-lease.ts";
 import { MemoryLock } from "../../../packages/core/src/store/memory-lock.ts";
 
 /** Appends with a lease, at times of the caller's choice. */
@@ -10,9 +11,14 @@ class Appender {
   readonly lease = new LockLease();
   acquired = 0;
 
-  append(path: string, startMs: number, endMs: number = startMs): void {
+  append(
+    path: string,
+    startMs: number,
+    endMs: number = startMs,
+    isReturnedBy: LeaseUse["isReturnedBy"] = "lease",
+  ): void {
     const held = this.lease.take(path, startMs) ?? this.#acquire(path, startMs);
-    this.lease.giveBack(path, held, { startMs, nowMs: endMs, keeper: this });
+    this.lease.giveBack(path, held, { startMs, nowMs: endMs, keeper: this, isReturnedBy });
   }
 
   isFree(path: string): boolean {
@@ -63,7 +69,7 @@ describe("a lock", () => {
     one.lease.begin(100);
     const held = one.lock.tryAcquireSync("a");
     if (held === null) throw new Error("locked");
-    one.lease.giveBack("a", held, { startMs: 0, nowMs: 101, keeper: one });
+    one.lease.giveBack("a", held, { startMs: 0, nowMs: 101, keeper: one, isReturnedBy: "lease" });
     expect(one.isFree("a")).toBe(false);
   });
 
@@ -104,14 +110,36 @@ describe("a lock", () => {
     expect(one.isFree("b")).toBe(true);
   });
 
+  it("that its appender returns is kept until then, and is its own only", async () => {
+    const one = new Appender();
+    for (let n = 0; n < 5; n += 1) one.append("a", 0, 0, "appender");
+    await Promise.resolve();
+    expect(one.isFree("a")).toBe(false);
+    expect([one.lease.isKeptBy(one), one.lease.isKeptBy({})]).toEqual([true, false]);
+    expect([one.lease.isKept("a", 4), one.lease.isKept("a", 5)]).toEqual([true, false]);
+    expect(one.lease.isKept("b", 4)).toBe(false);
+    one.lease.release();
+    expect(one.isFree("a")).toBe(true);
+    expect(one.lease.isKeptBy(one)).toBe(false);
+  });
+
+  it("has rivals for a while after another process had it", () => {
+    const { lease } = new Appender();
+    expect(lease.hasRivals("a", 0)).toBe(false);
+    lease.metRival("a", 7);
+    expect(lease.hasRivals("a", 7 + rivalMemoryMs - 1)).toBe(true);
+    expect(lease.hasRivals("a", 7 + rivalMemoryMs)).toBe(false);
+    expect(lease.hasRivals("b", 7)).toBe(false);
+  });
+
   it("that was released on demand is not given back twice", async () => {
     const one = new Appender();
     for (let n = 0; n < 5; n += 1) one.append("a", 0);
-    expect(one.lease.isKept).toBe(true);
+    expect(one.lease.isKept("a", 0)).toBe(true);
     one.lease.release();
     const other = one.lock.tryAcquireSync("a");
     await Promise.resolve();
-    expect(one.lease.isKept).toBe(false);
+    expect(one.lease.isKept("a", 0)).toBe(false);
     expect(other?.isOursSync()).toBe(true);
   });
 });
@@ -124,7 +152,7 @@ it("knows whose append was the last under a kept lock", async () => {
     const held = lease.take("a", 0) ?? lock.tryAcquireSync("a");
     if (held === null) throw new Error("locked");
     const isKnown = lease.wasKeptBy(keeper);
-    lease.giveBack("a", held, { startMs: 0, nowMs: 0, keeper });
+    lease.giveBack("a", held, { startMs: 0, nowMs: 0, keeper, isReturnedBy: "lease" });
     return isKnown;
   };
   const known = [one, one, one, one, other, one, one].map(append);

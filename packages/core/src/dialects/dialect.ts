@@ -29,10 +29,14 @@ export interface DialectEvidence {
 export function dialectOfLog({ hasTitleSlot, header, ofEntries }: DialectEvidence): DialectName {
   if (hasTitleSlot || (header !== undefined && hasOmpFields(header))) return "omp";
   if (ofEntries !== undefined) return ofEntries;
-  return header !== undefined && ompSessionId.test(header.id) ? "omp" : "pi";
+  return header !== undefined && isOmpSessionId(header.id) ? "omp" : "pi";
 }
 
-const ompSessionId = /^[A-Za-z0-9_-]{21}$/;
+function isOmpSessionId(id: string): boolean {
+  return id.length === ompSessionIdLength && urlSafeText.test(id);
+}
+
+const urlSafeText = /^[A-Za-z0-9_-]*$/;
 const ompHeaderFields = ["title", "titleSource", "previousSessionFiles", "providerPromptCacheKey"];
 
 function hasOmpFields(header: SessionHeader): boolean {

@@ -88,12 +88,8 @@ export function requireWritable(engine: Engine): void {
 export function* appendRequest(engine: Engine, call: AppendCall): Steps<readonly AppendResult[]> {
   checkRequest(engine, call.request);
   if (call.request.items.length === 0) return [];
-  const { expectedTail, onDiverged } = call.request;
-  const group = yield* appendCalls(engine, () => [call], {
-    // A sync takes so long that nobody else should wait for its end.
-    mayKeepLock: engine.durability.mode !== "disk",
-    mayTrustLastLook: expectedTail === undefined && onDiverged === "branch",
-  });
+  const returnedBy = keeps(engine) ? "lease" : "nobody";
+  const group = yield* appendCalls(engine, () => [call], returnedBy);
   const [outcome] = group.outcomes;
   if (outcome === undefined) throw new Error("an append without an outcome");
   yield portStep("sync");
@@ -116,6 +112,11 @@ function syncFailure(
   }
 }
 
+/** A sync takes so long that nobody else should wait for its end. */
+function keeps({ durability }: Engine): boolean {
+  return durability.mode !== "disk";
+}
+
 /** What a group came to, for a driver that waits. */
 export interface QueuedGroup {
   /** In the order of the calls. They hold as far as the system is concerned. */
@@ -126,16 +127,15 @@ export interface QueuedGroup {
 
 /**
  * Appends what waits in a queue as one write; see {@link appendCalls}. Syncing is under way when
- * the steps end, so that the lock is free meanwhile.
+ * the steps end, and the lock is free meanwhile. Else the lock may be kept: whoever runs the steps
+ * releases the lease before the event loop goes on.
  */
 export function* appendQueued(
   engine: Engine,
   take: () => readonly AppendCall[],
 ): Steps<QueuedGroup> {
-  const { outcomes, ids, hasWritten } = yield* appendCalls(engine, take, {
-    mayKeepLock: false,
-    mayTrustLastLook: false,
-  });
+  const returnedBy = keeps(engine) ? "appender" : "nobody";
+  const { outcomes, ids, hasWritten } = yield* appendCalls(engine, take, returnedBy);
   const durable = outcomes.length === 0 ? undefined : engine.durability.wrote(ids, hasWritten);
   return { outcomes, durable };
 }
@@ -144,7 +144,10 @@ export function* appendQueued(
 interface AppendedGroup {
   /** In the order of the calls. */
   readonly outcomes: readonly AppendOutcome[];
-  /** Ids of what is in the log, or may be: also of calls that failed, and of what was retried. */
+  /**
+   * Ids of what is in the log, or may be: also of calls that failed, and of what was retried. None
+   * where nothing is to be synced.
+   */
   readonly ids: readonly string[];
   /** Whether a line has landed. */
   readonly hasWritten: boolean;
@@ -152,7 +155,7 @@ interface AppendedGroup {
 
 /**
  * Appends what several calls ask for as one write, and answers each by itself.
- * @param take Called once the log is locked and caught up, for the calls to append.
+ * @param take Called once the log is locked, for the calls to append.
  * @throws BranchlogError before anything is written: `ERR_LOCK_TIMEOUT`, `ERR_LOG_GONE`,
  * `ERR_MIGRATION`, `ERR_APPEND_FAILED`, `ERR_DURABILITY_UNKNOWN`, and what a log that was replaced
  * turns out to be.
@@ -160,11 +163,12 @@ interface AppendedGroup {
 function* appendCalls(
   engine: Engine,
   take: () => readonly AppendCall[],
-  use: Pick<LockUse, "mayKeepLock" | "mayTrustLastLook">,
+  keptLockIsReturnedBy: LockUse["keptLockIsReturnedBy"],
 ): Steps<AppendedGroup> {
   const { durability, log, path } = engine;
   const { ports, lockWaitMs } = engine.settings;
   let calls: readonly AppendCall[] | undefined;
+  const mayTrustLastLook = (): boolean => (calls ??= take()).every(isUnconditional);
   const plan = (): GroupPlan => {
     requireWritableForm(engine);
     durability.requireKnown();
@@ -175,11 +179,21 @@ function* appendCalls(
   let section: SectionOutcome<GroupPlan>;
   try {
     if (needsMigration(log)) yield* migrate(log, ports, lockWaitMs);
-    section = yield* appendSection(log, { ports, lockWaitMs, ...use }, plan);
+    const use: LockUse = { ports, lockWaitMs, keptLockIsReturnedBy, mayTrustLastLook };
+    section = yield* appendSection(log, use, plan);
   } catch (cause) {
     throw notAppended(path, cause);
   }
   return settleGroup(engine, section.plan, section.landing);
+}
+
+/** Whether it means the same, whatever others appended meanwhile. */
+function isUnconditional({ request }: AppendCall): boolean {
+  const { items, expectedTail, onDiverged } = request;
+  if (expectedTail !== undefined || onDiverged !== "branch") return false;
+  return items.every(({ parent, isMetadata }) => {
+    return !isMetadata && (parent.kind === "leaf" || parent.kind === "root");
+  });
 }
 
 interface GroupPlan extends LinePlan {
@@ -200,8 +214,11 @@ function settleGroup(
       ? failedCall(notAppended(engine.path, one.error))
       : landedCall(engine, one.call, one.plan, landing, loose),
   );
+  const hasWritten = lines.some(({ id }) => !landing.missing.has(id));
+  // What the system has is all that `os` promises.
+  if (engine.durability.mode === "os") return { outcomes, ids: [], hasWritten };
   const ids = planned.flatMap(({ plan }) => plan?.entries ?? []).map(({ id }) => id);
-  return { outcomes, ids, hasWritten: lines.some(({ id }) => !landing.missing.has(id)) };
+  return { outcomes, ids, hasWritten };
 }
 
 /** The ids of results, in their order. */

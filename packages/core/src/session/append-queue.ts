@@ -4,6 +4,7 @@
  * that share a log take turns, each with all it has waiting, up to `batchBytesMax`. A failed append
  * is its caller's business only; the next goes on.
  */
+import { nextTick } from "node:process";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
 import { sharingOf } from "../store/lock-sharing.ts";
@@ -16,6 +17,7 @@ import { deferred } from "./deferred.ts";
 import type { Deferred } from "./deferred.ts";
 import type { Engine } from "./engine.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
+import { lockPauseMs } from "./lock-wait.ts";
 import { runAsync } from "./steps.ts";
 
 /** What a job takes in memory besides the bytes of its entries, roughly. */
@@ -129,10 +131,28 @@ export class AppendQueue {
       }
       const { turns } = sharingOf(this.#engine.settings.ports.lock);
       await turns.take(this.#engine.path, () => this.#commit());
-      // The event loop gets a turn, and whoever was answered the time to ask for more.
-      await nextTurn();
+      await this.#pause();
     }
     this.#drained = undefined;
+  }
+
+  /**
+   * Whoever was answered gets the time to ask for more. If the lock was kept and there is more, it
+   * goes on at once; else the event loop gets a turn, without the lock.
+   */
+  async #pause(): Promise<void> {
+    const { log, path, settings } = this.#engine;
+    const { clock, ids, lock } = settings.ports;
+    const { lease } = sharingOf(lock);
+    if (!lease.isKeptBy(log)) return nextTurn();
+    await callersDone();
+    const hasMore = this.#jobs[0]?.kind === "append";
+    const nowMs = clock.monotonicMs();
+    if (hasMore && lease.isKept(path, nowMs)) return;
+    lease.release();
+    // Who had it for so long stands in line with those who wait, or they would hardly ever get it.
+    if (hasMore && lease.hasRivals(path, nowMs)) return clock.sleep(lockPauseMs(ids));
+    return nextTurn();
   }
 
   /** Appends what waits in front as one write. Never rejects. */
@@ -143,7 +163,7 @@ export class AppendQueue {
     // Chosen under the lock: who came while it was waited for is served as well.
     const take = (): readonly QueuedAppend[] =>
       (group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
-    this.#wait = new AbortController();
+    if (this.#wait.signal.aborted) this.#wait = new AbortController();
     try {
       const steps = this.#engine.appendQueued(take);
       const appended = await runAsync(steps, settings.ports.clock, this.#wait.signal);
@@ -218,6 +238,13 @@ export class AppendQueue {
     this.#waitingAppends -= 1;
     if (this.#waitingAppends === 0) this.#wait.abort(reason);
   }
+}
+
+/** Resolves once everything has run that is due in this turn of the event loop. */
+function callersDone(): Promise<void> {
+  return new Promise((resolve) => {
+    nextTick(resolve);
+  });
 }
 
 function queueFull(path: string, queuedBytesMax: number): BranchlogError {

@@ -6,6 +6,7 @@
  */
 import { BranchlogError } from "../errors.ts";
 import { appendAttemptsMax } from "../limits.ts";
+import type { LeaseUse } from "../store/lock-lease.ts";
 import { sharingOf } from "../store/lock-sharing.ts";
 import type { Ports } from "../store/ports.ts";
 import { land } from "./landing.ts";
@@ -23,9 +24,13 @@ export interface AppendLog extends LandingLog {
 export interface LockUse {
   readonly ports: Ports;
   readonly lockWaitMs: number;
-  readonly mayKeepLock: boolean;
-  /** What others without the lock appended in the last milliseconds may show after the write. */
-  readonly mayTrustLastLook: boolean;
+  /** Who gives back a lock that is kept; `nobody`: it is not kept. */
+  readonly keptLockIsReturnedBy: LeaseUse["isReturnedBy"] | "nobody";
+  /**
+   * Asked under a kept lock: whether what others without the lock appended in the last milliseconds
+   * may show after the write.
+   */
+  readonly mayTrustLastLook: () => boolean;
 }
 
 /** Anything that says what to write. */
@@ -58,7 +63,7 @@ export function* appendSection<Plan extends LinePlan>(
     const held = yield* acquireLock(log.path, lock.ports, lock.lockWaitMs);
     let isDone = false;
     try {
-      if (!lock.mayTrustLastLook || !lease.wasKeptBy(log)) yield* log.catchUp();
+      if (!lease.wasKeptBy(log) || !lock.mayTrustLastLook()) yield* log.catchUp();
       const planned = plan();
       yield portStep("check lock");
       // A holder that stalled for too long has lost its lock: it starts over instead of writing.
@@ -68,9 +73,10 @@ export function* appendSection<Plan extends LinePlan>(
       isDone = landing.isAsPlanned;
       return { plan: planned, landing };
     } finally {
-      if (isDone && lock.mayKeepLock) {
+      const isReturnedBy = lock.keptLockIsReturnedBy;
+      if (isDone && isReturnedBy !== "nobody") {
         const nowMs = lock.ports.clock.monotonicMs();
-        lease.giveBack(log.path, held, { startMs, nowMs, keeper: log });
+        lease.giveBack(log.path, held, { startMs, nowMs, keeper: log, isReturnedBy });
       } else {
         held.releaseSync();
       }

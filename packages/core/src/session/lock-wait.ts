@@ -31,11 +31,17 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
     }
     // Whoever has what we wait for may be waiting for what we keep.
     lease.release();
-    const left = startMs + lockWaitMs - clock.monotonicMs();
+    const nowMs = clock.monotonicMs();
+    lease.metRival(path, nowMs);
+    const left = startMs + lockWaitMs - nowMs;
     if (left <= 0) throw lockTimeout(path, lockWaitMs);
-    const pause = pauseMsMin + ids.jitter() * (pauseMsMax - pauseMsMin);
-    yield { kind: "wait", ms: Math.min(pause, left) };
+    yield { kind: "wait", ms: Math.min(lockPauseMs(ids), left) };
   }
+}
+
+/** A pause as those make who wait for a lock. */
+export function lockPauseMs(ids: Ports["ids"]): number {
+  return pauseMsMin + ids.jitter() * (pauseMsMax - pauseMsMin);
 }
 
 function lockTimeout(path: string, lockWaitMs: number): BranchlogError {

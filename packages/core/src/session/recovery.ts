@@ -9,6 +9,7 @@ import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { createLog } from "../store/create-log.ts";
 import { requireWritable } from "./append-entries.ts";
 import { appendSection } from "./append-section.ts";
+import type { LockUse } from "./append-section.ts";
 import type { LinePlan } from "./append-section.ts";
 import type { Engine } from "./engine.ts";
 import type { PlannedLine } from "./landing.ts";
@@ -53,7 +54,12 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
   const { log, durability, settings } = engine;
   const { ports, lockWaitMs } = settings;
   const plan = (): LinePlan => ({ lines: linesInDoubt(engine), needsFence: true });
-  const lock = { ports, lockWaitMs, mayKeepLock: false, mayTrustLastLook: false };
+  const lock: LockUse = {
+    ports,
+    lockWaitMs,
+    keptLockIsReturnedBy: "nobody",
+    mayTrustLastLook: () => false,
+  };
   const section = appendSection(log, lock, plan);
   const { landing, plan: done } = await runAsync(section, ports.clock);
   const ids = done.lines.map(({ id }) => id);

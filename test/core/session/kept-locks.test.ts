@@ -1,0 +1,254 @@
+/**
+ * What appends in a row cost while the lock is kept, blocking or awaited, and that nobody is kept
+ * waiting for it: it is free whenever the event loop goes on.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
+import { leaseAfterAppends, leaseMsMax } from "../../../packages/core/src/limits.ts";
+import type { Session } from "../../../packages/core/src/live/session.ts";
+import { appendItem } from "../../../packages/core/src/session/append-entries.ts";
+import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
+import { CountedWorld, header, path, say } from "../../support/counted-world.ts";
+
+describe("blocking appends in a row", () => {
+  it("cost one write and one look each, once the lock is kept (Verifies: P17)", () => {
+    const { world, append } = blockingWorld();
+    for (let n = 0; n < leaseAfterAppends; n += 1) append();
+    const before = calls(world);
+    for (let n = 0; n < 100; n += 1) append();
+    expect(difference(before, calls(world))).toEqual(oneWriteAndOneLook);
+  });
+
+  it("look at the tail before they write if they expect one (Verifies: P2)", () => {
+    const { world, append } = blockingWorld();
+    let last = "";
+    for (let n = 0; n <= leaseAfterAppends; n += 1) last = append();
+    appendAsPeer(world);
+    expect(() => append(last)).toThrow(
+      expect.objectContaining({ code: "ERR_CONFLICT", tail: "peer" }),
+    );
+    expect(world.lines).toHaveLength(leaseAfterAppends + 3);
+  });
+});
+
+describe("awaited appends in a row", () => {
+  it("cost one write and one look each, once the lock is kept (Verifies: P17)", async () => {
+    const world = new CountedWorld();
+    const session = await world.create();
+    await appendSome(session, leaseAfterAppends);
+    const before = calls(world);
+    await appendSome(session, 100);
+    expect(difference(before, calls(world))).toEqual(oneWriteAndOneLook);
+  });
+
+  it("leave the lock free whenever the event loop goes on", async () => {
+    const world = new CountedWorld();
+    const session = await world.create();
+    const found: boolean[] = [];
+    const looking = eachTurn(() => found.push(isFree(world)));
+    for (let round = 0; round < 20; round += 1) {
+      await appendSome(session, 10);
+      // With the lock in hand its caller turns to something else.
+      await nextTurn();
+      world.clock.advance(leaseMsMax);
+    }
+    await looking.stop();
+    expect(found.length).toBeGreaterThan(20);
+    expect(found).not.toContain(false);
+    expect(isFree(world)).toBe(true);
+  });
+
+  it("give the event loop a turn when the lock was kept for its time", async () => {
+    const world = new CountedWorld();
+    const session = await world.create();
+    let turns = 0;
+    const counting = eachTurn(() => (turns += 1));
+    world.counts();
+    for (let n = 0; n < 100; n += 1) {
+      await session.append(say(`${n}`));
+      world.clock.advance(leaseMsMax / 10);
+    }
+    await counting.stop();
+    const { locks } = world.counts();
+    expect(turns).toBeGreaterThanOrEqual(100 / 10 - 1);
+    expect(locks).toBeGreaterThanOrEqual(100 / 10 - 1);
+    expect(locks).toBeLessThan(20);
+  });
+
+  it("do not keep it where each is synced", async () => {
+    const world = new CountedWorld();
+    const session = await world.create({ durability: "disk" });
+    world.counts();
+    await appendSome(session, 10);
+    expect(world.counts().locks).toBe(10);
+  });
+
+  it("look at the tail before they write if they expect one (Verifies: P2)", async () => {
+    const world = new CountedWorld();
+    const session = await world.create();
+    const last = await appendSome(session, leaseAfterAppends + 1);
+    appendAsPeer(world);
+    await expect(session.append(say("x"), { expectedTail: last })).rejects.toMatchObject({
+      code: "ERR_CONFLICT",
+      tail: "peer",
+    });
+    await expect(session.append(say("x"), { onDiverged: "reject" })).rejects.toMatchObject({
+      code: "ERR_DIVERGED",
+    });
+    expect(world.lines).toHaveLength(leaseAfterAppends + 3);
+  });
+
+  it("look before they write if they name the tail, their parent or the session", async () => {
+    const world = new CountedWorld();
+    const session = await world.create();
+    await appendSome(session, leaseAfterAppends + 1);
+    appendAsPeer(world);
+    const named = await session.append({ type: "session_info", name: "ours" });
+    expect(named).toMatchObject({ parentId: "peer", attachedTo: "tail", displaced: false });
+    await appendSome(session, 1);
+    appendAsPeer(world, "peer 2");
+    const below = await session.append(say("below"), { parent: { id: "peer 2" } });
+    expect(below).toMatchObject({ parentId: "peer 2", displaced: false });
+    appendAsPeer(world, "peer 3");
+    const behind = await session.append(say("behind"), { parent: "tail" });
+    expect(behind).toMatchObject({ parentId: "peer 3", displaced: false });
+  });
+
+  it("stand behind what a program without lock wrote meanwhile (Verifies: P11)", async () => {
+    const world = new CountedWorld();
+    const session = await world.create();
+    const last = await appendSome(session, leaseAfterAppends + 1);
+    appendAsPeer(world);
+    const result = await session.append(say("behind"));
+    expect(result).toMatchObject({ parentId: last, displaced: true });
+    expect(world.lines.at(-2)).toContain('"id":"peer"');
+    expect(world.lines.at(-1)).toContain(`"id":"${result.id}"`);
+    expect(session.children(null).map(({ id }) => id)).toContain("peer");
+  });
+
+  it("of two sessions in one process are all there, under few locks (Verifies: P11)", async () => {
+    const world = new CountedWorld();
+    const [one, other] = [await world.create(), await world.open(2)];
+    world.counts();
+    await Promise.all([appendSome(one, 200), appendSome(other, 200)]);
+    expect(world.lines).toHaveLength(401);
+    expect(world.counts().locks).toBeLessThan(20);
+    await nextTurn();
+    expect(isFree(world)).toBe(true);
+  });
+
+  it("share the lock with blocking ones between them", async () => {
+    const world = new CountedWorld();
+    const session = await world.create();
+    const { append } = blockingWorld(world);
+    for (let n = 0; n < 20; n += 1) {
+      await session.append(say(`${n}`));
+      append();
+    }
+    expect(world.lines).toHaveLength(41);
+    await nextTurn();
+    expect(isFree(world)).toBe(true);
+  });
+
+  it("after a time in line, if another process had the lock lately", async () => {
+    const world = new CountedWorld();
+    const session = await world.create();
+    await appendSome(session, leaseAfterAppends);
+    await nextTurn();
+    const foreign = world.lock.inner.tryAcquireSync(path);
+    expect(foreign).not.toBeNull();
+    const waiting = session.append(say("waits"));
+    await nextTurn();
+    foreign?.releaseSync();
+    world.clock.advance(leaseMsMax);
+    await waiting;
+    // The lock is kept again; once that is over, the next append waits as the others do.
+    await appendSome(session, 1);
+    const all = Promise.all(
+      [1, 2, 3].map(async (n) => {
+        await session.append(say(`${n}`));
+        world.clock.advance(leaseMsMax);
+        return session.append(say(`${n}, again`));
+      }),
+    );
+    await nextTurn();
+    await nextTurn();
+    expect(world.lines.at(-1)).not.toContain("again");
+    expect(isFree(world)).toBe(true);
+    world.clock.advance(leaseMsMax);
+    expect(await all).toHaveLength(3);
+  });
+});
+
+/** Does something in each turn of the event loop, until it is stopped. */
+function eachTurn(work: () => unknown): { readonly stop: () => Promise<void> } {
+  const control = new AbortController();
+  const running = (async (): Promise<void> => {
+    while (!control.signal.aborted) {
+      await nextTurn();
+      work();
+    }
+  })();
+  return {
+    stop: () => {
+      control.abort();
+      return running;
+    },
+  };
+}
+
+/** Awaits each before the next; returns the id of the last. */
+async function appendSome(session: Session, count: number): Promise<string> {
+  let last = "";
+  for (let n = 0; n < count; n += 1) last = (await session.append(say(`${n}`))).id;
+  return last;
+}
+
+function isFree({ lock }: CountedWorld): boolean {
+  const held = lock.inner.tryAcquireSync(path);
+  held?.releaseSync();
+  return held !== null;
+}
+
+const oneWriteAndOneLook = { locks: 0, writes: 100, looks: 100, reads: 0 };
+
+function calls({ fs, lock }: CountedWorld): object {
+  return {
+    locks: lock.count,
+    writes: fs.callCount("writeSync"),
+    looks: fs.callCount("statSync"),
+    reads: fs.callCount("readSync"),
+  };
+}
+
+function difference(before: object, after: object): object {
+  const earlier: ReadonlyMap<string, unknown> = new Map(Object.entries(before));
+  return Object.fromEntries(
+    Object.entries(after).map(([key, count]) => [key, Number(count) - Number(earlier.get(key))]),
+  );
+}
+
+/** A log, and a function that appends to it, blocking, and returns the id. */
+function blockingWorld(world: CountedWorld = new CountedWorld()): {
+  readonly world: CountedWorld;
+  readonly append: (expectedTail?: string) => string;
+} {
+  if (world.fs.statSync(path) === null) Engine.createSync(path, header, { ports: world.ports() });
+  const engine = Engine.openSync(path, { ports: world.ports(7) });
+  const leaf = new LeafCursor(true, null);
+  const append = (expectedTail?: string): string => {
+    const items = [appendItem(encodeDraft(say("x"), header.timestamp))];
+    return engine.appendSync({ items, onDiverged: "branch", expectedTail }, leaf)[0]?.id ?? "";
+  };
+  return { world, append };
+}
+
+function appendAsPeer({ fs }: CountedWorld, id = "peer"): void {
+  const peer = { type: "custom", customType: "peer", id, parentId: null };
+  const fd = fs.openSync(path, "append");
+  const bytes = Buffer.from(`${JSON.stringify(peer)}\n`);
+  fs.writeSync(fd, bytes, 0, bytes.length);
+  fs.closeSync(fd);
+}
