@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatMs, formatNumber } from "../../packages/bench/src/report.ts";
-import { spread, summarize } from "../../packages/bench/src/statistics.ts";
+import { quantile, spread, summarize, timesFigures } from "../../packages/bench/src/statistics.ts";
 
 const anyTimes = fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { minLength: 1 });
 
@@ -32,6 +32,22 @@ describe("a summary", () => {
   it("has a spread in shares of the median", () => {
     expect(spread(summarize([90, 100, 120]))).toBeCloseTo(0.3);
     expect(spread(summarize([0]))).toBe(0);
+  });
+});
+
+describe("a quantile", () => {
+  it("is not reached by its share of the values", () => {
+    const hundred = Array.from({ length: 100 }, (_, i) => 99 - i);
+    expect([0, 0.5, 0.99].map((share) => quantile(hundred, share))).toEqual([0, 50, 99]);
+    expect(quantile([], 0.5)).toBe(0);
+  });
+
+  it("stands beside the mean where work is repeated", () => {
+    expect(timesFigures([0.001, 0.001, 0.004], "turn")).toEqual({
+      "µs/turn": 2,
+      "µs median": 1,
+      "µs for 99 of 100": 4,
+    });
   });
 });
 

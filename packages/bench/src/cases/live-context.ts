@@ -7,6 +7,7 @@ import { performance } from "node:perf_hooks";
 import type { LiveContext, Session } from "@branchlog/core";
 import { noInput, smallMessage } from "../append-check.ts";
 import { type BenchCase, defineCase, type Scale, type TimedWork } from "../bench-case.ts";
+import { timesFigures } from "../statistics.ts";
 import { appendMessage, sessionWithHistory, timeOfChanges } from "../watched-session.ts";
 
 type Message = ReturnType<typeof smallMessage>;
@@ -76,17 +77,7 @@ export const benchCase: BenchCase = defineCase<Updates>({
     const expectedMessages = Array.from({ length }, (_, i) => smallMessage(i));
     deepStrictEqual(lastMessages, expectedMessages);
   },
-  figures: ({ timesMs, history }) => {
-    const sorted = timesMs.toSorted((a, b) => a - b);
-    const at = (share: number): number => (sorted[Math.floor(sorted.length * share)] ?? 0) * 1000;
-    const sumMs = sorted.reduce((sum, ms) => sum + ms, 0);
-    return {
-      "µs/update": (sumMs * 1000) / sorted.length,
-      "µs median": at(0.5),
-      "µs for 99 of 100": at(0.99),
-      messages: history,
-    };
-  },
+  figures: ({ timesMs, history }) => ({ ...timesFigures(timesMs, "update"), messages: history }),
 });
 
 async function prepareOurs(scale: Scale, history: number): Promise<TimedWork<Updates>> {

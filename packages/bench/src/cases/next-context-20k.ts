@@ -1,4 +1,7 @@
-/** pi's own array of 20,000 messages, asked for again after one more append. */
+/**
+ * pi's own array of 20,000 messages, asked for again after one more append. It is the caller's, so
+ * it is copied each time; beside it, what copying such an array costs.
+ */
 import { deepStrictEqual } from "node:assert";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,15 +10,17 @@ import { SessionManager } from "@branchlog/core/pi";
 import { smallMessage } from "../append-check.ts";
 import { type BenchCase, type CaseInput, defineCase } from "../bench-case.ts";
 import { longContext } from "../inputs.ts";
+import { timesFigures } from "../statistics.ts";
 
 interface Turns {
-  /** Time of the contexts alone, without the appends. */
-  readonly contextMs: number;
+  /** Of each context alone, without the append. */
+  readonly timesMs: readonly number[];
   /** Messages in the last context. */
   readonly messages: number;
 }
 
-const turns = 500;
+/** So many that the code is warm for most of them. */
+const turns = 2_000;
 
 /** See the file comment. */
 export const benchCase: BenchCase = defineCase<Turns>({
@@ -25,11 +30,14 @@ export const benchCase: BenchCase = defineCase<Turns>({
   nodeFlags: [],
   comparedBy: "µs/context",
   input: longContext,
-  subjects: [{ name: "SessionManager", role: "ours", prepare: prepareManager }],
+  subjects: [
+    { name: "SessionManager", role: "ours", prepare: prepareManager },
+    { name: "a copy of the array", role: "baseline", prepare: prepareCopies },
+  ],
   check: ({ messages }, { facts }) => {
     deepStrictEqual(messages, facts.contextMessages + turns);
   },
-  figures: ({ contextMs }) => ({ "µs/context": (contextMs * 1000) / turns }),
+  figures: ({ timesMs }) => timesFigures(timesMs, "context"),
 });
 
 function prepareManager({ path, scratch }: CaseInput): () => Turns {
@@ -38,15 +46,31 @@ function prepareManager({ path, scratch }: CaseInput): () => Turns {
   const manager = SessionManager.open(copy);
   manager.buildSessionContext();
   return () => {
-    let contextMs = 0;
+    const timesMs: number[] = [];
     let messages = 0;
     for (let turn = 0; turn < turns; turn++) {
       manager.appendMessage(smallMessage(turn));
       const startMs = performance.now();
       const context = manager.buildSessionContext();
-      contextMs += performance.now() - startMs;
+      timesMs.push(performance.now() - startMs);
       messages = context.messages.length;
     }
-    return { contextMs, messages };
+    return { timesMs, messages };
+  };
+}
+
+function prepareCopies({ path }: CaseInput): () => Turns {
+  const { messages } = SessionManager.open(path).buildSessionContext();
+  return () => {
+    const timesMs: number[] = [];
+    let copied = 0;
+    for (let turn = 0; turn < turns; turn++) {
+      messages.push(smallMessage(turn));
+      const startMs = performance.now();
+      const copy = [...messages];
+      timesMs.push(performance.now() - startMs);
+      copied = copy.length;
+    }
+    return { timesMs, messages: copied };
   };
 }

@@ -15,10 +15,11 @@ import {
   peerSubjects,
   type WantedMessages,
 } from "../session-peers.ts";
+import { timesFigures } from "../statistics.ts";
 
 interface Turns {
-  /** Time of the contexts alone, without the appends. */
-  readonly contextMs: number;
+  /** Of each context alone, without the append. */
+  readonly timesMs: readonly number[];
   /** Messages in the last context. */
   readonly messages: number;
   readonly turns: number;
@@ -26,8 +27,9 @@ interface Turns {
   readonly wanted: WantedMessages;
 }
 
-const turns = 500;
-/** Of peers, of which one turn takes up to half a second. */
+/** So many that the code is warm for most of them. */
+const turns = 2_000;
+/** Of peers, of which one turn takes up to a second. */
 const peerTurns = 20;
 
 const ours: Subject<Turns> = {
@@ -39,16 +41,16 @@ const ours: Subject<Turns> = {
     const session = await openSession(copy);
     await session.context();
     return async () => {
-      let contextMs = 0;
+      const timesMs: number[] = [];
       let messages = 0;
       for (let turn = 0; turn < turns; turn++) {
         await session.append({ type: "message", message: turnMessage(turn) });
         const startMs = performance.now();
         const context = await session.context();
-        contextMs += performance.now() - startMs;
+        timesMs.push(performance.now() - startMs);
         messages = context.messages.length;
       }
-      return { contextMs, messages, turns, wanted: ourContext(facts) };
+      return { timesMs, messages, turns, wanted: ourContext(facts) };
     };
   },
 };
@@ -74,20 +76,20 @@ export const benchCase: BenchCase = defineCase<Turns>({
   check: ({ messages, wanted, turns: taken }) => {
     checkContext(messages, wanted, taken);
   },
-  figures: ({ contextMs, turns: taken }) => ({ "µs/context": (contextMs * 1000) / taken }),
+  figures: ({ timesMs }) => timesFigures(timesMs, "context"),
 });
 
 function takeTurns(manager: PeerManager): Omit<Turns, "wanted"> {
-  let contextMs = 0;
+  const timesMs: number[] = [];
   let messages = 0;
   for (let turn = 0; turn < peerTurns; turn++) {
     manager.appendMessage(turnMessage(turn));
     const startMs = performance.now();
     const context = manager.buildSessionContext();
-    contextMs += performance.now() - startMs;
+    timesMs.push(performance.now() - startMs);
     messages = context.messages.length;
   }
-  return { contextMs, messages, turns: peerTurns };
+  return { timesMs, messages, turns: peerTurns };
 }
 
 function turnMessage(turn: number): {

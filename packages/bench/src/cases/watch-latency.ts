@@ -18,6 +18,7 @@ import {
   type Scale,
   type TimedWork,
 } from "../bench-case.ts";
+import { quantile } from "../statistics.ts";
 
 const child = fileURLToPath(new URL("../watching-child.js", import.meta.url));
 const entries: Readonly<Record<Scale, number>> = { full: 1_000, quick: 100 };
@@ -49,11 +50,11 @@ export const benchCase: BenchCase = defineCase<Latencies>({
     deepStrictEqual(latenciesMs.length, count);
     ok(latenciesMs.every((ms) => ms > 0));
   },
-  figures: ({ latenciesMs }) => {
-    const sorted = latenciesMs.toSorted((a, b) => a - b);
-    const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;
-    return { "ms median": at(0.5), "ms for 99 of 100": at(0.99), "ms longest": sorted.at(-1) ?? 0 };
-  },
+  figures: ({ latenciesMs }) => ({
+    "ms median": quantile(latenciesMs, 0.5),
+    "ms for 99 of 100": quantile(latenciesMs, 0.99),
+    "ms longest": Math.max(...latenciesMs),
+  }),
 });
 
 async function prepare(
