@@ -14,15 +14,21 @@ import { readFrameAhead } from "./read-ahead.ts";
 import type { RecordSums } from "./record-sums.ts";
 
 /** A checkpoint is written in less than a second, unless its process stands still. */
-const abandonedAfterMs = 10 * 60 * 1000;
+export const abandonedAfterMs: number = 10 * 60 * 1000;
 
 /** Where the checkpoint of a log is: beside it, or in a directory of checkpoints. */
 export function checkpointPath(logPath: string, directory: string | undefined): string {
   const name = `${basename(logPath)}.ckpt`;
   if (directory === undefined) return join(dirname(logPath), name);
-  // Logs of one name lie in many directories.
-  const place = createHash("sha256").update(dirname(logPath)).digest("hex").slice(0, 16);
-  return join(directory, `${place}-${name}`);
+  return join(directory, `${checkpointPrefix(logPath)}${name}`);
+}
+
+/**
+ * What the names of all checkpoints of logs in one directory begin with: logs of one name lie in
+ * many directories.
+ */
+export function checkpointPrefix(logPath: string): string {
+  return `${createHash("sha256").update(dirname(logPath)).digest("hex").slice(0, 16)}-`;
 }
 
 /** What was indexed, blocking; undefined if there is none that is whole. Throws nothing. */

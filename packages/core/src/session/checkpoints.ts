@@ -11,6 +11,7 @@ import {
   loadCheckpoint,
   loadCheckpointSync,
 } from "../checkpoint/checkpoint-file.ts";
+import { removeOrphanCheckpoints } from "../checkpoint/orphan-checkpoints.ts";
 import { checkpointIdleMs, closingSumsMsMax, exitSumsShare } from "../limits.ts";
 import { atExit } from "../store/exit-work.ts";
 import type { FileStat } from "../store/ports.ts";
@@ -181,6 +182,8 @@ export class Checkpoints {
       write.finish();
       this.#saved = { state, end: state.end, sumsEnd: sumsEndOf(taken.value) };
       this.#sums.forget();
+      yield;
+      this.#removeOrphans();
     } catch {
       this.#hasFailed = true;
     } finally {
@@ -194,6 +197,17 @@ export class Checkpoints {
     const endMs = clock.monotonicMs() + msMax;
     const isOver = (): boolean => clock.monotonicMs() > endMs;
     return this.#sums.bring({ state, isKnown: this.#isSaved, isOver });
+  }
+
+  /**
+   * With each checkpoint that was saved: a log of 8 MiB more has paid for one or two listings, and
+   * whoever only appends, reads or opens pays nothing.
+   */
+  #removeOrphans(): void {
+    const { ports, checkpointDir } = this.#settings;
+    // Beside their logs, they are removed by whoever lists the directory.
+    if (checkpointDir === undefined) return;
+    removeOrphanCheckpoints(ports, this.#log.path, checkpointDir);
   }
 
   #abandon(): void {
