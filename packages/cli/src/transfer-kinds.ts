@@ -18,6 +18,7 @@ import {
 } from "@branchlog/core/connectonion";
 import type { Style } from "./style.ts";
 import { oneLine } from "./text/clean-text.ts";
+import { addedNameText, changedText } from "./text/conversion-text.ts";
 import { importedTurnsText, importText } from "./text/import-text.ts";
 import { countText } from "./text/quantities.ts";
 import { lossText } from "./text/loss-text.ts";
@@ -75,20 +76,26 @@ export interface Exporter {
 
 /** By the format that is named with `--to`. */
 export const exporters: ReadonlyMap<string, Exporter> = new Map<string, Exporter>([
-  ["markdown", { write: written(exportMarkdown), pieces: markdownPieces, isText: true }],
-  ["pi", { write: written(exportLinear), pieces: linearPieces, isText: false }],
+  ["markdown", { write: exportText, pieces: markdownPieces, isText: true }],
+  ["pi", { write: exportPath, pieces: linearPieces, isText: false }],
   ["connectonion", { write: exportDocument, pieces: null, isText: false }],
 ]);
 
-function written(
-  write: (source: string, target: string, options: ExportOptions) => Promise<ExportReport>,
-): Exporter["write"] {
-  return async (source, target, options) => {
-    const report = await write(source, target, options);
-    const { path, bytes } = report;
-    const text = `wrote ${oneLine(path, 400)}, ${countText(bytes, "byte")}\n`;
-    return { json: report, text: () => text };
-  };
+async function exportText(source: string, target: string, options: ExportOptions): Promise<Made> {
+  const report = await exportMarkdown(source, target, options);
+  return { json: report, text: () => writtenText(report) };
+}
+
+async function exportPath(source: string, target: string, options: ExportOptions): Promise<Made> {
+  const report = await exportLinear(source, target, options);
+  const changed = changedText(report.converted);
+  const converted = changed === "" ? "" : `converted for pi: ${changed}\n`;
+  const name = addedNameText(report.addedName);
+  return { json: report, text: () => `${writtenText(report)}${converted}${name}` };
+}
+
+function writtenText({ path, bytes }: ExportReport): string {
+  return `wrote ${oneLine(path, 400)}, ${countText(bytes, "byte")}\n`;
 }
 
 async function exportDocument(

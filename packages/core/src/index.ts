@@ -93,7 +93,7 @@ export {
   linearPieces,
   markdownPieces,
 } from "./export/export-session.ts";
-export type { ExportOptions, ExportReport } from "./export/export-session.ts";
+export type { ExportOptions, ExportReport, LinearReport } from "./export/export-session.ts";
 export type { PathContext, SessionContext } from "./projections/context.ts";
 export type { Label, Labels } from "./projections/labels.ts";
 export type { DialectName } from "./dialects/dialect.ts";

@@ -4,8 +4,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BranchlogError, createSession, exportLinear, openSession } from "@branchlog/core";
+import {
+  BranchlogError,
+  convertSession,
+  createSession,
+  exportLinear,
+  openSession,
+} from "@branchlog/core";
 import type { Session } from "@branchlog/core";
+import { reproducible } from "../../support/reproducible-ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixtureNames } from "../projections/fixture-session.ts";
 
@@ -16,8 +23,15 @@ function fixture(name: string): string {
 async function exported(source: string, at?: string, lineBytesMax?: number): Promise<Session> {
   const target = join(temporaryDirectory(), "linear.jsonl");
   const limit = lineBytesMax === undefined ? {} : { lineBytesMax };
-  const report = await exportLinear(source, target, { at, ...limit });
-  expect(report).toEqual({ path: target, bytes: readFileSync(target).length });
+  const report = await exportLinear(source, target, { at, ports: reproducible(), ...limit });
+  expect(report).toMatchObject({ path: target, bytes: readFileSync(target).length });
+  return openSession(target, { access: "read" });
+}
+
+/** The session in pi's words, with all its branches. */
+async function convertedForPi(source: string): Promise<Session> {
+  const target = join(temporaryDirectory(), "pi.jsonl");
+  await convertSession(source, { to: "pi", target });
   return openSession(target, { access: "read" });
 }
 
@@ -31,36 +45,12 @@ async function idsOnBranch(session: Session): Promise<string[]> {
   return ids;
 }
 
-describe("a path of a session of omp", () => {
-  const header = { type: "session", version: 3, id: "x", timestamp: "", cwd: "/", title: "first" };
-  const timestamp = "2026-01-01T00:00:00.000Z";
-  const entry = (type: string, id: string, parentId: string | null, fields: object): object => ({
-    type,
-    id,
-    parentId,
-    timestamp,
-    ...fields,
-  });
-  const root = entry("custom_message", "1", null, { customType: "x", content: "c", display: true });
-
-  it.each([
-    ["renamed", "later"],
-    ["without its name", ""],
-  ])("is %s as its source is, whose entry for that stands elsewhere", async (_, title) => {
-    const elsewhere = entry("title_change", "2", null, { title, source: "user" });
-    const path = join(temporaryDirectory(), "omp.jsonl");
-    const lines = [header, root, elsewhere].map((record) => `${JSON.stringify(record)}\n`);
-    writeFileSync(path, lines.join(""));
-    const source = await openSession(path, { access: "read" });
-    expect((await exported(path, "1")).name).toBe(source.name);
-  });
-});
-
 describe.each([...fixtureNames(), "realistic-session"])("a path of %s", (name) => {
   const source = fixture(name);
 
-  it("is a chain with the context of the source, at each of its ends", async () => {
+  it("is a chain with the context of the source for pi, at each of its ends", async () => {
     const session = await openSession(source, { access: "read" });
+    const forPi = await convertedForPi(source);
     const ends = [undefined, ...session.tips().map(({ id }) => id)];
     for (const at of ends) {
       const linear = await exported(source, at);
@@ -69,8 +59,9 @@ describe.each([...fixtureNames(), "realistic-session"])("a path of %s", (name) =
       expect(linear.diagnostics).toEqual([]);
       expect(linear.name).toBe(session.name);
       const of = at === undefined ? session.leaf : at;
-      const { truncatedAt: _gap, ...context } = await session.context({ at: of });
+      const { truncatedAt: _gap, ...context } = await forPi.context({ at: of });
       expect(await linear.context()).toEqual(context);
+      expect(context.messages).toEqual((await session.context({ at: of })).messages);
       const ids = await idsOnBranch(linear);
       expect(ids).toHaveLength(linear.revision);
       expect(new Set(ids).size).toBe(ids.length);

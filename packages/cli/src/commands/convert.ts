@@ -6,7 +6,8 @@ import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sizeOf, withProgress } from "../progress.ts";
 import { sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
-import { countText, numberText } from "../text/quantities.ts";
+import { addedNameText, changedText } from "../text/conversion-text.ts";
+import { countText } from "../text/quantities.ts";
 
 /** What `branchlog convert` was asked. */
 export interface ConvertCommandOptions {
@@ -42,11 +43,10 @@ function resultText({
   badLines,
   addedName,
 }: ConversionResult): string {
-  const counts = Object.entries(converted).map(([type, count]) => `${type} ${numberText(count)}`);
-  const changed = counts.length === 0 ? "no entry had to change" : counts.join(", ");
+  const changed = changedText(converted) || "no entry had to change";
   return [
     `converted ${countText(entries, "entry", "entries")} for ${to}: ${changed}\n`,
-    addedName ? "added an entry with the name\n" : "",
+    addedNameText(addedName),
     badLines === 0 ? "" : `copied ${countText(badLines, "damaged line")} as found\n`,
     `${oneLine(path, 400)}\n`,
   ].join("");

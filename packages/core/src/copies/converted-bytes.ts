@@ -7,7 +7,6 @@ import type { DecodedLine } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
 import { convertHeader, convertLine, nameIn } from "../dialects/convert-entry.ts";
 import type { ConversionTarget } from "../dialects/convert-entry.ts";
-import { encodeDraft, spliceDraft } from "../entries/encode-entry.ts";
 import { bodyBytesMax } from "../limits.ts";
 import { isStillThere } from "../session/log-identity.ts";
 import type { RememberedBytes } from "../session/log-identity.ts";
@@ -15,6 +14,7 @@ import type { LogFile } from "../store/log-file.ts";
 import type { IdSource } from "../store/ports.ts";
 import type { ConversionScan, LinePlace } from "./conversion-scan.ts";
 import { newline } from "./entry-lines.ts";
+import { nameLine, nameTime } from "./name-line.ts";
 import { packedBytes } from "./packed-bytes.ts";
 import type { ByteRange } from "./packed-bytes.ts";
 import { logChanged } from "./source-log.ts";
@@ -77,7 +77,7 @@ function* convertedPieces(conversion: Conversion): Generator<Buffer | ByteRange>
     yield { from: at, to: place.offset };
     yield converted;
     at = endOf(place);
-    count(counts, decoded.value["type"]);
+    countConverted(counts, decoded.value["type"]);
   }
   yield { from: at, to: size };
   if (to === "pi") yield* nameEntry(conversion);
@@ -101,13 +101,12 @@ function titleIn(header: object | undefined): string | undefined {
 function* nameEntry({ file, size, found, ids, counts }: Conversion): Generator<Buffer> {
   const name = nameOf(found);
   if (name === undefined || name === found.name?.trim()) return;
-  const time = found.slot?.updatedAt ?? found.header?.header.timestamp;
-  const timestamp = typeof time === "string" ? time : new Date(0).toISOString();
   if (!endsWithNewline(file, size)) yield newline;
   // A UUID, as the shorter ids that the file has are not known here.
   const id = ids.sessionId();
-  const encoded = encodeDraft({ type: "session_info", name }, timestamp);
-  yield spliceDraft(encoded, id, tailId(file, size, found.header?.offset ?? 0));
+  const parentId = tailId(file, size, found.header?.offset ?? 0);
+  const updatedAt = nameTime(found.slot, found.header?.header);
+  yield nameLine({ name, updatedAt }, { id, parentId });
   counts.addedName = true;
 }
 
@@ -124,7 +123,8 @@ function tailId(file: LogFile, size: number, header: number): string | null {
   return null;
 }
 
-function count({ converted }: ConversionCounts, type: unknown): void {
+/** Counts an entry that changed under its type in the source. */
+export function countConverted({ converted }: ConversionCounts, type: unknown): void {
   if (typeof type === "string") converted[type] = (converted[type] ?? 0) + 1;
 }
 

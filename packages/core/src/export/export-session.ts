@@ -4,6 +4,7 @@
  * only read.
  */
 import { resolve } from "node:path";
+import type { ConversionCounts } from "../copies/converted-bytes.ts";
 import { Engine } from "../session/engine.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { EngineOptions } from "../session/engine-options.ts";
@@ -27,6 +28,14 @@ export interface ExportReport {
   readonly bytes: number;
 }
 
+/** What was written, and what of it is in other words than in the source, as in a conversion. */
+export interface LinearReport extends ExportReport {
+  /** How many entries changed, by their type in the source. */
+  readonly converted: Readonly<Record<string, number>>;
+  /** Whether an entry with the name was added, which the source has elsewhere. */
+  readonly addedName: boolean;
+}
+
 /**
  * A path of a session as Markdown, piece by piece.
  * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`.
@@ -45,18 +54,26 @@ export async function* markdownPieces(
 }
 
 /**
- * A path of a session as the bytes of a log, piece by piece: the header of the source, and each
- * entry of the path once, with its bytes. Entries that stand elsewhere and are in force on the path
- * (the name of the session, labels) come last.
+ * A path of a session as the bytes of a log of pi, piece by piece: the header of the source, and
+ * each entry of the path once, with its bytes, in pi's words as `convertSession` has them. Entries
+ * that stand elsewhere and are in force on the path (the name of the session, labels) come last.
  * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`.
  */
-export async function* linearPieces(
+export function linearPieces(
   source: string,
-  { at, signal, ...options }: ExportOptions = {},
+  options: ExportOptions = {},
+): AsyncGenerator<Buffer, void, undefined> {
+  return countedPieces(source, options, { converted: {}, addedName: false });
+}
+
+async function* countedPieces(
+  source: string,
+  { at, signal, ...options }: ExportOptions,
+  counts: ConversionCounts,
 ): AsyncGenerator<Buffer, void, undefined> {
   const engine = await Engine.open(source, { ...options, access: "read" }, signal);
   const path = await exportedPath(engine, at, signal);
-  yield* inLargePieces(linearLines(engine, path, signal));
+  yield* inLargePieces(linearLines({ engine, ...path, signal, counts }));
 }
 
 /**
@@ -74,16 +91,18 @@ export function exportMarkdown(
 }
 
 /**
- * Writes a path of a session to a new log, a chain of entries that pi opens. The context at its end
- * is that of the source.
+ * Writes a path of a session to a new log, a chain of entries that pi opens, whichever agent the
+ * session is of. The context at its end is that of the source.
  * @throws BranchlogError as {@link linearPieces}; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`.
  */
-export function exportLinear(
+export async function exportLinear(
   source: string,
   target: string,
   options: ExportOptions = {},
-): Promise<ExportReport> {
-  return written(target, options, linearPieces(source, options));
+): Promise<LinearReport> {
+  const counts: ConversionCounts = { converted: {}, addedName: false };
+  const report = await written(target, options, countedPieces(source, options, counts));
+  return { ...report, ...counts };
 }
 
 async function written(

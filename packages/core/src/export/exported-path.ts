@@ -4,7 +4,7 @@
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
-import { nameInForce, sessionName } from "../projections/name.ts";
+import { sessionName } from "../projections/name.ts";
 import type { Engine } from "../session/engine.ts";
 import { requireNode } from "../session/named-entry.ts";
 
@@ -14,6 +14,8 @@ export interface ExportedPath {
   readonly rows: Int32Array;
   /** Entries that are not on it and are in force on it, in the order of the file. */
   readonly carried: readonly number[];
+  /** The name of the session, if no entry says it: a title slot does, or the header. */
+  readonly addedName: string | undefined;
 }
 
 /**
@@ -34,19 +36,26 @@ export async function exportedPath(
 ): Promise<ExportedPath> {
   const rows = pathRows(engine, at);
   const onPath = new Set(rows);
-  const carried = [...(await labelRows(engine, onPath, signal)), ...nameRows(engine, onPath)];
-  return { rows, carried: carried.toSorted((a, b) => a - b) };
+  const { row, addedName } = nameOffPath(engine, onPath);
+  const carried = [
+    ...(await labelRows(engine, onPath, signal)),
+    ...(row === undefined ? [] : [row]),
+  ];
+  return { rows, carried: carried.toSorted((a, b) => a - b), addedName };
 }
 
-/** The entry that names the session, unless the path alone gives the same name. */
-function nameRows(engine: Engine, onPath: ReadonlySet<number>): number[] {
+/** What gives the copy the name of the session: nothing, where the path does; an entry; or none. */
+function nameOffPath(
+  engine: Engine,
+  onPath: ReadonlySet<number>,
+): { readonly row?: number; readonly addedName: string | undefined } {
+  const name = engine.log.state.name ?? "";
+  if ((lastNamed(engine, (row) => onPath.has(row))?.name ?? "") === name) {
+    return { addedName: undefined };
+  }
   const named = lastNamed(engine, () => true);
-  const given = lastNamed(engine, (row) => onPath.has(row))?.name;
-  if (named === undefined) return [];
-  // As the copy would be called without it, but for a slot, which it has, too.
-  const { header } = engine;
-  const own = nameInForce({ slot: undefined, given: given === "" ? null : given, header });
-  return named.name === (own ?? "") ? [] : [named.row];
+  if (named?.name === name) return { row: named.row, addedName: undefined };
+  return { addedName: name };
 }
 
 /** The last entry that names the session, or takes its name away; only of some rows. */

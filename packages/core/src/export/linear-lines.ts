@@ -1,12 +1,20 @@
 /**
- * One path of a session as the lines of a log of its own: the header and every entry of the path
- * once, with their bytes. Only links change, and only where an entry was left out between two; the
- * context at the end is that of the source. Read and handed on in bounded memory.
+ * One path of a session as the lines of a log of its own, in pi's words: the header and every entry
+ * of the path once, with their bytes. Links change where an entry was left out between two, and
+ * what omp says in its own way becomes what a conversion makes of it; the context at the end is
+ * that of the source. Read and handed on in bounded memory.
  */
+import { decodeLine } from "@branchlog/streaming";
 import { lineChunks, rowLines } from "../bodies/row-lines.ts";
 import type { LineSource, RowLine } from "../bodies/row-lines.ts";
+import { countConverted } from "../copies/converted-bytes.ts";
+import type { ConversionCounts } from "../copies/converted-bytes.ts";
+import { freshIds } from "../copies/fresh-ids.ts";
+import { nameLine, nameTime } from "../copies/name-line.ts";
+import { convertHeader, convertibleTypes, convertLine, nameIn } from "../dialects/convert-entry.ts";
+import { currentVersion } from "../dialects/header.ts";
 import { relinkLine } from "../dialects/relink-line.ts";
-import { encodeTitleSlot } from "../dialects/title-slot.ts";
+import { bodyBytesMax } from "../limits.ts";
 import type { Engine } from "../session/engine.ts";
 import { headerInCurrentForm } from "../session/migrated-bytes.ts";
 import { LargeChunks } from "../store/large-chunks.ts";
@@ -14,29 +22,85 @@ import type { ExportedPath } from "./exported-path.ts";
 
 const newline = Buffer.from("\n");
 
+/** A path that is exported. */
+export interface LinearExport extends ExportedPath {
+  readonly engine: Engine;
+  readonly signal: AbortSignal | undefined;
+  /** What the export changes is counted here as it goes. */
+  readonly counts: ConversionCounts;
+}
+
 /** The bytes of the log. Damaged entries are left out. */
-export async function* linearLines(
-  engine: Engine,
-  { rows, carried }: ExportedPath,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Buffer, void, undefined> {
-  const { path, settings, index } = engine;
-  const { file, indexer, bodies } = engine.log.state;
-  const { lineBytesMax } = settings;
-  const source: LineSource = { path, bytes: file, indexer, bodies, lineBytesMax };
-  const { titleSlot } = engine.log.state;
-  if (titleSlot !== undefined) yield encodeTitleSlot(titleSlot);
-  yield headerInCurrentForm(file, engine.log.state);
+export async function* linearLines(work: LinearExport): AsyncGenerator<Buffer, void, undefined> {
+  const { engine, rows, carried, addedName, counts } = work;
+  const { state } = engine.log;
+  yield convertHeader(headerInCurrentForm(state.file, state), {
+    version: currentVersion,
+    to: "pi",
+    name: undefined,
+  });
   yield newline;
+  const parentId = yield* chained(work, [rows, carried]);
+  if (addedName === undefined) return;
+  const { settings, index } = engine;
+  const ids = { settings, mintEntryId: () => settings.ports.ids.entryId() };
+  const id = freshIds(ids, (taken) => index.rowOfId(taken) >= 0)();
+  const updatedAt = nameTime(state.titleSlot, engine.header);
+  yield nameLine({ name: addedName, updatedAt }, { id, parentId });
+  counts.addedName = true;
+}
+
+/** Entries, each below the one before; returns the id of the last. */
+async function* chained(
+  { engine, signal, counts }: LinearExport,
+  parts: readonly Iterable<number>[],
+): AsyncGenerator<Buffer, string | null, undefined> {
+  const { index } = engine;
+  const source = lineSource(engine);
+  const names: NameBefore = { name: undefined };
   let parentId: string | null = null;
-  for (const part of [rows, carried]) {
+  for (const part of parts) {
     for await (const line of rowLines(source, part, signal)) {
-      const isLinked = index.parentIdOf(line.row) === parentId;
-      yield* isLinked ? asItIs(source, line, signal) : relinked(source, line, parentId, signal);
+      const { row } = line;
+      const isLinked = index.parentIdOf(row) === parentId;
+      const isWordy = isConvertible(engine, row);
+      if (isLinked && !isWordy) yield* asItIs(source, line, signal);
+      else {
+        const whole = await wholeLine(source, line, signal);
+        const linked = isLinked ? whole : relinkLine(whole, { parentId });
+        yield isWordy ? converted(linked, names, counts) : linked;
+      }
       yield newline;
-      parentId = index.idOf(line.row);
+      parentId = index.idOf(row);
     }
   }
+  return parentId;
+}
+
+function lineSource({ path, settings, log }: Engine): LineSource {
+  const { file, indexer, bodies } = log.state;
+  return { path, bytes: file, indexer, bodies, lineBytesMax: settings.lineBytesMax };
+}
+
+/** Whether the line of a row may have another form in pi, and can be held to get it. */
+function isConvertible({ index }: Engine, row: number): boolean {
+  return convertibleTypes.has(index.kindOf(row).type) && index.rows.length(row) <= bodyBytesMax;
+}
+
+/** What the copy is called so far. */
+interface NameBefore {
+  name: string | undefined;
+}
+
+/** The line in pi's words. */
+function converted(line: Buffer, names: NameBefore, counts: ConversionCounts): Buffer {
+  const decoded = decodeLine(line);
+  if (!decoded.ok) return line;
+  const { value } = decoded;
+  const own = convertLine(line, value, "pi", names.name);
+  names.name = nameIn(value) ?? names.name;
+  if (own !== line) countConverted(counts, value["type"]);
+  return own;
 }
 
 async function* asItIs(
@@ -48,16 +112,15 @@ async function* asItIs(
   else yield bytes;
 }
 
-/** A long line is held whole for this; as a rule it is the first of a path that breaks off. */
-async function* relinked(
+/** A long line is held whole only if it changes: if it is converted, or its path breaks off. */
+async function wholeLine(
   source: LineSource,
   line: RowLine,
-  parentId: string | null,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Buffer> {
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of asItIs(source, line, signal)) chunks.push(chunk);
-  yield relinkLine(Buffer.concat(chunks), { parentId });
+  return Buffer.concat(chunks);
 }
 
 /** The same bytes in few large pieces. */
