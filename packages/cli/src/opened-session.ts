@@ -1,4 +1,7 @@
-/** Opens a session to look into it, and measures what that cost. Never writes the session. */
+/**
+ * Opens the session that a word of the command line stands for: a path, a name or an id. To look
+ * into it, which measures what that cost and never writes; or to append to it.
+ */
 import { openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { decodeCounter, readCounter } from "@branchlog/streaming";
@@ -34,4 +37,15 @@ export async function openForReading(
   const ms = Math.round((monotonicMs() - startMs) * 1000) / 1000;
   const bytesRead = readCounter.bytes - bytes;
   return { session, opening: { ms, bytesRead, linesParsed: decodeCounter.parses - parses } };
+}
+
+/**
+ * Opens the session of a file, or the one of that name or id, to append to it.
+ * @throws BranchlogError as `openSession` does; `ERR_SESSION_AMBIGUOUS`.
+ */
+export async function openForAppending(
+  file: string,
+  { signal }: Pick<CommandIo, "signal">,
+): Promise<Session> {
+  return openSession(await sessionPath(file, signal), { signal });
 }

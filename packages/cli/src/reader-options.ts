@@ -7,7 +7,11 @@ export type FileArguments = { file: string; json: boolean };
 /** Declares what every command takes. */
 export function fileOptions<T>(command: Argv<T>): Argv<T & FileArguments> {
   return command
-    .positional("file", { type: "string", demandOption: true, describe: "The session file" })
+    .positional("file", {
+      type: "string",
+      demandOption: true,
+      describe: "The session file, or the name or id of a session",
+    })
     .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
 }
 

@@ -3,13 +3,14 @@
  * before. What is printed is in the log. A draft that cannot be appended ends the command; what
  * stood before it is appended, and nothing behind it.
  */
-import { BranchlogError, isBranchlogError, openSession } from "@branchlog/core";
+import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { AppendOptions as EntryOptions, EntryDraft, Session } from "@branchlog/core";
 import { writeAcknowledgement } from "../acknowledgement.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { draftBatches, parseDraft } from "../draft-lines.ts";
 import type { DraftLine } from "../draft-lines.ts";
 import { UsageError } from "../failure.ts";
+import { openForAppending } from "../opened-session.ts";
 
 /** Where the entries come from. */
 export type DraftSource =
@@ -19,6 +20,7 @@ export type DraftSource =
 
 /** What `branchlog append` was asked. */
 export interface AppendOptions {
+  /** A path, or the name or id of a session. */
   readonly file: string;
   readonly json: boolean;
   readonly source: DraftSource;
@@ -32,7 +34,7 @@ export interface AppendOptions {
 export async function appendCommand(options: AppendOptions, io: CommandIo): Promise<CommandResult> {
   const { file, source } = options;
   const single = source.kind === "input" ? undefined : draftOf(source, io.now());
-  const session = await openSession(file, { signal: io.signal });
+  const session = await openForAppending(file, io);
   const appender = new Appender(session, options, io);
   if (single !== undefined) await appender.append([single]);
   else {

@@ -3,12 +3,14 @@ import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
 import { sizeOf, withProgress } from "../progress.ts";
+import { sessionPath } from "../session-path.ts";
 import { cleanText } from "../text/clean-text.ts";
 import { exporters } from "../transfer-kinds.ts";
 import type { Exporter } from "../transfer-kinds.ts";
 
 /** What `branchlog export` was asked. */
 export interface ExportCommandOptions {
+  /** A path, or the name or id of a session. */
   readonly file: string;
   readonly to: string;
   /** The new file; undefined: standard output. */
@@ -26,11 +28,12 @@ export async function exportCommand(
   options: ExportCommandOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
-  const { file, to, output, at, json } = options;
+  const { to, output, at, json } = options;
   const exporter = exporters.get(to);
   if (exporter === undefined) throw new Error(`nothing exports to ${to}`);
+  const file = await sessionPath(options.file, io.signal);
   if (output === undefined) {
-    await writeOut(exporter, options, io);
+    await writeOut(exporter, { ...options, file }, io);
     return 0;
   }
   const task = { what: "exporting", bytes: sizeOf(file) * readings };

@@ -1,10 +1,12 @@
 /** `branchlog label`: sets or clears the label of an entry. */
-import { BranchlogError, openSession } from "@branchlog/core";
+import { BranchlogError } from "@branchlog/core";
 import { writeAcknowledgement } from "../acknowledgement.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
+import { openForAppending } from "../opened-session.ts";
 
 /** What `branchlog label` was asked. */
 export interface LabelOptions {
+  /** A path, or the name or id of a session. */
   readonly file: string;
   readonly json: boolean;
   /** The entry to label. */
@@ -19,7 +21,7 @@ export interface LabelOptions {
  */
 export async function labelCommand(options: LabelOptions, io: CommandIo): Promise<CommandResult> {
   const { file, json, id: targetId, text = "" } = options;
-  const session = await openSession(file, { signal: io.signal });
+  const session = await openForAppending(file, io);
   if ((await session.entry(targetId)) === undefined) {
     const { path } = session;
     const message = `There is no entry ${targetId} in ${path}; nothing was written.`;

@@ -1,14 +1,15 @@
 /** `branchlog name`: says, sets or clears the name of a session. */
-import { normalizeName, openSession } from "@branchlog/core";
+import { normalizeName } from "@branchlog/core";
 import { writeAcknowledgement } from "../acknowledgement.ts";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
-import { openForReading } from "../opened-session.ts";
+import { openForAppending, openForReading } from "../opened-session.ts";
 import { cleanText } from "../text/clean-text.ts";
 
 /** What `branchlog name` was asked. */
 export interface NameOptions {
+  /** A path, or the name or id of a session. */
   readonly file: string;
   readonly json: boolean;
   /** The new name; undefined: say the name. */
@@ -28,7 +29,7 @@ export async function nameCommand(options: NameOptions, io: CommandIo): Promise<
   }
   const name = normalizeName(text ?? "");
   if (name === "" && !clear) throw new UsageError("A name needs a visible character; see --clear.");
-  const session = await openSession(file, { signal: io.signal });
+  const session = await openForAppending(file, io);
   const result = await session.setName(name, { signal: io.signal });
   if (result !== null) await writeAcknowledgement(io.out, result, json);
   else if (json) await writeJsonLine(io.out, { titleSlot: true });

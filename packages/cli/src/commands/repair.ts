@@ -8,10 +8,12 @@ import type { RepairPlan, RepairResult } from "@branchlog/core";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sizeOf, withProgress } from "../progress.ts";
+import { sessionPath } from "../session-path.ts";
 import { planText, resultText } from "../text/repair-text.ts";
 
 /** What `branchlog repair` was asked. */
 export interface RepairOptions {
+  /** A path, or the name or id of a session. */
   readonly file: string;
   readonly json: boolean;
   /** Mends the session in its place. */
@@ -43,11 +45,14 @@ export async function repairCommand(options: RepairOptions, io: CommandIo): Prom
   return ok ? 0 : 1;
 }
 
-function planned({ file, bridge, cwd }: RepairOptions, io: CommandIo): Promise<RepairPlan> {
-  const { signal } = io;
+async function planned(
+  { file, bridge, cwd }: RepairOptions,
+  { err, signal }: CommandIo,
+): Promise<RepairPlan> {
+  const path = await sessionPath(file, signal);
   const options = { bridge, signal, cwd: cwd === undefined ? undefined : resolve(cwd) };
-  const task = { what: "reading", bytes: sizeOf(file) };
-  return withProgress(io.err, task, () => planRepair(file, options));
+  const task = { what: "reading", bytes: sizeOf(path) };
+  return withProgress(err, task, () => planRepair(path, options));
 }
 
 function applied(

@@ -1,0 +1,97 @@
+/** Commands that write, and `export`, given the name or the id of a session instead of its path. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { branchlog, jsonLines } from "./command-run.ts";
+
+const savedHome = process.env["HOME"];
+const startDirectory = process.cwd();
+let directory: string;
+let path: string;
+let other: string;
+
+const header = (id: string): string =>
+  `{"type":"session","version":3,"id":"${id}","timestamp":"2025-12-31T12:00:00.000Z","cwd":"/w"}\n`;
+const named = (name: string): string =>
+  `{"type":"session_info","id":"1","parentId":null,"timestamp":"2025-12-31T12:00:00.000Z","name":"${name}"}\n`;
+
+/** A home with two sessions of pi whose ids begin alike. */
+beforeEach(() => {
+  const home = temporaryDirectory();
+  process.env["HOME"] = home;
+  directory = join(home, ".pi/agent/sessions/--w--");
+  mkdirSync(directory, { recursive: true });
+  path = join(directory, "a.jsonl");
+  other = join(directory, "b.jsonl");
+  writeFileSync(path, header("0197-a") + named("The one"));
+  writeFileSync(other, header("0197-b") + named("The other"));
+});
+afterEach(() => {
+  process.chdir(startDirectory);
+  if (savedHome === undefined) delete process.env["HOME"];
+  else process.env["HOME"] = savedHome;
+});
+
+async function expectFine(...words: readonly string[]): Promise<string> {
+  const { code, out, err } = await branchlog(words);
+  expect([code, err]).toEqual([0, ""]);
+  return out;
+}
+
+describe.each(["The one", "the ONE", "0197-a", "0197-A"])("a session called %s", (word) => {
+  it("is appended to, named, labelled, repaired and exported", async () => {
+    const before = readFileSync(other, "utf8");
+    await expectFine("append", word, "--user", "hello");
+    const { leaf } = await openSession(path);
+    await expectFine("label", word, leaf ?? "", "here");
+    expect(await expectFine("repair", word)).toContain(path);
+    expect(await expectFine("export", word, "--to", "markdown")).toContain("hello");
+    await expectFine(
+      "export",
+      word,
+      "--to",
+      "pi",
+      "-o",
+      join(temporaryDirectory(), "linear.jsonl"),
+    );
+    await expectFine("name", word, "Another");
+    const session = await openSession(path);
+    expect([session.name, session.label(leaf ?? "")?.label]).toEqual(["Another", "here"]);
+    expect(readFileSync(other, "utf8")).toBe(before);
+  });
+});
+
+describe.each([
+  ["append", ["--user", "hello"]],
+  ["name", ["A name"]],
+  ["label", ["1", "here"]],
+  ["repair", ["--apply"]],
+])("%s", (command, more) => {
+  it("does nothing where several sessions may be meant, and names them", async () => {
+    const before = [path, other].map((file) => readFileSync(file, "utf8"));
+    const { code, err } = await branchlog([command, "0197", ...more, "--json"]);
+    expect(code).toBe(1);
+    const [failure] = jsonLines(err) as [{ error: { code: string; candidates: string[] } }];
+    expect(failure.error.code).toBe("ERR_SESSION_AMBIGUOUS");
+    expect(failure.error.candidates.toSorted()).toEqual([path, other]);
+    expect([path, other].map((file) => readFileSync(file, "utf8"))).toEqual(before);
+  });
+
+  it("takes the path that is there before any name", async () => {
+    process.chdir(temporaryDirectory());
+    writeFileSync("The one", header("mine") + named("Mine"));
+    const before = readFileSync(path, "utf8");
+    await expectFine(command, "The one", ...more);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+
+  it.each(["gone.jsonl", "./The one", "nobody"])("finds no session at %s", async (word) => {
+    process.chdir(temporaryDirectory());
+    const before = readFileSync(path, "utf8");
+    const { code, err } = await branchlog([command, word, ...more]);
+    expect([code, err]).toEqual([1, expect.stringContaining("ERR_LOG_MISSING")]);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+});
