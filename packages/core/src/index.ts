@@ -102,7 +102,7 @@ export type { PathSettings } from "./projections/settings.ts";
 export type { SessionSummary } from "./projections/summary.ts";
 export type { SessionUsage, UsageTotals } from "./projections/usage.ts";
 export { turnsOfEntries, turnTotals } from "./projections/turns.ts";
-export type { SessionTurn, TurnTotals } from "./projections/turns.ts";
+export type { SessionTurn, TurnSummary, TurnTotals } from "./projections/turns.ts";
 export { toolCallText } from "./projections/tool-call-text.ts";
 export type { TurnFields, TurnNotes } from "./projections/turn-notes.ts";
 export type { Projection, ProjectionRecord } from "./projections/projection.ts";

@@ -8,33 +8,40 @@ import { isStoredObject, storedList, storedNumber, storedText } from "./stored-v
 import { toolCallText } from "./tool-call-text.ts";
 import type { TurnFields, TurnNotes } from "./turn-notes.ts";
 
-/** One turn. */
-export interface SessionTurn {
-  /** Its number on the path, from 1. */
-  readonly turn: number;
+/**
+ * What a turn comes to, under ConnectOnion's names: that of a session is told from its messages,
+ * that of a document is what was written.
+ */
+export interface TurnSummary {
   /** The text of its user message. */
   readonly input: string;
   /** The last text of an assistant in it; empty if there is none. */
   readonly result: string;
-  /** `provider/model` of its last assistant message; empty if there is none. */
+  /** `provider/model` of its last answer, as `co/gemini-2.5-pro`; empty if there is none. */
   readonly model: string;
   /** From its first user, assistant or tool message to its last. */
   readonly duration_ms: number;
-  /** Input and output of its assistant messages. */
+  /** Input and output of its assistant messages together. */
   readonly tokens: number;
-  /** US dollars, as stored with its assistant messages. */
+  /** US dollars, of its assistant messages together. */
   readonly cost: number;
-  /** The calls of tools in it, in order, as `toolCallText` shows them. */
+  /** The calls of tools in it, in order, each as `run(command='ls -la')`; see `toolCallText`. */
   readonly tools_called: readonly string[];
-  /** Of its first entry, as ISO 8601; empty if that has none. */
-  readonly timestamp: string;
-  /** The id of its user message. */
-  readonly entryId: string;
   /** What was to be expected of it, if somebody said so. */
   readonly expected?: string;
   /** Whether it was as expected, if somebody said so. */
   readonly passed?: boolean;
-  /** Everything that was said about it, these two included. */
+}
+
+/** One turn. */
+export interface SessionTurn extends TurnSummary {
+  /** Its number on the path, from 1. */
+  readonly turn: number;
+  /** Of its first entry, as ISO 8601; empty if that has none. */
+  readonly timestamp: string;
+  /** The id of its user message. */
+  readonly entryId: string;
+  /** Everything that was said about it, `expected` and `passed` included. */
   readonly fields: TurnFields;
 }
 

@@ -3,6 +3,7 @@
  * out as found, with unknown keys in their order, and never checked against them.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import type { TurnSummary } from "../../projections/turns.ts";
 
 /** A call of a tool, as the chat API of OpenAI has it. */
 export interface ChatToolCall {
@@ -24,22 +25,10 @@ export interface ChatMessage {
 }
 
 /** What somebody who appends a turn says of it. */
-export interface NewTurn {
-  readonly input: string;
-  readonly result: string;
-  /** For instance `co/gemini-2.5-pro`. */
-  readonly model: string;
-  readonly duration_ms: number;
-  /** Input and output together. */
-  readonly tokens: number;
-  /** US dollars. */
-  readonly cost: number;
-  /** For instance `run(command='ls -la')`. */
-  readonly tools_called: readonly string[];
+export interface NewTurn extends TurnSummary {
   /** `YYYY-MM-DD HH:MM:SS`, local time. Default: now. */
   readonly timestamp?: string;
-  readonly expected?: string;
-  readonly passed?: boolean;
+  /** Anything else, such as what an evaluation says. */
   readonly [key: string]: unknown;
 }
 
