@@ -1,44 +1,12 @@
 /** Putting a turn into a text that others keep: what is put in is there, and nothing else changed. */
-import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@branchlog/streaming";
 import { isBranchlogError } from "../../../../packages/core/src/errors.ts";
-import { asciiJson } from "../../../../packages/core/src/faces/connectonion/json-line.ts";
-import { readDocument } from "../../../../packages/core/src/faces/connectonion/read-document.ts";
 import { spliceTurn } from "../../../../packages/core/src/faces/connectonion/turn-splice.ts";
-import type { TurnToAdd } from "../../../../packages/core/src/faces/connectonion/turn-splice.ts";
 import { pythonWithYaml, runPython, withoutPython } from "../../../support/python-yaml.ts";
 import { arbitraryData, arbitraryLayout, arbitraryTurn, fixtureText, textOf } from "./documents.ts";
-
-const sample: TurnToAdd = {
-  fields: {
-    input: "say yes",
-    result: "yes",
-    model: "co/gemini-2.5-pro",
-    duration_ms: 1200,
-    tokens: 100,
-    cost: 0.00125,
-    tools_called: ["run(command='ls -la')"],
-    timestamp: "2026-02-03 04:05:06",
-  },
-  messages: [
-    { role: "user", content: "say yes" },
-    { role: "tool", tool_call_id: "call_1", content: "a\nb\n" },
-  ],
-  updated: "2026-02-03 04:05:06",
-};
-
-const dataOf = (text: string): JsonObject => readDocument(text, "/a.yaml").document.data;
-
-/** Whether a text is a document that says this. */
-function says(text: string, data: JsonObject): boolean {
-  try {
-    return isDeepStrictEqual(dataOf(text), data);
-  } catch {
-    return false;
-  }
-}
+import { dataOf, sample, says, withTurn } from "./spliced-turns.ts";
 
 /** The lines of a text, with those that an append may change made alike. */
 function comparableLines(text: string): string[] {
@@ -56,24 +24,6 @@ function isWithin(before: string, after: string): boolean {
   let at = 0;
   for (const line of comparableLines(after)) if (line === lines[at]) at += 1;
   return at === lines.length;
-}
-
-/** What a document says with the turn in it. */
-function withTurn(data: JsonObject, { fields, messages, updated }: TurnToAdd): JsonObject {
-  const turns = Array.isArray(data["turns"]) ? data["turns"] : [];
-  const turn = turns.length + 1;
-  const isKeyed = "messages" in data;
-  const own = isKeyed ? {} : { messages: asciiJson(messages) };
-  const keyed = { ...(data["messages"] as JsonObject | undefined), [turn]: messages };
-  const spent = { cost: Number(data["total_cost"]), tokens: Number(data["total_tokens"]) };
-  return {
-    ...data,
-    updated,
-    total_cost: Number((spent.cost + Number(fields["cost"])).toFixed(4)),
-    total_tokens: spent.tokens + Number(fields["tokens"]),
-    turns: [...turns, { turn, ...fields, ...own }],
-    ...(isKeyed ? { messages: keyed } : {}),
-  };
 }
 
 describe("a turn that is put into a document", () => {
@@ -271,9 +221,11 @@ describe("a turn that is put into a document", () => {
   });
 
   it.each([
-    "turns: [{turn: 1}]\n",
+    "turns: [turn: 1, turn: # none\n ]\n",
     "{turns: [], messages: {}}\n",
-    "turns:\n- turn: 1\nmessages: {1: []}\n",
+    "turns:\n- turn: 1\nmessages: {1: [], 2: # none\n }\n",
+    "more: &a [{turn: 1}]\nturns: *a\n",
+    "turns: &a [{turn: 1}]\nmore: *a\n",
     "turns: &a\n- turn: 1\nmessages: &b {}\nmore: *a\n",
     "turns: []\nupdated: |\n  long\n",
     "turns: []\n...\n",

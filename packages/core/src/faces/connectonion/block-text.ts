@@ -3,7 +3,7 @@
  * lines, each with its newline. Pure; what is written is read back as the same value.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import { blockLines, floatText, lineText, numberText } from "./scalar-text.ts";
+import { blockLines, floatKeys, floatText, lineText, numberText } from "./scalar-text.ts";
 
 /** How lists are laid out. */
 export interface Layout {
@@ -19,8 +19,6 @@ export const layouts: { readonly ideal: Layout; readonly dumped: Layout } = {
   dumped: { listIndent: 0, isAiry: false },
 };
 
-/** Keys whose numbers are floats, also whole ones. */
-const floatKeys: ReadonlySet<string> = new Set(["cost", "total_cost"]);
 /** Keys whose lists stand right below them in either layout. */
 const flushLists: ReadonlySet<string> = new Set(["tools_called"]);
 /** Longer keys are not found again without a mark of their own. */

@@ -7,7 +7,7 @@ import type { Layout } from "./block-text.ts";
 import type { ReadDocument } from "./read-document.ts";
 import { indentOf, isAfterEmptyLine } from "./text-places.ts";
 import { followed, pairOf } from "./yaml-nodes.ts";
-import type { YamlList, YamlMap, YamlNode } from "./yaml-nodes.ts";
+import type { YamlList, YamlMap, YamlNode, YamlScalar } from "./yaml-nodes.ts";
 
 /** Where the next item of a block goes. */
 export interface BlockPlace {
@@ -58,7 +58,7 @@ export function documentLayout(read: ReadDocument): DocumentLayout {
       column: keyColumn,
       isApart: areApart(read, keys) ?? (keys.length > 0 && style.isAiry),
     },
-    hasQuotedKeys: key?.style === "quoted",
+    hasQuotedKeys: lastTurnKey(root)?.style === "quoted",
     style: { ...style, listIndent },
     messageStyle: { listIndent, isAiry },
   };
@@ -72,6 +72,13 @@ function blockOf(root: YamlMap, key: string, kind: "list" | "map"): YamlNode | u
   if (block?.kind !== kind || block.isFlow) return undefined;
   const count = block.kind === "list" ? block.items.length : block.pairs.length;
   return count > 0 ? block : undefined;
+}
+
+/** The last number of a turn among the messages, in block or flow style. */
+function lastTurnKey(root: YamlMap): YamlScalar | undefined {
+  const value = pairOf(root, "messages")?.value;
+  const messages = value === undefined ? undefined : followed(value);
+  return messages?.kind === "map" ? messages.pairs.at(-1)?.key : undefined;
 }
 
 /** The column of the dash before the last item. */

@@ -34,7 +34,7 @@ function isPrintable(text: string): boolean {
 }
 
 /** The string with everything escaped that is not printable. */
-function doubleQuoted(text: string): string {
+export function doubleQuoted(text: string): string {
   const escape = (character: string): string => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   };
@@ -55,6 +55,9 @@ export function blockLines(text: string): readonly string[] | undefined {
   const indicator = /^[ \t\n]/.test(text) ? "2" : "";
   return [`|${indicator}${isTerminated ? "" : "-"}`, ...lines];
 }
+
+/** Keys whose numbers are floats, also whole ones. */
+export const floatKeys: ReadonlySet<string> = new Set(["cost", "total_cost"]);
 
 /** A finite number such that Python reads the same one: an integer as one, others with a dot. */
 export function numberText(value: number): string {

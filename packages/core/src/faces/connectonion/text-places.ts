@@ -24,7 +24,7 @@ export function withEdits(text: string, edits: readonly TextEdit[]): string {
 }
 
 /** Where the line that holds an offset begins. */
-function lineStart(text: string, offset: number): number {
+export function lineStart(text: string, offset: number): number {
   return offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
 }
 

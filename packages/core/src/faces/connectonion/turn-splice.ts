@@ -11,6 +11,8 @@ import type { Layout } from "./block-text.ts";
 import { documentLayout } from "./document-layout.ts";
 import type { DocumentLayout } from "./document-layout.ts";
 import type { ConnectonionDocument } from "./document-types.ts";
+import { flowEdits } from "./flow-splice.ts";
+import { flowText } from "./flow-text.ts";
 import { asciiJson } from "./json-line.ts";
 import { addedCost } from "./money.ts";
 import { isObject, numberOfTurn, readDocument } from "./read-document.ts";
@@ -185,7 +187,8 @@ function colonEnd({ tree: { text, refuse } }: ReadDocument, { key }: YamlPair): 
 }
 
 function turnInsert(summary: JsonObject, { turns, style }: DocumentLayout): BlockInsert {
-  return { key: "turns", item: itemText(summary, turns.column, style), ...turns };
+  const item = itemText(summary, turns.column, style);
+  return { key: "turns", item, flowItem: flowText(summary), ...turns };
 }
 
 function messagesInsert(
@@ -195,7 +198,7 @@ function messagesInsert(
 ): BlockInsert {
   const key = hasQuotedKeys ? `'${turn}'` : turn;
   const item = messagesText(key, messages, place.column, messageStyle);
-  return { key: "messages", item, ...place };
+  return { key: "messages", item, flowItem: `${key}: ${flowText([...messages])}`, ...place };
 }
 
 /** The messages of a turn under its number. */
@@ -210,11 +213,13 @@ export function messagesText(
   return `${lead}${turn}:\n${itemsText(messages, column + layout.listIndent, layout)}`;
 }
 
-/** Something that goes to the end of the block below a key. */
+/** Something that goes to the end of the block below a key, or into the brackets behind it. */
 interface BlockInsert {
   readonly key: "turns" | "messages";
   /** Whole lines. */
   readonly item: string;
+  /** The same in flow style. */
+  readonly flowItem: string;
   readonly column: number;
   /** Whether an empty line goes before it. */
   readonly isApart: boolean;
@@ -226,11 +231,11 @@ function blockInsert(read: ReadDocument, insert: BlockInsert): TextEdit[] {
   const pair = pairOf(root, insert.key);
   if (pair === undefined) return [keyInsert(read, insert)];
   const block = followed(pair.value);
-  const isFilled = block.kind !== "scalar" && (itemsIn(block) > 0 || pair.value.kind === "alias");
-  if (isFilled && (block.isFlow || pair.value.kind === "alias")) {
-    throw tree.refuse(`${insert.key} is written in flow style, or by an alias`, block.start);
+  if (pair.value.kind === "alias") {
+    throw tree.refuse(`${insert.key} stands there by an alias`, pair.value.start);
   }
-  if (isFilled) {
+  if (block.kind !== "scalar" && itemsIn(block) > 0) {
+    if (block.isFlow) return flowEdits(tree, block, insert.flowItem);
     const at = placeAfter(text, pair.value, insert.column);
     return [lineInsert(text, at, insert.item, insert.isApart)];
   }
