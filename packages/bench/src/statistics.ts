@@ -31,7 +31,7 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.floor(sorted.length * share)] ?? 0;
 }
 
-/** What repeated work takes each time: the mean, in `µs/<unit>`, the middle, and nearly the worst. */
+/** What repeated work takes: the mean, in `µs/<unit>`, the middle, and nearly the worst. */
 export function timesFigures(timesMs: readonly number[], unit: string): Record<string, number> {
   const sumMs = timesMs.reduce((sum, ms) => sum + ms, 0);
   return {

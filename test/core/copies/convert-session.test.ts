@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { convertSession, openSession } from "@branchlog/core";
+import { convertSession, forkSession, openSession } from "@branchlog/core";
 import type { ConversionResult, ConversionTarget } from "@branchlog/core";
 import { encodeTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -59,9 +59,13 @@ describe("a session of pi for omp", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it("has no title without a name", async () => {
-    const { path } = await convert(fileOf(header, user("1", null, "a")), "omp");
-    expect(readFileSync(path, "utf8")).toBe(linesOf([header, user("1", null, "a")]));
+  it("has no title without a name, and says whose it is if nothing else does", async () => {
+    const entries = [user("1", null, "a"), stored("custom", "2", "1", { customType: "c" })];
+    const { path } = await convert(fileOf(header, ...entries), "omp");
+    const marked = { ...header, "branchlog.dialect": "omp" };
+    expect(readFileSync(path, "utf8")).toBe(linesOf([marked, ...entries]));
+    const back = await convert(path, "pi");
+    expect(readFileSync(back.path, "utf8")).toBe(linesOf([header, ...entries]));
   });
 });
 
@@ -136,9 +140,10 @@ describe("whatever both say in the same way", () => {
     ].join("\n");
     const source = join(temporaryDirectory(), "s.jsonl");
     writeFileSync(source, text);
+    const marked = text.replace("}\r", ',"branchlog.dialect":"omp"}\r');
     for (const to of ["pi", "omp"] as const) {
       const { path, badLines, converted } = await convert(source, to);
-      expect(readFileSync(path, "utf8")).toBe(text);
+      expect(readFileSync(path, "utf8")).toBe(to === "pi" ? text : marked);
       expect([badLines, converted]).toEqual([4, {}]);
     }
   });
@@ -191,9 +196,27 @@ describe("whatever both say in the same way", () => {
           expect(await after.entry(id)).toMatchObject({ id });
         }
         expect(after.tips().map(({ id }) => id)).toEqual(before.tips().map(({ id }) => id));
+        expect(after.dialect).toBe(to);
       }),
       { numRuns: 40 },
     );
+  });
+
+  it.each(
+    ["omp-18", "omp-jan", "seed-omp", "mixed-dialects", "pi-branches", "pi-v1"].flatMap((name) =>
+      (["pi", "omp"] as const).map((to) => ({ name, to })),
+    ),
+  )("is appended to in the words of $to, and so are its forks: $name", async ({ name, to }) => {
+    const { path } = await convert(fixture(`${name}.jsonl`), to);
+    const { path: fork } = await forkSession(path, { target: join(dirname(path), "fork.jsonl") });
+    for (const one of [path, fork]) {
+      const session = await openSession(one);
+      expect(session.dialect).toBe(to);
+      await session.append({ type: "session_info", name: "New" });
+      await session.close();
+      const type = to === "pi" ? "session_info" : "title_change";
+      expect(recordsIn(one).at(-1)).toMatchObject({ type });
+    }
   });
 
   it.each(["pi-v1.jsonl", "pi-v2.jsonl"])("is brought to version 3 from %s", async (name) => {

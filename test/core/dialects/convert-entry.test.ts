@@ -2,7 +2,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@branchlog/streaming";
-import { convertHeader, convertLine } from "../../../packages/core/src/dialects/convert-entry.ts";
+import {
+  convertHeader,
+  convertLine,
+  withDialect,
+} from "../../../packages/core/src/dialects/convert-entry.ts";
 import type { ConversionTarget } from "../../../packages/core/src/dialects/convert-entry.ts";
 
 function convert(text: string, to: ConversionTarget, nameBefore?: string): string {
@@ -104,6 +108,19 @@ describe("a header", () => {
     expect(at(`${head},"title":5}`, "pi", 3)).toBe(`${head},"title":5}`);
     expect(at(`${head.replace("3", "2")}}`, "pi", 2)).toBe(`${head}}`);
     expect(at("[]", "pi", 3)).toBe("[]");
+  });
+
+  it("says whose log it is where all else tells of the other agent, and only there", () => {
+    const at = (line: string, to: ConversionTarget, ofEntries?: ConversionTarget): string =>
+      withDialect(Buffer.from(line), to, { hasTitleSlot: false, ofEntries }).toString();
+    expect(at(`${head}}`, "pi")).toBe(`${head}}`);
+    expect(at(`${head}}`, "omp")).toBe(`${head},"branchlog.dialect":"omp"}`);
+    expect(at(`${head}}`, "pi", "omp")).toBe(`${head},"branchlog.dialect":"pi"}`);
+    expect(at(`${head},"titleSource":"user"}`, "pi", "pi")).toBe(
+      `${head},"titleSource":"user","branchlog.dialect":"pi"}`,
+    );
+    expect(at(`${head},"branchlog.dialect":"omp","x":1}`, "pi", "pi")).toBe(`${head},"x":1}`);
+    expect(at("[]", "pi")).toBe("[]");
   });
 });
 

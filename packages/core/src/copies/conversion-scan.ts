@@ -1,7 +1,7 @@
 /**
  * The first pass over a session that is converted: where the lines stand that may have to change,
- * and what the session is called. Everything else is passed over without a parse, as indexing does;
- * memory is a few numbers for each such line.
+ * what the session is called, and whose words it will have. Everything else is passed over without
+ * a parse, as indexing does; memory is a few numbers for each such line.
  */
 import { decodeLine, EnvelopeReader, readRange, readShallow } from "@branchlog/streaming";
 import type {
@@ -12,7 +12,10 @@ import type {
   LineSink,
   LongLine,
 } from "@branchlog/streaming";
-import { convertibleTypes, nameIn } from "../dialects/convert-entry.ts";
+import { convertibleTypes, dialectOfConverted, nameIn } from "../dialects/convert-entry.ts";
+import type { ConversionTarget } from "../dialects/convert-entry.ts";
+import { tellingTypes } from "../dialects/dialect.ts";
+import type { DialectName } from "../dialects/dialect.ts";
 import { readHeader } from "../dialects/header.ts";
 import { titleSlotBytes, titleSlotOf } from "../dialects/title-slot.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
@@ -38,6 +41,7 @@ export interface ScannedSlot extends LinePlace {
 /** See the file comment. To be fed every line, then {@link ConversionScan.end}. */
 export class ConversionScan implements LineSink {
   readonly #source: ByteSource;
+  readonly #to: ConversionTarget;
   readonly #envelope = new EnvelopeReader();
   /** Offsets and lengths by turns: pairs would take four times the memory. */
   readonly #places: number[] = [];
@@ -45,6 +49,8 @@ export class ConversionScan implements LineSink {
   slot: ScannedSlot | undefined;
   /** What the last entry that names the session says; undefined if none does. */
   name: string | undefined;
+  /** Of the first entry that only one of the agents writes, once it is converted. */
+  ofEntries: DialectName | undefined;
   entries = 0;
   /** Lines that hold no record. */
   badLines = 0;
@@ -52,8 +58,9 @@ export class ConversionScan implements LineSink {
   entriesBeforeHeader = 0;
 
   /** @param source Where the lines come from: those too long to be joined are read again. */
-  constructor(source: ByteSource) {
+  constructor(source: ByteSource, to: ConversionTarget) {
     this.#source = source;
+    this.#to = to;
   }
 
   /** The lines that may have to change, in file order. */
@@ -86,7 +93,7 @@ export class ConversionScan implements LineSink {
   /** Whether the line that the envelope was just read from needs no more than that. */
   #settle(): boolean {
     const { headBytes, typeStart, typeEnd } = this.#envelope;
-    for (const type of convertibleBytes) {
+    for (const type of lookedAtBytes) {
       const isSame = type.length === typeEnd - typeStart;
       if (isSame && type.compare(headBytes, typeStart, typeEnd) === 0) return false;
     }
@@ -122,10 +129,13 @@ export class ConversionScan implements LineSink {
     const { type, id } = value;
     if (typeof type !== "string" || typeof id !== "string" || type === "session") return;
     this.entries += 1;
+    if (tellingTypes.includes(type)) this.ofEntries ??= dialectOfConverted(value, this.#to);
     if (!convertibleTypes.has(type)) return;
     this.#places.push(offset, length);
     this.name = nameIn(value) ?? this.name;
   }
 }
 
-const convertibleBytes = [...convertibleTypes].map((type) => Buffer.from(type));
+const lookedAtBytes = [...new Set([...convertibleTypes, ...tellingTypes])].map((type) =>
+  Buffer.from(type),
+);

@@ -69,7 +69,7 @@ export async function convertSession(
   const { size } = stat;
   const file = named.adopted(stat);
   const reading = { file, size, remembered: rememberedBytes(file, size), settings };
-  const found = await scanned(reading, options.signal);
+  const found = await scanned(reading, options);
   const { version } = requireHeader(file.path, found, size);
   if (entryForm(version) === currentVersion) return converted(reading, found, options);
   const current = await migratedCopy(file.path, options);
@@ -92,9 +92,9 @@ interface Reading {
 
 async function scanned(
   { file, size, settings }: Reading,
-  signal: AbortSignal | undefined,
+  { to, signal }: ConvertOptions,
 ): Promise<ConversionScan> {
-  const found = new ConversionScan(file);
+  const found = new ConversionScan(file, to);
   const framer = new LineFramer({ lineBytesMax: settings.lineBytesMax });
   await scan(file, framer, found, { from: 0, to: size, signal });
   found.end(framer.rest());

@@ -5,7 +5,7 @@
 import { decodeLine, linesBackwardSync, readRange, readShallow } from "@branchlog/streaming";
 import type { DecodedLine } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
-import { convertHeader, convertLine, nameIn } from "../dialects/convert-entry.ts";
+import { convertHeader, convertLine, nameIn, withDialect } from "../dialects/convert-entry.ts";
 import type { ConversionTarget } from "../dialects/convert-entry.ts";
 import { bodyBytesMax } from "../limits.ts";
 import { isStillThere } from "../session/log-identity.ts";
@@ -62,7 +62,9 @@ function* convertedPieces(conversion: Conversion): Generator<Buffer | ByteRange>
   if (header !== undefined) {
     const name = slot === undefined ? nameOf(found) : undefined;
     yield { from: at, to: header.offset };
-    yield convertHeader(lineAt(file, header), { version: header.version, to, name });
+    const converted = convertHeader(lineAt(file, header), { version: header.version, to, name });
+    const hasTitleSlot = slot !== undefined && to === "omp";
+    yield withDialect(converted, to, { hasTitleSlot, ofEntries: found.ofEntries });
     at = endOf(header);
   }
   let nameBefore: string | undefined;

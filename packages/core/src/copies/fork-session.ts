@@ -61,8 +61,9 @@ export async function forkSession(source: string, options: ForkOptions = {}): Pr
   await confirmPath(engine, leafRow, signal);
   const branch = branchTo(engine, leafRow);
   const { path: parentSession, settings, index, dialect } = engine;
-  const cwd = options.cwd ?? storedCwd(engine.header);
-  const header = newHeader(settings.ports, cwd, { id, parentSession, dialect });
+  const { header: copied } = engine;
+  const cwd = options.cwd ?? storedCwd(copied);
+  const header = newHeader(settings.ports, cwd, { id, parentSession, dialect, copied });
   const path = resolve(options.target ?? sessionPath(dirname(parentSession), header));
   requireFree(settings.ports, path);
   await createStreamedLog(

@@ -3,11 +3,15 @@
  * differ change, and every other byte stays, as do ids, parents, times and their order. What the
  * other dialect cannot say stays as it is: readers of both keep what they do not know. Pure.
  */
+import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import { currentVersion } from "./header.ts";
+import { dialectKey, dialectOfEntry, dialectOfLog } from "./dialect.ts";
+import type { DialectEvidence, DialectName } from "./dialect.ts";
+import { currentVersion, readHeader } from "./header.ts";
 import { applyEdits, replaceMembers, setMembers } from "./member-edits.ts";
 import type { MemberChange, MemberEdit, NewValue } from "./member-edits.ts";
 import { findMember, locateMembers } from "./object-members.ts";
+import type { ObjectMembers } from "./object-members.ts";
 
 /** The agent that a line is for. */
 export type ConversionTarget = "pi" | "omp";
@@ -75,6 +79,38 @@ export function convertHeader(
     edits.push(...replaceMembers(object, [["title", []]]));
   }
   return applyEdits(line, edits);
+}
+
+/** The dialect that an entry is in once it is converted; undefined if both write it so. */
+export function dialectOfConverted(
+  value: JsonObject,
+  to: ConversionTarget,
+): DialectName | undefined {
+  const line = Buffer.from(JSON.stringify(value));
+  const converted = decodeLine(convertLine(line, value, to, undefined));
+  return converted.ok ? dialectOfEntry(converted.value) : undefined;
+}
+
+/**
+ * A converted header that says whose log it is, if the rest of what is known would tell of the
+ * other agent; else without such a word.
+ */
+export function withDialect(
+  line: Buffer,
+  to: ConversionTarget,
+  evidence: Pick<DialectEvidence, "hasTitleSlot" | "ofEntries">,
+): Buffer {
+  const plain = edited(line, (object) => replaceMembers(object, [[dialectKey, []]]));
+  const decoded = decodeLine(plain);
+  const reading = decoded.ok ? readHeader(decoded.value) : undefined;
+  if (reading?.kind !== "header") return line;
+  if (dialectOfLog({ ...evidence, header: reading.header }) === to) return plain;
+  return edited(plain, (object) => setMembers(object, [[dialectKey, JSON.stringify(to)]]));
+}
+
+function edited(line: Buffer, edits: (object: ObjectMembers) => readonly MemberEdit[]): Buffer {
+  const object = locateMembers(line, 0, line.length);
+  return object === null ? line : applyEdits(line, edits(object));
 }
 
 /** What changes in a line. */

@@ -13,6 +13,15 @@ export type DialectName = "pi" | "omp";
 export const ompEntryIdLength = 8;
 export const ompSessionIdLength = 21;
 
+/** The key of a header that says the dialect of its log, where what it holds would say another. */
+export const dialectKey = "branchlog.dialect";
+
+/** The dialect that a header says itself; undefined for most. */
+export function markedDialect(header: object | undefined): DialectName | undefined {
+  const marked: unknown = header === undefined ? undefined : Reflect.get(header, dialectKey);
+  return marked === "pi" || marked === "omp" ? marked : undefined;
+}
+
 /** What is known of a log when its dialect is asked for. */
 export interface DialectEvidence {
   readonly hasTitleSlot: boolean;
@@ -22,12 +31,15 @@ export interface DialectEvidence {
 }
 
 /**
- * The dialect of a log: omp's if it has a title slot or a header with fields of omp; else that of
- * its first entry that only one of the two writes; else omp's if its id is one that omp made up;
- * else pi's.
+ * The dialect of a log: omp's if it has a title slot; else what its header says; else omp's if that
+ * has fields of omp; else that of its first entry that only one of the two writes; else omp's if
+ * its id is one that omp made up; else pi's.
  */
 export function dialectOfLog({ hasTitleSlot, header, ofEntries }: DialectEvidence): DialectName {
-  if (hasTitleSlot || (header !== undefined && hasOmpFields(header))) return "omp";
+  if (hasTitleSlot) return "omp";
+  const marked = markedDialect(header);
+  if (marked !== undefined) return marked;
+  if (header !== undefined && hasOmpFields(header)) return "omp";
   if (ofEntries !== undefined) return ofEntries;
   return header !== undefined && isOmpSessionId(header.id) ? "omp" : "pi";
 }

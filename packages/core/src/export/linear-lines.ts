@@ -5,13 +5,23 @@
  * that of the source. Read and handed on in bounded memory.
  */
 import { decodeLine } from "@branchlog/streaming";
+import type { JsonObject } from "@branchlog/streaming";
 import { lineChunks, rowLines } from "../bodies/row-lines.ts";
 import type { LineSource, RowLine } from "../bodies/row-lines.ts";
 import { countConverted } from "../copies/converted-bytes.ts";
 import type { ConversionCounts } from "../copies/converted-bytes.ts";
 import { freshIds } from "../copies/fresh-ids.ts";
 import { nameLine, nameTime } from "../copies/name-line.ts";
-import { convertHeader, convertibleTypes, convertLine, nameIn } from "../dialects/convert-entry.ts";
+import {
+  convertHeader,
+  convertibleTypes,
+  convertLine,
+  dialectOfConverted,
+  nameIn,
+  withDialect,
+} from "../dialects/convert-entry.ts";
+import { tellingTypes } from "../dialects/dialect.ts";
+import type { DialectName } from "../dialects/dialect.ts";
 import { currentVersion } from "../dialects/header.ts";
 import { relinkLine } from "../dialects/relink-line.ts";
 import { bodyBytesMax } from "../limits.ts";
@@ -34,11 +44,10 @@ export interface LinearExport extends ExportedPath {
 export async function* linearLines(work: LinearExport): AsyncGenerator<Buffer, void, undefined> {
   const { engine, rows, carried, addedName, counts } = work;
   const { state } = engine.log;
-  yield convertHeader(headerInCurrentForm(state.file, state), {
-    version: currentVersion,
-    to: "pi",
-    name: undefined,
-  });
+  const header = headerInCurrentForm(state.file, state);
+  const converted = convertHeader(header, { version: currentVersion, to: "pi", name: undefined });
+  const ofEntries = await dialectOfPath(work);
+  yield withDialect(converted, "pi", { hasTitleSlot: false, ofEntries });
   yield newline;
   const parentId = yield* chained(work, [rows, carried]);
   if (addedName === undefined) return;
@@ -49,6 +58,28 @@ export async function* linearLines(work: LinearExport): AsyncGenerator<Buffer, v
   yield nameLine({ name: addedName, updatedAt }, { id, parentId });
   counts.addedName = true;
 }
+
+/** The dialect of the first entry that only one of the agents writes, once it is converted. */
+async function dialectOfPath({
+  engine,
+  rows,
+  carried,
+}: LinearExport): Promise<DialectName | undefined> {
+  const { index, bodies } = engine;
+  for (const part of [rows, carried]) {
+    for (const row of part) {
+      if (!telling.has(index.kindOf(row).type) || !bodies.isBuildable(row)) continue;
+      const entry = await bodies.entry(row);
+      if (entry === undefined) continue;
+      // Decoding boundary: an entry is a JSON object.
+      const told = dialectOfConverted(entry as unknown as JsonObject, "pi");
+      if (told !== undefined) return told;
+    }
+  }
+  return undefined;
+}
+
+const telling: ReadonlySet<string> = new Set(tellingTypes);
 
 /** Entries, each below the one before; returns the id of the last. */
 async function* chained(

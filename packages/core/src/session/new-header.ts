@@ -1,5 +1,5 @@
 /** Headers of new sessions. */
-import { ompSessionIdLength } from "../dialects/dialect.ts";
+import { dialectKey, markedDialect, ompSessionIdLength } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { currentVersion } from "../dialects/header.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
@@ -20,6 +20,8 @@ export interface HeaderOptions extends NewSessionOptions {
   readonly dialect?: DialectName | undefined;
   /** The name that a session of omp is created with. */
   readonly title?: string | undefined;
+  /** The header of the session that it is a copy of: if that says its dialect, the copy does. */
+  readonly copied?: SessionHeader | undefined;
 }
 
 /**
@@ -33,6 +35,7 @@ export function newHeader(
 ): SessionHeader {
   if (options.id !== undefined) assertValidSessionId(options.id);
   const { parentSession, dialect, title } = options;
+  const marked = markedDialect(options.copied);
   return {
     type: "session",
     version: currentVersion,
@@ -41,6 +44,7 @@ export function newHeader(
     cwd,
     ...(title === undefined ? {} : { title }),
     ...(parentSession === undefined ? {} : { parentSession }),
+    ...(marked === undefined ? {} : { [dialectKey]: marked }),
   };
 }
 

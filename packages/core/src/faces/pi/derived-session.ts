@@ -29,8 +29,8 @@ export function branchOff(state: ManagerState, leafId: string): ManagerState {
   const branch = branchTo(engine, requireRow(engine, leafId));
   const { ports } = engineSettings(state.options);
   const parentSession = state.isPersisted ? state.file : undefined;
-  const { dialect } = engine;
-  const header = newHeader(ports, state.cwd, { parentSession, dialect });
+  const { dialect, header: copied } = engine;
+  const header = newHeader(ports, state.cwd, { parentSession, dialect, copied });
   const chunks = inLargeChunks(branchPieces(engine, branch, header));
   if (!state.isPersisted) return { ...state, log: memoryLog(chunks, state.options) };
   const file = sessionPath(state.sessionDir, header);
@@ -52,8 +52,8 @@ export function forkFile(
   const source = openForkSource(parentSession, options);
   const place = filePlace(targetCwd, sessionDir, options);
   const { ports } = source.settings;
-  const { dialect } = source;
-  const header = newHeader(ports, place.cwd, { id, parentSession, dialect });
+  const { dialect, header: copied } = source;
+  const header = newHeader(ports, place.cwd, { id, parentSession, dialect, copied });
   const file = sessionPath(place.sessionDir, header);
   createLog(ports, file, inLargeChunks(forkLines(source, header)));
   return { ...place, file, log: fileLog(file, options) };
