@@ -22,6 +22,48 @@ const bytesArbitrary = fc
 
 const cutsArbitrary = fc.array(fc.nat(400), { maxLength: 12 });
 
+/** A sink that throws at some lines, once at each. */
+class RefusingCollector extends LineCollector {
+  readonly #refused: Set<number>;
+  /** Lines since the end of the last batch. */
+  openBatch = 0;
+
+  constructor(refused: readonly number[]) {
+    super();
+    this.#refused = new Set(refused);
+  }
+
+  override line(...args: Parameters<LineCollector["line"]>): void {
+    this.#refuse(args[4]);
+    super.line(...args);
+  }
+
+  override longLine(...args: Parameters<LineCollector["longLine"]>): void {
+    this.#refuse(args[1]);
+    super.longLine(...args);
+  }
+
+  batchEnd(): void {
+    this.openBatch = 0;
+  }
+
+  #refuse(lineNumber: number): void {
+    if (this.#refused.delete(lineNumber)) throw new Error("refused");
+    this.openBatch += 1;
+  }
+}
+
+/** Pushes what the framer has not seen of the bytes, again where the sink refused a line. */
+function pushUntilTaken(framer: LineFramer, bytes: Buffer, sink: RefusingCollector): void {
+  while (framer.offset < bytes.length) {
+    try {
+      framer.push(bytes.subarray(framer.offset), sink);
+    } catch {
+      expect(sink.openBatch).toBe(0);
+    }
+  }
+}
+
 describe("LineFramer", () => {
   it("delivers terminated lines with offsets and numbers, blank ones too", () => {
     const { lines, rest, ...state } = frame([Buffer.from('{"a":1}\n\n \r\nlast')]);
@@ -134,6 +176,31 @@ describe("law: chunks do not matter", () => {
           expect(long === null ? text.length : 0).toBeLessThanOrEqual(lineBytesMax);
         }
       }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("delivers every line once, also to a sink that refuses lines the first time", () => {
+    fc.assert(
+      fc.property(
+        bytesArbitrary,
+        cutsArbitrary,
+        fc.nat(12),
+        fc.uniqueArray(fc.integer({ min: 1, max: 20 })),
+        (bytes, cuts, lineBytesMax, refused) => {
+          const framer = new LineFramer({ lineBytesMax });
+          const sink = new RefusingCollector(refused);
+          for (const cut of [...cuts, bytes.length].sort((one, other) => one - other)) {
+            pushUntilTaken(framer, bytes.subarray(0, cut), sink);
+          }
+          const whole = frame([bytes], lineBytesMax);
+          expect(sink.lines).toEqual(whole.lines);
+          const { offset, committedOffset, lineNumber } = framer;
+          const rest = framer.rest();
+          expect({ lines: whole.lines, rest, offset, committedOffset, lineNumber }).toEqual(whole);
+          expect(sink.openBatch).toBe(0);
+        },
+      ),
       { numRuns: 500 },
     );
   });

@@ -49,7 +49,8 @@ const heldBytesKept = 1024 * 1024;
 
 /**
  * The framer of one pass over a file. A byte-order mark at file offset 0 is skipped: the first line
- * then starts at offset 3. After an exception from a sink the framer is to be discarded.
+ * then starts at offset 3. After an exception from a sink it stands before the line that was not
+ * taken: whoever goes on reads that line again.
  */
 export class LineFramer {
   readonly #lineBytesMax: number;
@@ -92,18 +93,27 @@ export class LineFramer {
     const base = this.#offset;
     const max = this.#lineBytesMax;
     let start = 0;
-    let end = bytes.indexOf(10);
-    if (end !== -1 && base > this.#lineStart) {
-      this.#endHeldLine(bytes, end, sink);
-      start = end + 1;
-      end = bytes.indexOf(10, start);
-    }
-    while (end !== -1) {
-      const offset = base + start;
-      if (end - start > max || offset === 0) this.#deliver(bytes, start, end, offset, sink);
-      else sink.line(bytes, start, end, offset, this.#lineNumber++);
-      start = end + 1;
-      end = bytes.indexOf(10, start);
+    try {
+      let end = bytes.indexOf(10);
+      if (end !== -1 && base > this.#lineStart) {
+        this.#endHeldLine(bytes, end, sink);
+        start = end + 1;
+        end = bytes.indexOf(10, start);
+      }
+      while (end !== -1) {
+        const offset = base + start;
+        if (end - start > max || offset === 0) this.#deliver(bytes, start, end, offset, sink);
+        else {
+          sink.line(bytes, start, end, offset, this.#lineNumber);
+          this.#lineNumber += 1;
+        }
+        start = end + 1;
+        end = bytes.indexOf(10, start);
+      }
+    } catch (error) {
+      this.#standAt(start > 0 ? base + start : this.#lineStart);
+      sink.batchEnd?.();
+      throw error;
     }
     this.#offset = base + bytes.length;
     if (start > 0) this.#lineStart = base + start;
@@ -137,11 +147,20 @@ export class LineFramer {
     }
   }
 
+  /** Goes back to the start of the line that comes next. */
+  #standAt(offset: number): void {
+    this.#offset = offset;
+    this.#lineStart = offset;
+    this.#heldLength = 0;
+    this.#meter = null;
+  }
+
   /** The line that was begun in earlier chunks ends at `bytes[end]`. */
   #endHeldLine(bytes: Buffer, end: number, sink: LineSink): void {
     if (end > 0) this.#hold(bytes.subarray(0, end), 0);
     if (this.#meter) {
-      sink.longLine(this.#meter.finish(true), this.#lineNumber++);
+      sink.longLine(this.#meter.finish(true), this.#lineNumber);
+      this.#lineNumber += 1;
       this.#meter = null;
       return;
     }
@@ -156,10 +175,11 @@ export class LineFramer {
     const from = start + skipped;
     if (end - from > this.#lineBytesMax) {
       const long = measure(bytes, from, end, offset + skipped).finish(true);
-      sink.longLine(long, this.#lineNumber++);
+      sink.longLine(long, this.#lineNumber);
     } else {
-      sink.line(bytes, from, end, offset + skipped, this.#lineNumber++);
+      sink.line(bytes, from, end, offset + skipped, this.#lineNumber);
     }
+    this.#lineNumber += 1;
   }
 
   /** Keeps a copy of `bytes[start…]`, or its measure once the line is certain to be too long. */
