@@ -28,9 +28,9 @@ import { FoldedProjections } from "../projections/folded.ts";
 import { nameInForce } from "../projections/name.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
+import { LogSlot } from "./log-slot.ts";
 import { continues, isStillThere, rememberedBytes } from "./log-identity.ts";
 import { ReadTrail } from "./read-trail.ts";
-import { slotBefore } from "./slot-before.ts";
 import type { SavedState } from "./saved-state.ts";
 import type { LogIdentity, RememberedBytes } from "./log-identity.ts";
 
@@ -61,6 +61,8 @@ export class LogState {
   readonly folded: FoldedProjections = new FoldedProjections();
   /** The file of this generation. */
   readonly file: LogFile;
+  /** What omp writes in place before the header. */
+  readonly slot: LogSlot;
   /** Longest line that is joined. */
   readonly lineBytesMax: number;
   #framer: LineFramer;
@@ -69,11 +71,11 @@ export class LogState {
   #broken = false;
   #settledRows = 0;
   #identity: LogIdentity | undefined;
-  #slot: TitleSlot | undefined;
 
   /** @param onDamage Called when an entry that was trusted turns out damaged. */
   constructor(file: LogFile, options: ReadOptions, onDamage: () => void) {
     this.file = file;
+    this.slot = new LogSlot(file, () => this.indexer.header?.offset ?? 0);
     this.lineBytesMax = options.lineBytesMax;
     this.#trail = new ReadTrail(file);
     this.#framer = new LineFramer({ lineBytesMax: options.lineBytesMax });
@@ -125,20 +127,20 @@ export class LogState {
 
   /** What the title slot of omp says; undefined if the log has none. */
   get titleSlot(): TitleSlot | undefined {
-    return this.#slot;
+    return this.slot.known;
   }
 
   /** The name of the session, or undefined if it has none. */
   get name(): string | undefined {
     const { header } = this.indexer.header ?? {};
-    return nameInForce({ slot: this.#slot, given: this.folded.name, header });
+    return nameInForce({ slot: this.slot.known, given: this.folded.name, header });
   }
 
   /** Whose words the log is written in. */
   get dialect(): DialectName {
     const { header } = this.indexer.header ?? {};
     const { dialect: ofEntries } = this.folded;
-    return dialectOfLog({ hasTitleSlot: this.#slot !== undefined, header, ofEntries });
+    return dialectOfLog({ hasTitleSlot: this.slot.known !== undefined, header, ofEntries });
   }
 
   /** Whether what was indexed turned out not to be what the log holds. */
@@ -222,19 +224,12 @@ export class LogState {
       this.#trail = new ReadTrail(this.file, rememberedBytes(this.file, this.end));
     }
     this.#identity = { dev, ino, ...this.#trail.bytes };
-    this.readSlot();
   }
 
-  /** Reads the title slot again, which is written in place. Returns whether it is another one. */
-  readSlot(): boolean {
-    const before = this.#slot;
-    this.#slot = slotBefore(this.file, this.indexer.header?.offset ?? 0);
-    return before?.updatedAt !== this.#slot?.updatedAt || before?.title !== this.#slot?.title;
-  }
-
-  /** Whether the log that has `stat` now is this one, as it was read or longer. */
+  /** Whether the log that has `stat` now is this one, as read or longer; reads its slot again. */
   isContinuedBy(stat: FileStat): boolean {
-    return this.#identity !== undefined && continues(this.file, stat, this.#identity);
+    const identity = this.#identity;
+    return identity !== undefined && this.slot.read(() => continues(this.file, stat, identity));
   }
 
   /** Whether the trail leads to the last line: reading that failed may have come further. */

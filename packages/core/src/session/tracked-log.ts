@@ -118,14 +118,10 @@ export class TrackedLog {
     yield portStep("stat");
     const stat = this.file.statSync();
     if (stat === null) throw this.#gone();
-    if (this.#isUnchanged(stat)) {
-      // Written in place twice within a tick of its clock, a file looks as it did before.
-      if (this.#state.readSlot()) this.#onChange();
-      return;
-    }
+    // Written in place twice within a tick of its clock, a file looks as it did before.
+    if (this.#isUnchanged(stat) && this.#hasSameSlot()) return;
     yield portStep("read");
-    if (this.#readOn(stat)) this.#remember(stat);
-    else this.#startOver();
+    if (!this.#readOn(stat)) this.#startOver();
     this.#onChange();
   }
 
@@ -193,6 +189,7 @@ export class TrackedLog {
 
   #finish(stat: FileStat): void {
     requireHeader(this.file.path, this.#state.indexer, stat.size);
+    this.#state.slot.read();
     this.#remember(stat);
   }
 
@@ -207,6 +204,16 @@ export class TrackedLog {
     );
   }
 
+  /** False also where the slot is another's: the file was replaced after the look at it. */
+  #hasSameSlot(): boolean {
+    try {
+      return this.#state.slot.isSame();
+    } catch (error) {
+      if (isReplaced(error)) return false;
+      throw error;
+    }
+  }
+
   #remember(stat: FileStat): void {
     this.#stat = stat;
     this.#state.remember(stat);
@@ -217,7 +224,9 @@ export class TrackedLog {
     try {
       if (!this.#state.isContinuedBy(stat)) return false;
       this.#state.readSync(stat.size);
-      return !this.#state.isBroken;
+      if (this.#state.isBroken) return false;
+      this.#remember(stat);
+      return true;
     } catch (error) {
       if (isReplaced(error)) return false;
       throw error;
@@ -251,6 +260,7 @@ export class TrackedLog {
       try {
         state.readSync(stat.size);
         requireHeader(this.file.path, state.indexer, stat.size);
+        state.slot.read();
         state.remember(stat);
         this.#state = state;
         this.#stat = stat;

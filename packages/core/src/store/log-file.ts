@@ -151,8 +151,19 @@ function closed(path: string): BranchlogError {
 
 function unreadable(path: string, cause: unknown): unknown {
   if (cause instanceof BranchlogError) return cause;
+  // It was looked at before: it has lost its name since.
+  if (isMissing(cause)) return gone(path, cause);
   const message = `${path} cannot be read (${String(cause)}). Check its permissions.`;
   return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
+}
+
+function isMissing(cause: unknown): boolean {
+  return cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+}
+
+function gone(path: string, cause: unknown): BranchlogError {
+  const message = `${path} is gone: it was deleted or moved while it was read. Open it again.`;
+  return new BranchlogError("ERR_LOG_GONE", message, { path, cause });
 }
 
 /** The path with symlinks resolved; of a file that does not exist yet, its directory's. */

@@ -1,0 +1,189 @@
+/**
+ * Reading the title slot again, at each look at a log that has one: what that costs, and what comes
+ * of it where the log becomes another one in the same moment.
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
+import { readCounter } from "@branchlog/streaming";
+import { encodeTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
+import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { descriptorPoolOf } from "../../../packages/core/src/store/descriptor-pool.ts";
+import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { reproducible } from "../../support/reproducible-ports.ts";
+import { thrownBy, typedError } from "../../support/typed-errors.ts";
+import { say } from "../live/support.ts";
+
+const path = "/s.jsonl";
+const slotBytes = 256;
+const withSlot = readFileSync(
+  fileURLToPath(new URL("../../../fixtures/omp-18.jsonl", import.meta.url)),
+);
+const withoutSlot = withSlot.subarray(slotBytes);
+const added = Buffer.from('{"type":"custom","id":"added","parentId":null,"customType":"c"}\n');
+
+interface Cost {
+  readonly bytes: number;
+  readonly reads: number;
+}
+
+/** What some work on a log costs in reads of it. */
+async function costOf(
+  log: Buffer,
+  work: (use: {
+    readonly append: () => Promise<unknown>;
+    readonly appendAsAnother: () => void;
+    readonly refresh: () => Promise<unknown>;
+  }) => Promise<unknown>,
+): Promise<Cost> {
+  const fs = new MemoryFileSystem();
+  fs.writeFileSync(path, log);
+  const ports = createMemoryPorts({ fs, ...reproducible() });
+  const session = await openSession(path, { ports, checkpoint: "off" });
+  // The first of each opens what it needs.
+  await session.append(say("first"));
+  await session.refresh();
+  readCounter.bytes = 0;
+  const before = fs.callCount("readSync") + fs.callCount("read");
+  await work({
+    append: () => session.append(say("more")),
+    appendAsAnother: () => append(fs, added),
+    refresh: () => session.refresh(),
+  });
+  const reads = fs.callCount("readSync") + fs.callCount("read") - before;
+  return { bytes: readCounter.bytes, reads };
+}
+
+function append(fs: MemoryFileSystem, bytes: Buffer): void {
+  const fd = fs.openSync(path, "append");
+  fs.writeSync(fd, bytes, 0, bytes.length);
+  fs.closeSync(fd);
+}
+
+describe("a look at a log that did not change", () => {
+  it("reads its title slot, and nothing of a log without one", async () => {
+    const refresh = (log: Buffer): Promise<Cost> => costOf(log, (use) => use.refresh());
+    expect(await refresh(withSlot)).toEqual({ bytes: slotBytes, reads: 1 });
+    expect(await refresh(withoutSlot)).toEqual({ bytes: 0, reads: 0 });
+  });
+});
+
+describe("an append", () => {
+  it("reads the title slot once, and nothing of a log without one (Verifies: P17)", async () => {
+    const five = (log: Buffer): Promise<Cost> =>
+      costOf(log, async (use) => {
+        for (let n = 0; n < 5; n += 1) await use.append();
+      });
+    expect(await five(withSlot)).toEqual({ bytes: 5 * slotBytes, reads: 5 });
+    expect(await five(withoutSlot)).toEqual({ bytes: 0, reads: 0 });
+  });
+});
+
+describe("a look at a log that has grown", () => {
+  it("reads the title slot besides what it reads of a log without one", async () => {
+    const grown = (log: Buffer): Promise<Cost> =>
+      costOf(log, (use) => {
+        use.appendAsAnother();
+        return use.refresh();
+      });
+    const [one, other] = [await grown(withSlot), await grown(withoutSlot)];
+    expect(one).toEqual({ bytes: other.bytes + slotBytes, reads: other.reads + 1 });
+    // Its start and its end, which tell whether it is the same log, and what is new.
+    expect(other.bytes).toBe(512 + 64 + added.length);
+  });
+});
+
+const another = Buffer.concat([
+  encodeTitleSlot({ title: "Another", updatedAt: "2026-01-01T00:00:00.000Z" }),
+  Buffer.from('{"type":"session","version":3,"id":"other","timestamp":"","cwd":"/"}\n'),
+]);
+
+/** What becomes of the log in the midst of a look at it. */
+const disturbances: Readonly<Record<string, (fs: MemoryFileSystem) => void>> = {
+  "is cut within its slot": (fs) => fs.writeFileSync(path, withSlot.subarray(0, 100)),
+  "is cut to nothing": (fs) => fs.writeFileSync(path, Buffer.alloc(0)),
+  "is cut between two entries": (fs) =>
+    fs.writeFileSync(path, withSlot.subarray(0, withSlot.indexOf("\n", 2_000) + 1)),
+  "is written anew in place": (fs) => fs.writeFileSync(path, another),
+  "loses its slot": (fs) => fs.writeFileSync(path, withoutSlot),
+  "is replaced by another": (fs) => {
+    fs.writeFileSync("/new", another);
+    fs.renameSync("/new", path);
+  },
+  "is replaced by a copy": (fs) => {
+    fs.writeFileSync("/new", withSlot);
+    fs.renameSync("/new", path);
+  },
+  "is deleted": (fs) => fs.unlinkSync(path),
+};
+
+/** What a log comes to, or why it cannot be opened. */
+function factsOf(look: () => Engine): unknown {
+  let engine: Engine | undefined;
+  const error = thrownBy(() => (engine = look()));
+  if (engine === undefined) return typedError(error).code;
+  const { header, index, tailId, log } = engine;
+  return { id: header.id, entries: index.count, tailId, name: log.state.name };
+}
+
+/** A look at the log, which is disturbed before the n-th call of it. False: there was none. */
+function lookDisturbed(
+  n: number,
+  disturb: (fs: MemoryFileSystem) => void,
+  { grows, isOpen }: { readonly grows: boolean; readonly isOpen: boolean },
+): boolean {
+  const fs = new MemoryFileSystem();
+  fs.writeFileSync(path, withSlot);
+  const open = (): Engine =>
+    Engine.openSync(path, { ports: createMemoryPorts({ fs }), checkpoint: "off" });
+  const engine = open();
+  const seen = [factsOf(open)];
+  if (grows) append(fs, added);
+  seen.push(factsOf(open));
+  if (!isOpen) descriptorPoolOf(fs).closeIdle();
+  let calls = 0;
+  fs.onCall = () => {
+    calls += 1;
+    if (calls !== n) return;
+    fs.onCall = undefined;
+    disturb(fs);
+  };
+  const look = (): Engine => {
+    engine.refreshSync();
+    return engine;
+  };
+  const first = factsOf(look);
+  const isDisturbed = calls >= n;
+  fs.onCall = undefined;
+  if (!isDisturbed) return false;
+  const now = factsOf(() => {
+    // Nothing there is said in other words to who had it open.
+    if (fs.statSync(path) === null) engine.refreshSync();
+    return open();
+  });
+  expect([...seen, now]).toContainEqual(first);
+  expect(factsOf(look)).toEqual(now);
+  // Where there is no log any more, what was known of it stays.
+  if (typeof now === "string") expect(seen).toContainEqual(factsOf(() => engine));
+  return true;
+}
+
+describe("a log that, in the midst of a look at it,", () => {
+  const cases = Object.entries(disturbances).flatMap(([name, disturb]) =>
+    [true, false].flatMap((grows) =>
+      [true, false].map((isOpen) => ({ name, disturb, grows, isOpen })),
+    ),
+  );
+
+  it.each(cases)(
+    "$name (grew before: $grows, its file open: $isOpen) is read anew, or why not is said",
+    ({ disturb, ...circumstances }) => {
+      let n = 1;
+      while (lookDisturbed(n, disturb, circumstances)) n += 1;
+      // At least the stat and the slot.
+      expect(n).toBeGreaterThan(2);
+    },
+  );
+});
