@@ -4,13 +4,14 @@
  * not damaged: nothing is said of it but that.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ByteSource } from "@branchlog/streaming";
+import { checkpointPath, loadSumsSync } from "../checkpoint/checkpoint-file.ts";
 import { compareSums } from "../checkpoint/record-sums.ts";
 import type { ChangedPiece, RecordSums, SumComparison } from "../checkpoint/record-sums.ts";
 import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { diagnosticsMax } from "../limits.ts";
 import type { Engine } from "./engine.ts";
-import { sumsOf } from "./log-sums.ts";
 import type { ChangedLine, Checksums } from "./verify-findings.ts";
 
 /** What the comparison came to. */
@@ -20,23 +21,32 @@ export interface ChecksumFindings {
   readonly changedLines: readonly ChangedLine[];
 }
 
+/** A log that is verified. */
+export interface CheckedLog {
+  readonly source: ByteSource;
+  /** What it was indexed as by who verifies it. */
+  readonly indexer: LogIndexer;
+  /** Its checksums, which go no further than it. */
+  readonly sums: RecordSums | undefined;
+}
+
+/** The checksums that lie beside the log of an engine; of which log they are, they say. */
+export function savedSums({ path, settings }: Engine): RecordSums | undefined {
+  const { checkpoint, checkpointDir, ports } = settings;
+  if (checkpoint === "off") return undefined;
+  return loadSumsSync(ports.fs, checkpointPath(path, checkpointDir));
+}
+
 /**
- * Compares the log of an engine with its checksums, if there are any. O(bytes covered); memory for
- * a length and a checksum of each entry.
- * @param indexer What the log was indexed as by who verifies it.
+ * Compares a log with its checksums, if there are any. O(bytes covered); memory for a length and a
+ * checksum of each entry.
  */
 export async function checkChecksums(
-  engine: Engine,
-  indexer: LogIndexer,
+  { source, indexer, sums }: CheckedLog,
   signal?: AbortSignal,
 ): Promise<ChecksumFindings> {
-  const { log, settings } = engine;
-  const { stat } = log;
-  const { file } = log.state;
-  const isLookedFor = settings.checkpoint !== "off" && stat !== undefined;
-  const sums = isLookedFor ? sumsOf(settings, file.path, stat) : undefined;
-  if (sums === undefined || stat === undefined) return without("none", indexer);
-  const steps = compareSums(file, sums, diagnosticsMax);
+  if (sums === undefined) return without("none", indexer);
+  const steps = compareSums(source, sums, diagnosticsMax);
   for (;;) {
     const step = steps.next();
     if (step.done === true) return findingsOf(sums, step.value, indexer);

@@ -70,7 +70,7 @@ export class LogSums {
 }
 
 /** The checksums that lie beside a log, if they are of the file with that stat. Throws nothing. */
-export function sumsOf(
+function sumsOf(
   { checkpointDir, ports }: SumSettings,
   path: string,
   stat: FileStat,

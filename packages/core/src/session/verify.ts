@@ -12,7 +12,7 @@ import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { orphanRows } from "../index-table/tree-walk.ts";
 import { diagnosticsMax, yieldEveryMs } from "../limits.ts";
-import { checkChecksums } from "./checksum-check.ts";
+import { checkChecksums, savedSums } from "./checksum-check.ts";
 import type { Engine } from "./engine.ts";
 import { LineCheck } from "./line-check.ts";
 import type {
@@ -76,17 +76,20 @@ export interface VerifyReport {
  * @throws BranchlogError `ERR_LOG_GONE`, `ERR_LOG_UNREADABLE`; the signal's reason.
  */
 export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<VerifyReport> {
+  // Before the look at the log, which has gone at least as far as its checksums then.
+  const saved = savedSums(engine);
   engine.refreshSync();
   // The log may become another while it is read; the report is on the one of this moment.
-  const { path } = engine;
-  const { file, end } = engine.log.state;
+  const { path, log } = engine;
+  const { file, end } = log.state;
+  const sums = saved !== undefined && file.isAt(saved) ? saved : undefined;
   const check = new LineCheck(file);
   const framer = new LineFramer({ lineBytesMax: engine.settings.lineBytesMax });
   await scan(file, framer, check, { from: 0, to: end, yieldEveryMs, signal });
   check.batchEnd();
   const { index } = check.indexer;
   const tree = treeFindings(check.indexer);
-  const changes = await checkChecksums(engine, check.indexer, signal);
+  const changes = await checkChecksums({ source: file, indexer: check.indexer, sums }, signal);
   const damage = [
     check.badLineCount,
     changes.changedLineCount,

@@ -52,9 +52,9 @@ export class LogFile implements ByteSource {
     this.#adopted = { dev, ino };
   }
 
-  /** Whether the file with that stat is the one that is read. */
-  isAt(stat: FileStat): boolean {
-    return this.#adopted !== undefined && isSameFile(stat, this.#adopted);
+  /** Whether that file is the one that is read. */
+  isAt(file: FileIdentity): boolean {
+    return this.#adopted !== undefined && isSameFile(file, this.#adopted);
   }
 
   readSync(target: Buffer, offset: number, length: number, position: number): number {
