@@ -1,0 +1,114 @@
+/**
+ * Checkpoints that are saved when there is little time: the index comes first, checksums as far as
+ * the time goes, and those that are missing come with the next one.
+ */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import type { Checksums } from "@branchlog/core";
+import { decodeCounter } from "@branchlog/streaming";
+import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { verifyLog } from "../../../packages/core/src/session/verify.ts";
+import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
+import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const entries = 9;
+const header = '{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}\n';
+/** Checksums are taken a megabyte at a time: about one of these. */
+const entry = (id: number): string =>
+  `{"type":"custom","id":"${id}","parentId":null,"timestamp":"","customType":"x",` +
+  `"data":"${"t".repeat(1_000_000)}"}\n`;
+const log = Buffer.from(header + Array.from({ length: entries }, (_, id) => entry(id)).join(""));
+
+/** A clock that moves on by 100 ms whenever somebody looks at it. */
+class HastyClock extends ManualClock {
+  override monotonicMs(): number {
+    this.advance(100);
+    return super.monotonicMs();
+  }
+}
+
+async function checksumsOf(path: string): Promise<Checksums> {
+  const { ok, checksums } = await verifyLog(Engine.openSync(path, { access: "read" }));
+  expect(ok).toBe(true);
+  return checksums;
+}
+
+/** Whether opening took the checkpoint up: then it parses the header, and nothing else. */
+function isTakenUp(open: () => unknown): boolean {
+  decodeCounter.parses = 0;
+  open();
+  return decodeCounter.parses === 1;
+}
+
+describe("a checkpoint for which there is little time", () => {
+  it.each([
+    [0, 0, 0],
+    [500, 1, entries - 1],
+    [10_000, entries, entries],
+  ])(
+    "of %i ms has from %i to %i checksums, and the next one all (Verifies: P13, P21)",
+    async (msMax, least, most) => {
+      const fs = new MemoryFileSystem();
+      fs.writeFileSync("/s.jsonl", log);
+      const ports = createMemoryPorts({ fs, clock: new HastyClock() });
+      const open = (): Engine => Engine.openSync("/s.jsonl", { ports, checkpointEveryBytes: 1 });
+      const engine = open();
+      engine.checkpoints.saveSync(msMax);
+      expect(isTakenUp(open)).toBe(true);
+      const { ok, checksums } = await verifyLog(open());
+      const compared = checksums.entries;
+      expect(ok).toBe(true);
+      expect(compared).toBeGreaterThanOrEqual(least);
+      expect(compared).toBeLessThanOrEqual(most);
+      expect(checksums.unseenEntries).toBe(entries - compared);
+
+      // By the same session as by the next one.
+      for (const next of most === entries ? [] : [engine, open()]) {
+        const before = fs.readFileSync("/s.jsonl.ckpt");
+        next.checkpoints.saveSync();
+        const all = { state: "compared", entries, unseenEntries: 0 };
+        expect((await verifyLog(open())).checksums).toEqual(all);
+        expect(isTakenUp(open)).toBe(true);
+        fs.writeFileSync("/s.jsonl.ckpt", before);
+      }
+    },
+  );
+});
+
+describe("a process that exits", () => {
+  it("saves what it has the time for, and the next one the rest (Verifies: P13, P21)", async () => {
+    const directory = temporaryDirectory();
+    const paths = ["a", "b", "c", "d"].map((name) => join(directory, `${name}.jsonl`));
+    for (const path of paths) writeFileSync(path, log);
+    const program = fileURLToPath(new URL("../../support/exiting-process.mjs", import.meta.url));
+    // The one second for all of it is over at the 17th look.
+    const child = fork(program, ["60", ...paths], { execArgv: [] });
+    expect(await once(child, "exit")).toEqual([0, null]);
+
+    const seen: number[] = [];
+    for (const path of paths) {
+      seen.push((await checksumsOf(path)).entries);
+    }
+    expect(paths.map((path) => existsSync(`${path}.ckpt`))).toEqual([true, true, true, false]);
+    const [first = 0, second = 0, ...others] = seen;
+    // Half of the time for the first, half of what is left for the second, and so on.
+    expect(first).toBeLessThan(entries);
+    expect(first).toBeGreaterThan(second);
+    expect(second).toBeGreaterThan(0);
+    expect(others).toEqual([0, 0]);
+    for (const path of paths.slice(0, 3)) {
+      expect(isTakenUp(() => Engine.openSync(path, { access: "read" }))).toBe(true);
+    }
+
+    for (const path of paths) {
+      Engine.openSync(path, { checkpointEveryBytes: 1 }).checkpoints.saveSync();
+      expect((await checksumsOf(path)).entries).toBe(entries);
+    }
+  });
+});
