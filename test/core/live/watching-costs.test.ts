@@ -1,0 +1,129 @@
+/**
+ * What an entry that another writer appends costs those who watch, in bytes that are read: that
+ * entry, and the few bytes by which its file is known again, however long its log is, and however
+ * many other files there are.
+ */
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Session } from "@branchlog/core";
+import { followFile, readCounter } from "@branchlog/streaming";
+import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
+import { MemoryHints } from "../../../packages/core/src/store/memory-hints.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { path, seen, turns, World } from "./support.ts";
+import { Watching } from "./watched-directory.ts";
+
+const sizes = [100, 400, 1_600];
+const header = '{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}\n';
+
+/** Entries of which each is the child of the one before; all lines are of one length. */
+function line(n: number): string {
+  const [id, parent] = [n, n - 1].map((at) => `${at}`.padStart(8, "0"));
+  return (
+    `{"type":"message","id":"${id}","parentId":${n === 0 ? null : `"${parent}"`},` +
+    `"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"said",` +
+    `"timestamp":1}}\n`
+  );
+}
+const lineBytes = line(1).length;
+/** A body is read without its newline. */
+const bodyBytes = lineBytes - 1;
+/** The start of a log, and its end: what it is known again by. */
+const knownBytes = 512 + 64;
+
+function logOf(count: number): string {
+  return header + Array.from({ length: count }, (_, n) => line(n)).join("");
+}
+
+function appendLine({ fs }: World, n: number): void {
+  const fd = fs.openSync(path, "append");
+  fs.writeSync(fd, Buffer.from(line(n)), 0, lineBytes);
+  fs.closeSync(fd);
+}
+
+/** Bytes read while something goes on. */
+async function bytesRead(work: () => Promise<unknown>): Promise<number> {
+  const before = readCounter.bytes;
+  await work();
+  return readCounter.bytes - before;
+}
+
+describe("an entry that another writer appends", () => {
+  it.each([
+    ["where it stands", (session: Session) => session.leaf$, 0],
+    ["its tree", (session: Session) => session.tree$, 0],
+    ["its context", (session: Session) => session.context$, 1],
+    ["its turns", (session: Session) => session.turns$, 1],
+    ["its summary", (session: Session) => session.summary$, 1],
+    ["its entries", (session: Session) => session.entries$({ from: 90 }), 1],
+  ])("costs who watches %s of a session that entry", async (_, watch, bodies) => {
+    for (const size of sizes) {
+      const world = new World();
+      world.fs.writeFileSync(path, Buffer.from(logOf(size)));
+      const session = await world.open("read");
+      // However many watch.
+      const watched = Array.from({ length: 3 }, () => seen<unknown>(watch(session)));
+      await turns(50);
+      for (const n of [size, size + 1, size + 2]) {
+        appendLine(world, n);
+        const before = watched.map(({ items }) => items.length);
+        const bytes = await bytesRead(async () => {
+          await world.hint();
+          await turns(10);
+        });
+        expect(watched.map(({ items }) => items.length)).toEqual(before.map((count) => count + 1));
+        // To be indexed, to be confirmed as the last one, and to be shown.
+        const wanted = knownBytes + lineBytes + (1 + bodies) * bodyBytes;
+        expect([size, n, bytes]).toEqual([size, n, wanted]);
+      }
+      // A hint of nothing costs nothing.
+      expect(await bytesRead(() => world.hint())).toBe(0);
+      for (const one of watched) one.unsubscribe();
+    }
+  });
+
+  it("costs a watched directory that entry, and no look into another file", async () => {
+    for (const size of sizes) {
+      const directory = temporaryDirectory();
+      const log = join(directory, "one.jsonl");
+      writeFileSync(log, logOf(size));
+      for (let n = 0; n < size / 20; n += 1) writeFileSync(join(directory, `${n}.jsonl`), logOf(9));
+      const hints = new MemoryHints();
+      // Later than any change, so that what is looked at counts as known.
+      const clock = new ManualClock(Date.now() + 1_000_000);
+      const options = { pollMs: 1_000, catalog: "off", ports: { hints, clock } } as const;
+      const watching = new Watching(directory, options);
+      const isKnown = (count: number): Promise<unknown> =>
+        watching.until(({ sessions }) =>
+          sessions.some((one) => one.path === log && one.summary.messageCount === count),
+        );
+      await isKnown(size);
+      // By a hint of that file, and by a look at all of them.
+      const tellings = [() => hints.tell(log), () => clock.advance(1_000)];
+      for (const [at, tell] of [...tellings, ...tellings].entries()) {
+        appendFileSync(log, line(size + at));
+        const bytes = await bytesRead(() => {
+          tell();
+          return isKnown(size + at + 1);
+        });
+        expect([size, at, bytes]).toEqual([size, at, knownBytes + lineBytes]);
+      }
+      watching.end();
+    }
+  });
+
+  it("costs who follows a file that entry, and the end of those before", async () => {
+    for (const size of sizes) {
+      const log = join(temporaryDirectory(), "s.jsonl");
+      writeFileSync(log, logOf(size));
+      const events = followFile(log);
+      for (let n = 0; n <= size; n += 1) await events.next();
+      for (const n of [size, size + 1]) {
+        appendFileSync(log, line(n));
+        expect([size, await bytesRead(() => events.next())]).toEqual([size, 64 + lineBytes]);
+      }
+      await events.return();
+    }
+  });
+});
