@@ -11,6 +11,7 @@ import { dialectOfEntry, tellingTypes } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { entryForm } from "../dialects/header.ts";
+import { namingTypes } from "../projections/name.ts";
 import { assistantTimeMs } from "./assistant-time.ts";
 import { HeaderSearch } from "./header-search.ts";
 import { messageBytesMax } from "./limits.ts";
@@ -25,8 +26,8 @@ export interface ScanTarget {
    */
   assistantMessage?(timestampMs: number): void;
   /**
-   * Every other `message` or `session_info` entry, as stored: foreign ones may lack any field. A
-   * `title_change` of omp comes as the `session_info` that it would be in pi.
+   * Every other `message` entry, and those that name the session, as stored: foreign ones may lack
+   * any field.
    * Lines count from 1; the unterminated end of a file has the number that its line would have.
    */
   entry(entry: SessionEntry, lineNumber: number): void;
@@ -48,7 +49,7 @@ export interface ScanOptions {
 
 const messageType = Buffer.from("message");
 const spokenRoles = ["user", "assistant"].map((role) => Buffer.from(role));
-const nameTypes = ["session_info", "title_change"].map((type) => Buffer.from(type));
+const namingBytes = namingTypes.map((type) => Buffer.from(type));
 const labelType = Buffer.from("label");
 const tellingBytes = tellingTypes.map((type) => Buffer.from(type));
 
@@ -122,7 +123,7 @@ export class SessionScan implements LineSink {
 
   #wantedTypes(): readonly Buffer[] {
     const labels = this.#target.takesLabels === true ? [labelType] : [];
-    return [...nameTypes, ...labels, ...(this.#looksForDialect ? tellingBytes : [])];
+    return [...namingBytes, ...labels, ...(this.#looksForDialect ? tellingBytes : [])];
   }
 
   #settleAssistant(bytes: Buffer, end: number): boolean {
@@ -141,13 +142,14 @@ export class SessionScan implements LineSink {
       this.#wanted = this.#wantedTypes();
       this.#target.foundDialect?.(dialect);
     }
-    const value = inPiForm(line.value);
+    const { value } = line;
     const { type } = value;
+    const isNaming = typeof type === "string" && namingTypes.includes(type);
     const isLabel = type === "label" && this.#target.takesLabels === true;
-    if (type !== "message" && type !== "session_info" && !isLabel) return;
+    if (type !== "message" && !isNaming && !isLabel) return;
     // What has no id is no entry that could name anything, except where none has one.
     const isNamed = typeof value["id"] === "string" || entryForm(this.header.version) === 1;
-    if (type === "session_info" && !isNamed) return;
+    if (isNaming && !isNamed) return;
     // Decoding boundary: projections expect that stored entries lack what their types promise.
     this.#target.entry(value as unknown as SessionEntry, lineNumber);
   }
@@ -162,12 +164,6 @@ export class SessionScan implements LineSink {
     const facts = readShallow(readRange(this.#source, offset, length), { open: ["message"] });
     return facts.ok ? { ok: true, value: withContent(facts.value) } : facts;
   }
-}
-
-/** An entry that names the session, as pi writes it; any other as it is. */
-function inPiForm(value: JsonObject): JsonObject {
-  if (value["type"] !== "title_change") return value;
-  return { ...value, type: "session_info", name: value["title"] ?? null };
 }
 
 function isText(bytes: Buffer, start: number, end: number, text: Buffer): boolean {

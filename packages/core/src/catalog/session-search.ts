@@ -8,6 +8,7 @@ import type { FileSource } from "@branchlog/streaming";
 import { entryForm } from "../dialects/header.ts";
 import { legacyEntryId } from "../dialects/legacy-id.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
+import { nameSaidBy, namingTypes } from "../projections/name.ts";
 import { isStoredObject, storedText } from "../projections/stored-value.ts";
 import { textSearch } from "./search-text.ts";
 import type { Snippet, TextSearch } from "./search-text.ts";
@@ -153,7 +154,7 @@ interface Said extends Pick<SearchHit, "kind" | "role"> {
 }
 
 function saidBy(entry: SessionEntry): Said | undefined {
-  if (entry.type === "session_info") return asSaid("name", entry.name);
+  if (namingTypes.includes(entry.type)) return asSaid("name", nameSaidBy(entry));
   if (entry.type === "label") return asSaid("label", entry.label);
   const message: unknown = entry.type === "message" ? entry.message : undefined;
   if (!isStoredObject(message) || !("role" in message) || !("content" in message)) return undefined;

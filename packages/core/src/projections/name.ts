@@ -4,27 +4,32 @@
  * which of them counts is said here.
  */
 import type { TitleSlot } from "../dialects/title-slot.ts";
-import type { SessionHeader } from "../entries/entry-types.ts";
+import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Projection } from "./projection.ts";
 
 /** What the entries of a log name it: undefined if none does, null if the name was cleared. */
 export type GivenName = string | null | undefined;
 
+/** The types of entries that name a session: pi's, and omp's. */
+export const namingTypes: readonly string[] = ["session_info", "title_change"];
+
+/** What an entry of one of {@link namingTypes} calls the session, as stored: it may be anything. */
+export function nameSaidBy(entry: SessionEntry): unknown {
+  return Reflect.get(entry, entry.type === "session_info" ? "name" : "title");
+}
+
 /**
  * Folds to the name without surrounding white space; null once it was cleared, by a name that is
- * absent, null or empty. One that is no string is ignored. pi names a session by `session_info`
- * entries, omp by `title_change` entries.
+ * absent, null or empty. One that is no string is ignored.
  */
 export const sessionName: Projection<GivenName> = {
   name: "name",
   version: 2,
-  types: ["session_info", "title_change"],
+  types: namingTypes,
   initial: () => undefined,
   apply: (state, { entry }) => {
-    const type: string = entry.type;
-    if (type !== "session_info" && type !== "title_change") return state;
-    const field = type === "session_info" ? "name" : "title";
-    const name: unknown = Reflect.get(entry, field) ?? "";
+    if (!namingTypes.includes(entry.type)) return state;
+    const name = nameSaidBy(entry) ?? "";
     return typeof name === "string" ? name.trim() || null : state;
   },
 };
