@@ -32,7 +32,8 @@ export function idSourceContract(name: string, setUp: () => IdSource): void {
         expect(source.urlSafeId(length)).toMatch(new RegExp(`^[A-Za-z0-9_-]{${length}}$`));
       }
       const ids = Array.from({ length: count }, () => source.urlSafeId(8));
-      expect(new Set(ids).size).toBe(count);
+      // One pair would be bad luck, once in a million runs; two would be a fault of the source.
+      expect(count - new Set(ids).size).toBeLessThan(2);
       expect(new Set(ids.join("")).size).toBe(64);
     });
 
