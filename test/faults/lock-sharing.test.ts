@@ -5,6 +5,7 @@
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -60,6 +61,7 @@ describe("a blocking and a waiting session of one log in one process", () => {
     const ids = idsOf(path);
     expect(ids).toHaveLength(30 * 16);
     expect(new Set(ids)).toEqual(new Set([...blocking, ...waiting]));
+    await nextTurn();
     expect(existsSync(`${path}.branchlog-lock`)).toBe(false);
   });
 

@@ -44,10 +44,10 @@ export interface LinearExport extends ExportedPath {
 export async function* linearLines(work: LinearExport): AsyncGenerator<Buffer, void, undefined> {
   const { engine, rows, carried, addedName, counts } = work;
   const { state } = engine.log;
-  const header = headerInCurrentForm(state.file, state);
-  const converted = convertHeader(header, { version: currentVersion, to: "pi", name: undefined });
+  const stored = headerInCurrentForm(state.file, state);
+  const header = convertHeader(stored, { version: currentVersion, to: "pi", name: undefined });
   const ofEntries = await dialectOfPath(work);
-  yield withDialect(converted, "pi", { hasTitleSlot: false, ofEntries });
+  yield withDialect(header, "pi", { hasTitleSlot: false, ofEntries });
   yield newline;
   const parentId = yield* chained(work, [rows, carried]);
   if (addedName === undefined) return;

@@ -4,7 +4,6 @@
  * that share a log take turns, each with all it has waiting, up to `batchBytesMax`. A failed append
  * is its caller's business only; the next goes on.
  */
-import { nextTick } from "node:process";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
 import { sharingOf } from "../store/lock-sharing.ts";
@@ -243,7 +242,7 @@ export class AppendQueue {
 /** Resolves once everything has run that is due in this turn of the event loop. */
 function callersDone(): Promise<void> {
   return new Promise((resolve) => {
-    nextTick(resolve);
+    process.nextTick(resolve);
   });
 }
 

@@ -5,7 +5,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { env } from "node:process";
 import { expandPath } from "../pi/local-path.ts";
 import { sessionDirectoryName, sessionDirectoryNames } from "./session-directory-names.ts";
 
@@ -62,6 +61,6 @@ function realPath(path: string): string {
 }
 
 function set(name: string): string | undefined {
-  const value = env[name];
+  const value = process.env[name];
   return value === undefined || value === "" ? undefined : value;
 }
