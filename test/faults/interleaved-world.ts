@@ -16,6 +16,7 @@ import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
 import { portStep } from "../../packages/core/src/session/steps.ts";
 import type { Step } from "../../packages/core/src/session/steps.ts";
 import { sharingOf } from "../../packages/core/src/store/lock-sharing.ts";
+import { leaseAfterAwaited } from "../../packages/core/src/limits.ts";
 import { ManualClock } from "../../packages/core/src/store/manual-clock.ts";
 import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
 import { MemoryLock } from "../../packages/core/src/store/memory-lock.ts";
@@ -108,7 +109,6 @@ export const appendsGroup: Role = (engine, name) =>
     ].map((one) => ({ request: one, leaf }));
     const { outcomes } = yield* engine.appendQueued(() => calls);
     for (const outcome of outcomes) note(outcome, results, landed);
-    sharingOf(engine.settings.ports.lock).lease.release();
   };
 
 function note(outcome: AppendOutcome, results: AppendResult[], landed: string[]): void {
@@ -117,7 +117,7 @@ function note(outcome: AppendOutcome, results: AppendResult[], landed: string[])
   else throw outcome.error;
 }
 
-/** Four groups in a row, which keep the lock from the third on; then the caller has no more. */
+/** Four groups in a row, which keep the lock from the second on; then the caller has no more. */
 export const appendsGroupsInARow: Role = (engine, name) =>
   function* groups({ results, landed }): Generator<Step, void, void> {
     const leaf = new LeafCursor(true, engine.tailId);
@@ -130,7 +130,6 @@ export const appendsGroupsInARow: Role = (engine, name) =>
       for (const outcome of outcomes) note(outcome, results, landed);
       yield betweenCalls;
     }
-    sharingOf(engine.settings.ports.lock).lease.release();
   };
 
 /** Between two calls of a writer: another session of its process may be called here. */
@@ -144,7 +143,6 @@ export const appendsInARow: Role = (engine, name) =>
       results.push(...(yield* engine.append(request([item(name, n)]), leaf)));
       yield betweenCalls;
     }
-    sharingOf(engine.settings.ports.lock).lease.release();
   };
 
 /** Who takes part: roles by process. */
@@ -159,6 +157,7 @@ export function newWorld(cast: Cast, isCanary: boolean): World {
   const lock = new MemoryLock();
   Engine.createSync(path, header, { ports: createMemoryPorts({ fs, lock }) });
   const processes = cast.map((_, seed) => new Process(fs, lock, seed + 1));
+  for (const { ports } of processes) hasAppended(ports, leaseAfterAwaited - 2);
   const writers = cast.flatMap((roles, at) =>
     roles.map((role, n) => {
       const process = processes[at];
@@ -173,6 +172,13 @@ export function newWorld(cast: Cast, isCanary: boolean): World {
     }),
   );
   return { fs, lock, processes, writers: writers.map((one) => ({ ...one })), isFatal: false };
+}
+
+/** As if the process had appended so often just now: after enough of that it keeps the lock. */
+function hasAppended({ lock }: Ports, count: number): void {
+  const held: HeldLock = { isOursSync: () => true, releaseSync: () => undefined };
+  const use = { startMs: 0, nowMs: 0, keeper: held, isReturnedBy: "appender" } as const;
+  for (let n = 0; n < count; n += 1) sharingOf(lock).lease.giveBack(path, held, use);
 }
 
 /** One run: writers and the intrusion take turns as chosen, until all writers are done. */
@@ -203,14 +209,20 @@ export function play(schedule: Schedule, world: World, intrude: Intrusion): void
 function advance(one: Writer): boolean {
   try {
     const next = one.steps.next();
-    if (next.done === true) one.state = "done";
+    if (next.done === true) end(one);
     else one.state = next.value.kind === "wait" ? "waiting" : "ready";
     return one.state !== "ready" || next.value === betweenCalls;
   } catch (error) {
-    one.state = "done";
+    end(one);
     one.error = error;
     return true;
   }
+}
+
+/** The code of its caller ends, and with it the time for which a lock is kept. */
+function end(one: Writer): void {
+  one.state = "done";
+  sharingOf(one.process.ports.lock).lease.release();
 }
 
 /** Its writers take no step more; what it held is taken over. */

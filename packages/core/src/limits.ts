@@ -38,8 +38,17 @@ export const yieldEveryMs: number = 8;
 /** How long a lock may be kept between appends: others wait no longer than a pause. */
 export const leaseMsMax: number = 5;
 
-/** The append from which on the lock may be kept: one or two gain nothing by it. */
+/** The blocking append from which on the lock may be kept: one or two gain nothing by it. */
 export const leaseAfterAppends: number = 3;
+
+/**
+ * The same of groups of awaited appends. Their callers go on with the lock in hand, and may block:
+ * it is kept for those that append in bulk, not for the few entries of a turn.
+ */
+export const leaseAfterAwaited: number = 32;
+
+/** Longest pause between two of those groups: the event loop turns, and other processes run. */
+export const awaitedPauseMsMax: number = 10;
 
 /** How long a process that had the lock counts as one that may want it again. */
 export const rivalMemoryMs: number = 1_000;

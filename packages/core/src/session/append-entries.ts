@@ -155,7 +155,7 @@ interface AppendedGroup {
 
 /**
  * Appends what several calls ask for as one write, and answers each by itself.
- * @param take Called once the log is locked, for the calls to append.
+ * @param take Called once the log is locked and caught up, for the calls to append.
  * @throws BranchlogError before anything is written: `ERR_LOCK_TIMEOUT`, `ERR_LOG_GONE`,
  * `ERR_MIGRATION`, `ERR_APPEND_FAILED`, `ERR_DURABILITY_UNKNOWN`, and what a log that was replaced
  * turns out to be.
@@ -168,7 +168,6 @@ function* appendCalls(
   const { durability, log, path } = engine;
   const { ports, lockWaitMs } = engine.settings;
   let calls: readonly AppendCall[] | undefined;
-  const mayTrustLastLook = (): boolean => (calls ??= take()).every(isUnconditional);
   const plan = (): GroupPlan => {
     requireWritableForm(engine);
     durability.requireKnown();
@@ -179,21 +178,12 @@ function* appendCalls(
   let section: SectionOutcome<GroupPlan>;
   try {
     if (needsMigration(log)) yield* migrate(log, ports, lockWaitMs);
-    const use: LockUse = { ports, lockWaitMs, keptLockIsReturnedBy, mayTrustLastLook };
+    const use: LockUse = { ports, lockWaitMs, keptLockIsReturnedBy };
     section = yield* appendSection(log, use, plan);
   } catch (cause) {
     throw notAppended(path, cause);
   }
   return settleGroup(engine, section.plan, section.landing);
-}
-
-/** Whether it means the same, whatever others appended meanwhile. */
-function isUnconditional({ request }: AppendCall): boolean {
-  const { items, expectedTail, onDiverged } = request;
-  if (expectedTail !== undefined || onDiverged !== "branch") return false;
-  return items.every(({ parent, isMetadata }) => {
-    return !isMetadata && (parent.kind === "leaf" || parent.kind === "root");
-  });
 }
 
 interface GroupPlan extends LinePlan {

@@ -129,10 +129,29 @@ export class AppendQueue {
         continue;
       }
       const { turns } = sharingOf(this.#engine.settings.ports.lock);
-      await turns.take(this.#engine.path, () => this.#commit());
+      await turns.take(this.#engine.path, async () => {
+        await this.#standBack();
+        await this.#commit();
+        await this.#standBack();
+      });
       await this.#pause();
     }
     this.#drained = undefined;
+  }
+
+  /**
+   * A lock that was kept for its time goes back, and the event loop goes on, before another session
+   * of this process has its turn. If other processes want the lock, these wait as long as they do,
+   * who would hardly ever get it else.
+   */
+  async #standBack(): Promise<void> {
+    const { path, settings } = this.#engine;
+    const { clock, ids, lock } = settings.ports;
+    const { lease } = sharingOf(lock);
+    const nowMs = clock.monotonicMs();
+    if (!lease.isOverdue(path, nowMs)) return;
+    lease.release();
+    await (lease.hasRivals(path, nowMs) ? clock.sleep(lockPauseMs(ids)) : nextTurn());
   }
 
   /**
@@ -140,18 +159,14 @@ export class AppendQueue {
    * goes on at once; else the event loop gets a turn, without the lock.
    */
   async #pause(): Promise<void> {
-    const { log, path, settings } = this.#engine;
-    const { clock, ids, lock } = settings.ports;
-    const { lease } = sharingOf(lock);
-    if (!lease.isKeptBy(log)) return nextTurn();
-    await callersDone();
-    const hasMore = this.#jobs[0]?.kind === "append";
-    const nowMs = clock.monotonicMs();
-    if (hasMore && lease.isKept(path, nowMs)) return;
-    lease.release();
-    // Who had it for so long stands in line with those who wait, or they would hardly ever get it.
-    if (hasMore && lease.hasRivals(path, nowMs)) return clock.sleep(lockPauseMs(ids));
-    return nextTurn();
+    const { log, settings } = this.#engine;
+    const { lease } = sharingOf(settings.ports.lock);
+    if (lease.isKeptBy(log)) {
+      await callersDone();
+      if (this.#jobs[0]?.kind === "append") return;
+      if (lease.isKeptBy(log)) lease.release();
+    }
+    await nextTurn();
   }
 
   /** Appends what waits in front as one write. Never rejects. */

@@ -26,11 +26,6 @@ export interface LockUse {
   readonly lockWaitMs: number;
   /** Who gives back a lock that is kept; `nobody`: it is not kept. */
   readonly keptLockIsReturnedBy: LeaseUse["isReturnedBy"] | "nobody";
-  /**
-   * Asked under a kept lock: whether what others without the lock appended in the last milliseconds
-   * may show after the write.
-   */
-  readonly mayTrustLastLook: () => boolean;
 }
 
 /** Anything that says what to write. */
@@ -63,7 +58,8 @@ export function* appendSection<Plan extends LinePlan>(
     const held = yield* acquireLock(log.path, lock.ports, lock.lockWaitMs);
     let isDone = false;
     try {
-      if (!lease.wasKeptBy(log) || !lock.mayTrustLastLook()) yield* log.catchUp();
+      // Under a kept lock, too: not everybody takes it, and nobody needs it to delete a file.
+      yield* log.catchUp();
       const planned = plan();
       yield portStep("check lock");
       // A holder that stalled for too long has lost its lock: it starts over instead of writing.

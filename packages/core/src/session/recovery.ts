@@ -54,12 +54,7 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
   const { log, durability, settings } = engine;
   const { ports, lockWaitMs } = settings;
   const plan = (): LinePlan => ({ lines: linesInDoubt(engine), needsFence: true });
-  const lock: LockUse = {
-    ports,
-    lockWaitMs,
-    keptLockIsReturnedBy: "nobody",
-    mayTrustLastLook: () => false,
-  };
+  const lock: LockUse = { ports, lockWaitMs, keptLockIsReturnedBy: "nobody" };
   const section = appendSection(log, lock, plan);
   const { landing, plan: done } = await runAsync(section, ports.clock);
   const ids = done.lines.map(({ id }) => id);

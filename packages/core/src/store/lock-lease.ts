@@ -5,7 +5,14 @@
  * the event loop goes on. Other processes wait a little longer for it; what is safe with a lock is
  * as safe with a kept one.
  */
-import { leaseAfterAppends, leaseMsMax, leasePauseMsMax, rivalMemoryMs } from "../limits.ts";
+import {
+  awaitedPauseMsMax,
+  leaseAfterAppends,
+  leaseAfterAwaited,
+  leaseMsMax,
+  leasePauseMsMax,
+  rivalMemoryMs,
+} from "../limits.ts";
 import type { HeldLock } from "./ports.ts";
 
 /** An append that has ended, for {@link LockLease.giveBack}. */
@@ -23,36 +30,33 @@ export interface LeaseUse {
 
 /** See the file comment. At most one lock is kept. Times are those of a monotonic clock. */
 export class LockLease {
-  #kept: { readonly path: string; readonly held: HeldLock } | undefined;
-  /** Who kept the lock that was taken last, if it was kept. */
-  #keeper: object | undefined;
+  #kept: { readonly path: string; readonly held: HeldLock; readonly keeper: object } | undefined;
   /** When the lock that was taken last was acquired. */
   #sinceMs = 0;
-  /** The appends that followed each other closely. */
-  #run = { path: "", appends: 0, pausedMs: 0, endMs: 0 };
+  /** The appends that followed each other closely; and those not quite so closely. */
+  #run = { path: "", appends: 0, pausedMs: 0, looseAppends: 0, endMs: 0 };
   #isReturning = false;
   /** The lock that another process had when it was last tried. */
   #rival = { path: "", seenMs: Number.NEGATIVE_INFINITY };
 
-  /** Whether the lock of `path` is kept, and was not for long enough. */
-  isKept(path: string, nowMs: number): boolean {
-    return this.#kept?.path === path && nowMs - this.#sinceMs < leaseMsMax;
-  }
-
   /** Whether a lock is kept, by this appender. */
   isKeptBy(keeper: object): boolean {
-    return this.#kept !== undefined && this.#keeper === keeper;
+    return this.#kept?.keeper === keeper;
+  }
+
+  /** Whether the lock of `path` is kept, and has been for as long as it may be. */
+  isOverdue(path: string, nowMs: number): boolean {
+    return this.#kept?.path === path && this.#isSpent(nowMs);
   }
 
   /** The kept lock of `path`; null: there is none, or it was kept for long enough. */
   take(path: string, nowMs: number): HeldLock | null {
     const kept = this.#kept;
-    if (kept !== undefined && this.isKept(path, nowMs)) {
+    if (kept?.path === path && !this.#isSpent(nowMs)) {
       this.#kept = undefined;
       return kept.held;
     }
     this.release();
-    this.#keeper = undefined;
     return null;
   }
 
@@ -62,28 +66,22 @@ export class LockLease {
   }
 
   /**
-   * Whether the lock that was taken last was kept by `keeper`: nobody with a lock has written to
-   * the log since its last append.
-   */
-  wasKeptBy(keeper: object): boolean {
-    return this.#keeper === keeper;
-  }
-
-  /**
    * Ends an append that began at `startMs`: keeps its lock if it was one of several with hardly a
    * pause between them, else releases it. The time that appends take themselves is no pause, so
    * that a slow machine gets the same.
    */
   giveBack(path: string, held: HeldLock, { startMs, nowMs, keeper, isReturnedBy }: LeaseUse): void {
     this.#count(path, startMs, nowMs);
-    const isDue = nowMs - this.#sinceMs >= leaseMsMax;
-    if (this.#run.appends < leaseAfterAppends || isDue) {
+    const isOwn = isReturnedBy === "appender";
+    const { appends, looseAppends } = this.#run;
+    const isRow = isOwn ? looseAppends >= leaseAfterAwaited : appends >= leaseAfterAppends;
+    // The appender looks for itself whether it is time to return it.
+    if (!isRow || (!isOwn && this.#isSpent(nowMs))) {
       held.releaseSync();
       return;
     }
-    this.#kept = { path, held };
-    this.#keeper = keeper;
-    if (this.#isReturning || isReturnedBy === "appender") return;
+    this.#kept = { path, held, keeper };
+    if (this.#isReturning || isOwn) return;
     this.#isReturning = true;
     queueMicrotask(() => {
       this.#isReturning = false;
@@ -108,12 +106,19 @@ export class LockLease {
     return this.#rival.path === path && nowMs - this.#rival.seenMs < rivalMemoryMs;
   }
 
+  #isSpent(nowMs: number): boolean {
+    return nowMs - this.#sinceMs >= leaseMsMax;
+  }
+
   #count(path: string, startMs: number, nowMs: number): void {
     const run = this.#run;
-    const pausedMs = run.pausedMs + startMs - run.endMs;
-    const goesOn = path === run.path && pausedMs <= leasePauseMsMax;
+    const isSame = path === run.path;
+    const pauseMs = startMs - run.endMs;
+    const pausedMs = run.pausedMs + pauseMs;
+    const goesOn = isSame && pausedMs <= leasePauseMsMax;
     run.appends = goesOn ? run.appends + 1 : 1;
     run.pausedMs = goesOn && run.appends < leaseAfterAppends ? pausedMs : 0;
+    run.looseAppends = isSame && pauseMs <= awaitedPauseMsMax ? run.looseAppends + 1 : 1;
     run.path = path;
     run.endMs = nowMs;
   }
