@@ -3,6 +3,7 @@ import { LineFramer } from "@branchlog/streaming";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LogIndexer } from "../../../packages/core/src/index-table/log-indexer.ts";
+import { isTip } from "../../../packages/core/src/index-table/tree-walk.ts";
 import { treeView } from "../../../packages/core/src/projections/tree.ts";
 
 const header =
@@ -48,7 +49,7 @@ function indexed(pushes: readonly string[]): object {
     length: index.rows.length(row),
     time: index.rows.time(row),
     isNode: index.isNode(row),
-    isTip: index.isTip(row),
+    isTip: isTip(index, row),
     line: indexer.lines.lineOfRow(row),
   }));
   const { entries } = indexer.diagnostics;

@@ -182,11 +182,6 @@ export class IndexTable {
     return !this.rows.is(row, rowFlags.damaged) && !this.rows.is(row, rowFlags.shadowed);
   }
 
-  /** Whether the row is a node without children. */
-  isTip(row: number): boolean {
-    return this.isNode(row) && !this.hasChildren(row);
-  }
-
   /** Whether anything that is shown hangs below the row. */
   hasChildren(row: number): boolean {
     return (this.#slots.shownChildren[this.rows.slot(row) + 1] ?? 0) > 0;

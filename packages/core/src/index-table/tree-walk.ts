@@ -152,11 +152,32 @@ export function orphanRows(index: IndexTable): number[] {
   return orphans;
 }
 
+/** Whether the row is a node without children. O(1), or O(damaged children). */
+export function isTip(index: IndexTable, row: number): boolean {
+  if (!index.isNode(row)) return false;
+  return !index.hasChildren(row) || (index.damagedCount > 0 && !hasOthersBelow(index, row));
+}
+
+/** Whether another node hangs from this one: through damage, it may hang from itself. */
+function hasOthersBelow(index: IndexTable, row: number): boolean {
+  const { rows } = index;
+  const own = rows.slot(row);
+  const slots = new Set([own]);
+  for (const slot of slots) {
+    for (let child = index.firstChildOf(slot); child >= 0; child = rows.nextSibling(child)) {
+      if (rows.is(child, rowFlags.shadowed)) continue;
+      if (rows.is(child, rowFlags.damaged)) slots.add(rows.slot(child));
+      else if (rows.slot(child) !== own) return true;
+    }
+  }
+  return false;
+}
+
 /** The nodes without children, in file order. O(rows). */
 export function tipRows(index: IndexTable): number[] {
   const tips: number[] = [];
   for (let row = 0; row < index.count; row += 1) {
-    if (index.isTip(row)) tips.push(row);
+    if (isTip(index, row)) tips.push(row);
   }
   return tips;
 }

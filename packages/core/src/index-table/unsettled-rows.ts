@@ -5,7 +5,7 @@
  */
 import type { IndexTable } from "./index-table.ts";
 import { rowFlags } from "./row-table.ts";
-import { tailRow } from "./tree-walk.ts";
+import { isTip, tailRow } from "./tree-walk.ts";
 
 /** Rows to read now, in a few milliseconds; none if all are settled. */
 export interface UnsettledRows {
@@ -29,7 +29,7 @@ export function nextUnsettled(index: IndexTable, settledRows: number): Unsettled
   const isFull = (): boolean => unsettled.size >= rowsAtOnceMax || bytes >= bytesAtOnceMax;
   let row = settledRows;
   for (; row < index.count && !isFull(); row += 1) {
-    if (rows.is(row, rowFlags.provisional) && index.isTip(row)) add(row);
+    if (rows.is(row, rowFlags.provisional) && isTip(index, row)) add(row);
   }
   if (unsettled.size === 0) {
     while (doubtful.length > 0 && !isDoubtful(index, doubtful.at(-1))) doubtful.pop();

@@ -4,7 +4,7 @@
  * damage), they are found anew. Always equal to what the index answers.
  */
 import type { IndexTable } from "../index-table/index-table.ts";
-import { parentOfRow, tipRows } from "../index-table/tree-walk.ts";
+import { isTip, parentOfRow, tipRows } from "../index-table/tree-walk.ts";
 import { startRows } from "../projections/tree.ts";
 import { IntMap } from "./int-map.ts";
 
@@ -47,7 +47,7 @@ export class TreeShape {
       const parent = parentOfRow(index, row);
       if (parent < 0) this.#roots = this.#roots.with(row, true);
       else if (parent < first) rows.push(parent);
-      if (index.isTip(row)) this.#tips = this.#tips.with(row, true);
+      if (isTip(index, row)) this.#tips = this.#tips.with(row, true);
       this.#takeTipsAbove(index, row);
       rows.push(row);
     }
@@ -57,7 +57,7 @@ export class TreeShape {
   /** What a new row hangs from is no tip any more, nor is what a damaged one passes it on to. */
   #takeTipsAbove(index: IndexTable, row: number): void {
     const parent = parentOfRow(index, row);
-    if (parent >= 0 && !index.isTip(parent)) this.#tips = this.#tips.without(parent);
+    if (parent >= 0 && !isTip(index, parent)) this.#tips = this.#tips.without(parent);
   }
 
   #rebuild(index: IndexTable): ShapeChange {
