@@ -278,6 +278,7 @@ describe("a session and its model", () => {
       [40, 114, 0, 0],
       [40, 711, 0, 0],
       [40, 72, 0, 0],
+      [90, 0, 0, 0],
     ]));
 
   it("agree after every step of random histories (Verifies: P1, P10, P15)", async () => {

@@ -19,7 +19,7 @@ export interface FrameKind {
 }
 
 /** The first frame: what was indexed. */
-export const indexFrame: FrameKind = { mark: "BLCKPT", version: 2 };
+export const indexFrame: FrameKind = { mark: "BLCKPT", version: 3 };
 /** The second: checksums of records, which opening does not read. */
 export const sumsFrame: FrameKind = { mark: "BLSUMS", version: 1 };
 

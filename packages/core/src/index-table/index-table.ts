@@ -7,23 +7,11 @@
 import { IdTable } from "./id-table.ts";
 import { KindTable } from "./kind-table.ts";
 import type { Kind } from "./kind-table.ts";
-import type { SavedIds } from "./id-table.ts";
+import { RepeatedIds } from "./repeated-ids.ts";
 import { rowFlags, RowTable } from "./row-table.ts";
-import type { RowFacts, SavedRows } from "./row-table.ts";
+import type { RowFacts } from "./row-table.ts";
+import type { SavedIndex } from "./saved-index.ts";
 import { SlotTable } from "./slot-table.ts";
-import type { SavedSlots } from "./slot-table.ts";
-
-/** An index as it is saved. */
-export interface SavedIndex {
-  readonly rows: SavedRows;
-  readonly ids: SavedIds;
-  readonly kinds: readonly Kind[];
-  readonly slots: SavedSlots;
-  readonly doubtful: readonly number[];
-  readonly hiddenRowOf: readonly (readonly [row: number, hidden: number])[];
-  readonly shadowedCount: number;
-  readonly damagedCount: number;
-}
 
 /** See the file comment. */
 export class IndexTable {
@@ -42,8 +30,7 @@ export class IndexTable {
   #damagedCount = 0;
   #reshapedCount = 0;
   #strayCount = 0;
-  /** Per row that shadowed another: that other one. */
-  readonly #hiddenRowOf = new Map<number, number>();
+  readonly #repeatedIds = new RepeatedIds();
   readonly #onRepeatedId: (row: number, earlier: number) => void;
 
   /** @param onRepeatedId Called for each row whose id an earlier row has, once it is linked. */
@@ -131,7 +118,7 @@ export class IndexTable {
       kinds: this.kinds.save(),
       slots: this.#slots.save(this.ids.count + 1),
       doubtful: this.doubtful,
-      hiddenRowOf: [...this.#hiddenRowOf],
+      repeatedIds: this.#repeatedIds.save(),
       shadowedCount: this.#shadowedCount,
       damagedCount: this.#damagedCount,
     };
@@ -144,7 +131,7 @@ export class IndexTable {
     for (const kind of saved.kinds) this.kinds.add(kind);
     this.#slots.restore(saved.slots);
     for (const row of saved.doubtful) this.doubtful.push(row);
-    for (const [row, hidden] of saved.hiddenRowOf) this.#hiddenRowOf.set(row, hidden);
+    this.#repeatedIds.restore(saved.repeatedIds);
     this.#shadowedCount = saved.shadowedCount;
     this.#damagedCount = saved.damagedCount;
     this.#linkedRows = saved.rows.count;
@@ -194,7 +181,8 @@ export class IndexTable {
 
   /**
    * Records that the row's body does not parse: it stops being a node, links pass through it, and
-   * a row that it shadowed is back. O(1), or O(rows of its id) when it shared its id.
+   * a row that it shadowed is back; if none of its id is left that can be read, the last one is.
+   * O(1), or O(rows of its id) when it shared its id.
    */
   markDamaged(row: number): void {
     if (this.rows.is(row, rowFlags.damaged)) return;
@@ -205,9 +193,15 @@ export class IndexTable {
       this.#shadowedCount -= 1;
       return;
     }
-    const hidden = this.#lastShadowed(row);
-    if (hidden >= 0) this.#restore(hidden, row);
-    else if (!this.hasChildren(row)) this.#hide(this.#linkSlot(row));
+    const hidden = this.#repeatedIds.readableBefore(row, (one) =>
+      this.rows.is(one, rowFlags.damaged),
+    );
+    const last = this.#repeatedIds.lastOf(row);
+    if (hidden >= 0) this.#bringBack(hidden, row);
+    else {
+      if (!this.hasChildren(row)) this.#hide(this.#linkSlot(row));
+      if (last !== row) this.#handOn(row, last);
+    }
   }
 
   /** The slot under which a row is listed; a row that names itself as parent is a root. */
@@ -238,7 +232,7 @@ export class IndexTable {
   }
 
   #shadow(row: number, by: number): void {
-    this.#hiddenRowOf.set(by, row);
+    this.#repeatedIds.hide(row, by);
     this.doubtful.push(by);
     const wasShown = this.isNode(row) || this.hasChildren(row);
     this.rows.mark(row, rowFlags.shadowed);
@@ -246,24 +240,28 @@ export class IndexTable {
     if (wasShown) this.#hide(this.#linkSlot(row));
   }
 
-  /** The latest readable row before `row` with the same id, or -1. */
-  #lastShadowed(row: number): number {
-    let other = this.#hiddenRowOf.get(row);
-    while (other !== undefined && this.rows.is(other, rowFlags.damaged)) {
-      other = this.#hiddenRowOf.get(other);
-    }
-    return other ?? -1;
-  }
-
-  #restore(hidden: number, instead: number): void {
-    const slot = this.rows.slot(hidden);
-    this.rows.mark(hidden, 0, rowFlags.shadowed);
-    this.rows.mark(instead, rowFlags.shadowed);
+  /** A row that can be read holds its id again, which a damaged one had taken. */
+  #bringBack(hidden: number, instead: number): void {
+    this.#repeatedIds.bringBack(hidden, instead);
     this.#shadowedCount -= 1;
-    this.#slots.rowOf[slot + 1] = hidden;
+    this.#hold(hidden, instead);
     this.doubtful.push(hidden);
     this.#show(this.#linkSlot(hidden));
     this.#hide(this.#linkSlot(instead));
+  }
+
+  /** From a damaged row to the last of its id, which is damaged, too. */
+  #handOn(row: number, last: number): void {
+    this.#hold(last, row);
+    if (!this.hasChildren(row)) return;
+    this.#show(this.#linkSlot(last));
+    this.#hide(this.#linkSlot(row));
+  }
+
+  #hold(row: number, instead: number): void {
+    this.rows.mark(row, 0, rowFlags.shadowed);
+    this.rows.mark(instead, rowFlags.shadowed);
+    this.#slots.rowOf[this.rows.slot(row) + 1] = row;
   }
 
   /** Counts one more shown child; a damaged parent that gains its first is passed through. */

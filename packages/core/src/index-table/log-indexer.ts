@@ -13,7 +13,7 @@ import type { SavedDiagnostics } from "./diagnostics.ts";
 import { rootSlot } from "./id-table.ts";
 import { hexWord, isHexWord } from "./id-word.ts";
 import { IndexTable } from "./index-table.ts";
-import type { SavedIndex } from "./index-table.ts";
+import type { SavedIndex } from "./saved-index.ts";
 import { IsoTimeReader, isoTimeOf } from "./iso-time.ts";
 import { LineMap } from "./line-map.ts";
 import type { SavedLines } from "./line-map.ts";
