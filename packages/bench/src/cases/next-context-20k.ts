@@ -46,31 +46,33 @@ function prepareManager({ path, scratch }: CaseInput): () => Turns {
   const manager = SessionManager.open(copy);
   manager.buildSessionContext();
   return () => {
-    const timesMs: number[] = [];
-    let messages = 0;
-    for (let turn = 0; turn < turns; turn++) {
+    return timedTurns((turn) => {
       manager.appendMessage(smallMessage(turn));
-      const startMs = performance.now();
-      const context = manager.buildSessionContext();
-      timesMs.push(performance.now() - startMs);
-      messages = context.messages.length;
-    }
-    return { timesMs, messages };
+      return () => manager.buildSessionContext().messages;
+    });
   };
 }
 
 function prepareCopies({ path }: CaseInput): () => Turns {
   const { messages } = SessionManager.open(path).buildSessionContext();
   return () => {
-    const timesMs: number[] = [];
-    let copied = 0;
-    for (let turn = 0; turn < turns; turn++) {
+    return timedTurns((turn) => {
       messages.push(smallMessage(turn));
-      const startMs = performance.now();
-      const copy = [...messages];
-      timesMs.push(performance.now() - startMs);
-      copied = copy.length;
-    }
-    return { timesMs, messages: copied };
+      return () => [...messages];
+    });
   };
+}
+
+/** @param begin What is not timed of a turn; it returns what is. */
+function timedTurns(begin: (turn: number) => () => readonly unknown[]): Turns {
+  const timesMs: number[] = [];
+  let messages = 0;
+  for (let turn = 0; turn < turns; turn++) {
+    const build = begin(turn);
+    const startMs = performance.now();
+    const built = build();
+    timesMs.push(performance.now() - startMs);
+    messages = built.length;
+  }
+  return { timesMs, messages };
 }

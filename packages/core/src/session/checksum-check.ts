@@ -5,13 +5,11 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ByteSource } from "@branchlog/streaming";
-import { checkpointPath, loadSumsSync } from "../checkpoint/checkpoint-file.ts";
 import { compareSums } from "../checkpoint/record-sums.ts";
 import type { ChangedPiece, RecordSums, SumComparison } from "../checkpoint/record-sums.ts";
 import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { diagnosticsMax } from "../limits.ts";
-import type { Engine } from "./engine.ts";
 import type { ChangedLine, Checksums } from "./verify-findings.ts";
 
 /** What the comparison came to. */
@@ -28,13 +26,6 @@ export interface CheckedLog {
   readonly indexer: LogIndexer;
   /** Its checksums, which go no further than it. */
   readonly sums: RecordSums | undefined;
-}
-
-/** The checksums that lie beside the log of an engine; of which log they are, they say. */
-export function savedSums({ path, settings }: Engine): RecordSums | undefined {
-  const { checkpoint, checkpointDir, ports } = settings;
-  if (checkpoint === "off") return undefined;
-  return loadSumsSync(ports.fs, checkpointPath(path, checkpointDir));
 }
 
 /**

@@ -9,7 +9,6 @@ import { compareSums } from "../checkpoint/record-sums.ts";
 import type { RecordSums, SumComparison } from "../checkpoint/record-sums.ts";
 import { SumBuilder, trimmed } from "../checkpoint/sum-builder.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
-import { isSameFile } from "../store/file-identity.ts";
 import type { FileStat } from "../store/ports.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import type { LogState } from "./log-state.ts";
@@ -46,7 +45,8 @@ export class LogSums {
     if (saved === null || header === undefined || stat === null) return undefined;
     if (!state.file.isAt(stat)) return undefined;
     if (this.#unfinished?.state !== state) {
-      const earlier = sumsOf(this.#settings, state.file.path, stat);
+      const found = savedSums(this.#settings, state.file.path);
+      const earlier = found !== undefined && state.file.isAt(found) ? found : undefined;
       const isCompared = isKnown && earlier?.isConfirmed === true;
       const verdict = isCompared ? "same" : yield* comparing(state, earlier, isOver);
       // Nobody has the time now to see whether they are to be kept.
@@ -69,14 +69,12 @@ export class LogSums {
   }
 }
 
-/** The checksums that lie beside a log, if they are of the file with that stat. Throws nothing. */
-function sumsOf(
+/** The checksums that lie beside a log; of which log they are, they say. Throws nothing. */
+export function savedSums(
   { checkpointDir, ports }: SumSettings,
   path: string,
-  stat: FileStat,
 ): RecordSums | undefined {
-  const sums = loadSumsSync(ports.fs, checkpointPath(path, checkpointDir));
-  return sums !== undefined && isSameFile(stat, sums) ? sums : undefined;
+  return loadSumsSync(ports.fs, checkpointPath(path, checkpointDir));
 }
 
 /** Undefined if it was stopped. */

@@ -12,9 +12,10 @@ import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { orphanRows } from "../index-table/tree-walk.ts";
 import { diagnosticsMax, yieldEveryMs } from "../limits.ts";
-import { checkChecksums, savedSums } from "./checksum-check.ts";
+import { checkChecksums } from "./checksum-check.ts";
 import type { Engine } from "./engine.ts";
 import { LineCheck } from "./line-check.ts";
+import { savedSums } from "./log-sums.ts";
 import type {
   BadLine,
   BadLineKind,
@@ -77,10 +78,10 @@ export interface VerifyReport {
  */
 export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<VerifyReport> {
   // Before the look at the log, which has gone at least as far as its checksums then.
-  const saved = savedSums(engine);
+  const { path, log, settings } = engine;
+  const saved = settings.checkpoint === "off" ? undefined : savedSums(settings, path);
   engine.refreshSync();
   // The log may become another while it is read; the report is on the one of this moment.
-  const { path, log } = engine;
   const { file, end } = log.state;
   const sums = saved !== undefined && file.isAt(saved) ? saved : undefined;
   const check = new LineCheck(file);
