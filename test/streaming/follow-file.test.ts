@@ -116,6 +116,26 @@ describe.each(ways)("following by %s", (_, follow) => {
     expect(await longer).toMatchObject(["replaced", { n: 4 }, { n: 5 }, { n: 6 }]);
   });
 
+  it("never joins the halves of two lines that differ in their beginnings only", async () => {
+    const end = "0".repeat(200);
+    const path = fileWith(`{"n":1}\n{"n":2,"x":"${end}`);
+    const pulled = follow(path);
+    await pulled.take(1);
+    truncateSync(path, 0);
+    appendFileSync(path, `{"n":3}\n{"n":4,"x":"${end}"}\n`);
+    expect(await pulled.take(3)).toMatchObject(["replaced", { n: 3 }, { n: 4 }]);
+  });
+
+  it("reads a line again that was begun in other words", async () => {
+    const end = "0".repeat(200);
+    const path = fileWith(`{"n":1}\n{"n":2,"x":"${end}`);
+    const pulled = follow(path);
+    await pulled.take(1);
+    truncateSync(path, '{"n":1}\n'.length);
+    appendFileSync(path, `{"n":3,"x":"${end}"}\n{"n":4}\n`);
+    expect(await pulled.take(2)).toMatchObject([{ n: 3 }, { n: 4 }]);
+  });
+
   it("waits for a file that vanished to come back", async () => {
     const path = fileWith('{"n":1}\n');
     const pulled = follow(path);

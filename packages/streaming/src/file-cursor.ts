@@ -6,7 +6,7 @@
 import { reusedBuffers } from "./byte-pass.ts";
 import type { FileSource } from "./byte-source.ts";
 import { type FileLine, LineCopies } from "./file-line.ts";
-import { chunkBytesDefault, edgeBytesMax } from "./limits.ts";
+import { begunBytesMax, chunkBytesDefault, edgeBytesMax } from "./limits.ts";
 import { LineFramer } from "./line-framer.ts";
 
 /** How a cursor reads. */
@@ -31,9 +31,9 @@ export class FileCursor {
   readonly #file: FileSource;
   readonly #options: CursorOptions;
   #framer: LineFramer;
-  /** The bytes right before `#framer.offset`; null if they are still to be read. */
+  /** The bytes right before `#framer.offset`, see `edgeIn`; null if they are still to be read. */
   #edge: Buffer | null;
-  /** Those before the line that is being read. */
+  /** Those before the line that was begun. */
   #lineEdge: Buffer | null;
   #targetOf: (bytes: number) => Buffer = reusedBuffers(1);
 
@@ -75,9 +75,9 @@ export class FileCursor {
     const lineStart = this.#framer.committedOffset;
     const copies = new LineCopies();
     this.#framer.push(bytes.subarray(edgeBytes), copies);
-    this.#edge = edgeOf(bytes, bytes.length);
-    const { committedOffset } = this.#framer;
-    if (committedOffset > lineStart) this.#lineEdge = edgeOf(bytes, committedOffset - start);
+    const lineAt = this.#framer.committedOffset - start;
+    this.#edge = edgeIn(bytes, lineAt, bytes.length);
+    if (this.#framer.committedOffset > lineStart) this.#lineEdge = edgeIn(bytes, lineAt, lineAt);
     return copies.lines;
   }
 
@@ -99,7 +99,11 @@ export class FileCursor {
   }
 }
 
-/** A copy of up to `edgeBytesMax` bytes before `end`. */
-function edgeOf(bytes: Buffer, end: number): Buffer {
-  return Buffer.from(bytes.subarray(Math.max(0, end - edgeBytesMax), end));
+/**
+ * A copy of the bytes before `end` by which they are known again: some before the line that begins
+ * at `lineAt`, and what there is of that line. Without its beginning, two lines that differ in it
+ * only would be taken for one, the first half of one and the second half of the other.
+ */
+function edgeIn(bytes: Buffer, lineAt: number, end: number): Buffer {
+  return Buffer.from(bytes.subarray(Math.max(0, lineAt - edgeBytesMax, end - begunBytesMax), end));
 }

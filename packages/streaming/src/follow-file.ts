@@ -39,7 +39,8 @@ export type FollowEvent =
  * Hints of the file system and a poll say when to look. Nothing is read before it is pulled, one
  * chunk at a time. The file stays open, so that the last lines of one that is deleted or replaced
  * still come; one that vanished is waited for. It counts as rewritten only if the 64 bytes before
- * the cursor differ: a change further up goes unnoticed. A beginning of a line may be taken back.
+ * the next line differ: a change further up goes unnoticed. The beginning of a line may be taken
+ * back, and is read again if the last 4 KiB of it differ.
  *
  * `return()` ends a pull that waits. So does the signal, with its reason.
  *

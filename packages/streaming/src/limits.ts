@@ -27,5 +27,8 @@ export const pollMsDefault: number = 1000;
 /** Longest time that a timer of Node can wait; a longer one would fire at once. */
 export const timerMsMax: number = 2 ** 31 - 1;
 
-/** Bytes before a position by which a file is known again; part of every read of a follower. */
+/** Bytes before a line by which a file is known again; part of every read of a follower. */
 export const edgeBytesMax: number = 64;
+
+/** Bytes of a line that was begun that are compared, too: all of it, unless it is a long one. */
+export const begunBytesMax: number = 4096;
