@@ -57,6 +57,24 @@ describe("the selection of a context", () => {
     expect(idsOf(pathToLast(entries))).toEqual(["4", "5"]);
   });
 
+  it.each([
+    ["what follows the replayed entries", "2", ["4", "3", "5"]],
+    ["nothing, if all of it was replayed", "3", ["4", "5"]],
+    ["nothing, if the replayed entry is elsewhere", "nowhere", ["4", "5"]],
+    ["nothing, if the replayed entry comes later", "5", ["4", "5"]],
+    ["nothing without a replayed entry", undefined, ["4", "5"]],
+  ])("keeps %s where omp names no first kept entry", (_, providerReplayThroughEntryId, ids) => {
+    const summed = { summary: "summary", firstKeptEntryId: "", tokensBefore: 1 };
+    const entries = [
+      user("1", null, "one"),
+      assistant("2", "1", "two"),
+      user("3", "2", "three"),
+      stored("compaction", "4", "3", { ...summed, providerReplayThroughEntryId }),
+      user("5", "4", "five"),
+    ];
+    expect(idsOf(pathToLast(entries))).toEqual(ids);
+  });
+
   it("keeps an older compaction inside the range as an entry", () => {
     const entries = [
       user("1", null, "one"),

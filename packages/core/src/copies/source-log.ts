@@ -8,7 +8,7 @@ import type { Engine } from "../session/engine.ts";
  */
 export function requireSameLog({ log }: Engine): void {
   const stat = log.statSync();
-  if (stat !== null && log.state.isContinuedBy(stat)) return;
+  if (stat !== null && log.state.confirm(stat)) return;
   throw logChanged(log.path);
 }
 

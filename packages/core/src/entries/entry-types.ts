@@ -89,6 +89,8 @@ export interface CompactionEntry<T = unknown> extends SessionEntryBase {
   readonly shortSummary?: string | undefined;
   /** omp: what `fromHook` is in pi. */
   readonly fromExtension?: boolean | undefined;
+  /** omp: the last entry that a provider's own replay, in `preserveData`, stands for. */
+  readonly providerReplayThroughEntryId?: string | undefined;
   /** omp: what extensions keep across the compaction. */
   readonly preserveData?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -9,7 +9,8 @@ import type { PathView } from "./projection.ts";
  * Indexes into the view in the order in which their messages are emitted. Without a compaction that
  * is the path. Otherwise the last compaction on the path comes first, then the entries before it
  * from its `firstKeptEntryId` on, except system messages (its own `systemMessage` stands for them),
- * then the entries after it. An id that is not on the path before the compaction keeps nothing.
+ * then the entries after it. An id that is not on the path before the compaction keeps nothing; if
+ * it is empty, what follows `providerReplayThroughEntryId` is kept (omp 18.3).
  * Behind the last compaction a `reset_boundary` leaves only what follows it, without a summary.
  *
  * Linear in what is selected plus the distance back to the first kept entry.
@@ -45,13 +46,23 @@ function firstShown(view: PathView, compaction: number): number {
 /** The index of the first kept entry; that of the compaction itself if none is kept. */
 function firstKept(view: PathView, compaction: number): number {
   const entry = view.entry(compaction);
-  const id: unknown = entry.type === "compaction" ? entry.firstKeptEntryId : undefined;
-  if (typeof id !== "string") return compaction;
-  // From the compaction backwards: ids are unique on a path, and what is kept is near its end.
-  for (let i = compaction - 1; i >= 0; i--) {
+  if (entry.type !== "compaction") return compaction;
+  // What a provider replays ends at an entry: omp then names that one, and no first kept one.
+  const replayed: unknown = entry.providerReplayThroughEntryId;
+  if (entry.firstKeptEntryId === "" && typeof replayed === "string") {
+    const last = indexBefore(view, compaction, replayed);
+    return last === -1 ? compaction : last + 1;
+  }
+  const kept = indexBefore(view, compaction, entry.firstKeptEntryId);
+  return kept === -1 ? compaction : kept;
+}
+
+/** From `end` backwards: ids are unique on a path, and what is kept is near its end. Else -1. */
+function indexBefore(view: PathView, end: number, id: unknown): number {
+  for (let i = end - 1; i >= 0 && typeof id === "string"; i--) {
     if (view.id(i) === id) return i;
   }
-  return compaction;
+  return -1;
 }
 
 function isSystemMessage(view: PathView, i: number): boolean {

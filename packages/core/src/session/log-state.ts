@@ -226,8 +226,8 @@ export class LogState {
     this.#identity = { dev, ino, ...this.#trail.bytes };
   }
 
-  /** Whether the log that has `stat` now is this one, as read or longer; reads its slot again. */
-  isContinuedBy(stat: FileStat): boolean {
+  /** Whether the log that has `stat` now is this one, as read or longer; if so, reads its slot. */
+  confirm(stat: FileStat): boolean {
     const identity = this.#identity;
     return identity !== undefined && this.slot.read(() => continues(this.file, stat, identity));
   }

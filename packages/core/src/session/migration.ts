@@ -123,7 +123,7 @@ function lateChunks({ file, state }: TrackedLog, from: number): Generator<Buffer
  */
 function keepOriginal(fs: FileSystem, { file: { path }, state }: TrackedLog): string | null {
   const original = fs.statSync(path);
-  if (original === null || !state.isContinuedBy(original)) return null;
+  if (original === null || !state.confirm(original)) return null;
   const version = entryForm(state.indexer.header?.version ?? 1);
   for (let number = 1; number <= backupNamesMax; number += 1) {
     const suffix = number === 1 ? "" : `-${number}`;

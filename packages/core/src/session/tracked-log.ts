@@ -222,7 +222,7 @@ export class TrackedLog {
   /** Reads on if the log is still the one that was read; false: it is another one. */
   #readOn(stat: FileStat): boolean {
     try {
-      if (!this.#state.isContinuedBy(stat)) return false;
+      if (!this.#state.confirm(stat)) return false;
       this.#state.readSync(stat.size);
       if (this.#state.isBroken) return false;
       this.#remember(stat);
