@@ -8,6 +8,8 @@ export interface DamagedSession {
   readonly whole: readonly Buffer[];
   /** Those among them that may be taken for a part of the debris before them. */
   readonly doubtful: ReadonlySet<Buffer>;
+  /** Where the pieces meet that it was put together of: a line across one is there by chance. */
+  readonly seams: readonly number[];
   /** How fast-check shows it. */
   readonly [fc.toStringMethod]: () => string;
 }
@@ -132,17 +134,20 @@ export const damagedSession: fc.Arbitrary<DamagedSession> = sessionLines.chain((
 export const soundSession: fc.Arbitrary<DamagedSession> = sessionLines.map(sound);
 
 function session(
-  bytes: Buffer,
+  pieces: readonly Buffer[],
   whole: readonly Buffer[],
   doubtful: ReadonlySet<Buffer>,
 ): DamagedSession {
+  const bytes = Buffer.concat(pieces);
   const shown = (): string => JSON.stringify(bytes.toString());
-  return { bytes, whole, doubtful, [fc.toStringMethod]: shown };
+  let end = 0;
+  const seams = pieces.map((piece) => (end += piece.length));
+  return { bytes, whole, doubtful, seams, [fc.toStringMethod]: shown };
 }
 
 function sound(lines: readonly string[]): DamagedSession {
   const whole = lines.map((line) => Buffer.from(line));
-  return session(Buffer.from(`${lines.join("\n")}\n`), whole, new Set());
+  return session([Buffer.from(`${lines.join("\n")}\n`)], whole, new Set());
 }
 
 function damaged(
@@ -165,7 +170,7 @@ function damaged(
     }
     pieces.push(treated, Buffer.from(joints[i] ?? "\n"));
   }
-  return session(Buffer.concat(pieces), whole, doubtful);
+  return session(pieces, whole, doubtful);
 }
 
 /** Whether the last piece of what was written so far ends in something else than a whole record. */

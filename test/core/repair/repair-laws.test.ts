@@ -73,16 +73,22 @@ describe("a repaired log", () => {
   });
 
   it("holds nothing else, but for lines that the plan adds", async () => {
-    await law(({ planned, repaired }, { bytes, whole }) => {
+    await law(({ planned, repaired }, { bytes, whole, seams }) => {
       const known = new Set(whole.map((record) => trimmed(record.toString("latin1"))));
       const original = bytes.toString("latin1");
       // Of a lost entry, a copy may be found that an extension had stored in one that is damaged.
       const isCopy = (line: string): boolean =>
         original.includes(`[${line}`) || original.includes(`,${line}`);
+      // The rest of one entry and a damaged one behind it may happen to be a record together.
+      const isChance = (line: string): boolean => {
+        const at = original.indexOf(line);
+        return seams.some((seam) => at !== -1 && seam > at && seam < at + line.length);
+      };
       const others = linesOf(repaired).filter((line) => line !== "" && !known.has(line));
       const added = planned.changes.filter(({ kind }) => kind === "header" || kind === "stand-in");
       expect(others.length).toBeGreaterThanOrEqual(added.length);
-      expect(others.filter((line) => !isCopy(line)).length).toBeLessThanOrEqual(added.length);
+      const unexplained = others.filter((line) => !isCopy(line) && !isChance(line));
+      expect(unexplained.length).toBeLessThanOrEqual(added.length);
     });
   });
 
