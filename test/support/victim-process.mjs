@@ -31,6 +31,7 @@ function pausing(fs) {
     process.kill(process.pid, pause.signal);
     // Until it is told to go on; a stopped process that goes on reads at once.
     readSync(0, Buffer.alloc(1));
+    say("resumed");
   };
   const paused = Object.entries(fs).map(([call, run]) => [
     call,

@@ -130,7 +130,7 @@ export class Victim {
   }
 
   /** Resolves once it said so many of a word, or has ended. */
-  async said(word: "ready" | "paused" | "acknowledged", times = 1): Promise<void> {
+  async said(word: "ready" | "paused" | "resumed" | "acknowledged", times = 1): Promise<void> {
     const isMissing = (): boolean => this.#lines.filter(([one]) => one === word).length < times;
     while (isMissing() && this.isAlive) {
       await Promise.race([once(this.#child.stdout ?? this.#child, "data"), this.ended]);
@@ -149,7 +149,11 @@ export class Victim {
 
   /** Lets it go on from where it stopped. */
   resume(): void {
-    this.#child.kill("SIGCONT");
     this.#child.stdin?.write("!");
+    const goOn = (): boolean => this.#child.kill("SIGCONT");
+    goOn();
+    // It says that it pauses just before it stops: a signal in between would be for nothing.
+    const again = setInterval(goOn, 5);
+    void this.said("resumed").finally(() => clearInterval(again));
   }
 }
