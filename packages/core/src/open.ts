@@ -8,6 +8,7 @@ import { Engine } from "./session/engine.ts";
 import { engineSettings } from "./session/engine-options.ts";
 import type { EngineOptions } from "./session/engine-options.ts";
 import { newHeader } from "./session/new-header.ts";
+import { requireOptions, requireText } from "./option-checks.ts";
 import { createMemoryPorts } from "./store/memory-ports.ts";
 
 /** How a session is opened. */
@@ -43,7 +44,8 @@ export interface CreateOptions extends EngineOptions {
  * const { messages } = await session.context();
  */
 export async function openSession(path: string, options: OpenOptions = {}): Promise<Session> {
-  return new Session(await Engine.open(path, options, options.signal), options);
+  const { signal } = requireOptions(options);
+  return new Session(await Engine.open(path, options, signal), options);
 }
 
 /**
@@ -77,11 +79,14 @@ export async function memorySession(options: CreateOptions = {}): Promise<Sessio
 }
 
 function headerFor(options: CreateOptions): SessionHeader {
+  const { cwd, parentSession } = requireOptions(options);
+  if (cwd !== undefined) requireText("cwd", cwd);
+  if (parentSession !== undefined) requireText("parentSession", parentSession);
   if (options.title !== undefined && options.dialect !== "omp") {
     const message = 'A title needs the dialect "omp"; call setName() to name a session of pi';
     throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
   }
-  return newHeader(engineSettings(options).ports, options.cwd ?? workingDirectory(), options);
+  return newHeader(engineSettings(options).ports, cwd ?? workingDirectory(), options);
 }
 
 function workingDirectory(): string {

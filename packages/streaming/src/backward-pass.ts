@@ -4,16 +4,18 @@
  */
 import { fill, type Pass, type Reads, reusedBuffers } from "./byte-pass.ts";
 import type { AnyFileLine } from "./file-line.ts";
-import { chunkBytesDefault, lineBytesMaxDefault } from "./limits.ts";
 import { LineFramer, type LineSink } from "./line-framer.ts";
 import type { ReadFileOptions } from "./read-file.ts";
+import { readSizes, requireWhole } from "./read-sizes.ts";
 
 /**
  * Walks from "\n" to "\n" through windows of a file of `size` bytes, from the last to the first. It
  * ends where a read brings less than the file had.
  */
 export function* backwardPass(size: number, options: ReadFileOptions): Pass<AnyFileLine> {
-  const { from = 0, to = size, chunkBytes = chunkBytesDefault } = options;
+  const { from = 0, to = size } = options;
+  const { chunkBytes } = readSizes(options);
+  requireWhole("from", from, 0);
   const windows = reusedBuffers(1);
   let end = Math.min(to, size);
   let terminated = false;
@@ -55,7 +57,7 @@ interface LinePlace {
 /** A copy of an ordinary line; undefined for one that goes on elsewhere, or needs the framer. */
 function lineInWindow(place: LinePlace, options: ReadFileOptions): AnyFileLine | undefined {
   const { start, end, terminated, window, windowStart } = place;
-  const { lineBytesMax = lineBytesMaxDefault } = options;
+  const { lineBytesMax } = readSizes(options);
   const length = end - start;
   const isWhole = end <= windowStart + window.length;
   if (!isWhole || start === 0 || length > lineBytesMax) return undefined;
@@ -66,8 +68,9 @@ function lineInWindow(place: LinePlace, options: ReadFileOptions): AnyFileLine |
 /** Any line, read from its start to its end; undefined if the file does not have it any more. */
 function* lineReadAnew(
   { start, end, terminated }: LinePlace,
-  { lineBytesMax = lineBytesMaxDefault, chunkBytes = chunkBytesDefault }: ReadFileOptions,
+  options: ReadFileOptions,
 ): Reads<AnyFileLine | undefined> {
+  const { lineBytesMax, chunkBytes } = readSizes(options);
   const framer = new LineFramer({ offset: start, lineBytesMax });
   const chunks = reusedBuffers(1);
   while (framer.offset < end) {

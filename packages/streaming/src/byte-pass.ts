@@ -4,6 +4,8 @@
  * for and what it finds follow from the bytes alone.
  */
 
+import { requireWhole } from "./read-sizes.ts";
+
 /** Wants up to `length` bytes from `position`; the pass goes on with their number, 0 at the end. */
 export interface ReadStep {
   readonly target: Buffer;
@@ -51,6 +53,7 @@ export interface ChunkRange {
  * gives for its length.
  */
 export function* chunkPass(range: ChunkRange, targetOf: (bytes: number) => Buffer): Pass<Buffer> {
+  requireWhole("chunkBytes", range.chunkBytes, 1);
   for (let position = range.from; position < range.to;) {
     const target = targetOf(Math.min(range.chunkBytes, range.to - position));
     const chunk = yield* fill(target, position);

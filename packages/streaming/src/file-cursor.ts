@@ -6,8 +6,9 @@
 import { reusedBuffers } from "./byte-pass.ts";
 import type { FileSource } from "./byte-source.ts";
 import { type FileLine, LineCopies } from "./file-line.ts";
-import { begunBytesMax, chunkBytesDefault, edgeBytesMax } from "./limits.ts";
+import { begunBytesMax, edgeBytesMax } from "./limits.ts";
 import { LineFramer } from "./line-framer.ts";
+import { readSizes, requireWhole } from "./read-sizes.ts";
 
 /** How a cursor reads. */
 export interface CursorOptions {
@@ -29,7 +30,7 @@ export type CursorRead =
 /** See the file comment. It does not close the file. */
 export class FileCursor {
   readonly #file: FileSource;
-  readonly #options: CursorOptions;
+  readonly #options: Required<CursorOptions>;
   #framer: LineFramer;
   /** The bytes right before `#framer.offset`, see `edgeIn`; null if they are still to be read. */
   #edge: Buffer | null;
@@ -40,7 +41,8 @@ export class FileCursor {
   /** @param from 0, or the start of a line: what is before it counts as known. */
   constructor(file: FileSource, from: number, options: CursorOptions) {
     this.#file = file;
-    this.#options = options;
+    this.#options = readSizes(options);
+    requireWhole("from", from, 0);
     this.#framer = this.#framerAt(from, 1);
     this.#edge = from === 0 ? Buffer.alloc(0) : null;
     this.#lineEdge = this.#edge;
@@ -48,7 +50,7 @@ export class FileCursor {
 
   /** Reads on, one chunk at most. One read at a time; after "lost" the cursor is of no use. */
   async read(): Promise<CursorRead> {
-    const { chunkBytes = chunkBytesDefault } = this.#options;
+    const { chunkBytes } = this.#options;
     const place = this.#framer.offset;
     const edgeBytes = this.#edge?.length ?? Math.min(place, edgeBytesMax);
     const newBytes = this.#file.sizeSync() - place;
@@ -95,7 +97,7 @@ export class FileCursor {
 
   #framerAt(offset: number, lineNumber: number): LineFramer {
     const { lineBytesMax } = this.#options;
-    return new LineFramer({ offset, lineNumber, ...(lineBytesMax && { lineBytesMax }) });
+    return new LineFramer({ offset, lineNumber, lineBytesMax });
   }
 }
 

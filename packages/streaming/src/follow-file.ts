@@ -11,6 +11,7 @@ import { type CursorOptions, FileCursor } from "./file-cursor.ts";
 import { EndableGenerator } from "./endable-generator.ts";
 import { type FileLine, type FileRecord, toRecord } from "./file-line.ts";
 import { pollMsDefault } from "./limits.ts";
+import { requireAtLeast } from "./read-sizes.ts";
 
 /** Where to begin, and how to go on. */
 export interface FollowOptions extends CursorOptions {
@@ -44,7 +45,8 @@ export type FollowEvent =
  *
  * `return()` ends a pull that waits. So does the signal, with its reason.
  *
- * @throws What `fs` throws if the file cannot be opened or read.
+ * @throws What `fs` throws if the file cannot be opened or read; `RangeError` for sizes that are
+ * none.
  * @example
  * for await (const event of followFile("session.jsonl")) {
  *   if (event.kind === "record") console.log(event.record.offset);
@@ -64,7 +66,8 @@ export function followFileWith(
   path: string,
   options: FollowOptions,
 ): AsyncGenerator<FollowEvent, void, undefined> {
-  const { pollMs = pollMsDefault, signal } = options;
+  const { signal } = options;
+  const pollMs = requireAtLeast("pollMs", options.pollMs ?? pollMsDefault, 1);
   // A signal of its own: many may follow with one, and Node warns of many listeners.
   const ending = signal && AbortSignal.any([signal]);
   const wait = new ChangeWait(watch, { pollMs, signal: ending });

@@ -6,8 +6,8 @@
 import { chunkPass, mapPass, type Pass, reusedBuffers } from "./byte-pass.ts";
 import { type FileLine, type FileRecord, lastLine, LineCopies, toRecord } from "./file-line.ts";
 import { filePass, filePassSync } from "./file-pass.ts";
-import { chunkBytesDefault, lineBytesMaxDefault } from "./limits.ts";
 import { LineFramer } from "./line-framer.ts";
+import { readSizes, requireWhole } from "./read-sizes.ts";
 
 /** What part of a file to read, and how. */
 export interface ReadFileOptions {
@@ -66,8 +66,9 @@ export function recordsSync(
 
 /** Finds the lines of a file of `size` bytes. */
 function* linePass(size: number, options: ReadFileOptions): Pass<FileLine> {
-  const { from = 0, to = size, chunkBytes = chunkBytesDefault } = options;
-  const { lineBytesMax = lineBytesMaxDefault } = options;
+  const { from = 0, to = size } = options;
+  const { lineBytesMax, chunkBytes } = readSizes(options);
+  requireWhole("from", from, 0);
   const framer = new LineFramer({ offset: from, lineBytesMax });
   // One target is enough: what is found in a chunk is copied out of it at once.
   const chunks = chunkPass({ from, to: Math.min(to, size), chunkBytes }, reusedBuffers(1));

@@ -41,8 +41,8 @@ describe("creating a session", () => {
     await expect(invalid).rejects.toMatchObject({ code: "ERR_INVALID_SESSION_ID" });
     const cwd: unknown = 10n;
     // A caller without types.
-    const unserializable = createSession(path, { ports, cwd: cwd as string });
-    await expect(unserializable).rejects.toMatchObject({ code: "ERR_UNSERIALIZABLE" });
+    const placeless = createSession(path, { ports, cwd: cwd as string });
+    await expect(placeless).rejects.toMatchObject({ code: "ERR_INVALID_ARGUMENT" });
     expect(fs.callCount("makeDirectorySync")).toBe(0);
   });
 

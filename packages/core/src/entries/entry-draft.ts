@@ -122,7 +122,8 @@ export interface UnknownDraft extends DraftBase {
 }
 
 /**
- * Any draft. Because of {@link UnknownDraft} a misspelt field of a known type passes the compiler;
- * say `satisfies KnownDraft` where that matters.
+ * Any draft. Because of {@link UnknownDraft} a misspelt field of a known type passes the compiler,
+ * and is refused as it is appended: `ERR_INVALID_ARGUMENT`. To hear of it from the compiler, say
+ * `satisfies KnownDraft`.
  */
 export type EntryDraft = KnownDraft | UnknownDraft;

@@ -25,15 +25,15 @@ const metadataTypes: ReadonlySet<string> = new Set(["label", "session_info", "ti
 
 /**
  * An item for a draft, with the defaults of pi: a child of the leaf, with a new id.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for an empty id.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for an id that is empty, or no string.
  */
 export function appendItem(
   encoded: EncodedDraft,
   parent?: AppendItem["parent"],
   id?: string,
 ): AppendItem {
-  if (id === "") {
-    const message = "An entry's id must not be empty: no other entry could name it as its parent";
+  if (id === "" || typeof (id ?? "") !== "string") {
+    const message = "An entry's id must be a string that is not empty: others name it as theirs";
     throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
   }
   const isMetadata = metadataTypes.has(encoded.type);

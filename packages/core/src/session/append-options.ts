@@ -1,5 +1,7 @@
 /** What a caller says about an append, and the request that it makes. */
 import type { EntryDraft } from "../entries/entry-draft.ts";
+import { requireFields } from "../entries/required-fields.ts";
+import { invalidArgument, requireOneOf, requireOptions, shown } from "../option-checks.ts";
 import { appendItem } from "./append-entries.ts";
 import type { AppendRequest } from "./append-group.ts";
 import type { OnDiverged, ParentChoice } from "./append-plan.ts";
@@ -13,7 +15,7 @@ export interface AppendOptions {
   readonly onDiverged?: OnDiverged;
   /** Append only if this is the last entry of the log (null: only if it has none). */
   readonly expectedTail?: string | null;
-  /** The id to give the entry; appending it again returns the first result. */
+  /** The id to give the entry; appending it again writes nothing and says where it is. */
   readonly id?: string;
   /** Gives up waiting for the lock; nothing is written then. */
   readonly signal?: AbortSignal;
@@ -22,7 +24,8 @@ export interface AppendOptions {
 /**
  * The request to append drafts, each the parent of the next. Code of the caller runs here, and not
  * later.
- * @throws As `encodeDraft` and `appendItem`.
+ * @throws As `encodeDraft`, `requireFields` and `appendItem`; `ERR_INVALID_ARGUMENT` for options
+ * that are none.
  */
 export function requestOf(
   engine: Engine,
@@ -30,10 +33,19 @@ export function requestOf(
   options: AppendOptions,
 ): AppendRequest {
   const timestamp = isoText(engine.settings.ports.clock.now());
-  const { onDiverged = "branch", expectedTail, id } = options;
+  const { onDiverged = "branch", expectedTail, id } = requireOptions(options);
+  requireOneOf("onDiverged", onDiverged, ["branch", "follow", "reject"]);
+  if (typeof (expectedTail ?? "") !== "string") {
+    throw invalidArgument(`expectedTail must be an id or null, not ${shown(expectedTail)}`);
+  }
+  if (!Array.isArray(drafts)) throw invalidArgument("What is appended must be a list of drafts");
   const parent = parentChoice(options.parent ?? "leaf");
-  const items = drafts.map((draft, i) =>
-    appendItem(engine.encode(draft, timestamp), i === 0 ? parent : { kind: "leaf" }, id),
+  const items = drafts.map((draft: EntryDraft, i) =>
+    appendItem(
+      engine.encode(draft, timestamp, requireFields),
+      i === 0 ? parent : { kind: "leaf" },
+      id,
+    ),
   );
   return { items, onDiverged, expectedTail };
 }
@@ -49,5 +61,10 @@ function isoText(timeMs: number): string {
 /** The parent that a caller's word means. */
 function parentChoice(parent: NonNullable<AppendOptions["parent"]>): ParentChoice {
   if (parent === "leaf" || parent === "tail") return { kind: parent };
-  return parent.id === null ? { kind: "root" } : { kind: "entry", id: parent.id };
+  const id: unknown = typeof parent === "object" ? parent.id : undefined;
+  if (id === null) return { kind: "root" };
+  if (typeof id === "string") return { kind: "entry", id };
+  throw invalidArgument(
+    'parent must be "leaf", "tail" or { id }, an entry\'s id or null for a root',
+  );
 }

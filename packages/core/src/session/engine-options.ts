@@ -1,7 +1,6 @@
 /** How an engine reads, waits and writes, with the defaults for what is not said. */
 import { lineBytesMaxDefault, pollMsDefault } from "@branchlog/streaming";
 import type { DialectName } from "../dialects/dialect.ts";
-import { BranchlogError } from "../errors.ts";
 import {
   batchBytesMaxDefault,
   bodyCacheBytesMaxDefault,
@@ -10,6 +9,14 @@ import {
   queuedBytesMaxDefault,
   timerMsMax,
 } from "../limits.ts";
+import {
+  invalidArgument,
+  requireAtLeast,
+  requireBoolean,
+  requireOneOf,
+  requireOptions,
+  requireText,
+} from "../option-checks.ts";
 import { nodePorts } from "../store/node-ports.ts";
 import type { Ports } from "../store/ports.ts";
 
@@ -72,46 +79,57 @@ export interface EngineSettings extends Required<
 
 /**
  * Fills in the defaults.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a durability or a `pollMs` that is none.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a value that its option cannot have.
  */
 export function engineSettings(options: EngineOptions): EngineSettings {
+  const {
+    access = "append",
+    checkpoint = "auto",
+    dialect,
+    checkpointDir,
+  } = requireOptions(options);
   return {
-    access: options.access ?? "append",
+    access: requireOneOf("access", access, ["read", "append"]),
     ports: { ...nodePorts, ...options.ports },
-    lineBytesMax: options.lineBytesMax ?? lineBytesMaxDefault,
-    bodyCacheBytesMax: options.bodyCacheBytesMax ?? bodyCacheBytesMaxDefault,
-    lockWaitMs: options.lockWaitMs ?? lockWaitMsDefault,
+    ...sizes(options),
+    lockWaitMs: requireAtLeast("lockWaitMs", options.lockWaitMs ?? lockWaitMsDefault, 0),
     durability: checkedDurability(options.durability ?? "os"),
-    batchBytesMax: options.batchBytesMax ?? batchBytesMaxDefault,
-    queuedBytesMax: options.queuedBytesMax ?? queuedBytesMaxDefault,
-    checkpoint: options.checkpoint ?? "auto",
-    checkpointDir: options.checkpointDir,
-    checkpointEveryBytes: options.checkpointEveryBytes ?? checkpointEveryBytesDefault,
-    pollMs: checkedPollMs(options.pollMs ?? pollMsDefault),
-    freezeBodies: options.freezeBodies ?? false,
-    allowNewerVersion: options.allowNewerVersion ?? false,
-    dialect: checkedDialect(options.dialect),
+    checkpoint: requireOneOf("checkpoint", checkpoint, ["auto", "read", "off"]),
+    checkpointDir:
+      checkpointDir === undefined ? undefined : requireText("checkpointDir", checkpointDir),
+    // A timer that is given more fires at once; `Infinity` means never.
+    pollMs: Math.min(requireAtLeast("pollMs", options.pollMs ?? pollMsDefault, 1), timerMsMax),
+    freezeBodies: requireBoolean("freezeBodies", options.freezeBodies ?? false),
+    allowNewerVersion: requireBoolean("allowNewerVersion", options.allowNewerVersion ?? false),
+    dialect: dialect === undefined ? undefined : requireOneOf("dialect", dialect, dialects),
   };
 }
 
-function checkedDialect(dialect: DialectName | undefined): DialectName | undefined {
-  if (dialect === undefined || dialect === "pi" || dialect === "omp") return dialect;
-  throw new BranchlogError("ERR_INVALID_ARGUMENT", 'dialect must be "pi" or "omp"');
-}
+const dialects: readonly DialectName[] = ["pi", "omp"];
 
-/** A timer that is given more fires at once; `Infinity` means never. */
-function checkedPollMs(pollMs: number): number {
-  if (pollMs >= 1) return Math.min(pollMs, timerMsMax);
-  const message = `pollMs must be a number from 1 on, or Infinity, not ${pollMs}`;
-  throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
+type SizeNames =
+  | "lineBytesMax"
+  | "bodyCacheBytesMax"
+  | "batchBytesMax"
+  | "queuedBytesMax"
+  | "checkpointEveryBytes";
+
+function sizes(options: EngineOptions): Pick<EngineSettings, SizeNames> {
+  const size = (name: SizeNames, otherwise: number, least: number): number =>
+    requireAtLeast(name, options[name] ?? otherwise, least);
+  return {
+    lineBytesMax: size("lineBytesMax", lineBytesMaxDefault, 1),
+    bodyCacheBytesMax: size("bodyCacheBytesMax", bodyCacheBytesMaxDefault, 0),
+    batchBytesMax: size("batchBytesMax", batchBytesMaxDefault, 0),
+    queuedBytesMax: size("queuedBytesMax", queuedBytesMaxDefault, 0),
+    checkpointEveryBytes: size("checkpointEveryBytes", checkpointEveryBytesDefault, 0),
+  };
 }
 
 /** A misspelt promise must not be a weaker one. */
 function checkedDurability(durability: Durability): Durability {
   if (durability === "os" || durability === "disk") return durability;
-  if (typeof durability === "object" && durability.intervalMs > 0) return durability;
-  throw new BranchlogError(
-    "ERR_INVALID_ARGUMENT",
-    'durability must be "os", "disk" or { intervalMs } with a number above 0',
-  );
+  const intervalMs: unknown = typeof durability === "object" ? durability.intervalMs : undefined;
+  if (typeof intervalMs === "number" && intervalMs > 0) return durability;
+  throw invalidArgument('durability must be "os", "disk" or { intervalMs } with a number above 0');
 }

@@ -8,12 +8,13 @@ import { ompEntryIdLength } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { translationTo } from "../dialects/draft-dialect.ts";
 import { encodeDraft } from "../entries/encode-entry.ts";
-import type { EncodedDraft } from "../entries/encode-entry.ts";
+import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import { encodeHeader } from "../entries/encode-header.ts";
 import type { EntryDraft } from "../entries/entry-draft.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
+import { requireText } from "../option-checks.ts";
 import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
 import type { RowPath } from "../index-table/tree-walk.ts";
 import { buildWithSettings } from "../projections/context.ts";
@@ -37,6 +38,8 @@ import { runSync } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 import { TrackedLog } from "./tracked-log.ts";
 
+const pathOfLog = "The path of a log";
+
 /** See the file comment. */
 export class Engine {
   readonly settings: EngineSettings;
@@ -53,6 +56,7 @@ export class Engine {
 
   private constructor(path: string, settings: EngineSettings) {
     this.settings = settings;
+    requireText(pathOfLog, path);
     this.log = new TrackedLog(new LogFile(settings.ports.fs, path), settings, this.changes.notify);
     this.findings = new Findings(this.log, this.changes.notify);
     this.checkpoints = new Checkpoints(settings, this.log, this.changes);
@@ -98,6 +102,7 @@ export class Engine {
     lines: Iterable<Buffer> = [],
   ): Engine {
     const { ports } = engineSettings(options);
+    requireText(pathOfLog, path);
     createLog(ports, path, headerAndLines(encodeHeader(header), lines));
     return Engine.openSync(path, options);
   }
@@ -120,9 +125,14 @@ export class Engine {
     return this.settings.dialect ?? this.log.state.dialect;
   }
 
-  /** What a draft becomes when it is appended to this log. */
-  encode(draft: EntryDraft, timestamp: string): EncodedDraft {
-    return encodeDraft(draft, timestamp, translationTo(this.dialect));
+  /**
+   * What a draft becomes when it is appended to this log.
+   * @param check Sees what the draft says, and may refuse it.
+   */
+  encode(draft: EntryDraft, timestamp: string, check?: DraftTranslation): EncodedDraft {
+    const translate = translationTo(this.dialect);
+    const checked: DraftTranslation = (said) => translate(check === undefined ? said : check(said));
+    return encodeDraft(draft, timestamp, checked);
   }
 
   /** A new id as the agent of this log makes them; it may be taken. */

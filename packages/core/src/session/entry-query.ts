@@ -3,6 +3,7 @@
  * is asked for: the latest state of an extension among any number of entries costs one parse.
  */
 import { BranchlogError } from "../errors.ts";
+import { requireOneOf, requireOptions } from "../option-checks.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
 import type { Engine } from "./engine.ts";
 
@@ -31,7 +32,8 @@ export function* rowsOf(
   leafId: string | null,
 ): Generator<number> {
   const { index } = engine;
-  const from = query.from ?? 1;
+  const { on = "log", from = 1 } = requireOptions(query);
+  requireOneOf("on", on, ["log", "branch"]);
   if (!Number.isInteger(from) || from < 1) {
     throw new BranchlogError("ERR_INVALID_ARGUMENT", `from must be a revision ≥ 1, not ${from}`);
   }

@@ -1,0 +1,68 @@
+/**
+ * Checks of what callers pass in. Types do not hold back callers in JavaScript, nor values that come
+ * from an environment or a file; and a misspelt promise must not be a weaker one. Pure.
+ */
+import { BranchlogError } from "./errors.ts";
+
+/**
+ * The value, if it is one of those that there are.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of the option.
+ */
+export function requireOneOf<T extends string>(name: string, value: T, all: readonly T[]): T {
+  if (all.includes(value)) return value;
+  const words = all.map((word) => `"${word}"`);
+  const last = words.pop() ?? "";
+  const choice = words.length === 0 ? last : `${words.join(", ")} or ${last}`;
+  throw invalidArgument(`${name} must be ${choice}, not ${shown(value)}`);
+}
+
+/**
+ * The value, if it is a number from `least` on; `Infinity` is one.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of the option.
+ */
+export function requireAtLeast(name: string, value: number, least: number): number {
+  if (typeof value === "number" && value >= least) return value;
+  throw invalidArgument(`${name} must be a number from ${least} on, not ${shown(value)}`);
+}
+
+/**
+ * The value, if it is true or false.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of the option.
+ */
+export function requireBoolean(name: string, value: boolean): boolean {
+  if (typeof value === "boolean") return value;
+  throw invalidArgument(`${name} must be true or false, not ${shown(value)}`);
+}
+
+/**
+ * The value, if it is a text that is not empty.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of what it is.
+ */
+export function requireText(name: string, value: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw invalidArgument(`${name} must be a text that is not empty, not ${shown(value)}`);
+}
+
+/**
+ * The options of a call, if they are an object.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
+ */
+export function requireOptions<T extends object>(options: T): T {
+  const given: unknown = options;
+  if (typeof given === "object" && given !== null) return options;
+  throw invalidArgument(`Options are an object, not ${shown(given)}`);
+}
+
+/** `ERR_INVALID_ARGUMENT`: the message says what was passed in, and what can be. */
+export function invalidArgument(message: string): BranchlogError {
+  return new BranchlogError("ERR_INVALID_ARGUMENT", message);
+}
+
+/** A value as a message shows it: a text in quotes, an object by its kind only. */
+export function shown(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, 80));
+  if (typeof value === "function" || (typeof value === "object" && value !== null)) {
+    return Array.isArray(value) ? "a list" : `a value of the type ${typeof value}`;
+  }
+  return String(value);
+}

@@ -1,0 +1,38 @@
+/**
+ * How much is read and joined at a time, with the defaults filled in. Sizes that are none are
+ * refused: reading by chunks of nothing would never end. Pure.
+ */
+import { chunkBytesDefault, lineBytesMaxDefault } from "./limits.ts";
+
+/** How a file is read. */
+export interface ReadSizes {
+  /** Longest line that is joined. Default 16 MiB. */
+  readonly lineBytesMax?: number | undefined;
+  /** Bytes per read. Default 256 KiB. */
+  readonly chunkBytes?: number | undefined;
+}
+
+/** The sizes to read by. @throws RangeError for one that is none. */
+export function readSizes(options: ReadSizes): { lineBytesMax: number; chunkBytes: number } {
+  const { lineBytesMax = lineBytesMaxDefault, chunkBytes = chunkBytesDefault } = options;
+  requireAtLeast("lineBytesMax", lineBytesMax, 1);
+  requireWhole("chunkBytes", chunkBytes, 1);
+  return { lineBytesMax, chunkBytes };
+}
+
+/** The number, if it is one from `least` on; `Infinity` is. @throws RangeError */
+export function requireAtLeast(name: string, value: number, least: number): number {
+  if (typeof value === "number" && value >= least) return value;
+  throw unusable(name, `a number from ${least} on`, value);
+}
+
+/** The number, if it is a whole one from `least` on. @throws RangeError */
+export function requireWhole(name: string, value: number, least: number): number {
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw unusable(name, `a whole number from ${least} on`, value);
+}
+
+function unusable(name: string, what: string, value: unknown): RangeError {
+  const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
+  return new RangeError(`${name} must be ${what}, not ${shown}`);
+}
