@@ -1,6 +1,6 @@
 /**
- * Checks of what callers pass in. Types do not hold back callers in JavaScript, nor values that come
- * from an environment or a file; and a misspelt promise must not be a weaker one. Pure.
+ * Checks of what callers pass in. Types do not hold back callers in JavaScript, nor values that
+ * come from an environment or a file; and a misspelt promise must not be a weaker one. Pure.
  */
 import { BranchlogError } from "./errors.ts";
 

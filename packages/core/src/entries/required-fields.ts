@@ -1,7 +1,7 @@
 /**
  * What a draft of a known type has to say: without it, the entry would mean something else to all
- * who read the log, and for good. A compaction with a misspelt `firstKeptEntryId` would keep nothing.
- * Pure.
+ * who read the log, and for good. With a misspelt `firstKeptEntryId`, a compaction would keep
+ * nothing. Pure.
  */
 import { invalidArgument, shown } from "../option-checks.ts";
 import type { DraftFields } from "./encode-entry.ts";
