@@ -265,3 +265,18 @@ describe("delete", () => {
     expect(err).toContain("ERR_LOG_MISSING");
   });
 });
+
+describe("a new session that is to go to standard output", () => {
+  it.each([
+    ["fork", "-o", "-"],
+    ["fork", "--output="],
+    ["convert", "--to", "omp", "-o", "-"],
+    ["convert", "--to", "omp", "--output=-"],
+    ["repair", "--output", "-"],
+  ])("is refused, and no file is made: %s %s %s %s", async (name, ...options) => {
+    const { code, err } = await branchlog([name, fixture("pi-branches.jsonl"), ...options]);
+    expect(code).toBe(2);
+    expect(err).toContain("Say where the session goes: -o FILE");
+    expect(existsSync("-")).toBe(false);
+  });
+});

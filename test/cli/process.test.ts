@@ -87,19 +87,18 @@ describe("a reader that goes away", () => {
     },
   );
 
-  it("is no reader that fails: a full disk is an error", async () => {
-    const child = spawn("sh", [
-      "-c",
-      '"$0" "$1" info "$2" > /dev/full',
-      process.execPath,
-      program,
-      branches,
-    ]);
-    const errors: Buffer[] = [];
-    child.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
-    expect(await ended(child)).toMatchObject({ code: 1 });
-    expect(Buffer.concat(errors).toString()).toContain("ENOSPC");
-  });
+  it.each(["info", "export --to pi", "context --json"])(
+    "is no reader that fails: a full disk is an error of %s, with its code",
+    async (line) => {
+      const command = `"$0" "$1" ${line} "$2" > /dev/full`;
+      const child = spawn("sh", ["-c", command, process.execPath, program, branches]);
+      const errors: Buffer[] = [];
+      child.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
+      expect(await ended(child)).toMatchObject({ code: 1 });
+      expect(Buffer.concat(errors).toString()).toContain("ENOSPC");
+      expect(Buffer.concat(errors).toString()).toContain("ERR_OUTPUT_FAILED");
+    },
+  );
 });
 
 describe("an interrupt", () => {

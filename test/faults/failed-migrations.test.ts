@@ -7,11 +7,14 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { migrateSession } from "../../packages/core/src/copies/migrate-session.ts";
+import { fileError } from "../../packages/core/src/store/memory-errors.ts";
 import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
 import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
 import type { Ports } from "../../packages/core/src/store/ports.ts";
 import { appendSync } from "../support/engine-appends.ts";
 import type { Offer } from "../support/engine-appends.ts";
+import { observedFileSystem } from "../support/observed-file-system.ts";
 import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
@@ -93,6 +96,40 @@ function attempt(name: string, n: number, failure: string): boolean {
   expect(orphanIds(rawLog(memory.readFileSync(path)))).toEqual([]);
   return hasFailed;
 }
+
+/** A log in a directory in which no file can be made, however it is opened. */
+function lockedIn(name: string): { readonly ports: Ports; readonly memory: MemoryFileSystem } {
+  const memory = new MemoryFileSystem();
+  memory.makeDirectorySync("/d");
+  memory.writeFileSync(path, fixture(name));
+  const fs = observedFileSystem(memory, (call, effect) => {
+    if (call.name === "openSync" && call.path !== path)
+      throw fileError("EACCES", "open", call.path);
+    return effect();
+  });
+  return { ports: createMemoryPorts({ fs, ...reproducible() }), memory };
+}
+
+describe.each(["pi-v1", "pi-v2"])("a migration of %s where no file can be made", (name) => {
+  it("says so, and what to do, when it is asked for", async () => {
+    const { ports, memory } = lockedIn(name);
+    const error = typedError(
+      await migrateSession(path, { ports }).catch((thrown: unknown) => thrown),
+    );
+    expect(error).toMatchObject({ code: "ERR_MIGRATION", path, cause: { code: "EACCES" } });
+    expect(error.message).toContain("Mend the cause");
+    expect(memory.readFileSync(path).equals(fixture(name))).toBe(true);
+  });
+
+  it("says so at the first append", () => {
+    const { ports, memory } = lockedIn(name);
+    const engine = Engine.openSync(path, { ports });
+    const leaf = new LeafCursor(true, engine.tailId);
+    const error = typedError(thrownBy(() => appendSync(engine, leaf, offers)));
+    expect(error).toMatchObject({ code: "ERR_MIGRATION", path, landed: [] });
+    expect(memory.readFileSync(path).equals(fixture(name))).toBe(true);
+  });
+});
 
 describe.each(["pi-v1", "pi-v2"])("the first append to %s", (name) => {
   it.each(Object.keys(failures))(

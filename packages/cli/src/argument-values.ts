@@ -74,3 +74,15 @@ export function positionals(
 export function noWordsLeft(args: ParsedWords, words: Words): void {
   positionals(args, words, []);
 }
+
+/**
+ * The new file that `-o` names, if it names one. Standard output is none: a session is written
+ * under a name in one step. (yargs makes an empty text of a lone dash, mostly.)
+ */
+export function newFile<T extends string | undefined>(output: T): T {
+  if (output === "" || output === "-") throw new UsageError(sayWhere);
+  return output;
+}
+
+/** What is said where no file is named. */
+export const sayWhere = "Say where the session goes: -o FILE, which must not exist yet.";

@@ -2,7 +2,14 @@
  * From the words of a command line to a command, with help texts and shell completions. Pure:
  * prints nothing, ends nothing.
  */
-import { draftSource, noWordsLeft, placeOf, positionals, wholeNumber } from "./argument-values.ts";
+import {
+  draftSource,
+  newFile,
+  noWordsLeft,
+  placeOf,
+  positionals,
+  wholeNumber,
+} from "./argument-values.ts";
 import type { Words } from "./argument-values.ts";
 import type { Choose, Command } from "./command.ts";
 import { addFileCommands } from "./file-arguments.ts";
@@ -148,7 +155,8 @@ function addWriters(parser: Argv, words: Words, choose: Choose): void {
       repairOptions,
       (args) => {
         noWordsLeft(args, words);
-        const { apply, output, cwd } = args;
+        const { apply, cwd } = args;
+        const output = newFile(args.output);
         if (apply && output !== undefined) throw new UsageError("Give --apply or --output.");
         choose({ name: "repair", options: { ...args, output, cwd } });
       },

@@ -2,7 +2,7 @@
  * The commands that deal with session files as files: which there are, copies of them in other
  * forms, their end. With their options and help texts. Pure.
  */
-import { noWordsLeft } from "./argument-values.ts";
+import { newFile, noWordsLeft } from "./argument-values.ts";
 import type { Words } from "./argument-values.ts";
 import type { Choose } from "./command.ts";
 import type { Argv } from "./parser.ts";
@@ -19,13 +19,13 @@ export function addFileCommands(parser: Argv, words: Words, choose: Choose): voi
     })
     .command("fork <file>", "Make a new session of one branch", forkOptions, (args) => {
       noWordsLeft(args, words);
-      const { file, json, at, output } = args;
-      choose({ name: "fork", options: { file, json, at, output } });
+      const { file, json, at } = args;
+      choose({ name: "fork", options: { file, json, at, output: newFile(args.output) } });
     })
     .command("convert <file>", "Write a session for another agent", convertOptions, (args) => {
       noWordsLeft(args, words);
-      const { file, json, to, output } = args;
-      choose({ name: "convert", options: { file, json, to, output } });
+      const { file, json, to } = args;
+      choose({ name: "convert", options: { file, json, to, output: newFile(args.output) } });
     })
     .command("migrate <file>", "Bring an old session up to date now", fileOptions, (args) => {
       noWordsLeft(args, words);
@@ -117,7 +117,7 @@ function deleteOptions(
     .option("force", {
       type: "boolean",
       default: false,
-      describe: "Also while another process is appending",
+      describe: "Also while another process holds its lock",
     })
     .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
 }

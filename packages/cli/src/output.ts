@@ -4,6 +4,7 @@
  * an outcome of its own.
  */
 import type { Writable } from "node:stream";
+import { BranchlogError } from "@branchlog/core";
 import type { Style } from "./style.ts";
 
 /** A place for text: standard output, standard error, or the memory of a test. */
@@ -14,7 +15,7 @@ export interface Output {
   readonly style: Style;
   /**
    * Takes text, or the bytes of text, which must stay as they are; resolves when more is welcome.
-   * @throws ClosedOutput if nobody reads any more.
+   * @throws ClosedOutput if nobody reads any more; BranchlogError `ERR_OUTPUT_FAILED`.
    */
   write(text: string | Buffer): Promise<void>;
   /** Resolves when everything taken has been handed over. Throws as `write` does. */
@@ -69,7 +70,7 @@ export class StreamOutput implements Output {
     return new Promise((resolve, reject) => {
       this.#stream.write(bytes, (error) => {
         if (error === undefined || error === null) resolve();
-        else reject(isClosed(error) ? new ClosedOutput() : error);
+        else reject(isClosed(error) ? new ClosedOutput() : outputFailed(error));
       });
     });
   }
@@ -78,4 +79,12 @@ export class StreamOutput implements Output {
 /** The reader closed its end, or an earlier write found that out and ended the stream. */
 function isClosed(error: Error): boolean {
   return "code" in error && (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED");
+}
+
+function outputFailed(cause: Error): BranchlogError {
+  const message =
+    `The output could not be written (${cause.message}), and is cut off. Make room for it, or ` +
+    "send it elsewhere. What the command was to change may be changed by now: look before you " +
+    "run it again.";
+  return new BranchlogError("ERR_OUTPUT_FAILED", message, { cause });
 }

@@ -1,5 +1,5 @@
 /** From the words of `branchlog import` and `branchlog export` to commands. Pure. */
-import { noWordsLeft } from "./argument-values.ts";
+import { newFile, noWordsLeft, sayWhere } from "./argument-values.ts";
 import type { Words } from "./argument-values.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./failure.ts";
@@ -13,10 +13,9 @@ export function addTransfers(parser: Argv, words: Words, choose: (command: Comma
   parser
     .command("import <source>", "Make a session of another agent's", importOptions, (args) => {
       noWordsLeft(args, words);
-      const { source, output, from, json } = args;
-      if (output === undefined || output === "" || output === "-") {
-        throw new UsageError("Say where the session goes: -o FILE, which must not exist yet.");
-      }
+      const { source, from, json } = args;
+      const output = newFile(args.output);
+      if (output === undefined) throw new UsageError(sayWhere);
       choose({ name: "import", options: { source, output, from, json } });
     })
     .command("export <file>", "Write a session in another form", exportOptions, (args) => {

@@ -32,6 +32,7 @@ export const errorCodes = [
   "ERR_LOG_UNREADABLE",
   "ERR_MIGRATION",
   "ERR_NOT_A_SESSION",
+  "ERR_OUTPUT_FAILED",
   "ERR_QUEUE_FULL",
   "ERR_READ_ONLY",
   "ERR_REPAIR_FAILED",

@@ -264,6 +264,20 @@ describe("a conversion that cannot be made", () => {
     expect(recordsIn(source)).toHaveLength(2);
   });
 
+  it.each(["pi-v1.jsonl", "pi-branches.jsonl"])(
+    "names the file that was asked for, also where another is made first: %s",
+    async (name) => {
+      const source = fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url));
+      // Room for the name, but not for a temporary one.
+      const target = join(temporaryDirectory(), "n".repeat(240));
+      const error: unknown = await convertSession(source, { to: "omp", target }).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(error).toMatchObject({ code: "ERR_CREATE_FAILED", path: target });
+      expect(String(error)).toContain(`The session file ${target} was not created`);
+    },
+  );
+
   it("ends with the reason of its signal", async () => {
     const source = fileOf(header, user("1", null, "a"));
     const target = join(dirname(source), "t.jsonl");

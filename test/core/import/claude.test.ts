@@ -244,6 +244,41 @@ describe("a transcript of Claude Code", () => {
     ]);
   });
 
+  it.each([
+    ["an object", { file: "a" }],
+    ["a list", [{ type: "text", text: "whole" }]],
+    ["a text", "Error: whole"],
+    ["null", null],
+  ])("keeps what a tool returned in full as details: %s", async (_, toolUseResult) => {
+    const { entries } = await importedLines([
+      answer("b", null, "m1", call("c")),
+      user("c", "b", [result("c", "short"), text("Go on.")], { toolUseResult }),
+    ]);
+    expect(entries.at(-2)).toMatchObject({ message: { role: "toolResult" } });
+    expect(Reflect.get(entries.at(-2) ?? {}, "message")).toHaveProperty("details", toolUseResult);
+    expect(entries.at(-1)).toMatchObject({ message: { role: "user" } });
+    expect(Reflect.get(entries.at(-1) ?? {}, "message")).not.toHaveProperty("details");
+  });
+
+  it.each([
+    ["of several results", [result("c", "1"), result("d", "2")], 2],
+    ["of none", "Hi", 1],
+    ["of nothing at all", [], 0],
+  ])("keeps it behind them where a record is %s", async (_, content, messages) => {
+    const { entries, report } = await importedLines([
+      user("a", null, "Hi"),
+      answer("b", "a", "m1", call("c")),
+      answer("c", "b", "m1", call("d")),
+      user("d", "c", content, { toolUseResult: "whole" }),
+      user("e", "d", "And then?"),
+    ]);
+    const data = { blocks: [], toolUseResult: "whole" };
+    expect(entries.at(-2)).toMatchObject({ customType: "claude.blocks", data });
+    expect(entries.at(-1)?.parentId).toBe(entries.at(-2)?.id);
+    expect(entries.slice(4, -2)).toHaveLength(messages);
+    expect(report.imported).toBe(5);
+  });
+
   it("of a sub-agent alone ends where that one does", async () => {
     const rest = { isSidechain: true, agentId: "a1" };
     const { session, entries } = await importedLines([

@@ -61,6 +61,42 @@ describe("a rollout of Codex", () => {
     });
   });
 
+  it("keeps the text of arguments whose numbers no double holds, and says so", async () => {
+    const long = '{"tweet_id":1852345678901234567}';
+    const { entries, report } = await importedLines([
+      meta,
+      said("Hi"),
+      item("function_call", { name: "get", arguments: long, call_id: "c1" }),
+      item("function_call", { name: "get", arguments: '{"id":1.0}', call_id: "c2" }),
+      item("tool_search_call", { arguments: long, call_id: "c3" }),
+    ]);
+    const parsed = { arguments: JSON.parse(long) as unknown };
+    const message = { content: [{ ...parsed, rawArguments: long }, { arguments: { id: 1 } }, {}] };
+    expect(entries.at(-1)).toMatchObject({ message });
+    expect(Reflect.get(entries.at(-1) ?? {}, "message")).not.toHaveProperty(
+      "content.1.rawArguments",
+    );
+    expect(report.diagnostics).toMatchObject([
+      { kind: "changed-number", line: 3 },
+      { kind: "changed-number", line: 5 },
+    ]);
+  });
+
+  it("says of which lines a copy has other numbers", async () => {
+    const items = ["9007199254740993", "1e400", "1.0", '"9007199254740993"'].map(
+      (number) =>
+        `{"timestamp":"${time}","type":"response_item","payload":{"type":"web_search_call","n":${number}}}`,
+    );
+    const { report } = await importedLines([meta, said("Hi"), ...items]);
+    const said3 = "no double holds 9007199254740993: where it is copied, it is rounded, or null";
+    const said4 = "no double holds 1e400: where it is copied, it is rounded, or null";
+    expect(report.diagnostics).toEqual([
+      { kind: "changed-number", line: 3, message: said3 },
+      { kind: "changed-number", line: 4, message: said4 },
+    ]);
+    expect(report.diagnosticCount).toBe(2);
+  });
+
   it("is context for the model where Codex speaks in the user's place", async () => {
     const { entries } = await importedLines([
       meta,

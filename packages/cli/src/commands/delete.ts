@@ -19,7 +19,7 @@ export interface DeleteCommandOptions {
   readonly json: boolean;
   /** Without asking. */
   readonly yes: boolean;
-  /** Also while another process is appending. */
+  /** Also while another process holds its lock. */
   readonly force: boolean;
 }
 

@@ -7,6 +7,7 @@ import { resolve } from "node:path";
 import { LineFramer, scan } from "@branchlog/streaming";
 import type { ConversionTarget } from "../dialects/convert-entry.ts";
 import { currentVersion, entryForm } from "../dialects/header.ts";
+import { isBranchlogError } from "../errors.ts";
 import { Engine } from "../session/engine.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { EngineOptions, EngineSettings } from "../session/engine-options.ts";
@@ -14,6 +15,7 @@ import { rememberedBytes } from "../session/log-identity.ts";
 import type { RememberedBytes } from "../session/log-identity.ts";
 import { migratedChunks } from "../session/migrated-bytes.ts";
 import { requireFile, requireHeader } from "../session/open-outcome.ts";
+import { creationFailed } from "../store/creation-errors.ts";
 import { temporaryPath } from "../store/create-log.ts";
 import { createStreamedLog, inTurns, requireFree } from "../store/streamed-log.ts";
 import { LogFile } from "../store/log-file.ts";
@@ -72,6 +74,7 @@ export async function convertSession(
   const found = await scanned(reading, options);
   const { version } = requireHeader(file.path, found, size);
   if (entryForm(version) === currentVersion) return converted(reading, found, options);
+  requireFree(settings.ports, resolve(options.target));
   const current = await migratedCopy(file.path, options);
   try {
     const result = await convertSession(current, options);
@@ -121,7 +124,13 @@ async function migratedCopy(source: string, options: ConvertOptions): Promise<st
   const engine = await Engine.open(source, { ...options, access: "read" }, options.signal);
   const { ports } = engine.settings;
   const path = temporaryPath(ports, resolve(options.target));
-  await createStreamedLog(ports, path, inTurns(migratedWhole(engine), options.signal));
+  try {
+    await createStreamedLog(ports, path, inTurns(migratedWhole(engine), options.signal));
+  } catch (error) {
+    // Nobody asked for this file, and its name says nothing: the one that was asked for fails.
+    if (!isBranchlogError(error, "ERR_CREATE_FAILED")) throw error;
+    throw creationFailed(resolve(options.target), error.cause);
+  }
   return path;
 }
 

@@ -4,14 +4,18 @@
  * only read.
  */
 import { resolve } from "node:path";
+import type { JsonObject } from "@branchlog/streaming";
 import type { ConversionCounts } from "../copies/converted-bytes.ts";
+import { exactArguments } from "../entries/exact-arguments.ts";
+import type { SessionEntry } from "../entries/entry-types.ts";
+import { isObject } from "../entries/json-fields.ts";
 import { Engine } from "../session/engine.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { EngineOptions } from "../session/engine-options.ts";
 import { createStreamedLog, requireFree } from "../store/streamed-log.ts";
 import { exportedPath, pathRows } from "./exported-path.ts";
 import { inLargePieces, linearLines } from "./linear-lines.ts";
-import { entryMarkdown, markdownTitle } from "./markdown-text.ts";
+import { entryMarkdown, markdownIndent, markdownTitle } from "./markdown-text.ts";
 
 /** What is exported, and how the source is read. */
 export interface ExportOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
@@ -47,10 +51,20 @@ export async function* markdownPieces(
   const engine = await Engine.open(source, { ...options, access: "read" }, signal);
   const rows = pathRows(engine, at);
   yield markdownTitle(engine.header, engine.log.state.name);
-  for await (const { entry } of engine.bodies.entries(rows, signal)) {
-    const text = entryMarkdown(entry);
+  for await (const { row, entry } of engine.bodies.entries(rows, signal)) {
+    // Their numbers are data, of which parsing keeps no more than a double holds.
+    const line = hasCalls(entry) ? engine.bodies.lineSync(row).toString() : "";
+    const text = entryMarkdown(entry, exactArguments(line, markdownIndent));
     if (text !== "") yield text;
   }
+}
+
+function hasCalls(entry: SessionEntry): boolean {
+  if (entry.type !== "message") return false;
+  // Decoding boundary: what is stored as a message may be anything.
+  const message = entry.message as unknown as JsonObject | undefined;
+  const content = message?.["content"];
+  return Array.isArray(content) && content.some((block) => isObject(block) && "arguments" in block);
 }
 
 /**

@@ -4,9 +4,14 @@
  * malformed body gives what can be read of it.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import { keptArguments } from "../entries/exact-arguments.ts";
+import type { ExactArguments } from "../entries/exact-arguments.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import { isObject, objectAt, stringAt, timeAt } from "../entries/json-fields.ts";
 import { closedText, codeSpan, fenced, oneLine, quotedText } from "./markdown-marks.ts";
+
+/** Blanks in front of each level of JSON. */
+export const markdownIndent = 2;
 
 /** The title and the facts of a session. */
 export function markdownTitle(header: SessionHeader, name: string | undefined): string {
@@ -24,15 +29,20 @@ export function markdownTitle(header: SessionHeader, name: string | undefined): 
   return `# ${oneLine(name ?? `Session ${id}`)}\n\n${lines.join("")}`;
 }
 
-/** What an entry says, after an empty line; nothing for one that says nothing to people. */
-export function entryMarkdown(entry: SessionEntry): string {
+/**
+ * What an entry says, after an empty line; nothing for one that says nothing to people.
+ *
+ * @param exact What its line says of arguments, indented, where a parser changed them.
+ */
+export function entryMarkdown(entry: SessionEntry, exact?: ExactArguments): string {
   // Decoding boundary: an entry is handed out as stored; its type promises more than that.
   const stored = entry as unknown as JsonObject;
   const time = timeText(timeAt(stored, "timestamp"));
   switch (entry.type) {
     case "message": {
       const message = objectAt(stored, "message");
-      return message === undefined ? "" : section(speakerOf(message), time, partsOf(message));
+      if (message === undefined) return "";
+      return section(speakerOf(message), time, partsOf(message, exact));
     }
     case "custom_message": {
       const type = oneLine(stringAt(stored, "customType") ?? "");
@@ -83,10 +93,10 @@ function speakerOf(message: JsonObject): string {
   }
 }
 
-function partsOf(message: JsonObject): string[] {
+function partsOf(message: JsonObject, exact: ExactArguments | undefined): string[] {
   if (message["role"] === "bashExecution") return shellParts(message);
   const isOutput = message["role"] === "toolResult";
-  const parts = contentParts(message["content"], isOutput);
+  const parts = contentParts(message["content"], { isOutput, exact });
   const error = stringAt(message, "errorMessage");
   if (error !== undefined && error !== "") parts.push("**Error**\n", fenced(error));
   return parts;
@@ -102,12 +112,22 @@ function shellParts(message: JsonObject): string[] {
   ];
 }
 
-function contentParts(content: JsonValue | undefined, isOutput = false): string[] {
-  if (typeof content === "string") return [spokenText(content, isOutput)];
-  return (Array.isArray(content) ? content : []).map((block) => blockText(block, isOutput));
+/** How content is shown. */
+interface Showing {
+  readonly isOutput: boolean;
+  readonly exact: ExactArguments | undefined;
 }
 
-function blockText(block: JsonValue, isOutput: boolean): string {
+const asSaid: Showing = { isOutput: false, exact: undefined };
+
+function contentParts(content: JsonValue | undefined, showing = asSaid): string[] {
+  const { isOutput, exact } = showing;
+  if (typeof content === "string") return [spokenText(content, isOutput)];
+  const blocks = Array.isArray(content) ? content : [];
+  return blocks.map((block, place) => blockText(block, isOutput, exact?.get(place)));
+}
+
+function blockText(block: JsonValue, isOutput: boolean, exact: string | undefined): string {
   const type = isObject(block) ? stringAt(block, "type") : undefined;
   if (!isObject(block) || type === undefined) return otherBlock(block);
   switch (type) {
@@ -118,7 +138,8 @@ function blockText(block: JsonValue, isOutput: boolean): string {
       return thinking.trim() === "" ? "" : `*Thinking*\n\n${quotedText(thinking)}`;
     }
     case "toolCall": {
-      const given = JSON.stringify(block["arguments"] ?? {}, null, 2);
+      const shown = exact ?? keptArguments(block, markdownIndent);
+      const given = shown ?? JSON.stringify(block["arguments"] ?? {}, null, markdownIndent);
       const name = codeSpan(stringAt(block, "name") ?? "?");
       return `**Tool call** ${name}\n\n${fenced(given, "json")}`;
     }
@@ -138,7 +159,7 @@ function spokenText(text: string, isOutput: boolean): string {
 }
 
 function otherBlock(block: JsonValue): string {
-  return fenced(JSON.stringify(block, null, 2), "json");
+  return fenced(JSON.stringify(block, null, markdownIndent), "json");
 }
 
 function timeText(iso: string | undefined): string | undefined {

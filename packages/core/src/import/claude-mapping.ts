@@ -87,10 +87,15 @@ export class ClaudeMapping implements SourceMapping {
     const message = objectAt(record.value, "message");
     if (record.value["isCompactSummary"] === true) return this.#summary(record, message);
     const { parts, rest } = userParts(message?.["content"]);
-    if (parts.length === 0 && rest.length === 0) return this.#skip(record, "no-content");
-    const drafts = parts.map((part) => this.#partDraft(part, record, parts.length));
-    if (rest.length > 0) drafts.push(custom("claude.blocks", { blocks: rest }));
     const callIds = parts.flatMap((part) => (part.kind === "result" ? [part.callId] : []));
+    const { toolUseResult: result } = record.value;
+    // Of several results it may belong to any, or to all.
+    const [details, apart] = callIds.length === 1 ? [result] : [undefined, result];
+    const kept = apart === undefined ? {} : { toolUseResult: apart };
+    const isKept = rest.length > 0 || apart !== undefined;
+    if (parts.length === 0 && !isKept) return this.#skip(record, "no-content");
+    const drafts = parts.map((part) => this.#partDraft(part, record, details));
+    if (isKept) drafts.push(custom("claude.blocks", { blocks: rest, ...kept }));
     const isResults = callIds.length > 0 && callIds.length === parts.length;
     if (isResults && this.#answers.followWith(record, drafts, callIds)) return "imported";
     this.#flush();
@@ -108,12 +113,11 @@ export class ClaudeMapping implements SourceMapping {
     return "imported";
   }
 
-  #partDraft(part: UserPart, record: ClaudeRecord, parts: number): KnownDraft {
+  #partDraft(part: UserPart, record: ClaudeRecord, result: JsonValue | undefined): KnownDraft {
     const timestamp = Date.parse(record.time);
     if (part.kind === "result") {
       const { callId, content, isError } = part;
       const toolName = this.#toolNames.get(callId) ?? "unknown";
-      const result = parts === 1 ? objectAt(record.value, "toolUseResult") : undefined;
       const details = result === undefined ? {} : { details: result };
       const named = { role: "toolResult", toolCallId: callId, toolName, content } as const;
       return { type: "message", message: { ...named, ...details, isError, timestamp } };

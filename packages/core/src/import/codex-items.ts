@@ -4,6 +4,7 @@
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { AssistantContent, ToolCall, Usage, UserContent } from "../entries/content-types.ts";
+import { changedNumber } from "../entries/exact-numbers.ts";
 import { countAt, isObject, listAt, objectAt, stringAt } from "../entries/json-fields.ts";
 import { usageOf } from "./source-mapping.ts";
 
@@ -27,13 +28,13 @@ export function assistantBlocks(item: JsonObject): AssistantContent[] | undefine
     case "reasoning":
       return [reasoning(item)];
     case "function_call":
-      return call(item, stringAt(item, "name"), parsed(stringAt(item, "arguments") ?? ""));
+      return call(item, stringAt(item, "name"), argumentsOf(stringAt(item, "arguments") ?? ""));
     case "custom_tool_call":
-      return call(item, stringAt(item, "name"), { input: item["input"] ?? "" });
+      return call(item, stringAt(item, "name"), { arguments: { input: item["input"] ?? "" } });
     case "local_shell_call":
-      return call(item, "local_shell", objectAt(item, "action") ?? {});
+      return call(item, "local_shell", { arguments: objectAt(item, "action") ?? {} });
     case "tool_search_call":
-      return call(item, "tool_search", asArguments(item["arguments"]));
+      return call(item, "tool_search", searchArguments(item["arguments"]));
     default:
       return undefined;
   }
@@ -62,30 +63,43 @@ export function reasoningTexts(item: JsonObject): string[] {
   return summary.length > 0 ? summary : textsOf(item["content"] ?? null);
 }
 
+/** What a call was given; with the text that said it, if it says more than the object. */
+interface CallArguments {
+  readonly arguments: JsonObject;
+  readonly rawArguments?: string;
+}
+
 function call(
   item: JsonObject,
   name: string | undefined,
-  args: JsonObject,
-): ToolCall[] | undefined {
+  given: CallArguments,
+): (ToolCall & CallArguments)[] | undefined {
   const id = stringAt(item, "call_id") ?? stringAt(item, "id");
   if (id === undefined || name === undefined) return undefined;
-  return [{ type: "toolCall", id, name, arguments: args }];
+  return [{ type: "toolCall", id, name, ...given }];
 }
 
 /** Arguments are JSON text, but for what a model got wrong. */
-function parsed(text: string): JsonObject {
+function argumentsOf(text: string): CallArguments {
+  const parsed = parsedObject(text);
+  if (parsed === undefined) return { arguments: text === "" ? {} : { input: text } };
+  const isChanged = changedNumber(text) !== undefined;
+  return { arguments: parsed, ...(isChanged ? { rawArguments: text } : {}) };
+}
+
+function searchArguments(value: JsonValue | undefined): CallArguments {
+  if (isObject(value)) return { arguments: value };
+  return typeof value === "string" ? argumentsOf(value) : { arguments: {} };
+}
+
+function parsedObject(text: string): JsonObject | undefined {
   try {
     // Decoding boundary: JSON.parse makes nothing but JSON values.
     const value = JSON.parse(text) as JsonValue;
-    return isObject(value) ? value : { input: text };
+    return isObject(value) ? value : undefined;
   } catch {
-    return text === "" ? {} : { input: text };
+    return undefined;
   }
-}
-
-function asArguments(value: JsonValue | undefined): JsonObject {
-  if (isObject(value)) return value;
-  return typeof value === "string" ? parsed(value) : {};
 }
 
 /** The result that an item holds; undefined for any other item. */

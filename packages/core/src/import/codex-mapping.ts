@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from "@branchlog/streaming";
 import type { UserContent } from "../entries/content-types.ts";
+import { changedNumber } from "../entries/exact-numbers.ts";
 import { normalizeName } from "../entries/session-name.ts";
 import { CodexEvents } from "./codex-events.ts";
 import type { Voice } from "./codex-events.ts";
@@ -19,6 +20,7 @@ import {
 } from "./codex-items.ts";
 import { CodexLog } from "./codex-log.ts";
 import type { CodexLine } from "./codex-log.ts";
+import { changedText } from "./line-tally.ts";
 import type { LineOutcome } from "./line-tally.ts";
 import { countAt, isObject, listAt, objectAt, stringAt, timeAt } from "../entries/json-fields.ts";
 import type { MappingSetting, SourceMapping, SourceRecord } from "./source-mapping.ts";
@@ -135,10 +137,19 @@ export class CodexMapping implements SourceMapping {
     if (blocks.length === 0) return "no-content";
     this.#noteSaid(item);
     for (const block of blocks) {
-      if (block.type === "toolCall") this.#toolNames.set(block.id, block.name);
+      if (block.type !== "toolCall") continue;
+      this.#toolNames.set(block.id, block.name);
+      if ("rawArguments" in block) this.#reportChanged(block);
     }
     this.#log.answer(blocks, this.#at);
     return "imported";
+  }
+
+  #reportChanged({ rawArguments: text }: { readonly rawArguments?: unknown }): void {
+    const number = typeof text === "string" ? changedNumber(text) : undefined;
+    if (number === undefined) return;
+    const message = `${changedText(number)}; the text of the call is in rawArguments`;
+    this.#setting.tally.report({ kind: "changed-number", line: this.#at.line, message });
   }
 
   #noteSaid(item: JsonObject): void {

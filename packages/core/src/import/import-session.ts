@@ -7,13 +7,14 @@ import { isUtf8 } from "node:buffer";
 import { basename, resolve } from "node:path";
 import type { FileRecord } from "@branchlog/streaming";
 import { currentVersion } from "../dialects/header.ts";
+import { changedNumber } from "../entries/exact-numbers.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { Ports } from "../store/ports.ts";
 import { createStreamedLog, requireFree } from "../store/streamed-log.ts";
 import { ClaudeMapping } from "./claude-mapping.ts";
 import { CodexMapping } from "./codex-mapping.ts";
 import { sourceLineBytesMax, writeBytes } from "./limits.ts";
-import { LineTally } from "./line-tally.ts";
+import { changedText, LineTally } from "./line-tally.ts";
 import type { ImportDiagnostic, LineOutcome, SkipReason } from "./line-tally.ts";
 import { LogBuilder } from "./log-builder.ts";
 import { sessionIdFor } from "./source-facts.ts";
@@ -162,7 +163,9 @@ function outcomeOf(record: FileRecord, mapping: SourceMapping, tally: LineTally)
       const message = "bytes that are no UTF-8 became U+FFFD";
       tally.report({ kind: "invalid-utf8", line, message });
     }
-    return mapping.push({ value: record.value, line, bytes });
+    const outcome = mapping.push({ value: record.value, line, bytes });
+    if (outcome === "imported" || outcome === "held") reportChanged(record, tally);
+    return outcome;
   }
   const reason = damage ?? "not-object";
   if (reason !== "blank") {
@@ -170,4 +173,12 @@ function outcomeOf(record: FileRecord, mapping: SourceMapping, tally: LineTally)
     tally.report({ kind: "bad-line", line, message: `${reason}: ${message}` });
   }
   return reason;
+}
+
+/** The value of a number is all that a mapping sees; what that is not, is said. */
+function reportChanged({ bytes, lineNumber: line }: FileRecord, tally: LineTally): void {
+  // One character for each byte: what is looked for is ASCII, and decoding would take longer.
+  const number = bytes === null ? undefined : changedNumber(bytes.toString("latin1"));
+  if (number === undefined) return;
+  tally.report({ kind: "changed-number", line, message: changedText(number) });
 }

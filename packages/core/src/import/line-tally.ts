@@ -28,7 +28,12 @@ export type LineOutcome = "imported" | "held" | SkipReason;
 
 /** Something about a source that its importer should know. */
 export interface ImportDiagnostic {
-  readonly kind: "bad-line" | "invalid-utf8" | "unknown-record" | "missing-parent";
+  readonly kind:
+    | "bad-line"
+    | "changed-number"
+    | "invalid-utf8"
+    | "missing-parent"
+    | "unknown-record";
   /** 1-based, in the source. */
   readonly line: number;
   readonly message: string;
@@ -93,3 +98,11 @@ export class LineTally {
     else this.#skipped.set(outcome, (this.#skipped.get(outcome) ?? 0) + 1);
   }
 }
+
+/** What is said of a number that no double holds. */
+export function changedText(number: string): string {
+  const shown = number.length > numberUnitsMax ? `${number.slice(0, numberUnitsMax)}…` : number;
+  return `no double holds ${shown}: where it is copied, it is rounded, or null`;
+}
+
+const numberUnitsMax = 40;

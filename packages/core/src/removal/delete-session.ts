@@ -20,7 +20,7 @@ import { moveToTrash } from "./trash.ts";
 
 /** How a session is deleted. */
 export interface DeleteOptions extends Pick<EngineOptions, "checkpointDir"> {
-  /** Also while another process is appending to it. Default false. */
+  /** Also while another process holds its lock, or omp its own. Default false. */
   readonly force?: boolean;
   /** Lock and clock from elsewhere. */
   readonly ports?: Partial<Pick<Ports, "clock" | "lock">>;

@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { readRange } from "@branchlog/streaming";
 import { entryForm } from "../dialects/header.ts";
 import { BranchlogError } from "../errors.ts";
-import { temporaryPath, writeFully } from "../store/create-log.ts";
+import { removeQuietly, temporaryPath, writeFully } from "../store/create-log.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
 import { acquireLock } from "./lock-wait.ts";
 import { migratedChunks } from "./migrated-bytes.ts";
@@ -32,7 +32,7 @@ export function needsMigration(log: TrackedLog): boolean {
 export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Steps<string | null> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const temporary = temporaryPath(ports, log.file.path);
-    const fd = ports.fs.openSync(temporary, "create");
+    const fd = created(log, ports.fs, temporary);
     let original: string | null = null;
     try {
       original = yield* migrateInto({ log, ports, lockWaitMs, temporary, fd });
@@ -40,12 +40,22 @@ export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Ste
       throw error instanceof BranchlogError ? error : migrationError(log.file.path, error);
     } finally {
       ports.fs.closeSync(fd);
-      if (original === null) ports.fs.unlinkSync(temporary);
+      // Where removing fails, what it is done for has failed, too, and that is to be said.
+      if (original === null) removeQuietly(ports.fs, temporary);
     }
     if (original !== null) log.reloadMigrated();
     if (!needsMigration(log)) return original;
   }
   throw migrationError(log.file.path, "other programs kept rewriting it");
+}
+
+/** The new file, where the directory lets one be made. */
+function created(log: TrackedLog, fs: FileSystem, temporary: string): number {
+  try {
+    return fs.openSync(temporary, "create");
+  } catch (error) {
+    throw migrationError(log.file.path, error);
+  }
 }
 
 interface Migration {

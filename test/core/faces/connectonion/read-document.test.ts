@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "../../../../packages/core/src/errors.ts";
 import { readDocument } from "../../../../packages/core/src/faces/connectonion/read-document.ts";
+import { pythonWithYaml, runPython, withoutPython } from "../../../support/python-yaml.ts";
 import { fixtureText } from "./documents.ts";
 
 const read = (text: string): ReturnType<typeof readDocument>["document"] =>
@@ -139,8 +140,56 @@ describe("a document that cannot be read", () => {
     expect(failure("name: a\n---\nname: b\n")).toEqual(["ERR_DOCUMENT_DAMAGED", 2, 1]);
   });
 
-  it("is refused, or damaged, if it is nested too deeply", () => {
-    const text = `a: ${"[".repeat(100_000)}${"]".repeat(100_000)}\n`;
-    expect(String(failure(text))).toMatch(/^ERR_DOCUMENT_/);
+  it("says so of another one in words of its own", () => {
+    expect(() => read("name: a\n---\nname: b\n")).toThrow("a second document begins there");
   });
+
+  it.each([
+    ["in brackets", (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`],
+    ["in braces", (levels: number) => `${"{a: ".repeat(levels)}1${"}".repeat(levels)}`],
+    ["in lists", (levels: number) => `\n  ${"- ".repeat(levels)}a`],
+  ])("is refused if it is nested more than 500 levels deep: %s", (_, nested) => {
+    const texts = [499, 500, 10_000].map((levels) => `name: a\nb: ${nested(levels)}\n`);
+    // The mapping around it is the first level.
+    expect(texts.map((text) => String(failure(text)).split(",")[0])).toEqual([
+      "undefined",
+      "ERR_DOCUMENT_REFUSED",
+      "ERR_DOCUMENT_REFUSED",
+    ]);
+  });
+
+  it("is refused so, too, if its keys are nested", () => {
+    expect(() => read(`a: b\n${"? ".repeat(10_000)}a\n`)).toThrow("nested more than 500 levels");
+  });
+
+  it.each([
+    ['name: "a\u0000b"\n', 1, 9],
+    ["name: a\n# \u0007\n", 2, 3],
+    ["name: a\u007f\n", 1, 8],
+    ["name: a\ntext: |\n  b\n  c\ufffe\n", 4, 4],
+  ])("is damaged by a character that YAML lacks: %j", (text, line, column) => {
+    expect(failure(text)).toEqual(["ERR_DOCUMENT_DAMAGED", line, column]);
+  });
+
+  it.skipIf(pythonWithYaml === undefined)(
+    `lacks the characters that PyYAML refuses${withoutPython}`,
+    () => {
+      const edges = [0xd7ff, 0xe000, 0xfeff, 0xfffd, 0xfffe, 0xffff, 0x1_0000, 0x10_ffff];
+      const codes = [...Array.from({ length: 0x101 }, (_, code) => code), ...edges];
+      // What these mean in quotes is decided elsewhere.
+      const texts = codes
+        .filter((code) => ![0x0a, 0x22, 0x5c, 0x85].includes(code))
+        .map((code) => `name: "a${String.fromCodePoint(code)}b"\n`);
+      const ours = texts.map((text) => failure(text) === undefined);
+      const script = [
+        "import json, sys, yaml",
+        "def reads(text):",
+        "    try: yaml.safe_load(text)",
+        "    except yaml.YAMLError: return False",
+        "    return True",
+        "print(json.dumps([reads(text) for text in json.load(sys.stdin)]))",
+      ].join("\n");
+      expect(ours).toEqual(runPython(script, JSON.stringify(texts)));
+    },
+  );
 });

@@ -4,6 +4,7 @@
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { EntryDraft, KnownDraft } from "../../entries/entry-draft.ts";
+import type { ExactArguments } from "../../entries/exact-arguments.ts";
 import type { AgentMessage } from "../../entries/message-types.ts";
 import { hasKey, parsedObject, textOf } from "./chat-values.ts";
 import { isObject } from "./read-document.ts";
@@ -36,8 +37,12 @@ export type LossReason =
 /** Counts what is lost. */
 export type OnLoss = (reason: LossReason) => void;
 
-/** A stored message as chat messages: one, or none. */
-export function chatOfMessage(message: AgentMessage, onLoss: OnLoss): JsonObject[] {
+/** A stored message as chat messages: one, or none; arguments as `exact` has them, if it does. */
+export function chatOfMessage(
+  message: AgentMessage,
+  onLoss: OnLoss,
+  exact?: ExactArguments,
+): JsonObject[] {
   // Decoding boundary: messages are as stored, their types promise more than a file keeps.
   const stored = message as unknown as JsonObject;
   const { content } = stored;
@@ -46,7 +51,7 @@ export function chatOfMessage(message: AgentMessage, onLoss: OnLoss): JsonObject
     case "custom":
       return [{ role: "user", content: userContent(content, onLoss) }];
     case "assistant":
-      return [chatAnswer(stored, onLoss)];
+      return [chatAnswer(stored, onLoss, exact)];
     case "toolResult":
       return [chatToolResult(stored, onLoss)];
     case "system":
@@ -97,10 +102,13 @@ function userContent(content: JsonValue | undefined, onLoss: OnLoss): JsonValue 
   });
 }
 
-function chatAnswer(message: JsonObject, onLoss: OnLoss): JsonObject {
-  const blocks = Array.isArray(message["content"]) ? message["content"].filter(isObject) : [];
+function chatAnswer(message: JsonObject, onLoss: OnLoss, exact?: ExactArguments): JsonObject {
+  const content = Array.isArray(message["content"]) ? message["content"] : [];
+  const blocks = content.filter(isObject);
   const texts = blocks.filter(({ type }) => type === "text");
-  const calls = blocks.filter(({ type }) => type === "toolCall");
+  const calls = content.flatMap((block, place) =>
+    isObject(block) && block["type"] === "toolCall" ? [chatCall(block, exact?.get(place))] : [],
+  );
   if (texts.length > 1) onLoss("several texts of one message");
   for (const block of blocks) {
     if (block["type"] === "thinking") onLoss("thinking");
@@ -114,15 +122,15 @@ function chatAnswer(message: JsonObject, onLoss: OnLoss): JsonObject {
   return {
     role: "assistant",
     content: isSilent ? null : spoken,
-    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => chatCall(call)) }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
 }
 
-function chatCall(call: JsonObject): JsonObject {
+function chatCall(call: JsonObject, exact: string | undefined): JsonObject {
   const { id, name, arguments: given, rawArguments: raw } = call;
   const text = typeof given === "string" ? given : JSON.stringify(given ?? {});
   const isKept = typeof raw === "string" && JSON.stringify(parsedObject(raw) ?? {}) === text;
-  const shown = isKept ? raw : text;
+  const shown = isKept ? raw : (exact ?? text);
   return { id: textOf(id), type: "function", function: { name: textOf(name), arguments: shown } };
 }
 

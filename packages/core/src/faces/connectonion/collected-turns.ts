@@ -3,6 +3,7 @@
  * reason what a document has no place for. Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import type { ExactArguments } from "../../entries/exact-arguments.ts";
 import type { SessionEntry } from "../../entries/entry-types.ts";
 import { turnNoteType } from "../../projections/turn-notes.ts";
 import type { SessionTurn } from "../../projections/turns.ts";
@@ -61,15 +62,15 @@ export class TurnCollector {
     if (count > 0) this.#losses.set(reason, (this.#losses.get(reason) ?? 0) + count);
   };
 
-  /** Takes the next entry of the path. */
-  add(entry: SessionEntry): void {
+  /** Takes the next entry of the path, and what its line says better than the entry. */
+  add(entry: SessionEntry, exact?: ExactArguments): void {
     const turn = this.#known.get(entry.id);
     if (turn !== undefined) {
       this.turns.push({ turn, isWhole: false, asFound: undefined, chat: [] });
     }
     switch (entry.type) {
       case "message":
-        this.#addMessage(entry);
+        this.#addMessage(entry, exact);
         break;
       case "custom_message":
         if (entry.customType !== furtherUserType) {
@@ -85,14 +86,14 @@ export class TurnCollector {
     }
   }
 
-  #addMessage(entry: SessionEntry & { type: "message" }): void {
+  #addMessage(entry: SessionEntry & { type: "message" }, exact?: ExactArguments): void {
     const message: unknown = entry.message;
     if (!isObject(message)) {
       this.lose("messages of unknown roles");
       return;
     }
     const isPrompt = message["role"] === "system" && this.turns.length === 0;
-    const said = chatOfMessage(entry.message, this.lose);
+    const said = chatOfMessage(entry.message, this.lose, exact);
     if (isPrompt) this.#systemTexts.push(...said.map(({ content }) => textOf(content)));
     else this.#say(said);
     if (hasDetailedUsage(message)) this.lose("details of tokens and costs");

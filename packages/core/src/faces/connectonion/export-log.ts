@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { basename } from "node:path";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import { exactArguments } from "../../entries/exact-arguments.ts";
 import { BranchlogError } from "../../errors.ts";
 import { openSession } from "../../open.ts";
 import { engineSettings } from "../../session/engine-options.ts";
@@ -14,6 +15,7 @@ import { createLog } from "../../store/create-log.ts";
 import { LogFile } from "../../store/log-file.ts";
 import { TurnCollector } from "./collected-turns.ts";
 import type { CollectedTurn, Loss } from "./collected-turns.ts";
+import { storedEntries } from "./stored-entries.ts";
 import type { ConnectonionOptions } from "./connectonion-session.ts";
 import type { DocumentSource } from "./document-source.ts";
 import type { DocumentShape } from "./document-types.ts";
@@ -53,9 +55,9 @@ export async function exportConnectonion(
   const session = typeof log === "string" ? await openSession(log, { access: "read", ports }) : log;
   const collector = new TurnCollector(await session.turns());
   let entries = 0;
-  for await (const entry of session.entries({ on: "branch" })) {
+  for await (const { line, entry } of storedEntries(session)) {
     entries += 1;
-    collector.add(entry);
+    collector.add(entry, exactArguments(line));
   }
   collector.lose("branches", session.revision - entries);
   const data = documentData(collector, {

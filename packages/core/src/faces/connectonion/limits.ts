@@ -3,6 +3,9 @@
 /** Longest document that is read: parsing takes some fifty times its size in memory. */
 export const documentBytesMax: number = 64 * 1024 * 1024;
 
+/** Levels of a document: well below what reading and comparing it take of the stack. */
+export const documentDepthMax: number = 500;
+
 /** Values that aliases may stand for, all together: far more than PyYAML ever repeats. */
 export const aliasedNodesMax: number = 1_000_000;
 

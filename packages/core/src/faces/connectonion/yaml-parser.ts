@@ -2,10 +2,12 @@
  * Parses YAML into nodes. The only importer of the package `yaml`, whose parser is used for the
  * syntax alone: what a scalar means is decided by PyYAML's rules.
  */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar } from "yaml";
-import type { Alias, YAMLMap, YAMLSeq } from "yaml";
+import { Composer, isAlias, isMap, isScalar, isSeq, LineCounter, Parser, Scalar } from "yaml";
+import type { Alias, Document, YAMLMap, YAMLSeq } from "yaml";
 import { BranchlogError } from "../../errors.ts";
+import { documentDepthMax } from "./limits.ts";
 import { foldedText, oldBreak, readPlain } from "./plain-scalars.ts";
+import { tooDeepAt } from "./yaml-depth.ts";
 import type { Refuse, YamlList, YamlMap, YamlNode, YamlPair, YamlScalar } from "./yaml-nodes.ts";
 
 const oldBreaks = new RegExp(oldBreak, "g");
@@ -55,22 +57,39 @@ export function parseYaml(text: string, path: string): YamlTree {
       "was left as it is.";
     return new BranchlogError("ERR_DOCUMENT_REFUSED", message, { path, offset, ...place });
   };
-  // All scalars as text, all keys as they stand: the rest is not left to the package, nor are the
-  // line breaks that only YAML 1.1 has.
-  const document = parseDocument(text.replace(oldBreaks, "\n"), {
-    version: "1.1",
-    schema: "failsafe",
-    uniqueKeys: false,
-    prettyErrors: false,
-    // Anything less leaves a second document unsaid.
-    logLevel: "error",
-    lineCounter,
-  });
+  const document = documentIn(text, lineCounter, { damaged, refuse });
   const [error] = document.errors;
   if (error !== undefined) throw damaged(lowered(error.message), error.pos[0]);
   if (document.contents === null) return { text, root: null, refuse };
   const root = new NodeReader(text, { damaged, refuse }).read(document.contents);
   return { text, root, refuse };
+}
+
+/** What PyYAML refuses wherever it stands; the parser takes some of it. */
+const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+/** The one document of a text. */
+function documentIn(text: string, lineCounter: LineCounter, problems: Problems): Document {
+  // The line breaks that only YAML 1.1 has are not left to the package.
+  const source = text.replace(oldBreaks, "\n");
+  const tokens = [...new Parser(lineCounter.addNewLine).parse(source)];
+  // From here on lines are known.
+  const found = unprintable.exec(text);
+  if (found !== null) {
+    const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    throw problems.damaged(`the character U+${code} stands there, which YAML lacks`, found.index);
+  }
+  for (const token of tokens) {
+    const deep = tooDeepAt(token, documentDepthMax);
+    if (deep === undefined) continue;
+    throw problems.refuse(`it is nested more than ${documentDepthMax} levels deep`, deep);
+  }
+  // All scalars as text, all keys as they stand: the rest is not left to it, either.
+  const composer = new Composer({ version: "1.1", schema: "failsafe", uniqueKeys: false });
+  const [document, second] = composer.compose(tokens, true, source.length);
+  if (document === undefined) throw problems.damaged("it holds no document", 0);
+  if (second === undefined || document.errors.length > 0) return document;
+  throw problems.damaged("a second document begins there", second.range[0]);
 }
 
 interface Problems {

@@ -1,0 +1,103 @@
+/**
+ * Numbers of a JSON text that `JSON.parse` does not keep: whole ones beyond 2^53 that no double
+ * holds, those beyond every double, and digits that a double has no room for. Other forms of the
+ * same value (`1.0`, `1e2`, `-0`) are kept as values, and do not count. Pure; linear in the text.
+ */
+
+/** What a text must hold at least to have such a number: almost none does. */
+const suspicious = /[\d.]{16}|\d[eE][-+]?\d{3}/;
+
+const numbers = /-?\d[\d.eE+-]*/g;
+
+/** The first number of a JSON text that parsing changes; undefined if it changes none. */
+export function changedNumber(json: string): string | undefined {
+  for (const { token } of changedNumbers(json)) return token;
+  return undefined;
+}
+
+/** A JSON text whose changed numbers stand as marked texts, and what takes the marks away. */
+export interface MarkedNumbers {
+  /** Parses to the same value, but for these numbers. */
+  readonly json: string;
+  /** Puts the numbers as they were into what `JSON.stringify` made of any part of the value. */
+  readonly restored: (text: string) => string;
+}
+
+/** The text with its changed numbers marked; undefined if it has none. */
+export function markedNumbers(json: string): MarkedNumbers | undefined {
+  // JSON has one way to write this character, so that a look at the text finds every other one.
+  let mark = String.raw`\u0001`;
+  while (json.includes(mark)) mark += mark;
+  const parts: string[] = [];
+  let at = 0;
+  for (const { token, start } of changedNumbers(json)) {
+    parts.push(json.slice(at, start), `"${mark}${token}"`);
+    at = start + token.length;
+  }
+  if (at === 0) return undefined;
+  const marked = new RegExp(`"${mark.replaceAll("\\", "\\\\")}([^"]*)"`, "g");
+  return {
+    json: [...parts, json.slice(at)].join(""),
+    restored: (text) => text.replaceAll(marked, "$1"),
+  };
+}
+
+interface NumberToken {
+  readonly token: string;
+  readonly start: number;
+}
+
+function* changedNumbers(json: string): Generator<NumberToken> {
+  if (!suspicious.test(json)) return;
+  let at = 0;
+  while (at < json.length) {
+    const quote = json.indexOf('"', at);
+    const end = quote < 0 ? json.length : quote;
+    for (const { 0: token, index } of json.slice(at, end).matchAll(numbers)) {
+      if (isChanged(token)) yield { token, start: at + index };
+    }
+    at = quote < 0 ? end : behindText(json, quote);
+  }
+}
+
+/** Where the text in quotes ends that begins there. */
+function behindText(json: string, start: number): number {
+  for (let at = json.indexOf('"', start + 1); at >= 0; at = json.indexOf('"', at + 1)) {
+    let escapes = 0;
+    while (json[at - 1 - escapes] === "\\") escapes += 1;
+    if (escapes % 2 === 0) return at + 1;
+  }
+  return json.length;
+}
+
+function isChanged(token: string): boolean {
+  const value = Number(token);
+  if (!Number.isFinite(value)) return true;
+  const stored = decimalOf(token);
+  if (sameDecimal(stored, decimalOf(String(value)))) return false;
+  // Some programs write a fraction with more digits than tell it from its neighbours.
+  const { length } = stored.digits;
+  const isFraction = stored.exponent < 0 && length <= 100 && length > 0;
+  return !isFraction || !sameDecimal(stored, decimalOf(value.toPrecision(length)));
+}
+
+/** A decimal number: its digits without zeros around them, and the power of ten behind these. */
+interface Decimal {
+  readonly digits: string;
+  readonly exponent: number;
+}
+
+function decimalOf(token: string): Decimal {
+  const [, whole = "", fraction = "", power = "0"] =
+    /^-?(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/.exec(token) ?? [];
+  const digits = `${whole}${fraction}`;
+  let [start, end] = [0, digits.length];
+  while (start < end && digits[start] === "0") start += 1;
+  while (end > start && digits[end - 1] === "0") end -= 1;
+  const exponent = Number(power) - fraction.length + digits.length - end;
+  return { digits: digits.slice(start, end), exponent: start === end ? 0 : exponent };
+}
+
+function sameDecimal(one: Decimal, other: Decimal): boolean {
+  return one.digits === other.digits && one.exponent === other.exponent;
+}
