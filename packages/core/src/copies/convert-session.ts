@@ -20,7 +20,7 @@ import { LogFile } from "../store/log-file.ts";
 import { ConversionScan } from "./conversion-scan.ts";
 import { convertedChunks } from "./converted-bytes.ts";
 import type { ConversionCounts } from "./converted-bytes.ts";
-import { requireSameLog } from "./source-log.ts";
+import { requireSameLog } from "../session/same-log.ts";
 
 /** What to convert to, and where. */
 export interface ConvertOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {

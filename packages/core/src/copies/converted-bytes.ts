@@ -17,7 +17,7 @@ import { newline } from "./entry-lines.ts";
 import { nameLine, nameTime } from "./name-line.ts";
 import { packedBytes } from "./packed-bytes.ts";
 import type { ByteRange } from "./packed-bytes.ts";
-import { logChanged } from "./source-log.ts";
+import { logChanged } from "../session/same-log.ts";
 
 /** What a conversion came to, complete once all bytes were taken. */
 export interface ConversionCounts {

@@ -15,7 +15,7 @@ import { branchLines, branchTo } from "./branched-session.ts";
 import type { Branch } from "./branched-session.ts";
 import { inLargeChunks } from "../store/large-chunks.ts";
 import { headerLines, sessionPath } from "./session-header.ts";
-import { requireSameLog } from "./source-log.ts";
+import { requireSameLog } from "../session/same-log.ts";
 
 /** How a session is forked. */
 export interface ForkOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {

@@ -8,9 +8,11 @@ import type { ConversionCounts } from "../copies/converted-bytes.ts";
 import { Engine } from "../session/engine.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { EngineOptions } from "../session/engine-options.ts";
+import { piecesOfOneLog } from "../session/same-log.ts";
 import { createStreamedLog, requireFree } from "../store/streamed-log.ts";
 import { exportedPath, pathRows } from "./exported-path.ts";
 import { inLargePieces, linearLines } from "./linear-lines.ts";
+import type { LinearExport } from "./linear-lines.ts";
 import { entryMarkdown, markdownTitle } from "./markdown-text.ts";
 
 /** What is exported, and how the source is read. */
@@ -38,13 +40,22 @@ export interface LinearReport extends ExportReport {
 
 /**
  * A path of a session as Markdown, piece by piece.
- * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`.
+ * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`. `ERR_LOG_CHANGED`, at the end at
+ * the latest, if the source was replaced or rewritten meanwhile: the pieces are of no use then.
  */
 export async function* markdownPieces(
   source: string,
   { at, signal, ...options }: ExportOptions = {},
 ): AsyncGenerator<string, void, undefined> {
   const engine = await Engine.open(source, { ...options, access: "read" }, signal);
+  yield* piecesOfOneLog(engine, markdownTexts(engine, at, signal));
+}
+
+async function* markdownTexts(
+  engine: Engine,
+  at: string | undefined,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, undefined> {
   const rows = pathRows(engine, at);
   yield markdownTitle(engine.header, engine.log.state.name);
   for await (const { entry } of engine.bodies.entries(rows, signal)) {
@@ -57,7 +68,7 @@ export async function* markdownPieces(
  * A path of a session as the bytes of a log of pi, piece by piece: the header of the source, and
  * each entry of the path once, with its bytes, in pi's words as `convertSession` has them. Entries
  * that stand elsewhere and are in force on the path (the name of the session, labels) come last.
- * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`.
+ * @throws BranchlogError as {@link markdownPieces}.
  */
 export function linearPieces(
   source: string,
@@ -72,8 +83,16 @@ async function* countedPieces(
   counts: ConversionCounts,
 ): AsyncGenerator<Buffer, void, undefined> {
   const engine = await Engine.open(source, { ...options, access: "read" }, signal);
-  const path = await exportedPath(engine, at, signal);
-  yield* inLargePieces(linearLines({ engine, ...path, signal, counts }));
+  yield* piecesOfOneLog(engine, linearBytes(engine, at, { signal, counts }));
+}
+
+async function* linearBytes(
+  engine: Engine,
+  at: string | undefined,
+  rest: Pick<LinearExport, "signal" | "counts">,
+): AsyncGenerator<Buffer, void, undefined> {
+  const path = await exportedPath(engine, at, rest.signal);
+  yield* inLargePieces(linearLines({ engine, ...path, ...rest }));
 }
 
 /**
