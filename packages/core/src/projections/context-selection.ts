@@ -59,7 +59,8 @@ function firstKept(view: PathView, compaction: number): number {
 
 /** From `end` backwards: ids are unique on a path, and what is kept is near its end. Else -1. */
 function indexBefore(view: PathView, end: number, id: unknown): number {
-  for (let i = end - 1; i >= 0 && typeof id === "string"; i--) {
+  if (typeof id !== "string") return -1;
+  for (let i = end - 1; i >= 0; i--) {
     if (view.id(i) === id) return i;
   }
   return -1;
