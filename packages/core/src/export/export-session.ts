@@ -36,6 +36,11 @@ export interface LinearReport extends ExportReport {
   readonly converted: Readonly<Record<string, number>>;
   /** Whether an entry with the name was added, which the source has elsewhere. */
   readonly addedName: boolean;
+  /**
+   * Resets of omp (`reset_boundary`) on the path, of which each entry is exported. pi does not know
+   * them: behind them, its model sees what omp's does not see any more.
+   */
+  readonly resets: number;
 }
 
 /**
@@ -74,7 +79,7 @@ export function linearPieces(
   source: string,
   options: ExportOptions = {},
 ): AsyncGenerator<Buffer, void, undefined> {
-  return countedPieces(source, options, { converted: {}, addedName: false });
+  return countedPieces(source, options, { converted: {}, addedName: false, resets: 0 });
 }
 
 async function* countedPieces(
@@ -119,7 +124,7 @@ export async function exportLinear(
   target: string,
   options: ExportOptions = {},
 ): Promise<LinearReport> {
-  const counts: ConversionCounts = { converted: {}, addedName: false };
+  const counts: ConversionCounts = { converted: {}, addedName: false, resets: 0 };
   const report = await written(target, options, countedPieces(source, options, counts));
   return { ...report, ...counts };
 }

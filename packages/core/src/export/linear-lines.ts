@@ -11,6 +11,7 @@ import type { LineSource, RowLine } from "../bodies/row-lines.ts";
 import { countConverted } from "../copies/converted-bytes.ts";
 import type { ConversionCounts } from "../copies/converted-bytes.ts";
 import { freshIds } from "../copies/fresh-ids.ts";
+import { firstKeptRow } from "../copies/kept-entries.ts";
 import { nameLine, nameTime } from "../copies/name-line.ts";
 import {
   convertHeader,
@@ -18,6 +19,7 @@ import {
   convertLine,
   dialectOfConverted,
   nameIn,
+  replayedThrough,
   withDialect,
 } from "../dialects/convert-entry.ts";
 import { tellingTypes } from "../dialects/dialect.ts";
@@ -83,9 +85,10 @@ const telling: ReadonlySet<string> = new Set(tellingTypes);
 
 /** Entries, each below the one before; returns the id of the last. */
 async function* chained(
-  { engine, signal, counts }: LinearExport,
+  work: LinearExport,
   parts: readonly Iterable<number>[],
 ): AsyncGenerator<Buffer, string | null, undefined> {
+  const { engine, signal, counts } = work;
   const { index } = engine;
   const source = lineSource(engine);
   const names: NameBefore = { name: undefined };
@@ -99,9 +102,10 @@ async function* chained(
       else {
         const whole = await wholeLine(source, line, signal);
         const linked = isLinked ? whole : relinkLine(whole, { parentId });
-        yield isWordy ? converted(linked, names, counts) : linked;
+        yield isWordy ? converted(work, row, linked, names) : linked;
       }
       yield newline;
+      if (index.kindOf(row).type === "reset_boundary") counts.resets += 1;
       parentId = index.idOf(row);
     }
   }
@@ -123,15 +127,28 @@ interface NameBefore {
   name: string | undefined;
 }
 
-/** The line in pi's words. */
-function converted(line: Buffer, names: NameBefore, counts: ConversionCounts): Buffer {
+/** The line of a row in pi's words. */
+function converted(work: LinearExport, row: number, line: Buffer, names: NameBefore): Buffer {
   const decoded = decodeLine(line);
   if (!decoded.ok) return line;
   const { value } = decoded;
-  const own = convertLine(line, value, "pi", names.name);
+  const around = { nameBefore: names.name, keptFrom: keptFrom(work, row, value) };
+  const own = convertLine(line, value, "pi", around);
   names.name = nameIn(value) ?? names.name;
-  if (own !== line) countConverted(counts, value["type"]);
+  if (own !== line) countConverted(work.counts, value["type"]);
   return own;
+}
+
+/** Entries above the row were read before it: those that are damaged are known. */
+function keptFrom(
+  { engine: { index }, rows }: LinearExport,
+  row: number,
+  value: JsonObject,
+): string | undefined {
+  const replayed = replayedThrough(value);
+  if (replayed === undefined) return undefined;
+  const kept = firstKeptRow(index, { rows, at: rows.indexOf(row), replayed });
+  return kept < 0 ? undefined : index.idOf(kept);
 }
 
 async function* asItIs(
