@@ -132,6 +132,14 @@ describe("a fork", () => {
     }
   });
 
+  it("ends before an entry that is damaged, as the context there does", async () => {
+    const torn = JSON.stringify(user("2", "1", "b")).replace('"b"', "torn");
+    const source = fileOf(header, user("1", null, "a"), torn, user("3", "2", "c"));
+    const { path, at, entries } = await forkSession(source, { at: "2" });
+    expect([at, entries]).toEqual(["1", 1]);
+    expect(await messagesAt(path)).toBe(await messagesAt(source, "2"));
+  });
+
   it("takes lines of any length, in pieces where they stay as they are", async () => {
     const long = JSON.stringify(user("2", "1", "x".repeat(3_000_000)));
     const source = fileOf(header, user("1", null, "a"), long, user("3", "2", "b"));

@@ -149,8 +149,8 @@ describe("any session of omp, for pi", () => {
         const path = fileOf(titled, ...entries);
         const session = await openSession(path, { access: "read" });
         const whole = await converted(path);
-        const resets = entries.filter(({ type }) => String(type) === "reset_boundary");
-        expect(whole.resets).toBe(resets.length);
+        const types: readonly string[] = entries.map(({ type }) => type);
+        expect(whole.resets).toBe(types.filter((type) => type === "reset_boundary").length);
         for (const { id } of entries) {
           const linear = await exported(path, id);
           const seen = textsOf((await session.context({ at: id })).messages);

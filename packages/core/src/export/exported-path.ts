@@ -3,10 +3,10 @@
  * entries that stand elsewhere, the name of the session and labels.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
-import { pathToRow } from "../index-table/tree-walk.ts";
+import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
 import { sessionName } from "../projections/name.ts";
 import type { Engine } from "../session/engine.ts";
-import { requireNode } from "../session/named-entry.ts";
+import { settledRow } from "../session/named-entry.ts";
 
 /** Rows of a log. */
 export interface ExportedPath {
@@ -19,13 +19,13 @@ export interface ExportedPath {
 }
 
 /**
- * The path to an entry; without one, to the last entry of the log.
+ * The path to an entry; without one, to the last entry of the log. One that is damaged is left out,
+ * as everywhere on a path.
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
  */
 export function pathRows(engine: Engine, at: string | undefined): Int32Array {
-  if (at !== undefined) requireNode(engine, at);
-  const id = at ?? engine.tailId;
-  return pathToRow(engine.index, id === null ? -1 : engine.index.rowOfId(id)).rows;
+  const { index } = engine;
+  return pathToRow(index, at === undefined ? tailRow(index) : settledRow(engine, at)).rows;
 }
 
 /** The path to an entry with what is in force on it. Reads the bodies of names and labels. */
