@@ -12,7 +12,7 @@ import { countConverted } from "../copies/converted-bytes.ts";
 import type { ConversionCounts } from "../copies/converted-bytes.ts";
 import { freshIds } from "../copies/fresh-ids.ts";
 import { firstKeptRow } from "../copies/kept-entries.ts";
-import { nameLine, nameTime } from "../copies/name-line.ts";
+import { nameLine } from "../copies/name-line.ts";
 import {
   convertHeader,
   convertibleTypes,
@@ -26,6 +26,7 @@ import { tellingTypes } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { currentVersion } from "../dialects/header.ts";
 import { relinkLine } from "../dialects/relink-line.ts";
+import { encodeDraft, spliceDraft } from "../entries/encode-entry.ts";
 import { bodyBytesMax } from "../limits.ts";
 import type { Engine } from "../session/engine.ts";
 import { headerInCurrentForm } from "../session/migrated-bytes.ts";
@@ -44,20 +45,33 @@ export interface LinearExport extends ExportedPath {
 
 /** The bytes of the log. Damaged entries are left out. */
 export async function* linearLines(work: LinearExport): AsyncGenerator<Buffer, void, undefined> {
-  const { engine, rows, carried, addedName, counts } = work;
+  const { engine, rows, carried } = work;
   const { state } = engine.log;
   const stored = headerInCurrentForm(state.file, state);
   const header = convertHeader(stored, { version: currentVersion, to: "pi", name: undefined });
   const ofEntries = await dialectOfPath(work);
   yield withDialect(header, "pi", { hasTitleSlot: false, ofEntries });
   yield newline;
-  const parentId = yield* chained(work, [rows, carried]);
-  if (addedName === undefined) return;
+  yield* addedLines(work, yield* chained(work, [rows, carried]));
+}
+
+/** New entries behind the others, for what none of them says in its place. */
+function* addedLines(
+  { engine, addedName, addedLabels, counts }: LinearExport,
+  lastId: string | null,
+): Generator<Buffer> {
   const { settings, index } = engine;
   const ids = { settings, mintEntryId: () => settings.ports.ids.entryId() };
-  const id = freshIds(ids, (taken) => index.rowOfId(taken) >= 0)();
-  const updatedAt = nameTime(state.titleSlot, engine.header);
-  yield nameLine({ name: addedName, updatedAt }, { id, parentId });
+  const mint = freshIds(ids, (taken) => index.rowOfId(taken) >= 0);
+  let parentId = lastId;
+  for (const { targetId, label, timestamp } of addedLabels) {
+    const id = mint();
+    const text = label === "" ? {} : { label };
+    yield spliceDraft(encodeDraft({ type: "label", targetId, ...text }, timestamp), id, parentId);
+    parentId = id;
+  }
+  if (addedName === undefined) return;
+  yield nameLine(addedName, { id: mint(), parentId });
   counts.addedName = true;
 }
 
