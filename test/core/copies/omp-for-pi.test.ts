@@ -135,6 +135,13 @@ describe("a reset of omp, for pi", () => {
     expect((await convertSession(path, { to: "omp", target })).resets).toBe(0);
   });
 
+  it("is not counted where a compaction behind it ends a path", async () => {
+    const reset = stored("reset_boundary", "2", "1", {});
+    const path = fileOf(titled, user("1", null, "old"), reset, compaction("3", "2", "2"));
+    expect((await exported(path, "3")).resets).toBe(0);
+    expect(await inPi(path, "3")).toEqual([["sum"], ["sum"]]);
+  });
+
   it.each(["convert", "export"])("is told by branchlog %s", async (command) => {
     const target = join(temporaryDirectory(), "pi.jsonl");
     const { out } = await branchlog([command, source(), "--to", "pi", "-o", target]);
@@ -154,6 +161,7 @@ describe("any session of omp, for pi", () => {
         for (const { id } of entries) {
           const linear = await exported(path, id);
           const seen = textsOf((await session.context({ at: id })).messages);
+          expect(linear.resets > 0).toBe(isReset(piPath(linear.path, id)));
           for (const log of [whole.path, linear.path]) {
             const way = piPath(log, id);
             if (!isReset(way)) expect(piTexts(way)).toEqual(seen);

@@ -37,8 +37,8 @@ export interface LinearReport extends ExportReport {
   /** Whether an entry with the name was added, which the source has elsewhere. */
   readonly addedName: boolean;
   /**
-   * Resets of omp (`reset_boundary`) on the path, of which each entry is exported. pi does not know
-   * them: behind them, its model sees what omp's does not see any more.
+   * Resets of omp (`reset_boundary`) behind the last compaction. They stay, as the path is whole,
+   * but pi does not know them: its model sees what omp's does not see any more.
    */
   readonly resets: number;
 }

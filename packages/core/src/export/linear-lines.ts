@@ -119,11 +119,17 @@ async function* chained(
         yield isWordy ? converted(work, row, linked, names) : linked;
       }
       yield newline;
-      if (index.kindOf(row).type === "reset_boundary") counts.resets += 1;
+      noteReset(counts, index.kindOf(row).type);
       parentId = index.idOf(row);
     }
   }
   return parentId;
+}
+
+/** Behind a compaction, pi sees what omp does, whatever was reset before it. */
+function noteReset(counts: ConversionCounts, type: string): void {
+  if (type === "compaction") counts.resets = 0;
+  if (type === "reset_boundary") counts.resets += 1;
 }
 
 function lineSource({ path, settings, log }: Engine): LineSource {
