@@ -18,7 +18,7 @@ import {
 } from "@branchlog/core/connectonion";
 import type { Style } from "./style.ts";
 import { oneLine } from "./text/clean-text.ts";
-import { addedNameText, changedText } from "./text/conversion-text.ts";
+import { addedNameText, changedText, resetsText } from "./text/conversion-text.ts";
 import { importedTurnsText, importText } from "./text/import-text.ts";
 import { countText } from "./text/quantities.ts";
 import { lossText } from "./text/loss-text.ts";
@@ -90,8 +90,8 @@ async function exportPath(source: string, target: string, options: ExportOptions
   const report = await exportLinear(source, target, options);
   const changed = changedText(report.converted);
   const converted = changed === "" ? "" : `converted for pi: ${changed}\n`;
-  const name = addedNameText(report.addedName);
-  return { json: report, text: () => `${writtenText(report)}${converted}${name}` };
+  const notes = `${addedNameText(report.addedName)}${resetsText(report.resets)}`;
+  return { json: report, text: () => `${writtenText(report)}${converted}${notes}` };
 }
 
 function writtenText({ path, bytes }: ExportReport): string {

@@ -46,6 +46,7 @@ describe("a session of pi for omp", () => {
       converted: { model_change: 1, session_info: 2, compaction: 1 },
       badLines: 0,
       addedName: false,
+      resets: 0,
     });
     expect(recordsIn(path)).toMatchObject([
       { ...header, title: "Second" },

@@ -9,6 +9,7 @@ import { encodeTitleSlot } from "../../../packages/core/src/dialects/title-slot.
 import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
 import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { arbitraryOmpTree } from "../projections/arbitrary-omp-tree.ts";
 import { arbitraryTree } from "../projections/arbitrary-tree.ts";
 import { stored, user } from "../projections/sample-entries.ts";
 import { fileOf, header, linesOf, messagesAt, recordsIn, textLines } from "./session-files.ts";
@@ -77,9 +78,12 @@ describe("a fork", () => {
     },
   );
 
-  it("has the context of the source at every entry (Verifies: P22)", async () => {
+  it.each([
+    ["pi", arbitraryTree],
+    ["omp", arbitraryOmpTree],
+  ])("has the context of the source at every entry, of %s (Verifies: P22)", async (_, tree) => {
     await fc.assert(
-      fc.asyncProperty(arbitraryTree, fc.nat(), async (entries, choice) => {
+      fc.asyncProperty(tree, fc.nat(), async (entries, choice) => {
         const fs = new MemoryFileSystem();
         const ports = createMemoryPorts({ fs });
         fs.writeFileSync("/s.jsonl", Buffer.from(linesOf([header, ...entries])));
@@ -95,6 +99,45 @@ describe("a fork", () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  it.each([
+    ["a label", "3", { firstKeptEntryId: "", providerReplayThroughEntryId: "2" }],
+    ["the second of two labels", "4", { firstKeptEntryId: "", providerReplayThroughEntryId: "2" }],
+    ["a label above all", "1", { firstKeptEntryId: "2", providerReplayThroughEntryId: "1" }],
+    ["the last label", "6", { firstKeptEntryId: "", providerReplayThroughEntryId: "5" }],
+    ["a label below", "9", { firstKeptEntryId: "", providerReplayThroughEntryId: "8" }],
+  ])("keeps what follows what was replayed, up to %s that it leaves out", async (_, id, links) => {
+    const label = (own: string, parentId: string | null): object =>
+      stored("label", own, parentId, { targetId: "2", label: `l${own}` });
+    const replayed = { firstKeptEntryId: "", providerReplayThroughEntryId: id };
+    const long = { summary: "s", tokensBefore: 1, preserveData: { replay: "x".repeat(2000) } };
+    const source = fileOf(
+      header,
+      label("1", null),
+      user("2", "1", "a"),
+      label("3", "2"),
+      label("4", "3"),
+      user("5", "4", "b"),
+      label("6", "5"),
+      stored("compaction", "7", "6", { ...long, ...replayed }),
+      user("8", "7", "c"),
+      label("9", "8"),
+    );
+    for (const lineBytesMax of [1000, 100_000]) {
+      const target = join(temporaryDirectory(), "f.jsonl");
+      const { path } = await forkSession(source, { target, lineBytesMax });
+      expect(recordsIn(path)[3]).toMatchObject({ type: "compaction", ...links });
+      expect(await messagesAt(path)).toBe(await messagesAt(source));
+    }
+  });
+
+  it("ends before an entry that is damaged, as the context there does", async () => {
+    const torn = JSON.stringify(user("2", "1", "b")).replace('"b"', "torn");
+    const source = fileOf(header, user("1", null, "a"), torn, user("3", "2", "c"));
+    const { path, at, entries } = await forkSession(source, { at: "2" });
+    expect([at, entries]).toEqual(["1", 1]);
+    expect(await messagesAt(path)).toBe(await messagesAt(source, "2"));
   });
 
   it("takes lines of any length, in pieces where they stay as they are", async () => {

@@ -11,7 +11,7 @@ import type { ConversionTarget } from "../../../packages/core/src/dialects/conve
 
 function convert(text: string, to: ConversionTarget, nameBefore?: string): string {
   const value = JSON.parse(text) as JsonObject;
-  return convertLine(Buffer.from(text), value, to, nameBefore).toString();
+  return convertLine(Buffer.from(text), value, to, { nameBefore }).toString();
 }
 
 const start = '"id":"1","parentId":null,"timestamp":"t"';

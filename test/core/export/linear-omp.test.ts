@@ -62,6 +62,7 @@ describe("a path of a session of omp", () => {
     expect(changes).toEqual({
       converted: { model_change: 1, thinking_level_change: 1, title_change: 1, compaction: 1 },
       addedName: true,
+      resets: 0,
     });
     const records = recordsIn(path);
     expect(records).toMatchObject([

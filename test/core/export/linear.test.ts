@@ -123,22 +123,55 @@ describe("a linear export", () => {
     expect(readFileSync(target, "utf8")).toBe("mine");
   });
 
-  it("of any tree is the path, once", async () => {
+  it("has the name and the labels that are last in the file, though not on the path", async () => {
+    const entry = (type: string, id: string, parentId: string | null, rest: object): object => {
+      return { type, id, parentId, timestamp: `${time}#${id}`, ...rest };
+    };
+    const path = logOf([
+      entry("session_info", "2", "1", { name: "first in the file" }),
+      entry("label", "4", "2", { targetId: "2", label: "first in the file" }),
+      entry("label", "5", "4", { targetId: "1", label: "cleared" }),
+      entry("label", "0", null, { targetId: "2", label: "last in the file" }),
+      entry("label", "6", "0", { targetId: "1" }),
+      entry("session_info", "1", "6", { name: "last in the file" }),
+    ]);
+    const [session, linear] = [await openSession(path), await exported(path, "5")];
+    expect(linear.name).toBe("last in the file");
+    expect([linear.name, linear.labels]).toEqual([session.name, session.labels]);
+    const own = ["0", "6", "1", "2", "4", "5"];
+    const ids = await idsOnBranch(linear);
+    expect([ids.slice(0, 6), ids.length]).toEqual([own, 9]);
+    // What is exported again says it all in its place.
+    expect(linesOf((await exported(linear.path)).path)).toEqual(linesOf(linear.path));
+  });
+
+  it("of a damaged entry is the path to it without it, as its context is", async () => {
+    const said = (id: string, parentId: string | null): string => {
+      const message = { role: "user", content: `m${id}`, timestamp: 1 };
+      return JSON.stringify({ type: "message", id, parentId, timestamp: time, message });
+    };
+    const path = logOf([said("1", null), said("2", "1").replace('"m2"', "torn"), said("3", "2")]);
+    const session = await openSession(path, { access: "read" });
+    expect((await session.context({ at: "2" })).messages).toHaveLength(1);
+    const linear = await exported(path, "2");
+    expect(await idsOnBranch(linear)).toEqual(["1"]);
+    expect(await linear.context()).toEqual(await session.context({ at: "2" }));
+  });
+
+  it("of any tree is the path, once, in whatever order its entries stand", async () => {
     const parents = fc.array(fc.nat(1000), { minLength: 1, maxLength: 30 });
     await fc.assert(
-      fc.asyncProperty(parents, fc.nat(1000), async (choices, chosen) => {
-        const lines = [
-          { type: "session", version: 3, id: "s", timestamp: time, cwd: "/w" },
-          ...treeOf(choices),
-        ];
-        const path = join(temporaryDirectory(), "s.jsonl");
-        writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+      fc.asyncProperty(parents, fc.nat(1000), fc.boolean(), async (choices, chosen, isTurned) => {
+        const tree = treeOf(choices);
+        const path = logOf(isTurned ? tree.toReversed() : tree);
         const at = `e${chosen % choices.length}`;
         const session = await openSession(path, { access: "read" });
         const linear = await exported(path, at);
         const wanted = (await session.branch(at)).map(({ id }) => id);
         expect((await idsOnBranch(linear)).slice(0, wanted.length)).toEqual(wanted);
         expect(await linear.context()).toEqual(await session.context({ at }));
+        expect(linear.name).toBe(session.name);
+        for (const id of wanted) expect(linear.label(id)).toEqual(session.label(id));
       }),
       { numRuns: 40 },
     );
@@ -146,6 +179,17 @@ describe("a linear export", () => {
 });
 
 const time = "2026-01-01T00:00:00.000Z";
+
+/** A session of entries, and of lines as they are. */
+function logOf(entries: readonly (object | string)[]): string {
+  const path = join(temporaryDirectory(), "s.jsonl");
+  const header = { type: "session", version: 3, id: "s", timestamp: time, cwd: "/w" };
+  const lines = [header, ...entries].map((line) =>
+    typeof line === "string" ? line : JSON.stringify(line),
+  );
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
+  return path;
+}
 
 /** A random tree of messages, labels, names and compactions. */
 function treeOf(choices: readonly number[]): object[] {

@@ -227,3 +227,26 @@ describe("an import", () => {
     expect(session.diagnostics).toEqual([]);
   });
 });
+
+describe("a source that is rewritten while it is imported", () => {
+  const said = (text: string): object => ({ ...hi, message: { role: "user", content: text } });
+
+  it.each([
+    ["other words of the same length", said("Ho")],
+    ["fewer", { ...said(""), uuid: "" }],
+  ])("gives no log: %s", async (_, rewritten) => {
+    const source = sourceOf([hi]);
+    const directory = temporaryDirectory();
+    const onProgress = (): void => writeFileSync(source, `${JSON.stringify(rewritten)}\n`);
+    const imported = importSession(source, join(directory, "t.jsonl"), { onProgress });
+    expect(await codeOf(imported)).toBe("ERR_LOG_CHANGED");
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("is imported as far as it went if it only goes on", async () => {
+    const source = sourceOf([hi]);
+    const onProgress = (): void => appendFileSync(source, `${JSON.stringify(hi)}\n`);
+    const { report } = await importedFile(source, { onProgress });
+    expect(report.lines).toBe(1);
+  });
+});

@@ -6,7 +6,7 @@ import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sizeOf, withProgress } from "../progress.ts";
 import { sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
-import { addedNameText, changedText } from "../text/conversion-text.ts";
+import { addedNameText, changedText, resetsText } from "../text/conversion-text.ts";
 import { countText } from "../text/quantities.ts";
 
 /** What `branchlog convert` was asked. */
@@ -42,11 +42,13 @@ function resultText({
   converted,
   badLines,
   addedName,
+  resets,
 }: ConversionResult): string {
   const changed = changedText(converted) || "no entry had to change";
   return [
     `converted ${countText(entries, "entry", "entries")} for ${to}: ${changed}\n`,
     addedNameText(addedName),
+    resetsText(resets),
     badLines === 0 ? "" : `copied ${countText(badLines, "damaged line")} as found\n`,
     `${oneLine(path, 400)}\n`,
   ].join("");

@@ -1,6 +1,6 @@
 /** What changed when a session was written in another agent's words, as people read it. Pure. */
 import type { ConversionResult } from "@branchlog/core";
-import { numberText } from "./quantities.ts";
+import { countText, numberText } from "./quantities.ts";
 
 /** The entries that changed, by their type; empty if none did. */
 export function changedText(converted: ConversionResult["converted"]): string {
@@ -11,4 +11,10 @@ export function changedText(converted: ConversionResult["converted"]): string {
 /** A line about an entry that holds the name; empty if none was needed. */
 export function addedNameText(addedName: boolean): string {
   return addedName ? "added an entry with the name\n" : "";
+}
+
+/** A line about resets that mean nothing to pi; empty if there are none. */
+export function resetsText(resets: number): string {
+  if (resets === 0) return "";
+  return `pi does not know ${countText(resets, "reset")}: its model sees what came before\n`;
 }

@@ -6,7 +6,7 @@
 import type { NewLinks } from "../dialects/relink-line.ts";
 import { spliceDraft } from "../entries/encode-entry.ts";
 import type { KnownDraft } from "../entries/entry-draft.ts";
-import type { SessionEntry } from "../entries/entry-types.ts";
+import type { CompactionEntry, SessionEntry } from "../entries/entry-types.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
 import { nameInForce, sessionName } from "../projections/name.ts";
 import type { GivenName } from "../projections/name.ts";
@@ -18,10 +18,18 @@ import { freshIds } from "./fresh-ids.ts";
 export interface Branch {
   /** The entries that are copied, root first. */
   readonly rows: readonly number[];
-  /** Ids of label entries that are left out, with the entry that follows each on the branch. */
-  readonly successors: ReadonlyMap<string, string>;
+  /** Label entries that are left out, by their ids. */
+  readonly dropped: ReadonlyMap<string, DroppedLabel>;
   /** Whether a session with this branch is worth a file. */
   readonly isConversation: boolean;
+}
+
+/** Where on the branch a label was that is left out. */
+interface DroppedLabel {
+  /** The copied entry before it; undefined: it was above all of them. */
+  readonly before: string | undefined;
+  /** The copied entry after it; undefined: it was below all of them. */
+  after: string | undefined;
 }
 
 /** The branch that ends in a row. Reads the bodies that were not parsed yet. */
@@ -29,23 +37,27 @@ export function branchTo(engine: Engine, leafRow: number): Branch {
   const { index } = engine;
   const path = readableRows(engine, pathToRow(index, leafRow).rows);
   const rows: number[] = [];
-  const successors = new Map<string, string>();
-  let dropped: string[] = [];
+  const dropped = new Map<string, DroppedLabel>();
+  let open: DroppedLabel[] = [];
+  let before: string | undefined;
   for (const row of path) {
     const id = index.idOf(row);
     if (index.kindOf(row).type === "label") {
-      dropped.push(id);
+      const label = { before, after: undefined };
+      dropped.set(id, label);
+      open.push(label);
       continue;
     }
-    for (const label of dropped) successors.set(label, id);
-    dropped = [];
+    for (const label of open) label.after = id;
+    open = [];
+    before = id;
     rows.push(row);
   }
   const speaks = (row: number): boolean => {
     const { type, role } = index.kindOf(row);
     return isConversation(type, role);
   };
-  return { rows, successors, isConversation: rows.some(speaks) };
+  return { rows, dropped, isConversation: rows.some(speaks) };
 }
 
 /** The bytes of a branch: its entries, then the name and the labels. */
@@ -74,13 +86,27 @@ export function isConversation(type: string, role: string | undefined): boolean 
   return type === "message" && (role === "user" || role === "assistant");
 }
 
-/** A boundary on a label that is left out becomes the next entry, so that as much is kept. */
-function movedBoundary(engine: Engine, row: number, { successors }: Branch): NewLinks {
-  if (successors.size === 0 || engine.index.kindOf(row).type !== "compaction") return {};
+/** A boundary on a label that is left out moves to the next entry, so that as much is kept. */
+function movedBoundary(engine: Engine, row: number, { dropped }: Branch): NewLinks {
+  if (dropped.size === 0 || engine.index.kindOf(row).type !== "compaction") return {};
   const entry = engine.bodies.entrySync(row);
   if (entry?.type !== "compaction") return {};
-  const firstKeptEntryId = successors.get(entry.firstKeptEntryId);
-  return firstKeptEntryId === undefined ? {} : { firstKeptEntryId };
+  const first = dropped.get(entry.firstKeptEntryId)?.after;
+  const firstKept = first === undefined ? {} : { firstKeptEntryId: first };
+  return { ...firstKept, ...movedReplay(entry, dropped) };
+}
+
+/**
+ * What is kept begins behind what was replayed, so that this ends at the entry before the label. If
+ * there is none, all is kept, which the other boundary says.
+ */
+function movedReplay(entry: CompactionEntry, dropped: Branch["dropped"]): NewLinks {
+  const { firstKeptEntryId, providerReplayThroughEntryId: replayed } = entry;
+  const label = replayed === undefined ? undefined : dropped.get(replayed);
+  if (label === undefined) return {};
+  const { before, after } = label;
+  if (before !== undefined) return { providerReplayThroughEntryId: before };
+  return firstKeptEntryId === "" && after !== undefined ? { firstKeptEntryId: after } : {};
 }
 
 interface CarriedDraft {

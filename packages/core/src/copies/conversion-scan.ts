@@ -12,7 +12,12 @@ import type {
   LineSink,
   LongLine,
 } from "@branchlog/streaming";
-import { convertibleTypes, dialectOfConverted, nameIn } from "../dialects/convert-entry.ts";
+import {
+  convertibleTypes,
+  dialectOfConverted,
+  nameIn,
+  replayedThrough,
+} from "../dialects/convert-entry.ts";
 import type { ConversionTarget } from "../dialects/convert-entry.ts";
 import { tellingTypes } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
@@ -52,6 +57,10 @@ export class ConversionScan implements LineSink {
   /** Of the first entry that only one of the agents writes, once it is converted. */
   ofEntries: DialectName | undefined;
   entries = 0;
+  /** Entries that let a model of omp see only what follows them. */
+  resets = 0;
+  /** Whether a compaction says what it keeps by what is replayed. */
+  hasReplays = false;
   /** Lines that hold no record. */
   badLines = 0;
   /** Records before the header that look like entries. */
@@ -130,7 +139,9 @@ export class ConversionScan implements LineSink {
     if (typeof type !== "string" || typeof id !== "string" || type === "session") return;
     this.entries += 1;
     if (tellingTypes.includes(type)) this.ofEntries ??= dialectOfConverted(value, this.#to);
+    if (type === "reset_boundary") this.resets += 1;
     if (!convertibleTypes.has(type)) return;
+    if (replayedThrough(value) !== undefined) this.hasReplays = true;
     this.#places.push(offset, length);
     this.name = nameIn(value) ?? this.name;
   }

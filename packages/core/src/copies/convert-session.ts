@@ -21,8 +21,9 @@ import { createStreamedLog, inTurns, requireFree } from "../store/streamed-log.t
 import { LogFile } from "../store/log-file.ts";
 import { ConversionScan } from "./conversion-scan.ts";
 import { convertedChunks } from "./converted-bytes.ts";
-import type { ConversionCounts } from "./converted-bytes.ts";
-import { requireSameLog } from "./source-log.ts";
+import type { Conversion, ConversionCounts } from "./converted-bytes.ts";
+import { keptEntryFinder } from "./kept-entries.ts";
+import { requireSameLog } from "../session/same-log.ts";
 
 /** What to convert to, and where. */
 export interface ConvertOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
@@ -49,6 +50,11 @@ export interface ConversionResult {
   readonly badLines: number;
   /** Whether an entry with the name was added, which the source has elsewhere. */
   readonly addedName: boolean;
+  /**
+   * Resets of omp (`reset_boundary`) in a session for pi. They stay as they are, but pi does not
+   * know them: behind them, its model sees what omp's does not see any more.
+   */
+  readonly resets: number;
 }
 
 /**
@@ -107,16 +113,29 @@ async function scanned(
 async function converted(
   { settings, ...reading }: Reading,
   found: ConversionScan,
-  { to, target, signal }: ConvertOptions,
+  options: ConvertOptions,
 ): Promise<ConversionResult> {
+  const { to, target, signal } = options;
   const path = resolve(target);
   const { ports } = settings;
-  const counts: ConversionCounts = { converted: {}, addedName: false };
-  const chunks = convertedChunks({ ...reading, found, to, ids: ports.ids, counts });
+  const resets = to === "pi" ? found.resets : 0;
+  const counts: ConversionCounts = { converted: {}, addedName: false, resets };
+  const keptEntry = await keptEntries(reading.file.path, found, options);
+  const chunks = convertedChunks({ ...reading, found, to, ids: ports.ids, keptEntry, counts });
   requireFree(ports, path);
   await createStreamedLog(ports, path, inTurns(chunks, signal));
   const { entries, badLines } = found;
   return { path, source: reading.file.path, to, entries, badLines, ...counts };
+}
+
+/** Only what a few newer logs of omp hold needs their tree, and is worth indexing them for it. */
+async function keptEntries(
+  path: string,
+  { hasReplays }: ConversionScan,
+  { to, signal, ...options }: ConvertOptions,
+): Promise<Conversion["keptEntry"]> {
+  if (to !== "pi" || !hasReplays) return () => undefined;
+  return keptEntryFinder(await Engine.open(path, { ...options, access: "read" }, signal));
 }
 
 /** A copy in the current version, beside the target, for the caller to remove. */

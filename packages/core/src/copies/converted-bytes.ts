@@ -5,7 +5,13 @@
 import { decodeLine, linesBackwardSync, readRange, readShallow } from "@branchlog/streaming";
 import type { DecodedLine } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
-import { convertHeader, convertLine, nameIn, withDialect } from "../dialects/convert-entry.ts";
+import {
+  convertHeader,
+  convertLine,
+  nameIn,
+  replayedThrough,
+  withDialect,
+} from "../dialects/convert-entry.ts";
 import type { ConversionTarget } from "../dialects/convert-entry.ts";
 import { bodyBytesMax } from "../limits.ts";
 import { isStillThere } from "../session/log-identity.ts";
@@ -17,13 +23,15 @@ import { newline } from "./entry-lines.ts";
 import { nameLine, nameTime } from "./name-line.ts";
 import { packedBytes } from "./packed-bytes.ts";
 import type { ByteRange } from "./packed-bytes.ts";
-import { logChanged } from "./source-log.ts";
+import { logChanged } from "../session/same-log.ts";
 
 /** What a conversion came to, complete once all bytes were taken. */
 export interface ConversionCounts {
   /** By the type in the source. */
   readonly converted: Record<string, number>;
   addedName: boolean;
+  /** Resets of omp that stay as they are in a log for pi, which does not know them. */
+  resets: number;
 }
 
 /** A session that is converted. */
@@ -34,6 +42,8 @@ export interface Conversion {
   readonly found: ConversionScan;
   readonly to: ConversionTarget;
   readonly ids: IdSource;
+  /** What the compaction at an offset keeps behind what is replayed. */
+  readonly keptEntry: (offset: number, replayed: string) => string | undefined;
   /** By which bytes the file is known. */
   readonly remembered: RememberedBytes;
   readonly counts: ConversionCounts;
@@ -52,7 +62,7 @@ export function* convertedChunks(conversion: Conversion): Generator<Buffer> {
 }
 
 function* convertedPieces(conversion: Conversion): Generator<Buffer | ByteRange> {
-  const { file, size, found, to, counts } = conversion;
+  const { file, size, found, to } = conversion;
   const { slot, header } = found;
   let at = startsWithMark(file) ? byteOrderMark.length : 0;
   if (slot !== undefined && to === "pi") {
@@ -67,22 +77,38 @@ function* convertedPieces(conversion: Conversion): Generator<Buffer | ByteRange>
     yield withDialect(converted, to, { hasTitleSlot, ofEntries: found.ofEntries });
     at = endOf(header);
   }
-  let nameBefore: string | undefined;
-  for (const place of found.places()) {
-    if (place.length > bodyBytesMax) continue;
-    const line = lineAt(file, place);
-    const decoded = decodeLine(line);
-    if (!decoded.ok) continue;
-    const converted = convertLine(line, decoded.value, to, nameBefore);
-    nameBefore = nameIn(decoded.value) ?? nameBefore;
-    if (converted === line) continue;
+  for (const { place, line } of convertedLines(conversion)) {
     yield { from: at, to: place.offset };
-    yield converted;
+    yield line;
     at = endOf(place);
-    countConverted(counts, decoded.value["type"]);
   }
   yield { from: at, to: size };
   if (to === "pi") yield* nameEntry(conversion);
+}
+
+/** The lines of entries that change, and where. */
+function* convertedLines({
+  file,
+  found,
+  to,
+  counts,
+  keptEntry,
+}: Conversion): Generator<{ readonly place: LinePlace; readonly line: Buffer }> {
+  let nameBefore: string | undefined;
+  for (const place of found.places()) {
+    if (place.length > bodyBytesMax) continue;
+    const stored = lineAt(file, place);
+    const decoded = decodeLine(stored);
+    if (!decoded.ok) continue;
+    const { value } = decoded;
+    const replayed = replayedThrough(value);
+    const keptFrom = replayed === undefined ? undefined : keptEntry(place.offset, replayed);
+    const line = convertLine(stored, value, to, { nameBefore, keptFrom });
+    nameBefore = nameIn(value) ?? nameBefore;
+    if (line === stored) continue;
+    yield { place, line };
+    countConverted(counts, value["type"]);
+  }
 }
 
 /** The name that the session has, wherever it is said: slot, entries, header. */

@@ -8,7 +8,7 @@ import { readFullySync } from "../bodies/body-reader.ts";
 import { planReads } from "../bodies/read-plan.ts";
 import { currentVersion, entryForm } from "../dialects/header.ts";
 import { migrateLine } from "../dialects/migrate-line.ts";
-import { relinkLine } from "../dialects/relink-line.ts";
+import { isEmptyLinks, relinkLine } from "../dialects/relink-line.ts";
 import type { NewLinks } from "../dialects/relink-line.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { bodyBytesMax } from "../limits.ts";
@@ -56,7 +56,7 @@ export function* relinkedLine(
   links: NewLinks,
 ): Generator<Buffer> {
   if (line !== null) yield relinkLine(line, links);
-  else if (links.parentId === undefined && links.firstKeptEntryId === undefined) {
+  else if (isEmptyLinks(links)) {
     yield* readRange(log.file, index.rows.offset(row), index.rows.length(row));
   } else yield relinkLine(bodies.lineSync(row), links);
   yield newline;

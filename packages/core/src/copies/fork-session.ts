@@ -8,14 +8,14 @@ import { rowFlags } from "../index-table/row-table.ts";
 import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
 import { Engine } from "../session/engine.ts";
 import type { EngineOptions } from "../session/engine-options.ts";
-import { requireNode, requireRow } from "../session/named-entry.ts";
+import { settledRow } from "../session/named-entry.ts";
 import { newHeader } from "../session/new-header.ts";
 import { createStreamedLog, inTurns, requireFree } from "../store/streamed-log.ts";
 import { branchLines, branchTo } from "./branched-session.ts";
 import type { Branch } from "./branched-session.ts";
 import { inLargeChunks } from "../store/large-chunks.ts";
 import { headerLines, sessionPath } from "./session-header.ts";
-import { requireSameLog } from "./source-log.ts";
+import { requireSameLog } from "../session/same-log.ts";
 
 /** How a session is forked. */
 export interface ForkOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
@@ -76,15 +76,13 @@ export async function forkSession(source: string, options: ForkOptions = {}): Pr
     path,
     id: header.id,
     source: parentSession,
-    at: at ?? (last === undefined ? null : index.idOf(last)),
+    at: last === undefined ? null : index.idOf(last),
     entries: branch.rows.length,
   };
 }
 
 function rowAt(engine: Engine, at: string | undefined): number {
-  if (at === undefined) return tailRow(engine.index);
-  requireNode(engine, at);
-  return requireRow(engine, at);
+  return at === undefined ? tailRow(engine.index) : settledRow(engine, at);
 }
 
 /** Reads the bodies that were not parsed yet, so that copying need not block for it. */

@@ -28,22 +28,28 @@ export const convertibleTypes: ReadonlySet<string> = new Set([
   "title_change",
 ]);
 
+/** What the other entries of a log say about one that is converted. */
+export interface LineSurroundings {
+  /** What the entry before that names the session says; undefined if none does. */
+  readonly nameBefore?: string | undefined;
+  /** For {@link replayedThrough}: the entry behind it on the way to the compaction, if any is. */
+  readonly keptFrom?: string | undefined;
+}
+
 /**
  * The line of an entry for that agent.
  *
  * @param line As it is stored, with or without its line ending, which is kept.
  * @param value What the line holds.
- * @param nameBefore What the entry before this one that names the session says; undefined if none
- * does.
  * @returns The same buffer if there is nothing to change.
  */
 export function convertLine(
   line: Buffer,
   value: JsonObject,
   to: ConversionTarget,
-  nameBefore: string | undefined,
+  around: LineSurroundings,
 ): Buffer {
-  const { changes, added } = to === "omp" ? forOmp(value, nameBefore) : forPi(value, nameBefore);
+  const { changes, added } = to === "omp" ? forOmp(value, around.nameBefore) : forPi(value, around);
   if (changes.length === 0 && added.length === 0) return line;
   const object = locateMembers(line, 0, line.length);
   if (object === null) return line;
@@ -57,6 +63,16 @@ export function nameIn(value: JsonObject): string | undefined {
   const title = type === "title_change" ? value["title"] : undefined;
   if (typeof name === "string") return name;
   return typeof title === "string" ? title : undefined;
+}
+
+/**
+ * The last entry that a provider replays, of a compaction of omp that says by it alone what is
+ * kept: what follows it. pi looks for the first kept entry, and would keep nothing.
+ */
+export function replayedThrough(value: JsonObject): string | undefined {
+  const { type, firstKeptEntryId, providerReplayThroughEntryId: replayed } = value;
+  const isAlone = type === "compaction" && firstKeptEntryId === "";
+  return isAlone && typeof replayed === "string" ? replayed : undefined;
 }
 
 /**
@@ -87,7 +103,7 @@ export function dialectOfConverted(
   to: ConversionTarget,
 ): DialectName | undefined {
   const line = Buffer.from(JSON.stringify(value));
-  const converted = decodeLine(convertLine(line, value, to, undefined));
+  const converted = decodeLine(convertLine(line, value, to, {}));
   return converted.ok ? dialectOfEntry(converted.value) : undefined;
 }
 
@@ -136,13 +152,14 @@ function forOmp(value: JsonObject, nameBefore: string | undefined): LineChanges 
   }
 }
 
-function forPi(value: JsonObject, nameBefore: string | undefined): LineChanges {
+function forPi(value: JsonObject, { nameBefore, keptFrom }: LineSurroundings): LineChanges {
   switch (value["type"]) {
     case "model_change":
       return splitModel(value);
     case "thinking_level_change":
       return namedLevel(value);
     case "compaction":
+      return keptByName(value, keptFrom);
     case "branch_summary":
       return renamed(value, "fromExtension", "fromHook");
     case "title_change":
@@ -200,6 +217,14 @@ function renamed(value: JsonObject, from: string, to: string): LineChanges {
   const flag: JsonValue | undefined = value[from];
   if (flag === undefined || Object.hasOwn(value, to)) return unchanged;
   return { changes: [[from, [[to, JSON.stringify(flag)]]]], added: [] };
+}
+
+/** A compaction for pi, which keeps what its first kept entry says, and by nothing else. */
+function keptByName(value: JsonObject, keptFrom: string | undefined): LineChanges {
+  const { changes, added } = renamed(value, "fromExtension", "fromHook");
+  if (keptFrom === undefined || replayedThrough(value) === undefined) return { changes, added };
+  const first: NewValue = ["firstKeptEntryId", JSON.stringify(keptFrom)];
+  return { changes: [...changes, ["firstKeptEntryId", [first]]], added };
 }
 
 function titleChange(value: JsonObject, nameBefore: string | undefined): LineChanges {

@@ -11,6 +11,14 @@ import { locateMembers } from "./object-members.ts";
 export interface NewLinks {
   readonly parentId?: string | null;
   readonly firstKeptEntryId?: string;
+  readonly providerReplayThroughEntryId?: string;
+}
+
+const linkKeys = ["parentId", "firstKeptEntryId", "providerReplayThroughEntryId"] as const;
+
+/** Whether there is nothing to change. */
+export function isEmptyLinks(links: NewLinks): boolean {
+  return linkKeys.every((key) => links[key] === undefined);
 }
 
 /**
@@ -22,7 +30,7 @@ export interface NewLinks {
  */
 export function relinkLine(line: Buffer, links: NewLinks): Buffer {
   const values: NewValue[] = [];
-  for (const key of ["parentId", "firstKeptEntryId"] as const) {
+  for (const key of linkKeys) {
     const link = links[key];
     if (link !== undefined) values.push([key, JSON.stringify(link)]);
   }

@@ -12,9 +12,11 @@ import { isObject } from "../entries/json-fields.ts";
 import { Engine } from "../session/engine.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { EngineOptions } from "../session/engine-options.ts";
+import { piecesOfOneLog } from "../session/same-log.ts";
 import { createStreamedLog, requireFree } from "../store/streamed-log.ts";
 import { exportedPath, pathRows } from "./exported-path.ts";
 import { inLargePieces, linearLines } from "./linear-lines.ts";
+import type { LinearExport } from "./linear-lines.ts";
 import { entryMarkdown, markdownIndent, markdownTitle } from "./markdown-text.ts";
 
 /** What is exported, and how the source is read. */
@@ -38,17 +40,31 @@ export interface LinearReport extends ExportReport {
   readonly converted: Readonly<Record<string, number>>;
   /** Whether an entry with the name was added, which the source has elsewhere. */
   readonly addedName: boolean;
+  /**
+   * Resets of omp (`reset_boundary`) behind the last compaction. They stay, as the path is whole,
+   * but pi does not know them: its model sees what omp's does not see any more.
+   */
+  readonly resets: number;
 }
 
 /**
  * A path of a session as Markdown, piece by piece.
- * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`.
+ * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`. `ERR_LOG_CHANGED`, at the end at
+ * the latest, if the source was replaced or rewritten meanwhile: the pieces are of no use then.
  */
 export async function* markdownPieces(
   source: string,
   { at, signal, ...options }: ExportOptions = {},
 ): AsyncGenerator<string, void, undefined> {
   const engine = await Engine.open(source, { ...options, access: "read" }, signal);
+  yield* piecesOfOneLog(engine, markdownTexts(engine, at, signal));
+}
+
+async function* markdownTexts(
+  engine: Engine,
+  at: string | undefined,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, undefined> {
   const rows = pathRows(engine, at);
   yield markdownTitle(engine.header, engine.log.state.name);
   for await (const { row, entry } of engine.bodies.entries(rows, signal)) {
@@ -71,13 +87,13 @@ function hasCalls(entry: SessionEntry): boolean {
  * A path of a session as the bytes of a log of pi, piece by piece: the header of the source, and
  * each entry of the path once, with its bytes, in pi's words as `convertSession` has them. Entries
  * that stand elsewhere and are in force on the path (the name of the session, labels) come last.
- * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`.
+ * @throws BranchlogError as {@link markdownPieces}.
  */
 export function linearPieces(
   source: string,
   options: ExportOptions = {},
 ): AsyncGenerator<Buffer, void, undefined> {
-  return countedPieces(source, options, { converted: {}, addedName: false });
+  return countedPieces(source, options, { converted: {}, addedName: false, resets: 0 });
 }
 
 async function* countedPieces(
@@ -86,8 +102,16 @@ async function* countedPieces(
   counts: ConversionCounts,
 ): AsyncGenerator<Buffer, void, undefined> {
   const engine = await Engine.open(source, { ...options, access: "read" }, signal);
-  const path = await exportedPath(engine, at, signal);
-  yield* inLargePieces(linearLines({ engine, ...path, signal, counts }));
+  yield* piecesOfOneLog(engine, linearBytes(engine, at, { signal, counts }));
+}
+
+async function* linearBytes(
+  engine: Engine,
+  at: string | undefined,
+  rest: Pick<LinearExport, "signal" | "counts">,
+): AsyncGenerator<Buffer, void, undefined> {
+  const path = await exportedPath(engine, at, rest.signal);
+  yield* inLargePieces(linearLines({ engine, ...path, ...rest }));
 }
 
 /**
@@ -114,7 +138,7 @@ export async function exportLinear(
   target: string,
   options: ExportOptions = {},
 ): Promise<LinearReport> {
-  const counts: ConversionCounts = { converted: {}, addedName: false };
+  const counts: ConversionCounts = { converted: {}, addedName: false, resets: 0 };
   const report = await written(target, options, countedPieces(source, options, counts));
   return { ...report, ...counts };
 }

@@ -11,19 +11,22 @@ import type { LineSource, RowLine } from "../bodies/row-lines.ts";
 import { countConverted } from "../copies/converted-bytes.ts";
 import type { ConversionCounts } from "../copies/converted-bytes.ts";
 import { freshIds } from "../copies/fresh-ids.ts";
-import { nameLine, nameTime } from "../copies/name-line.ts";
+import { firstKeptRow } from "../copies/kept-entries.ts";
+import { nameLine } from "../copies/name-line.ts";
 import {
   convertHeader,
   convertibleTypes,
   convertLine,
   dialectOfConverted,
   nameIn,
+  replayedThrough,
   withDialect,
 } from "../dialects/convert-entry.ts";
 import { tellingTypes } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { currentVersion } from "../dialects/header.ts";
 import { relinkLine } from "../dialects/relink-line.ts";
+import { encodeDraft, spliceDraft } from "../entries/encode-entry.ts";
 import { bodyBytesMax } from "../limits.ts";
 import type { Engine } from "../session/engine.ts";
 import { headerInCurrentForm } from "../session/migrated-bytes.ts";
@@ -42,20 +45,33 @@ export interface LinearExport extends ExportedPath {
 
 /** The bytes of the log. Damaged entries are left out. */
 export async function* linearLines(work: LinearExport): AsyncGenerator<Buffer, void, undefined> {
-  const { engine, rows, carried, addedName, counts } = work;
+  const { engine, rows, carried } = work;
   const { state } = engine.log;
   const stored = headerInCurrentForm(state.file, state);
   const header = convertHeader(stored, { version: currentVersion, to: "pi", name: undefined });
   const ofEntries = await dialectOfPath(work);
   yield withDialect(header, "pi", { hasTitleSlot: false, ofEntries });
   yield newline;
-  const parentId = yield* chained(work, [rows, carried]);
-  if (addedName === undefined) return;
+  yield* addedLines(work, yield* chained(work, [rows, carried]));
+}
+
+/** New entries behind the others, for what none of them says in its place. */
+function* addedLines(
+  { engine, addedName, addedLabels, counts }: LinearExport,
+  lastId: string | null,
+): Generator<Buffer> {
   const { settings, index } = engine;
   const ids = { settings, mintEntryId: () => settings.ports.ids.entryId() };
-  const id = freshIds(ids, (taken) => index.rowOfId(taken) >= 0)();
-  const updatedAt = nameTime(state.titleSlot, engine.header);
-  yield nameLine({ name: addedName, updatedAt }, { id, parentId });
+  const mint = freshIds(ids, (taken) => index.rowOfId(taken) >= 0);
+  let parentId = lastId;
+  for (const { targetId, label, timestamp } of addedLabels) {
+    const id = mint();
+    const text = label === "" ? {} : { label };
+    yield spliceDraft(encodeDraft({ type: "label", targetId, ...text }, timestamp), id, parentId);
+    parentId = id;
+  }
+  if (addedName === undefined) return;
+  yield nameLine(addedName, { id: mint(), parentId });
   counts.addedName = true;
 }
 
@@ -83,9 +99,10 @@ const telling: ReadonlySet<string> = new Set(tellingTypes);
 
 /** Entries, each below the one before; returns the id of the last. */
 async function* chained(
-  { engine, signal, counts }: LinearExport,
+  work: LinearExport,
   parts: readonly Iterable<number>[],
 ): AsyncGenerator<Buffer, string | null, undefined> {
+  const { engine, signal, counts } = work;
   const { index } = engine;
   const source = lineSource(engine);
   const names: NameBefore = { name: undefined };
@@ -99,13 +116,20 @@ async function* chained(
       else {
         const whole = await wholeLine(source, line, signal);
         const linked = isLinked ? whole : relinkLine(whole, { parentId });
-        yield isWordy ? converted(linked, names, counts) : linked;
+        yield isWordy ? converted(work, row, linked, names) : linked;
       }
       yield newline;
+      noteReset(counts, index.kindOf(row).type);
       parentId = index.idOf(row);
     }
   }
   return parentId;
+}
+
+/** Behind a compaction, pi sees what omp does, whatever was reset before it. */
+function noteReset(counts: ConversionCounts, type: string): void {
+  if (type === "compaction") counts.resets = 0;
+  if (type === "reset_boundary") counts.resets += 1;
 }
 
 function lineSource({ path, settings, log }: Engine): LineSource {
@@ -123,15 +147,28 @@ interface NameBefore {
   name: string | undefined;
 }
 
-/** The line in pi's words. */
-function converted(line: Buffer, names: NameBefore, counts: ConversionCounts): Buffer {
+/** The line of a row in pi's words. */
+function converted(work: LinearExport, row: number, line: Buffer, names: NameBefore): Buffer {
   const decoded = decodeLine(line);
   if (!decoded.ok) return line;
   const { value } = decoded;
-  const own = convertLine(line, value, "pi", names.name);
+  const around = { nameBefore: names.name, keptFrom: keptFrom(work, row, value) };
+  const own = convertLine(line, value, "pi", around);
   names.name = nameIn(value) ?? names.name;
-  if (own !== line) countConverted(counts, value["type"]);
+  if (own !== line) countConverted(work.counts, value["type"]);
   return own;
+}
+
+/** Entries above the row were read before it: those that are damaged are known. */
+function keptFrom(
+  { engine: { index }, rows }: LinearExport,
+  row: number,
+  value: JsonObject,
+): string | undefined {
+  const replayed = replayedThrough(value);
+  if (replayed === undefined) return undefined;
+  const kept = firstKeptRow(index, { rows, at: rows.indexOf(row), replayed });
+  return kept < 0 ? undefined : index.idOf(kept);
 }
 
 async function* asItIs(

@@ -20,7 +20,7 @@ import { LogBuilder } from "./log-builder.ts";
 import { sessionIdFor } from "./source-facts.ts";
 import type { SourceFacts, SourceKind } from "./source-facts.ts";
 import type { MappingSetting, SourceMapping } from "./source-mapping.ts";
-import { damageOf, readHead, sourceLines, sourceSize } from "./source-reader.ts";
+import { damageOf, readHead, sourceCheck, sourceLines, sourceSize } from "./source-reader.ts";
 
 /** How far an import has come. */
 export interface ImportProgress {
@@ -70,7 +70,8 @@ export interface ImportReport {
  * mapping. A source that grows meanwhile is read as far as it went at the start. Memory is bounded
  * by the longest line and by the number of records, not by what they hold.
  * @throws BranchlogError `ERR_LOG_EXISTS`; `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`,
- * `ERR_LOG_UNREADABLE`, `ERR_NOT_A_SESSION` about the source; `ERR_CREATE_FAILED`.
+ * `ERR_LOG_UNREADABLE`, `ERR_NOT_A_SESSION`, `ERR_LOG_CHANGED` about the source;
+ * `ERR_CREATE_FAILED`. There is no part of a log then.
  * @example
  * const report = await importSession("rollout-2026-01-01.jsonl", "session.jsonl");
  * console.log(report.imported, report.skipped);
@@ -86,13 +87,15 @@ export async function importSession(
   signal?.throwIfAborted();
   const totalBytes = sourceSize(sourcePath);
   requireFree(ports, path);
+  const requireSame = sourceCheck(sourcePath, totalBytes);
   const lines = sourceLines(sourcePath, { to: totalBytes, lineBytesMax, signal });
   try {
     const head = await readHead(sourcePath, lines, from);
     const job = importJob(sourcePath, head.facts);
     const onRead = (bytes: number): void =>
       options.onProgress?.({ bytes, totalBytes, lines: job.setting.tally.lines });
-    await createStreamedLog(ports, path, importedChunks(job, [head.lines, lines], onRead));
+    const chunks = importedChunks(job, [head.lines, lines], onRead);
+    await createStreamedLog(ports, path, endedBy(chunks, requireSame));
     const { log, tally } = job.setting;
     const { imported, skipped, diagnostics, diagnosticCount } = tally;
     const counts = { lines: tally.lines, imported, skipped, entries: log.entries };
@@ -153,6 +156,11 @@ async function* importedChunks(
   tally.assertComplete();
   yield log.take();
   onRead(at);
+}
+
+async function* endedBy(chunks: AsyncIterable<Buffer>, check: () => void): AsyncGenerator<Buffer> {
+  yield* chunks;
+  check();
 }
 
 function outcomeOf(record: FileRecord, mapping: SourceMapping, tally: LineTally): LineOutcome {

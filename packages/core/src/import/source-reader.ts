@@ -7,7 +7,11 @@ import type { Stats } from "node:fs";
 import { records } from "@branchlog/streaming";
 import type { FileRecord, ReadFileOptions } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
+import { isStillThere, rememberedBytes } from "../session/log-identity.ts";
+import { logChanged } from "../session/same-log.ts";
 import { errorCodeOf } from "../store/creation-errors.ts";
+import { LogFile } from "../store/log-file.ts";
+import { nodeFileSystem } from "../store/node-file-system.ts";
 import { headBytesMax, headLinesMax, recordDepthMax } from "./limits.ts";
 import type { LineOutcome } from "./line-tally.ts";
 import { isDeeper } from "../entries/json-fields.ts";
@@ -40,6 +44,23 @@ export function sourceSize(path: string): number {
   }
   if (stat.size > 0) return stat.size;
   throw new BranchlogError("ERR_LOG_EMPTY", `${path} is empty: nothing to import.`, { path });
+}
+
+/**
+ * A check, for when all of a source was read, that it still is what it is now, or that and more.
+ * @throws BranchlogError `ERR_LOG_CHANGED`, by the check, for one that was replaced or rewritten.
+ */
+export function sourceCheck(path: string, size: number): () => void {
+  const named = new LogFile(nodeFileSystem, path);
+  const stat = named.statSync();
+  if (stat === null) throw logChanged(path);
+  const file = named.adopted(stat);
+  const remembered = rememberedBytes(file, size);
+  return () => {
+    const now = file.statSync();
+    const isSame = now !== null && file.isAt(now) && now.size >= size;
+    if (!isSame || !isStillThere(file, remembered)) throw logChanged(path);
+  };
 }
 
 /**

@@ -25,20 +25,28 @@ export function requireRow(engine: Engine, id: string): number {
 }
 
 /**
- * Sees to it that the entry with that id is a node. A row that was indexed from its envelope is
- * read whole, once; if it turns out damaged, an earlier one with the same id may take its place.
+ * The row of the entry with that id, which was read whole, once, if it was indexed from its
+ * envelope. If it turns out damaged, an earlier one with the same id may take its place; if none
+ * can be read, it is a place on the tree all the same, and paths to it leave it out.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
+ */
+export function settledRow(engine: Engine, id: string): number {
+  const { index, bodies } = engine;
+  for (let row = requireRow(engine, id); ;) {
+    bodies.confirmSync(row);
+    const instead = index.rowOfId(id);
+    if (instead === row) return row;
+    row = instead;
+  }
+}
+
+/**
+ * Sees to it that the entry with that id is a node, read whole as by {@link settledRow}.
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND` also for an entry that is damaged;
  * `ERR_INVALID_ARGUMENT`.
  */
 export function requireNode(engine: Engine, id: string): void {
-  const { index, bodies } = engine;
-  for (let row = requireRow(engine, id); ;) {
-    bodies.confirmSync(row);
-    if (index.isNode(row)) return;
-    const instead = index.rowOfId(id);
-    if (instead === row) throw notFound(engine, id);
-    row = instead;
-  }
+  if (!engine.index.isNode(settledRow(engine, id))) throw notFound(engine, id);
 }
 
 function notFound({ path }: Engine, id: string): BranchlogError {

@@ -37,6 +37,7 @@ import { openBodyStream, pickFromBody } from "./large-body.ts";
 import type { BodyPart } from "./large-body.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
 import { requireRow, rowOfEntry } from "./named-entry.ts";
+import { readOfOneLog } from "./same-log.ts";
 import { TurnMemo, turnsIn } from "./turn-memo.ts";
 import { messagesForReplay, messagesForResume, messagesOfTurn } from "./turn-messages.ts";
 
@@ -124,6 +125,11 @@ export class SessionView {
   /** What was found wrong with the log while reading it. */
   get diagnostics(): readonly Diagnostic[] {
     return this.#access.engine.diagnostics;
+  }
+
+  /** @internal For what is made of a session: what work reads, if it is all of one log. */
+  readOfOneLog<T>(work: () => Promise<T>): Promise<T> {
+    return readOfOneLog(this.#access.open(), work);
   }
 
   /** The entry with that id, or undefined. */

@@ -43,7 +43,8 @@ export interface ExportedDocument {
 /**
  * Creates a document of a session, mode 0600.
  * @param log A path, or an open session; then the path to its leaf is what is written.
- * @throws BranchlogError as `openSession`; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`.
+ * @throws BranchlogError as `openSession`; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`,
+ * `ERR_LOG_CHANGED`. There is no part of a document then.
  */
 export async function exportConnectonion(
   log: string | SessionView,
@@ -53,13 +54,7 @@ export async function exportConnectonion(
   const { ports } = engineSettings(options);
   const path = new LogFile(ports.fs, documentPath).path;
   const session = typeof log === "string" ? await openSession(log, { access: "read", ports }) : log;
-  const collector = new TurnCollector(await session.turns());
-  let entries = 0;
-  for await (const { line, entry } of storedEntries(session)) {
-    entries += 1;
-    collector.add(entry, exactArguments(line));
-  }
-  collector.lose("branches", session.revision - entries);
+  const collector = await session.readOfOneLog(() => collectTurns(session));
   const data = documentData(collector, {
     name: options.name ?? session.name ?? basename(path).replace(/\.ya?ml$/, ""),
     created: localTimeText(Date.parse(session.header.timestamp)),
@@ -68,6 +63,18 @@ export async function exportConnectonion(
   requireMeant(text, data, path);
   createLog(ports, path, [Buffer.from(text)]);
   return { path, turns: collector.turns.length, lost: collector.losses };
+}
+
+/** The turns on the path to the leaf, with all that is said in them. */
+async function collectTurns(session: SessionView): Promise<TurnCollector> {
+  const collector = new TurnCollector(await session.turns());
+  let entries = 0;
+  for await (const { line, entry } of storedEntries(session)) {
+    entries += 1;
+    collector.add(entry, exactArguments(line));
+  }
+  collector.lose("branches", session.revision - entries);
+  return collector;
 }
 
 /** What a document says that was made of no other. */
