@@ -34,7 +34,7 @@ export interface FoundSessions {
 /**
  * Finds the sessions below directories, each file once.
  * @param places Default: where the agents of this machine keep theirs, see `knownPlaces`.
- * @throws What reading one of the places throws, and the signal's reason.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for a place; the signal's reason.
  * @example
  * const { sessions } = await findSessions(["/home/me/.pi/agent/sessions"]);
  */

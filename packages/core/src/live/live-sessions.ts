@@ -12,6 +12,7 @@ import type { CatalogLook, DirectoryCatalogOptions } from "../catalog/directory-
 import { directoryPollMsDefault, partialListEveryMs } from "../catalog/limits.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { sessionFilesIn, sessionFilesInAndBelow } from "../catalog/session-files.ts";
+import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { Ports } from "../store/ports.ts";
 import { DirectoryWatches } from "./directory-watches.ts";
@@ -28,9 +29,9 @@ export interface LiveSessions extends SessionListDifference {
   readonly sessions: readonly ListedSession[];
   /**
    * `catching-up`: not all files were read yet, more sessions come. `live`: all that was known at
-   * the last look. `stalled`: the directory could not be read, and `error` says why; the sessions
-   * are those of before. A directory that is missing is no error: it has none, and is looked for at
-   * each poll.
+   * the last look. `stalled`: the directory could not be read, and `error`, a BranchlogError, says
+   * why; the sessions are those of before. A directory that is missing is no error: it has none,
+   * and is looked for at each poll.
    */
   readonly status: LiveStatus;
 }
@@ -136,7 +137,8 @@ class LiveSessionList {
     catalog: DirectoryCatalog,
     look: Pick<CatalogLook, "paths"> & { readonly signal: AbortSignal },
   ): Promise<void> {
-    const { clock } = this.#directory.ports;
+    const { directory, ports } = this.#directory;
+    const { clock } = ports;
     const changes = new SessionListChanges();
     let shownMs = clock.monotonicMs();
     const show = (status: LiveStatus): void => {
@@ -157,7 +159,7 @@ class LiveSessionList {
       });
       show({ kind: "live" });
     } catch (error) {
-      show({ kind: "stalled", error });
+      show({ kind: "stalled", error: unreadableDirectory(directory, error) });
     }
   }
 
