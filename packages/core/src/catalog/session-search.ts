@@ -9,6 +9,7 @@ import type { FileSource } from "@branchlog/streaming";
 import { entryForm } from "../dialects/header.ts";
 import { legacyEntryId } from "../dialects/legacy-id.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
+import { requireOptions, requireText } from "../entries/given-arguments.ts";
 import { nameSaidBy, namingTypes } from "../projections/name.ts";
 import { isStoredObject, storedText } from "../projections/stored-value.ts";
 import { textSearch } from "./search-text.ts";
@@ -59,11 +60,12 @@ export interface SearchOptions {
 export async function* searchSessions(
   place: string,
   query: string,
-  { subdirectories = false, signal }: SearchOptions = {},
+  options: SearchOptions = {},
 ): AsyncGenerator<SearchHit, void, undefined> {
+  const { subdirectories = false, signal } = requireOptions(options);
+  const search = textSearch(requireText(query, "The query"));
   signal?.throwIfAborted();
-  const files = await filesAt(resolve(place), subdirectories, signal);
-  const search = textSearch(query);
+  const files = await filesAt(resolve(requireText(place, "The place")), subdirectories, signal);
   const chunk = Buffer.allocUnsafe(chunkBytesDefault);
   for (const { path } of files) {
     try {

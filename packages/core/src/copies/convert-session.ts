@@ -7,6 +7,7 @@ import { resolve } from "node:path";
 import { LineFramer, scan } from "@branchlog/streaming";
 import type { ConversionTarget } from "../dialects/convert-entry.ts";
 import { currentVersion, entryForm } from "../dialects/header.ts";
+import { requireOptions, requireText } from "../entries/given-arguments.ts";
 import { Engine } from "../session/engine.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { EngineOptions, EngineSettings } from "../session/engine-options.ts";
@@ -62,9 +63,9 @@ export async function convertSession(
   source: string,
   options: ConvertOptions,
 ): Promise<ConversionResult> {
-  const settings = engineSettings(options);
+  const settings = engineSettings(requireOptions(options));
   const { fs } = settings.ports;
-  const named = new LogFile(fs, resolve(source));
+  const named = new LogFile(fs, resolve(requireText(source, "The source")));
   const stat = requireFile(named.path, named.statSync());
   const { size } = stat;
   const file = named.adopted(stat);

@@ -8,6 +8,7 @@ import type { CatalogMode } from "../catalog/catalog-store.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { sessionFilesIn } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
+import { requireList, requireOptions, requireText } from "../entries/given-arguments.ts";
 import { readAgent } from "./agent-file.ts";
 import type { ListedAgent } from "./agent-file.ts";
 import { knownPlaces } from "./known-places.ts";
@@ -40,8 +41,10 @@ export interface FoundSessions {
  */
 export async function findSessions(
   places: readonly string[] = knownPlaces(),
-  { artifacts = false, catalog = "auto", signal }: FindOptions = {},
+  options: FindOptions = {},
 ): Promise<FoundSessions> {
+  const { artifacts = false, catalog = "auto", signal } = requireOptions(options);
+  for (const place of requireList(places, "What holds the places")) requireText(place, "A place");
   const cleans = catalog === "auto";
   const found = await walkSessions(places, { artifacts, cleans, signal });
   const list = (): Promise<SessionFile[]> => filesIn(found.directories, signal);

@@ -5,6 +5,7 @@
  */
 import { resolve } from "node:path";
 import type { ConversionCounts } from "../copies/converted-bytes.ts";
+import { requireText } from "../entries/given-arguments.ts";
 import { Engine } from "../session/engine.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { EngineOptions } from "../session/engine-options.ts";
@@ -111,7 +112,7 @@ async function written(
   pieces: AsyncIterable<Buffer>,
 ): Promise<ExportReport> {
   const { ports } = engineSettings(given === undefined ? {} : { ports: given });
-  const path = resolve(target);
+  const path = resolve(requireText(target, "The target"));
   signal?.throwIfAborted();
   requireFree(ports, path);
   let bytes = 0;

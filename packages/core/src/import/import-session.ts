@@ -7,6 +7,7 @@ import { isUtf8 } from "node:buffer";
 import { basename, resolve } from "node:path";
 import type { FileRecord } from "@branchlog/streaming";
 import { currentVersion } from "../dialects/header.ts";
+import { requireOptions, requireText } from "../entries/given-arguments.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { Ports } from "../store/ports.ts";
 import { createStreamedLog, requireFree } from "../store/streamed-log.ts";
@@ -79,9 +80,10 @@ export async function importSession(
   target: string,
   options: ImportOptions = {},
 ): Promise<ImportReport> {
-  const { from = "auto", signal, lineBytesMax = sourceLineBytesMax } = options;
+  const { from = "auto", signal, lineBytesMax = sourceLineBytesMax } = requireOptions(options);
   const { ports } = engineSettings(options.ports === undefined ? {} : { ports: options.ports });
-  const [sourcePath, path] = [resolve(source), resolve(target)];
+  const sourcePath = resolve(requireText(source, "The source"));
+  const path = resolve(requireText(target, "The target"));
   signal?.throwIfAborted();
   const totalBytes = sourceSize(sourcePath);
   requireFree(ports, path);

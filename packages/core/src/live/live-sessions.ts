@@ -13,6 +13,7 @@ import { directoryPollMsDefault, partialListEveryMs } from "../catalog/limits.ts
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { sessionFilesIn, sessionFilesInAndBelow } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
+import { requireOptions, requireText } from "../entries/given-arguments.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { Ports } from "../store/ports.ts";
 import { DirectoryWatches } from "./directory-watches.ts";
@@ -57,7 +58,7 @@ export interface LiveSessionsOptions {
  * so far as `added`; while many files are read for the first time, a part of them comes every 100
  * ms. Files that are no sessions, or cannot be read, are not listed. It never ends by itself, and
  * keeps the process alive; what goes wrong is in `status`.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a `pollMs` that is none.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
  * @example
  * sessions$("sessions").subscribe(({ sessions }) => console.log(sessions.length));
  */
@@ -65,12 +66,12 @@ export function sessions$(
   directory: string,
   options: LiveSessionsOptions = {},
 ): Observable<LiveSessions> {
-  const { pollMs = directoryPollMsDefault, ports = {}, subdirectories = false } = options;
+  const { pollMs = directoryPollMsDefault, ports = {}, catalog = "auto" } = requireOptions(options);
   const settings = engineSettings({ pollMs, ports });
   const list = new LiveSessionList({
-    directory: resolve(directory),
-    subdirectories,
-    saved: options.catalog ?? "auto",
+    directory: resolve(requireText(directory, "The directory")),
+    subdirectories: options.subdirectories ?? false,
+    saved: catalog,
     pollMs: settings.pollMs,
     ports: settings.ports,
   });

@@ -8,6 +8,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { EndableGenerator, observableOf } from "@branchlog/streaming";
 import type { Observable } from "@branchlog/streaming";
+import { requireOptions } from "../entries/given-arguments.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { Labels } from "../projections/labels.ts";
@@ -100,13 +101,14 @@ export class LiveViews {
    * use {@link LiveViews.events}.
    */
   entries$(options: Omit<EntryEventOptions, "signal"> = {}): Observable<EntryEvent> {
-    return observableOf((signal) => this.events({ ...options, signal }));
+    const checked = requireOptions(options);
+    return observableOf((signal) => this.events({ ...checked, signal }));
   }
 
   /** As {@link LiveViews.entries$}, pulled: nothing is read that nobody asked for. */
   events(options: EntryEventOptions = {}): AsyncGenerator<EntryEvent, void, undefined> {
     const ending = new AbortController();
-    const { signal } = options;
+    const { signal } = requireOptions(options);
     const either = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
     const events = this.#events({ ...options, signal: either }, () => signal?.aborted !== true);
     return new EndableGenerator(events, () => ending.abort());

@@ -1,4 +1,5 @@
 /** Waits until a log holds what somebody wants, whoever appends it. */
+import { requireOptions } from "../entries/given-arguments.ts";
 import { BranchlogError } from "../errors.ts";
 import { timerMsMax } from "../limits.ts";
 import type { LiveHub } from "./live-hub.ts";
@@ -19,11 +20,8 @@ export interface WaitOptions {
  * @throws BranchlogError `ERR_WAIT_TIMEOUT`, `ERR_CLOSED`, `ERR_INVALID_ARGUMENT`; the signal's
  * reason.
  */
-export async function waitFor(
-  hub: LiveHub,
-  what: WaitTarget,
-  { timeoutMs, signal }: WaitOptions,
-): Promise<void> {
+export async function waitFor(hub: LiveHub, what: WaitTarget, options: WaitOptions): Promise<void> {
+  const { timeoutMs, signal } = requireOptions(options);
   signal?.throwIfAborted();
   check(what, timeoutMs);
   const ending = new AbortController();
@@ -52,13 +50,19 @@ export async function waitFor(
 }
 
 function check(what: WaitTarget, timeoutMs: number | undefined): void {
-  const isTarget = "revision" in what ? what.revision >= 0 : typeof what.id === "string";
+  const isTarget = isWaitTarget(what);
   const isTime = timeoutMs === undefined || timeoutMs >= 0;
   if (isTarget && isTime) return;
   const message = isTarget
     ? `timeoutMs must be a number from 0 on, or Infinity, not ${timeoutMs}`
     : "what is waited for must be { revision } with a number from 0 on, or { id } with a string";
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
+}
+
+function isWaitTarget(given: unknown): boolean {
+  if (typeof given !== "object" || given === null) return false;
+  if ("revision" in given) return typeof given.revision === "number" && given.revision >= 0;
+  return "id" in given && typeof given.id === "string";
 }
 
 function holds({ engine }: LiveHub, what: WaitTarget): boolean {
