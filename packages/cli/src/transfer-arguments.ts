@@ -1,6 +1,4 @@
 /** From the words of `branchlog import` and `branchlog export` to commands. Pure. */
-import { noWordsLeft } from "./argument-values.ts";
-import type { Words } from "./argument-values.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { Argv } from "./parser.ts";
@@ -9,10 +7,9 @@ import type { FileArguments } from "./reader-options.ts";
 import { exporters, importers } from "./transfer-kinds.ts";
 
 /** Declares both commands. */
-export function addTransfers(parser: Argv, words: Words, choose: (command: Command) => void): void {
+export function addTransfers(parser: Argv, choose: (command: Command) => void): void {
   parser
     .command("import <source>", "Make a session of another agent's", importOptions, (args) => {
-      noWordsLeft(args, words);
       const { source, output, from, json } = args;
       if (output === undefined || output === "" || output === "-") {
         throw new UsageError("Say where the session goes: -o FILE, which must not exist yet.");
@@ -20,9 +17,7 @@ export function addTransfers(parser: Argv, words: Words, choose: (command: Comma
       choose({ name: "import", options: { source, output, from, json } });
     })
     .command("export <file>", "Write a session in another form", exportOptions, (args) => {
-      noWordsLeft(args, words);
       const { file, to, at, json } = args;
-      // yargs makes an empty text of a lone dash.
       const output = args.output === "" || args.output === "-" ? undefined : args.output;
       choose({ name: "export", options: { file, to, output, at, json } });
     });
