@@ -20,6 +20,7 @@ import type { Envelope } from "../projections/tree.ts";
 import { usage } from "../projections/usage.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold } from "../session/body-fold.ts";
+import { sessionClosed } from "../session/engine-access.ts";
 import type { SessionTurn } from "../projections/turns.ts";
 import { SettingsMemo } from "../session/settings-memo.ts";
 import { TurnMemo } from "../session/turn-memo.ts";
@@ -176,6 +177,8 @@ export class LiveViews {
     options: EntryEventOptions,
     isOwnEnd: () => boolean,
   ): AsyncGenerator<EntryEvent, void, undefined> {
+    // Those under way when it is closed end by themselves, with all that was there.
+    if (this.#hub.isClosed) throw sessionClosed(this.#hub.engine.path);
     const release = options.live === false ? undefined : this.#hub.hold();
     try {
       yield* entryEvents(this.#hub, options);

@@ -2,6 +2,7 @@
 import { requireOptions } from "../entries/given-arguments.ts";
 import { BranchlogError } from "../errors.ts";
 import { timerMsMax } from "../limits.ts";
+import { sessionClosed } from "../session/engine-access.ts";
 import type { LiveHub } from "./live-hub.ts";
 
 /** What is waited for: so many entries in the log, or an entry with that id. */
@@ -35,7 +36,7 @@ export async function waitFor(hub: LiveHub, what: WaitTarget, options: WaitOptio
     for (;;) {
       either.throwIfAborted();
       const { version } = hub;
-      if (hub.isClosed) throw closed(hub.engine.path);
+      if (hub.isClosed) throw sessionClosed(hub.engine.path);
       if (holds(hub, what)) return;
       await hub.changed(version, either);
     }
@@ -94,10 +95,4 @@ function timedOut(path: string, what: WaitTarget, timeoutMs: number | undefined)
   const wanted = "revision" in what ? `revision ${what.revision}` : `entry ${what.id}`;
   const message = `${path} did not come to ${wanted} within ${timeoutMs} ms. Nothing was changed.`;
   return new BranchlogError("ERR_WAIT_TIMEOUT", message, { path });
-}
-
-function closed(path: string): BranchlogError {
-  return new BranchlogError("ERR_CLOSED", `The session ${path} was closed. Open it again.`, {
-    path,
-  });
 }
