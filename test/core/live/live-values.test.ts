@@ -145,7 +145,9 @@ describe("a value of a session", () => {
     const closed = { code: "ERR_CLOSED" };
     await expect(session.events().next()).rejects.toMatchObject(closed);
     await expect(session.events({ live: false }).next()).rejects.toMatchObject(closed);
-    const failed = new Promise((resolve) => session.entries$().subscribe({ error: resolve }));
+    const failed = new Promise((resolve) => {
+      session.entries$().subscribe({ error: resolve });
+    });
     expect(await failed).toMatchObject(closed);
   });
 });

@@ -1,7 +1,8 @@
 /**
- * Looks for a text in the sessions of a directory, or in one: what users and assistants said, names, labels.
- * Sessions are read one after the other, latest change first, in bounded memory; a hit comes as
- * soon as it is found. Nothing is kept or written, and a file that cannot be read is passed over.
+ * Looks for a text in the sessions of a directory, or in one: what users and assistants said,
+ * names, labels. Sessions are read one after the other, latest change first, in bounded memory; a
+ * hit comes as soon as it is found. Nothing is kept or written, and a file that cannot be read is
+ * passed over.
  */
 import { resolve } from "node:path";
 import { chunkBytesDefault, LineFramer, openByteSource } from "@branchlog/streaming";

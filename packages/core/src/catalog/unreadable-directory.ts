@@ -1,7 +1,7 @@
 /** What is said of a directory of sessions that cannot be listed. Pure. */
 import { BranchlogError } from "../errors.ts";
 
-/** The error for what the system said of a directory; anything else, as a signal's reason, as it is. */
+/** The error for what the system said of a directory. Anything else, as a reason, as it is. */
 export function unreadableDirectory(path: string, cause: unknown): unknown {
   if (!(cause instanceof Error && "syscall" in cause && "code" in cause)) return cause;
   switch (cause.code) {

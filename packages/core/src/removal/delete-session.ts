@@ -47,7 +47,8 @@ export interface DeleteResult {
  * repairs, salvage files and directories of artifacts stay. A path that is a symbolic link is
  * refused. Sessions that have it open see `ERR_LOG_GONE`; lists see it removed.
  * @throws BranchlogError `ERR_SESSION_BUSY`, `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`,
- * `ERR_NOT_A_SESSION`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`, `ERR_INVALID_ARGUMENT`; the session is there then.
+ * `ERR_NOT_A_SESSION`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`,
+ * `ERR_INVALID_ARGUMENT`; the session is there then.
  * @example
  * const { how, kept } = await deleteSession("old.jsonl");
  */

@@ -1,4 +1,4 @@
-/** Opens a file that should be a session, and says what else it is in the agent's words. Never writes. */
+/** Opens a file that should be a session, or says what it is as the agent does. Never writes. */
 import type { DialectName } from "../../dialects/dialect.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
 import { engineSettings } from "../../session/engine-options.ts";
