@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseArguments } from "../../packages/cli/src/arguments.ts";
 import { commandNames } from "../../packages/cli/src/command.ts";
 import { UsageError } from "../../packages/cli/src/failure.ts";
-import { branchlog } from "./command-run.ts";
+import { branchlog, jsonLines } from "./command-run.ts";
 
 function optionsOf(...words: string[]): unknown {
   const parsed = parseArguments(words, "1.2.3");
@@ -47,9 +47,34 @@ describe("a command line", () => {
     ["name f -", { text: "-" }],
     ["label f a1", { id: "a1", text: undefined }],
     ["label f a1 -- --b", { id: "a1", text: "--b" }],
+    ["label f -- --a --b", { file: "f", id: "--a", text: "--b" }],
+    ["info -- -dash.jsonl", { file: "-dash.jsonl" }],
+    ["info --json -- --json", { file: "--json", json: true }],
+    ["-- info f", { file: "f" }],
+    ["search -- --frozen-lockfile work", { query: "--frozen-lockfile", directory: "work" }],
+    ["search -r -- -x --", { query: "-x", directory: "--", recursive: true }],
+    ["search -5 work", { query: "-5", directory: "work" }],
+    ["append -- -f -", { file: "-f", source: { kind: "input" } }],
+    ["delete a -- -b", { sessions: ["a", "-b"] }],
+    ["delete -- -a -b", { sessions: ["-a", "-b"] }],
+    ["export f --to markdown -o -", { output: undefined }],
     ["label f a1 x.y=z", { id: "a1", text: "x.y=z" }],
   ])("%s is understood", (line, options) => {
     expect(optionsOf(...line.split(" "))).toMatchObject(options);
+  });
+
+  it("that begins a text with a dash is told where that goes", () => {
+    const words = ["search", "-5 degrees", "."];
+    expect(() => parseArguments(words, "1.2.3")).toThrow(/^Unknown option: -5 degrees\. .*--\.$/u);
+    words.splice(1, 0, "--");
+    expect(optionsOf(...words)).toMatchObject({ query: "-5 degrees", directory: "." });
+  });
+
+  it("that makes no sense is one object for programs", async () => {
+    const error = { code: "ERR_USAGE", message: expect.stringMatching(/--nope/u) as unknown };
+    const { code, out, err } = await branchlog(["info", "--json", "--nope", "f"]);
+    expect([code, out, jsonLines(err)]).toEqual([2, "", [{ error }]]);
+    expect((await branchlog(["info", "a", "b", "--", "--json"])).err).toContain("See branchlog");
   });
 
   it("keeps an empty text apart from none", () => {
@@ -61,9 +86,16 @@ describe("a command line", () => {
     ["", /Name a command/],
     ["nfo f", /Did you mean info/],
     ["info", /Not enough/],
-    ["info f g", /Unknown/],
-    ["info f -- g", /Unknown argument: g/],
-    ["info f --bad", /Unknown argument: bad/],
+    ["info f g", /^Too many arguments: g$/],
+    ["info f -- g", /^Too many arguments: g$/],
+    ["search -- a b --c", /^Too many arguments: --c$/],
+    ["tail f g -n 2", /^Too many arguments: g$/],
+    ["completion foo", /^Too many arguments: foo$/],
+    ["info f --bad", /^Unknown option: --bad\. .* goes behind --\.$/],
+    ["info --bad f", /^Unknown option: --bad\./],
+    ["info --bad=1 f", /^Unknown option: --bad=1\./],
+    ["search -x f", /^Unknown option: -x\./],
+    ["label f --json --bad", /^Unknown option: --bad\./],
     ["tree f --depth -1", /--depth/],
     ["tree f --depth x", /--depth/],
     ["tree f --depth 1 --json", /--json/],
@@ -78,7 +110,7 @@ describe("a command line", () => {
     ["append f - --user x", /one of/],
     ["append f --user x --entry {}", /one of/],
     ["append f --user --json", /Not enough arguments following: user/],
-    ["name f a b", /Unknown/],
+    ["name f a b", /^Too many arguments: b$/],
     ["name f a --clear", /--clear/],
     ["label f", /Not enough/],
   ])("%s is refused", (line, message) => {

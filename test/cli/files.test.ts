@@ -120,7 +120,8 @@ describe("a file by name or id", () => {
     expect(failure.error.candidates.toSorted()).toEqual(candidates);
     const alone = await branchlog(["list", "The one", "--json"]);
     expect(jsonLines(alone.out)).toMatchObject([{ path, depth: 0 }]);
-    expect((await branchlog(["info", "nobody"])).err).toContain("ERR_LOG_MISSING");
+    const { err: unknown } = await branchlog(["info", "nobody"]);
+    expect(unknown).toMatch(/no file nobody here, and no session .*\(ERR_SESSION_NOT_FOUND\)/u);
   });
 });
 
@@ -262,7 +263,7 @@ describe("delete", () => {
     const path = write(join(directory, "a.jsonl"), line("0197-a", {}));
     expect((await branchlog(["delete", "0197-a", "--yes"])).out).toContain(path);
     const { err } = await branchlog(["delete", "0197-a", "--yes"]);
-    expect(err).toContain("ERR_LOG_MISSING");
+    expect(err).toContain("ERR_SESSION_NOT_FOUND");
   });
 });
 

@@ -87,11 +87,15 @@ describe.each([
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
-  it.each(["gone.jsonl", "./The one", "nobody"])("finds no session at %s", async (word) => {
+  it.each([
+    ["gone.jsonl", "ERR_LOG_MISSING"],
+    ["./The one", "ERR_LOG_MISSING"],
+    ["nobody", "ERR_SESSION_NOT_FOUND"],
+  ])("finds no session at %s", async (word, problem) => {
     process.chdir(temporaryDirectory());
     const before = readFileSync(path, "utf8");
     const { code, err } = await branchlog([command, word, ...more]);
-    expect([code, err]).toEqual([1, expect.stringContaining("ERR_LOG_MISSING")]);
+    expect([code, err]).toEqual([1, expect.stringContaining(problem)]);
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 });

@@ -1,12 +1,12 @@
 /** `branchlog search`: hits as people and as programs read them. */
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession } from "@branchlog/core";
 import { createStyle } from "../../packages/cli/src/style.ts";
 import { hitLine } from "../../packages/cli/src/text/hit-line.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { branchlog } from "./command-run.ts";
+import { branchlog, jsonLines } from "./command-run.ts";
 
 async function newSession(path: string, content: string): Promise<string> {
   const session = await createSession(path, { cwd: "/w", id: "s" });
@@ -42,7 +42,19 @@ describe("search", () => {
   it("says when there is nothing, and fails where there is no directory", async () => {
     const directory = temporaryDirectory();
     expect(await branchlog(["search", "x", directory])).toMatchObject({ code: 0, out: "" });
-    expect((await branchlog(["search", "x", join(directory, "none")])).code).toBe(1);
+    const missing = await branchlog(["search", "x", join(directory, "none")]);
+    expect(missing.code).toBe(1);
+    expect(missing.err).toContain("Check the path. (ERR_LOG_MISSING)");
+  });
+
+  it("searches one session if it is given its file, and names it by its whole path", async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, "a.jsonl");
+    await newSession(path, "Why is the build red?");
+    await newSession(join(directory, "b.jsonl"), "Another build.");
+    const words = ["search", "build", relative(process.cwd(), path), "--json"];
+    const { code, out } = await branchlog(words);
+    expect([code, jsonLines(out)]).toEqual([0, [expect.objectContaining({ path })]]);
   });
 
   it("keeps to its line, and marks what was looked for", () => {

@@ -83,7 +83,9 @@ describe("watch", () => {
   it("fails on what is no directory", async () => {
     const path = join(temporaryDirectory(), "file");
     writeFileSync(path, "");
-    expect(await branchlog(["watch", path])).toMatchObject({ code: 1, out: "" });
+    const { code, out, err } = await branchlog(["watch", path]);
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(/is no directory\. Give the one .* \(ERR_LOG_UNREADABLE\)/u);
   });
 });
 

@@ -17,7 +17,7 @@ const packagesBelow: Readonly<Record<string, readonly string[]>> = {
 
 /** The floors of the core, the lowest first: each imports from itself and from those below. */
 const coreFloors: readonly (readonly string[])[] = [
-  ["errors", "limits", "option-checks"],
+  ["errors", "limits", "argument-checks"],
   ["entries"],
   ["dialects"],
   ["store"],

@@ -1,17 +1,9 @@
 /**
  * What the words of a command line stand for, where a parser of options cannot know: numbers that
- * must be whole, words that stand for entries, what a parser loses. Pure.
+ * must be whole, words that stand for entries. Pure.
  */
 import type { AppendOptions, DraftSource } from "./commands/append.ts";
 import { UsageError } from "./failure.ts";
-
-/** Words as they were given: yargs loses a lone `-`, and what stands behind `--`. */
-export type Words = readonly string[];
-
-/** The words that are no options, as parsed; the first is the name of the command. */
-interface ParsedWords {
-  readonly _: readonly (string | number)[];
-}
 
 interface SourceArguments {
   readonly user: string | undefined;
@@ -53,26 +45,6 @@ export function wholeNumber(
 ): number | undefined {
   if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return value;
   throw new UsageError(`--${name} takes a whole number from ${least}.`);
-}
-
-/** The given positionals, a lone `-` put right, the missing ones taken from behind `--`. */
-export function positionals(
-  args: ParsedWords,
-  words: Words,
-  given: readonly (string | undefined)[],
-): (string | undefined)[] {
-  const behind = args._.slice(1).map(String);
-  const all = given.map((value) => {
-    if (value === undefined) return behind.shift();
-    return value === "" && words.includes("-") && !words.includes("") ? "-" : value;
-  });
-  if (behind.length > 0) throw new UsageError(`Unknown argument: ${behind[0]}`);
-  return all;
-}
-
-/** Refuses words that no positional takes. */
-export function noWordsLeft(args: ParsedWords, words: Words): void {
-  positionals(args, words, []);
 }
 
 /**

@@ -2,18 +2,13 @@
  * From the words of a command line to a command, with help texts and shell completions. Pure:
  * prints nothing, ends nothing.
  */
-import {
-  draftSource,
-  newFile,
-  noWordsLeft,
-  placeOf,
-  positionals,
-  wholeNumber,
-} from "./argument-values.ts";
-import type { Words } from "./argument-values.ts";
+import { draftSource, newFile, placeOf, wholeNumber } from "./argument-values.ts";
+import { commandNames } from "./command.ts";
 import type { Choose, Command } from "./command.ts";
 import { addFileCommands } from "./file-arguments.ts";
 import { UsageError } from "./failure.ts";
+import { markedWords, strayOption, unmarkArguments, unmarked } from "./marked-words.ts";
+import type { Words } from "./marked-words.ts";
 import { emptyParser } from "./parser.ts";
 import type { Argv } from "./parser.ts";
 import {
@@ -46,14 +41,14 @@ export function parseArguments(words: readonly string[], version: string): Parse
   });
   // With a callback, yargs hands over what it would print. The handlers run at once.
   void parser.parse(
-    [...words],
+    words[0] === asksForCompletions ? [...words] : markedWords(words),
     (error: Error | undefined | null, _parsed: unknown, text: string) => {
       outcome = { error: error ?? undefined, text };
     },
   );
   const { error, text } = outcome ?? { error: undefined, text: "" };
   if (error instanceof UsageError) throw error;
-  if (error !== undefined) throw new UsageError(usageProblem(error.message, text));
+  if (error !== undefined) throw misuse(error.message, text, { words, version });
   if (command !== undefined) return { kind: "command", command };
   return { kind: "text", text: words[0] === asksForCompletions ? offered(text, words) : text };
 }
@@ -70,39 +65,66 @@ function offered(completions: string, words: Words): string {
     .join("\n");
 }
 
+interface Given {
+  readonly words: Words;
+  readonly version: string;
+}
+
+/** What is wrong, in words that say what was given; yargs says what it made of it. */
+function misuse(problem: string, text: string, given: Given): UsageError {
+  // One that is not known takes the word behind it, which then is missed, or breaks into letters.
+  const isOfWords = /^(?:Unknown|Not enough non-option)/u.test(problem);
+  const stray = isOfWords ? strayOption(given.words, helpFor(given)) : undefined;
+  if (stray === undefined) return new UsageError(unmarked(usageProblem(problem, text, given)));
+  const hint = "What starts with a dash and is no option goes behind --.";
+  return new UsageError(`Unknown option: ${stray}. ${hint}`);
+}
+
+/** The help text that lists the options. */
+function helpFor({ words, version }: Given): string {
+  const command = isCommand(words[0]) ? words.slice(0, 1) : [];
+  const help = parseArguments([...command, "--help"], version);
+  return help.kind === "text" ? help.text : "";
+}
+
 /** What is wrong, and what yargs thinks was meant if it does. */
-function usageProblem(problem: string, text: string): string {
-  return text.startsWith("Did you mean") ? `${problem}. ${text}` : problem;
+function usageProblem(problem: string, text: string, { words }: Given): string {
+  const [, extra] = /^Unknown (?:command|argument)s?: (.*)$/su.exec(problem) ?? [];
+  // For yargs, each word that no positional takes is a command that it does not know.
+  if (extra !== undefined && isCommand(words[0])) return `Too many arguments: ${extra}`;
+  const [meant = ""] = text.split("\n");
+  return meant.startsWith("Did you mean") ? `${problem}. ${meant}` : problem;
+}
+
+function isCommand(word: string | undefined): boolean {
+  return word === "completion" || commandNames.some((name) => name === word);
 }
 
 function createParser(version: string, words: Words, choose: Choose): Argv {
   const parser = emptyParser(version);
-  addReaders(parser, words, choose);
-  addWriters(parser, words, choose);
+  parser.middleware((args) => unmarkArguments(args), true);
+  addReaders(parser, choose);
+  addWriters(parser, choose);
   addFileCommands(parser, words, choose);
-  addTransfers(parser, words, choose);
+  addTransfers(parser, choose);
   return parser.completion("completion", "Print a script that completes commands in your shell");
 }
 
-function addReaders(parser: Argv, words: Words, choose: Choose): void {
+function addReaders(parser: Argv, choose: Choose): void {
   parser
     .command("info <file>", "Say what a session is and what it holds", fileOptions, (args) => {
-      noWordsLeft(args, words);
       choose({ name: "info", options: args });
     })
     .command("tree <file>", "Show the branches of a session", treeOptions, (args) => {
-      noWordsLeft(args, words);
       const depth = wholeNumber("depth", args.depth);
       if (args.json && depth !== undefined) throw new UsageError("--json lists the whole tree.");
       choose({ name: "tree", options: { ...args, depth } });
     })
     .command("context <file>", "Show what the model would get", contextOptions, (args) => {
-      noWordsLeft(args, words);
       const last = wholeNumber("last", args.last);
       choose({ name: "context", options: { ...args, at: args.at, last } });
     })
     .command("turns <file>", "List turns: asked, answered, spent", turnsOptions, (args) => {
-      noWordsLeft(args, words);
       const { file, json } = args;
       const turn = wholeNumber("turn", args.turn, 1);
       const replay = wholeNumber("replay", args.replay, 1);
@@ -112,7 +134,6 @@ function addReaders(parser: Argv, words: Words, choose: Choose): void {
       choose({ name: "turns", options: { file, json, turn, replay } });
     })
     .command("entries <file>", "List entries, as stored with --json", entriesOptions, (args) => {
-      noWordsLeft(args, words);
       const { file, json, type, customType, on, reverse } = args;
       const from = wholeNumber("from", args.from, 1);
       const limit = wholeNumber("limit", args.limit);
@@ -120,7 +141,6 @@ function addReaders(parser: Argv, words: Words, choose: Choose): void {
       choose({ name: "entries", options });
     })
     .command("tail <file>", "Show the last entries, and those that come", tailOptions, (args) => {
-      noWordsLeft(args, words);
       const { file, json, follow, all } = args;
       if (args.from !== undefined && args.last !== undefined) {
         throw new UsageError("Give --from or --last.");
@@ -130,31 +150,27 @@ function addReaders(parser: Argv, words: Words, choose: Choose): void {
       choose({ name: "tail", options: { file, json, follow, all, from, last } });
     })
     .command("watch <dir>", "Show sessions as they come and change", watchOptions, (args) => {
-      noWordsLeft(args, words);
       const { dir: directory, json, recursive } = args;
       choose({ name: "watch", options: { directory, json, recursive } });
     })
     .command("search <query> [dir]", "Find what was said in sessions", searchOptions, (args) => {
-      const [query = args.query, dir] = positionals(args, words, [args.query, args.dir]);
       const limit = wholeNumber("limit", args.limit);
-      const { json, recursive } = args;
-      const options = { query, directory: dir ?? ".", json, recursive, limit };
+      const { query, dir: directory = ".", json, recursive } = args;
+      const options = { query, directory, json, recursive, limit };
       choose({ name: "search", options });
     })
     .command("verify <file>", "Check every byte of a session", fileOptions, (args) => {
-      noWordsLeft(args, words);
       choose({ name: "verify", options: args });
     });
 }
 
-function addWriters(parser: Argv, words: Words, choose: Choose): void {
+function addWriters(parser: Argv, choose: Choose): void {
   parser
     .command(
       "repair <file>",
       "Show how a session can be mended, or do it",
       repairOptions,
       (args) => {
-        noWordsLeft(args, words);
         const { apply, cwd } = args;
         const output = newFile(args.output);
         if (apply && output !== undefined) throw new UsageError("Give --apply or --output.");
@@ -162,26 +178,22 @@ function addWriters(parser: Argv, words: Words, choose: Choose): void {
       },
     )
     .command("append <file> [drafts]", "Append entries", appendOptions, (args) => {
-      const [drafts] = positionals(args, words, [args.drafts]);
-      const { file, json } = args;
+      const { file, json, drafts } = args;
       const source = draftSource(args, drafts);
       choose({ name: "append", options: { file, json, source, ...placeOf(args) } });
     })
     .command("name <file> [text]", "Say or set the name of a session", nameOptions, (args) => {
-      const [text] = positionals(args, words, [args.text]);
-      if (text !== undefined && args.clear) throw new UsageError("Give a name, or --clear.");
-      choose({
-        name: "name",
-        options: { file: args.file, json: args.json, text, clear: args.clear },
-      });
+      const { file, json, text, clear } = args;
+      if (text !== undefined && clear) throw new UsageError("Give a name, or --clear.");
+      choose({ name: "name", options: { file, json, text, clear } });
     })
     .command(
       "label <file> <id> [text]",
       "Label an entry, or clear its label",
       labelOptions,
       (args) => {
-        const [id = args.id, text] = positionals(args, words, [args.id, args.text]);
-        choose({ name: "label", options: { file: args.file, json: args.json, id, text } });
+        const { file, json, id, text } = args;
+        choose({ name: "label", options: { file, json, id, text } });
       },
     );
 }

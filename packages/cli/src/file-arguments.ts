@@ -2,9 +2,9 @@
  * The commands that deal with session files as files: which there are, copies of them in other
  * forms, their end. With their options and help texts. Pure.
  */
-import { newFile, noWordsLeft } from "./argument-values.ts";
-import type { Words } from "./argument-values.ts";
+import { newFile } from "./argument-values.ts";
 import type { Choose } from "./command.ts";
+import type { Words } from "./marked-words.ts";
 import type { Argv } from "./parser.ts";
 import { fileOptions } from "./reader-options.ts";
 import type { FileArguments } from "./reader-options.ts";
@@ -13,22 +13,18 @@ import type { FileArguments } from "./reader-options.ts";
 export function addFileCommands(parser: Argv, words: Words, choose: Choose): void {
   parser
     .command("list [dir]", "List sessions, forks under their parents", listOptions, (args) => {
-      noWordsLeft(args, words);
       const { dir: directory, json, all } = args;
       choose({ name: "list", options: { directory, json, all } });
     })
     .command("fork <file>", "Make a new session of one branch", forkOptions, (args) => {
-      noWordsLeft(args, words);
       const { file, json, at } = args;
       choose({ name: "fork", options: { file, json, at, output: newFile(args.output) } });
     })
     .command("convert <file>", "Write a session for another agent", convertOptions, (args) => {
-      noWordsLeft(args, words);
       const { file, json, to } = args;
       choose({ name: "convert", options: { file, json, to, output: newFile(args.output) } });
     })
     .command("migrate <file>", "Bring an old session up to date now", fileOptions, (args) => {
-      noWordsLeft(args, words);
       choose({ name: "migrate", options: { file: args.file, json: args.json } });
     })
     .command("delete <sessions..>", "Delete sessions, after asking", deleteOptions, (args) => {

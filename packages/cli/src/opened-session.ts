@@ -25,7 +25,7 @@ export interface OpenedSession {
 /**
  * Opens the session of a file, for reading only. Where there is no file of that path, it may be the
  * name or id of a session that an agent keeps.
- * @throws BranchlogError as `openSession` does; `ERR_SESSION_AMBIGUOUS`.
+ * @throws BranchlogError as `openSession` does; `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
  */
 export async function openForReading(
   file: string,
@@ -41,7 +41,7 @@ export async function openForReading(
 
 /**
  * Opens the session of a file, or the one of that name or id, to append to it.
- * @throws BranchlogError as `openSession` does; `ERR_SESSION_AMBIGUOUS`.
+ * @throws BranchlogError as `openSession` does; `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
  */
 export async function openForAppending(
   file: string,

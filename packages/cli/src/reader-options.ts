@@ -153,7 +153,7 @@ export function searchOptions(command: Argv): Argv<{
     })
     .positional("dir", {
       type: "string",
-      describe: "The directory of the session files; default: this one",
+      describe: "Session files: their directory (default: this one), or one of them",
     })
     .option("recursive", {
       alias: "r",

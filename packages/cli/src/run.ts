@@ -9,6 +9,7 @@ import type { Command } from "./command.ts";
 import { writeJsonLine } from "./command-io.ts";
 import type { CommandIo } from "./command-io.ts";
 import { describeFailure, failureHint, UsageError } from "./failure.ts";
+import { optionWords } from "./marked-words.ts";
 import { ClosedOutput } from "./output.ts";
 
 /** What a run knows besides its words. */
@@ -67,15 +68,20 @@ async function endOf(
   return exitCodes.failed;
 }
 
+/** The code of a command line that makes no sense, as `--json` has it. */
+const usageCode = "ERR_USAGE";
+
 async function endOfMisuse(
   { message }: UsageError,
   words: readonly string[],
   { err }: CommandIo,
 ): Promise<number> {
   const command = commandNames.find((name) => name === words[0]);
+  const wantsJson = optionWords(words).includes("--json");
   const about = command === undefined ? "branchlog" : `branchlog ${command}`;
   try {
-    await err.write(`${message}\nSee ${about} --help.\n`);
+    if (wantsJson) await writeJsonLine(err, { error: { code: usageCode, message } });
+    else await err.write(`${message}\nSee ${about} --help.\n`);
     await err.flush();
   } catch {
     // Nobody is left to be told; the exit code still says it.

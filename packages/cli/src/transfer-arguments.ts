@@ -1,6 +1,5 @@
 /** From the words of `branchlog import` and `branchlog export` to commands. Pure. */
-import { newFile, noWordsLeft, sayWhere } from "./argument-values.ts";
-import type { Words } from "./argument-values.ts";
+import { newFile, sayWhere } from "./argument-values.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { Argv } from "./parser.ts";
@@ -9,19 +8,16 @@ import type { FileArguments } from "./reader-options.ts";
 import { exporters, importers } from "./transfer-kinds.ts";
 
 /** Declares both commands. */
-export function addTransfers(parser: Argv, words: Words, choose: (command: Command) => void): void {
+export function addTransfers(parser: Argv, choose: (command: Command) => void): void {
   parser
     .command("import <source>", "Make a session of another agent's", importOptions, (args) => {
-      noWordsLeft(args, words);
       const { source, from, json } = args;
       const output = newFile(args.output);
       if (output === undefined) throw new UsageError(sayWhere);
       choose({ name: "import", options: { source, output, from, json } });
     })
     .command("export <file>", "Write a session in another form", exportOptions, (args) => {
-      noWordsLeft(args, words);
       const { file, to, at, json } = args;
-      // yargs makes an empty text of a lone dash.
       const output = args.output === "" || args.output === "-" ? undefined : args.output;
       choose({ name: "export", options: { file, to, output, at, json } });
     });

@@ -1,6 +1,6 @@
 /** Searching what was said in the sessions of a directory. */
 import { mkdirSync, symlinkSync, utimesSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -113,6 +113,24 @@ describe("searching sessions", () => {
     const [found] = await hits(directory, "hi");
     const session = await openSession(path, { access: "read" });
     expect((await session.entry(found?.entryId ?? ""))?.type).toBe("message");
+  });
+
+  it("finds what one session file says, and says where by an absolute path", async () => {
+    const directory = temporaryDirectory();
+    const path = writeLines(directory, "s.jsonl", [header(), user("hi")]);
+    writeLines(directory, "other.jsonl", [header(), user("hi")]);
+    expect((await hits(path, "hi")).map((hit) => hit.path)).toEqual([path]);
+    const [file, place] = [path, directory].map((named) => relative(process.cwd(), named));
+    expect((await hits(file ?? "", "hi")).map((hit) => hit.path)).toEqual([path]);
+    expect((await hits(place ?? "", "hi")).map((hit) => hit.path)).toContain(path);
+  });
+
+  it("fails with a code for what is neither a directory nor a file", async () => {
+    const path = join(temporaryDirectory(), "gone");
+    await expect(hits(path, "x")).rejects.toMatchObject({ code: "ERR_LOG_MISSING", path });
+    const within = join(writeLines(temporaryDirectory(), "s.jsonl", [header()]), "below");
+    const unreadable = { code: "ERR_LOG_UNREADABLE", path: within };
+    await expect(hits(within, "x")).rejects.toMatchObject(unreadable);
   });
 
   it("ends when it is told to, with the reason, or when nobody asks for more", async () => {

@@ -168,6 +168,9 @@ describe("the sessions of a directory", () => {
     ports.clock.advance(1000);
     const stalled = await watching.until(({ status }) => status.kind === "stalled");
     expect(stalled.sessions.length).toBe(1);
+    expect(stalled.status).toMatchObject({
+      error: { code: "ERR_LOG_UNREADABLE", path: directory },
+    });
     watching.end();
   });
 

@@ -131,6 +131,25 @@ describe("a value of a session", () => {
     ]);
     expect(values(seen(session.status$))).toEqual([{ kind: "closed" }]);
   });
+
+  it("gives no entries any more once it is closed, but to who was asking before", async () => {
+    const world = new World();
+    const session = await world.create();
+    await session.append(say("one"));
+    await session.append(say("two"));
+    const before = session.events();
+    expect((await before.next()).value).toMatchObject({ revision: 1 });
+    await session.close();
+    expect((await before.next()).value).toMatchObject({ revision: 2 });
+    expect((await before.next()).done).toBe(true);
+    const closed = { code: "ERR_CLOSED" };
+    await expect(session.events().next()).rejects.toMatchObject(closed);
+    await expect(session.events({ live: false }).next()).rejects.toMatchObject(closed);
+    const failed = new Promise((resolve) => {
+      session.entries$().subscribe({ error: resolve });
+    });
+    expect(await failed).toMatchObject(closed);
+  });
 });
 
 describe("what another process appends", () => {

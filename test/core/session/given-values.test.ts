@@ -152,9 +152,9 @@ describe("appending", () => {
 });
 
 describe("asking for entries", () => {
-  it.each(["branch", { on: "brnch" }, { from: 0 }])("refuses %j", async (query) => {
+  it.each([null, "branch", { on: "brnch" }, { from: 0 }])("refuses %j", async (query) => {
     const session = await newSession();
-    const reading = session.entries(asQuery(query)).next();
-    await expect(reading).rejects.toMatchObject(refused);
+    const reading = async (): Promise<unknown> => session.entries(asQuery(query)).next();
+    await expect(reading()).rejects.toMatchObject(refused);
   });
 });

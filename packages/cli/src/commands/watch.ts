@@ -92,7 +92,7 @@ class Shown {
     }
     const { directory } = this.#options;
     if (status.kind === "stalled") {
-      await err.write(`${directory} cannot be read: ${describeFailure(status.error).message}\n`);
+      await err.write(`${describeFailure(status.error).message}\n`);
     } else {
       await err.write(`${countText(sessions.length, "session")} in ${directory}, watching\n`);
     }

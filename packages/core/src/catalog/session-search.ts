@@ -1,23 +1,28 @@
 /**
- * Looks for a text in the sessions of a directory: what users and assistants said, names, labels.
- * Sessions are read one after the other, latest change first, in bounded memory; a hit comes as
- * soon as it is found. Nothing is kept or written, and a file that cannot be read is passed over.
+ * Looks for a text in the sessions of a directory, or in one: what users and assistants said,
+ * names, labels. Sessions are read one after the other, latest change first, in bounded memory; a
+ * hit comes as soon as it is found. Nothing is kept or written, and a file that cannot be read is
+ * passed over.
  */
+import { resolve } from "node:path";
 import { chunkBytesDefault, LineFramer, openByteSource } from "@branchlog/streaming";
 import type { FileSource } from "@branchlog/streaming";
 import { entryForm } from "../dialects/header.ts";
 import { legacyEntryId } from "../dialects/legacy-id.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
+import { requireOptions, requireText } from "../argument-checks.ts";
 import { nameSaidBy, namingTypes } from "../projections/name.ts";
 import { isStoredObject, storedText } from "../projections/stored-value.ts";
 import { textSearch } from "./search-text.ts";
 import type { Snippet, TextSearch } from "./search-text.ts";
-import { sessionFilesIn, sessionFilesInAndBelow } from "./session-files.ts";
+import { lookAtFile, sessionFilesIn, sessionFilesInAndBelow } from "./session-files.ts";
+import type { SessionFile } from "./session-files.ts";
 import { SessionScan } from "./session-scan.ts";
+import { unreadableDirectory } from "./unreadable-directory.ts";
 
 /** One place where a query was found. */
 export interface SearchHit {
-  /** Of the session file. */
+  /** Of the session file, absolute. */
   readonly path: string;
   /** As stored: foreign files may lack any field but the id. */
   readonly header: SessionHeader;
@@ -46,22 +51,22 @@ export interface SearchOptions {
  * session that changed last come first, and those of one session in file order. Upper and lower
  * case are the same; in names, the query may leave characters out. An empty query has no hits.
  * O(bytes of the files).
- * @throws What listing the directory throws, and the signal's reason.
+ * @param place The directory, or one session file.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`; the signal's reason.
  * @example
  * for await (const { path, snippet } of searchSessions("sessions", "red build")) {
  *   console.log(path, snippet.text);
  * }
  */
 export async function* searchSessions(
-  directory: string,
+  place: string,
   query: string,
-  { subdirectories = false, signal }: SearchOptions = {},
+  options: SearchOptions = {},
 ): AsyncGenerator<SearchHit, void, undefined> {
+  const { subdirectories = false, signal } = requireOptions(options);
+  const search = textSearch(requireText("The query", query));
   signal?.throwIfAborted();
-  const list = subdirectories ? sessionFilesInAndBelow : sessionFilesIn;
-  const files = (await list(directory, signal)).filter(({ isReadable }) => isReadable);
-  files.sort((one, other) => other.mtimeMs - one.mtimeMs || (one.path < other.path ? -1 : 1));
-  const search = textSearch(query);
+  const files = await filesAt(resolve(requireText("The place", place)), subdirectories, signal);
   const chunk = Buffer.allocUnsafe(chunkBytesDefault);
   for (const { path } of files) {
     try {
@@ -71,6 +76,25 @@ export async function* searchSessions(
       // What the system refuses; anything else is not the fault of a file.
       if (!(error instanceof Error && "syscall" in error)) throw error;
     }
+  }
+}
+
+/** The files to be searched, latest change first. */
+async function filesAt(
+  place: string,
+  subdirectories: boolean,
+  signal: AbortSignal | undefined,
+): Promise<SessionFile[]> {
+  const named = lookAtFile(place);
+  if (named.isReadable) return [named];
+  const list = subdirectories ? sessionFilesInAndBelow : sessionFilesIn;
+  try {
+    const files = (await list(place, signal)).filter(({ isReadable }) => isReadable);
+    const byPath = (one: SessionFile, other: SessionFile): number =>
+      one.path < other.path ? -1 : 1;
+    return files.sort((one, other) => other.mtimeMs - one.mtimeMs || byPath(one, other));
+  } catch (error) {
+    throw unreadableDirectory(place, error);
   }
 }
 

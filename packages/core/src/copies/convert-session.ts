@@ -8,6 +8,7 @@ import { LineFramer, scan } from "@branchlog/streaming";
 import type { ConversionTarget } from "../dialects/convert-entry.ts";
 import { currentVersion, entryForm } from "../dialects/header.ts";
 import { isBranchlogError } from "../errors.ts";
+import { requireOptions, requireText } from "../argument-checks.ts";
 import { Engine } from "../session/engine.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { EngineOptions, EngineSettings } from "../session/engine-options.ts";
@@ -70,9 +71,9 @@ export async function convertSession(
   source: string,
   options: ConvertOptions,
 ): Promise<ConversionResult> {
-  const settings = engineSettings(options);
+  const settings = engineSettings(requireOptions(options));
   const { fs } = settings.ports;
-  const named = new LogFile(fs, resolve(source));
+  const named = new LogFile(fs, resolve(requireText("The source", source)));
   const stat = requireFile(named.path, named.statSync());
   const { size } = stat;
   const file = named.adopted(stat);

@@ -8,6 +8,7 @@ import type { CatalogMode } from "../catalog/catalog-store.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { sessionFilesIn } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
+import { requireList, requireOptions, requireText } from "../argument-checks.ts";
 import { readAgent } from "./agent-file.ts";
 import type { ListedAgent } from "./agent-file.ts";
 import { knownPlaces } from "./known-places.ts";
@@ -34,14 +35,16 @@ export interface FoundSessions {
 /**
  * Finds the sessions below directories, each file once.
  * @param places Default: where the agents of this machine keep theirs, see `knownPlaces`.
- * @throws What reading one of the places throws, and the signal's reason.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for a place; the signal's reason.
  * @example
  * const { sessions } = await findSessions(["/home/me/.pi/agent/sessions"]);
  */
 export async function findSessions(
   places: readonly string[] = knownPlaces(),
-  { artifacts = false, catalog = "auto", signal }: FindOptions = {},
+  options: FindOptions = {},
 ): Promise<FoundSessions> {
+  const { artifacts = false, catalog = "auto", signal } = requireOptions(options);
+  for (const place of requireList("What holds the places", places)) requireText("A place", place);
   const cleans = catalog === "auto";
   const found = await walkSessions(places, { artifacts, cleans, signal });
   const list = (): Promise<SessionFile[]> => filesIn(found.directories, signal);

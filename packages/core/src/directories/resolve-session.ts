@@ -1,6 +1,7 @@
 /** Finds the one session that a user means by a name, or by an id or the beginning of one. */
 import { basename } from "node:path";
 import type { ListedSession } from "../catalog/listed-session.ts";
+import { requireText } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
 import { findSessions } from "./find-sessions.ts";
 import type { FindOptions } from "./find-sessions.ts";
@@ -19,11 +20,12 @@ export async function resolveSession(
   places?: readonly string[],
   options: FindOptions = {},
 ): Promise<ListedSession> {
+  const wanted = requireText("A name or an id", nameOrId);
   const { sessions } = await findSessions(places, options);
-  const fitting = fittingSessions(nameOrId, sessions);
+  const fitting = fittingSessions(wanted, sessions);
   const [session] = fitting;
   if (session !== undefined && fitting.length === 1) return session;
-  throw session === undefined ? notFound(nameOrId) : ambiguous(nameOrId, fitting);
+  throw session === undefined ? notFound(wanted) : ambiguous(wanted, fitting);
 }
 
 /** The sessions that may be meant, by the first way of naming one that fits any. */

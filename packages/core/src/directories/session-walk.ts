@@ -8,7 +8,7 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { removeOrphansAmong } from "../catalog/orphan-sidecars.ts";
 import { isSessionFileName, isSidecarName } from "../catalog/session-files.ts";
-import { BranchlogError } from "../errors.ts";
+import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
 import { isAgentDirectory, isAgentFileName } from "./agent-file.ts";
 
 /** What was found. */
@@ -76,7 +76,7 @@ async function placesIn(
     seen.add(identity);
     return await readdir(directory, { withFileTypes: true });
   } catch (error) {
-    if (isGiven) throw unreadable(directory, error);
+    if (isGiven) throw unreadableDirectory(directory, error);
     return [];
   }
 }
@@ -85,17 +85,8 @@ async function realDirectory(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    throw unreadable(path, error);
+    throw unreadableDirectory(path, error);
   }
-}
-
-function unreadable(path: string, cause: unknown): BranchlogError {
-  if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") {
-    const message = `There is no directory ${path}. Check the path.`;
-    return new BranchlogError("ERR_LOG_MISSING", message, { path, cause });
-  }
-  const message = `${path} cannot be read as a directory (${String(cause)}). Check the path.`;
-  return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
 }
 
 /** Directories, and links: what leads to none has nothing in it. */

@@ -3,7 +3,7 @@
  * who read the log, and for good. With a misspelt `firstKeptEntryId`, a compaction would keep
  * nothing. Pure.
  */
-import { invalidArgument, shown } from "../option-checks.ts";
+import { invalidArgument, shown } from "../argument-checks.ts";
 import type { DraftFields } from "./encode-entry.ts";
 
 /** What a field may be, in words that complete "must be …". */

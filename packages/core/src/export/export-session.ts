@@ -9,6 +9,7 @@ import type { ConversionCounts } from "../copies/converted-bytes.ts";
 import { exactArguments } from "../entries/exact-arguments.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { isObject } from "../entries/json-fields.ts";
+import { requireText } from "../argument-checks.ts";
 import { Engine } from "../session/engine.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { EngineOptions } from "../session/engine-options.ts";
@@ -149,7 +150,7 @@ async function written(
   pieces: AsyncIterable<Buffer>,
 ): Promise<ExportReport> {
   const { ports } = engineSettings(given === undefined ? {} : { ports: given });
-  const path = resolve(target);
+  const path = resolve(requireText("The target", target));
   signal?.throwIfAborted();
   requireFree(ports, path);
   let bytes = 0;

@@ -8,6 +8,7 @@ import { basename, resolve } from "node:path";
 import type { FileRecord } from "@branchlog/streaming";
 import { currentVersion } from "../dialects/header.ts";
 import { changedNumber } from "../entries/exact-numbers.ts";
+import { requireOptions, requireText } from "../argument-checks.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { Ports } from "../store/ports.ts";
 import { createStreamedLog, requireFree } from "../store/streamed-log.ts";
@@ -81,9 +82,10 @@ export async function importSession(
   target: string,
   options: ImportOptions = {},
 ): Promise<ImportReport> {
-  const { from = "auto", signal, lineBytesMax = sourceLineBytesMax } = options;
+  const { from = "auto", signal, lineBytesMax = sourceLineBytesMax } = requireOptions(options);
   const { ports } = engineSettings(options.ports === undefined ? {} : { ports: options.ports });
-  const [sourcePath, path] = [resolve(source), resolve(target)];
+  const sourcePath = resolve(requireText("The source", source));
+  const path = resolve(requireText("The target", target));
   signal?.throwIfAborted();
   const totalBytes = sourceSize(sourcePath);
   requireFree(ports, path);

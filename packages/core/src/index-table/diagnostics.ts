@@ -11,7 +11,7 @@ import { diagnosticsMax } from "../limits.ts";
  * an id. `second-header`: another `session` record. `before-header`: a record before the header.
  * `missing-parent`: an entry names a parent that the log does not hold. `cycle`: entries that are
  * each other's ancestors; one that is its own parent is a root, and only `verify` reports it.
- * `lost-entries`: entries of an earlier generation are gone. `malformed-body`: an entry whose
+ * `lost-entries`: entries that this session appended are gone. `malformed-body`: an entry whose
  * content the model's context cannot use.
  */
 export type DiagnosticKind =

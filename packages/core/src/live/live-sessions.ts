@@ -12,6 +12,8 @@ import type { CatalogLook, DirectoryCatalogOptions } from "../catalog/directory-
 import { directoryPollMsDefault, partialListEveryMs } from "../catalog/limits.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
 import { sessionFilesIn, sessionFilesInAndBelow } from "../catalog/session-files.ts";
+import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
+import { requireOptions, requireText } from "../argument-checks.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { Ports } from "../store/ports.ts";
 import { DirectoryWatches } from "./directory-watches.ts";
@@ -28,9 +30,9 @@ export interface LiveSessions extends SessionListDifference {
   readonly sessions: readonly ListedSession[];
   /**
    * `catching-up`: not all files were read yet, more sessions come. `live`: all that was known at
-   * the last look. `stalled`: the directory could not be read, and `error` says why; the sessions
-   * are those of before. A directory that is missing is no error: it has none, and is looked for at
-   * each poll.
+   * the last look. `stalled`: the directory could not be read, and `error`, a BranchlogError, says
+   * why; the sessions are those of before. A directory that is missing is no error: it has none,
+   * and is looked for at each poll.
    */
   readonly status: LiveStatus;
 }
@@ -56,7 +58,7 @@ export interface LiveSessionsOptions {
  * so far as `added`; while many files are read for the first time, a part of them comes every 100
  * ms. Files that are no sessions, or cannot be read, are not listed. It never ends by itself, and
  * keeps the process alive; what goes wrong is in `status`.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a `pollMs` that is none.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
  * @example
  * sessions$("sessions").subscribe(({ sessions }) => console.log(sessions.length));
  */
@@ -64,12 +66,12 @@ export function sessions$(
   directory: string,
   options: LiveSessionsOptions = {},
 ): Observable<LiveSessions> {
-  const { pollMs = directoryPollMsDefault, ports = {}, subdirectories = false } = options;
+  const { pollMs = directoryPollMsDefault, ports = {}, catalog = "auto" } = requireOptions(options);
   const settings = engineSettings({ pollMs, ports });
   const list = new LiveSessionList({
-    directory: resolve(directory),
-    subdirectories,
-    saved: options.catalog ?? "auto",
+    directory: resolve(requireText("The directory", directory)),
+    subdirectories: options.subdirectories ?? false,
+    saved: catalog,
     pollMs: settings.pollMs,
     ports: settings.ports,
   });
@@ -136,7 +138,8 @@ class LiveSessionList {
     catalog: DirectoryCatalog,
     look: Pick<CatalogLook, "paths"> & { readonly signal: AbortSignal },
   ): Promise<void> {
-    const { clock } = this.#directory.ports;
+    const { directory, ports } = this.#directory;
+    const { clock } = ports;
     const changes = new SessionListChanges();
     let shownMs = clock.monotonicMs();
     const show = (status: LiveStatus): void => {
@@ -157,7 +160,7 @@ class LiveSessionList {
       });
       show({ kind: "live" });
     } catch (error) {
-      show({ kind: "stalled", error });
+      show({ kind: "stalled", error: unreadableDirectory(directory, error) });
     }
   }
 

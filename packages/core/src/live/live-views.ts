@@ -8,6 +8,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { EndableGenerator, observableOf } from "@branchlog/streaming";
 import type { Observable } from "@branchlog/streaming";
+import { requireOptions } from "../argument-checks.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { Labels } from "../projections/labels.ts";
@@ -19,6 +20,7 @@ import type { Envelope } from "../projections/tree.ts";
 import { usage } from "../projections/usage.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold } from "../session/body-fold.ts";
+import { sessionClosed } from "../session/engine-access.ts";
 import type { SessionTurn } from "../projections/turns.ts";
 import { SettingsMemo } from "../session/settings-memo.ts";
 import { TurnMemo } from "../session/turn-memo.ts";
@@ -100,13 +102,14 @@ export class LiveViews {
    * use {@link LiveViews.events}.
    */
   entries$(options: Omit<EntryEventOptions, "signal"> = {}): Observable<EntryEvent> {
-    return observableOf((signal) => this.events({ ...options, signal }));
+    const checked = requireOptions(options);
+    return observableOf((signal) => this.events({ ...checked, signal }));
   }
 
   /** As {@link LiveViews.entries$}, pulled: nothing is read that nobody asked for. */
   events(options: EntryEventOptions = {}): AsyncGenerator<EntryEvent, void, undefined> {
     const ending = new AbortController();
-    const { signal } = options;
+    const { signal } = requireOptions(options);
     const either = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
     const events = this.#events({ ...options, signal: either }, () => signal?.aborted !== true);
     return new EndableGenerator(events, () => ending.abort());
@@ -174,6 +177,8 @@ export class LiveViews {
     options: EntryEventOptions,
     isOwnEnd: () => boolean,
   ): AsyncGenerator<EntryEvent, void, undefined> {
+    // Those under way when it is closed end by themselves, with all that was there.
+    if (this.#hub.isClosed) throw sessionClosed(this.#hub.engine.path);
     const release = options.live === false ? undefined : this.#hub.hold();
     try {
       yield* entryEvents(this.#hub, options);

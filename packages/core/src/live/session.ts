@@ -32,7 +32,8 @@ import type { WaitTarget, WaitOptions } from "./wait-for.ts";
  * What ends in `$` is an observable. Values are hot: the current one at once, then one for each
  * batch of changes that made it another; each says the revision that it is of. While somebody
  * subscribes, the file is watched and the process stays alive. All complete when the session is
- * closed; who subscribes later gets the last value and the end.
+ * closed; who subscribes later gets the last value and the end. `entries$` has no last value, and
+ * fails with `ERR_CLOSED` then.
  */
 export class Session extends SessionWriter {
   readonly #hub: LiveHub;
@@ -127,7 +128,10 @@ export class Session extends SessionWriter {
     return this.#live.entries$(options);
   }
 
-  /** As {@link Session.entries$}, pulled: nothing is read that nobody asked for. */
+  /**
+   * As {@link Session.entries$}, pulled: nothing is read that nobody asked for.
+   * @throws BranchlogError `ERR_CLOSED` if the session was closed before the first was asked for.
+   */
   events(options: EntryEventOptions = {}): AsyncGenerator<EntryEvent, void, undefined> {
     return this.#live.events(options);
   }

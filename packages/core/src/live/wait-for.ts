@@ -1,6 +1,8 @@
 /** Waits until a log holds what somebody wants, whoever appends it. */
+import { requireOptions } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
 import { timerMsMax } from "../limits.ts";
+import { sessionClosed } from "../session/engine-access.ts";
 import type { LiveHub } from "./live-hub.ts";
 
 /** What is waited for: so many entries in the log, or an entry with that id. */
@@ -19,11 +21,8 @@ export interface WaitOptions {
  * @throws BranchlogError `ERR_WAIT_TIMEOUT`, `ERR_CLOSED`, `ERR_INVALID_ARGUMENT`; the signal's
  * reason.
  */
-export async function waitFor(
-  hub: LiveHub,
-  what: WaitTarget,
-  { timeoutMs, signal }: WaitOptions,
-): Promise<void> {
+export async function waitFor(hub: LiveHub, what: WaitTarget, options: WaitOptions): Promise<void> {
+  const { timeoutMs, signal } = requireOptions(options);
   signal?.throwIfAborted();
   check(what, timeoutMs);
   const ending = new AbortController();
@@ -37,7 +36,7 @@ export async function waitFor(
     for (;;) {
       either.throwIfAborted();
       const { version } = hub;
-      if (hub.isClosed) throw closed(hub.engine.path);
+      if (hub.isClosed) throw sessionClosed(hub.engine.path);
       if (holds(hub, what)) return;
       await hub.changed(version, either);
     }
@@ -52,13 +51,19 @@ export async function waitFor(
 }
 
 function check(what: WaitTarget, timeoutMs: number | undefined): void {
-  const isTarget = "revision" in what ? what.revision >= 0 : typeof what.id === "string";
+  const isTarget = isWaitTarget(what);
   const isTime = timeoutMs === undefined || timeoutMs >= 0;
   if (isTarget && isTime) return;
   const message = isTarget
     ? `timeoutMs must be a number from 0 on, or Infinity, not ${timeoutMs}`
     : "what is waited for must be { revision } with a number from 0 on, or { id } with a string";
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
+}
+
+function isWaitTarget(given: unknown): boolean {
+  if (typeof given !== "object" || given === null) return false;
+  if ("revision" in given) return typeof given.revision === "number" && given.revision >= 0;
+  return "id" in given && typeof given.id === "string";
 }
 
 function holds({ engine }: LiveHub, what: WaitTarget): boolean {
@@ -90,10 +95,4 @@ function timedOut(path: string, what: WaitTarget, timeoutMs: number | undefined)
   const wanted = "revision" in what ? `revision ${what.revision}` : `entry ${what.id}`;
   const message = `${path} did not come to ${wanted} within ${timeoutMs} ms. Nothing was changed.`;
   return new BranchlogError("ERR_WAIT_TIMEOUT", message, { path });
-}
-
-function closed(path: string): BranchlogError {
-  return new BranchlogError("ERR_CLOSED", `The session ${path} was closed. Open it again.`, {
-    path,
-  });
 }

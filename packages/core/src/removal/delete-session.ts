@@ -5,6 +5,7 @@
 import { unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { CatalogStore } from "../catalog/catalog-store.ts";
+import { requireOptions, requireText } from "../argument-checks.ts";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { EngineOptions } from "../session/engine-options.ts";
@@ -46,7 +47,8 @@ export interface DeleteResult {
  * repairs, salvage files and directories of artifacts stay. A path that is a symbolic link is
  * refused. Sessions that have it open see `ERR_LOG_GONE`; lists see it removed.
  * @throws BranchlogError `ERR_SESSION_BUSY`, `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`,
- * `ERR_NOT_A_SESSION`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`; the session is there then.
+ * `ERR_NOT_A_SESSION`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`,
+ * `ERR_INVALID_ARGUMENT`; the session is there then.
  * @example
  * const { how, kept } = await deleteSession("old.jsonl");
  */
@@ -54,8 +56,8 @@ export async function deleteSession(
   path: string,
   options: DeleteOptions = {},
 ): Promise<DeleteResult> {
-  const { ports } = engineSettings({ ports: options.ports ?? {} });
-  const file = deletableFile(path);
+  const { ports } = engineSettings({ ports: requireOptions(options).ports ?? {} });
+  const file = deletableFile(requireText("The path", path));
   const held = options.force === true ? null : lockOf(file.path, ports);
   try {
     const { removed, kept } = sidecarsOf(file.path, options.checkpointDir);

@@ -1,7 +1,13 @@
 /** What a caller says about an append, and the request that it makes. */
 import type { EntryDraft } from "../entries/entry-draft.ts";
 import { requireFields } from "../entries/required-fields.ts";
-import { invalidArgument, requireOneOf, requireOptions, shown } from "../option-checks.ts";
+import {
+  invalidArgument,
+  requireList,
+  requireOneOf,
+  requireOptions,
+  shown,
+} from "../argument-checks.ts";
 import { appendItem } from "./append-entries.ts";
 import type { AppendRequest } from "./append-group.ts";
 import type { OnDiverged, ParentChoice } from "./append-plan.ts";
@@ -38,9 +44,8 @@ export function requestOf(
   if (typeof (expectedTail ?? "") !== "string") {
     throw invalidArgument(`expectedTail must be an id or null, not ${shown(expectedTail)}`);
   }
-  if (!Array.isArray(drafts)) throw invalidArgument("What is appended must be a list of drafts");
   const parent = parentChoice(options.parent ?? "leaf");
-  const items = drafts.map((draft: EntryDraft, i) =>
+  const items = requireList("The drafts", drafts).map((draft, i) =>
     appendItem(
       engine.encode(draft, timestamp, requireFields),
       i === 0 ? parent : { kind: "leaf" },

@@ -21,9 +21,7 @@ export class EngineAccess {
    */
   open(): Engine {
     if (!this.#isClosed) return this.engine;
-    const { path } = this.engine;
-    const message = `The session ${path} was closed. Open it again.`;
-    throw new BranchlogError("ERR_CLOSED", message, { path });
+    throw sessionClosed(this.engine.path);
   }
 
   /** Answers all the same while `read` runs: what is watched is read a last time at the end. */
@@ -41,4 +39,10 @@ export class EngineAccess {
   close(): void {
     this.#isClosed = true;
   }
+}
+
+/** What is said to who uses a session that was closed. */
+export function sessionClosed(path: string): BranchlogError {
+  const message = `The session ${path} was closed. Open it again.`;
+  return new BranchlogError("ERR_CLOSED", message, { path });
 }

@@ -15,8 +15,8 @@ import {
   requireBoolean,
   requireOneOf,
   requireOptions,
-  requireText,
-} from "../option-checks.ts";
+  requireWords,
+} from "../argument-checks.ts";
 import { nodePorts } from "../store/node-ports.ts";
 import type { Ports } from "../store/ports.ts";
 
@@ -96,7 +96,7 @@ export function engineSettings(options: EngineOptions): EngineSettings {
     durability: checkedDurability(options.durability ?? "os"),
     checkpoint: requireOneOf("checkpoint", checkpoint, ["auto", "read", "off"]),
     checkpointDir:
-      checkpointDir === undefined ? undefined : requireText("checkpointDir", checkpointDir),
+      checkpointDir === undefined ? undefined : requireWords("checkpointDir", checkpointDir),
     // A timer that is given more fires at once; `Infinity` means never.
     pollMs: Math.min(requireAtLeast("pollMs", options.pollMs ?? pollMsDefault, 1), timerMsMax),
     freezeBodies: requireBoolean("freezeBodies", options.freezeBodies ?? false),

@@ -14,7 +14,7 @@ import type { EntryDraft } from "../entries/entry-draft.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
-import { requireText } from "../option-checks.ts";
+import { requireWords } from "../argument-checks.ts";
 import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
 import type { RowPath } from "../index-table/tree-walk.ts";
 import { buildWithSettings } from "../projections/context.ts";
@@ -56,7 +56,7 @@ export class Engine {
 
   private constructor(path: string, settings: EngineSettings) {
     this.settings = settings;
-    requireText(pathOfLog, path);
+    requireWords(pathOfLog, path);
     this.log = new TrackedLog(new LogFile(settings.ports.fs, path), settings, this.changes.notify);
     this.findings = new Findings(this.log, this.changes.notify);
     this.checkpoints = new Checkpoints(settings, this.log, this.changes);
@@ -102,7 +102,7 @@ export class Engine {
     lines: Iterable<Buffer> = [],
   ): Engine {
     const { ports } = engineSettings(options);
-    requireText(pathOfLog, path);
+    requireWords(pathOfLog, path);
     createLog(ports, path, headerAndLines(encodeHeader(header), lines));
     return Engine.openSync(path, options);
   }

@@ -3,7 +3,7 @@
  * is asked for: the latest state of an extension among any number of entries costs one parse.
  */
 import { BranchlogError } from "../errors.ts";
-import { requireOneOf, requireOptions } from "../option-checks.ts";
+import { requireOneOf, requireOptions } from "../argument-checks.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
 import type { Engine } from "./engine.ts";
 

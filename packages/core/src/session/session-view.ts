@@ -9,6 +9,7 @@ import type { RowBody } from "../bodies/body-reader.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { requireEntryId } from "../entries/entry-id.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
+import { requireList, requireOptions } from "../argument-checks.ts";
 import type { AgentMessage } from "../entries/message-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import { commonAncestorRow, pathToRow, tipRows } from "../index-table/tree-walk.ts";
@@ -132,7 +133,7 @@ export class SessionView {
     return readOfOneLog(this.#access.open(), work);
   }
 
-  /** The entry with that id, or undefined. */
+  /** The entry with that id, or undefined. It is shared: it must not be changed. */
   async entry(id: string): Promise<SessionEntry | undefined> {
     const engine = this.#access.open();
     const row = rowOfEntry(engine, id);
@@ -141,7 +142,7 @@ export class SessionView {
 
   /** Entries as the query says; bodies are read as the iteration goes on. */
   entries(query: EntryQuery = {}): AsyncGenerator<SessionEntry> {
-    return itemsOf(this.#entryBatches(query), query.signal);
+    return itemsOf(this.#entryBatches(query), requireOptions(query).signal);
   }
 
   /**
@@ -150,7 +151,7 @@ export class SessionView {
    * its migration would write.
    */
   async *lines(query: EntryQuery = {}): AsyncGenerator<EntryLine> {
-    yield* entryLines(this.#access.open(), query, this.#leaf.id);
+    yield* entryLines(this.#access.open(), requireOptions(query), this.#leaf.id);
   }
 
   /** The entries from the root to an entry (default: the leaf). Empty for an unknown id. */
@@ -190,8 +191,9 @@ export class SessionView {
    * caller's, the messages in it are shared.
    * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
    */
-  async context({ at, bridgeGaps = false }: ContextOptions = {}): Promise<PathContext> {
+  async context(options: ContextOptions = {}): Promise<PathContext> {
     const engine = this.#access.open();
+    const { at, bridgeGaps = false } = requireOptions(options);
     if (at === undefined && !bridgeGaps) return this.#memo.pathContextAt(engine, this.#leaf.id);
     return contextAt(engine, at === undefined ? this.#leaf.id : at, bridgeGaps);
   }
@@ -266,7 +268,7 @@ export class SessionView {
     path: readonly (string | number)[],
     signal?: AbortSignal,
   ): Promise<JsonValue | undefined> {
-    return pickFromBody(this.#access.open(), id, path, signal);
+    return pickFromBody(this.#access.open(), id, requireList("The path", path), signal);
   }
 
   async *#entryBatches(query: EntryQuery): AsyncGenerator<Iterable<SessionEntry>, void, undefined> {

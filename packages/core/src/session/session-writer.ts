@@ -4,6 +4,7 @@
  * bytes are in the log.
  */
 import type { EntryDraft } from "../entries/entry-draft.ts";
+import { requireOptions, requireText } from "../argument-checks.ts";
 import { normalizeName } from "../entries/session-name.ts";
 import { AppendQueue } from "./append-queue.ts";
 import type { AppendResult } from "./append-outcome.ts";
@@ -67,12 +68,13 @@ export class SessionWriter extends SessionView {
     options: Pick<AppendOptions, "signal"> = {},
   ): Promise<AppendResult | null> {
     const engine = this.#open();
-    const title = normalizeName(name);
+    const title = normalizeName(requireText("The name", name));
+    const { signal } = requireOptions(options);
     if (engine.log.state.titleSlot === undefined) {
       return this.append({ type: "session_info", name: title }, options);
     }
     const { clock } = engine.settings.ports;
-    await this.#queue.run(() => runAsync(writeTitle(engine, title, "user"), clock, options.signal));
+    await this.#queue.run(() => runAsync(writeTitle(engine, title, "user"), clock, signal));
     // An empty slot leaves the naming to the entries.
     const isNamed = title === "" && engine.log.state.name !== undefined;
     return isNamed ? this.append({ type: "session_info", name: "" }, options) : null;
@@ -86,12 +88,13 @@ export class SessionWriter extends SessionView {
    */
   async moveTo(id: string | null, options: { readonly persist?: boolean } = {}): Promise<void> {
     const engine = this.#open();
+    const { persist = false } = requireOptions(options);
     await this.#queue.run(() => {
       if (id !== null) requireNode(engine, id);
       this.#leaf.pin(id);
       engine.markSeen();
     });
-    if (options.persist !== true) return;
+    if (!persist) return;
     await this.append({ type: "custom", customType: "branchlog.leaf" }, { parent: { id } });
   }
 
@@ -119,8 +122,9 @@ export class SessionWriter extends SessionView {
 
   /** Reads every byte of the log again and reports all damage. Changes nothing. */
   async verify(options: { readonly signal?: AbortSignal } = {}): Promise<VerifyReport> {
+    const { signal } = requireOptions(options);
     await this.refresh();
-    return verifyLog(this.#open(), options.signal);
+    return verifyLog(this.#open(), signal);
   }
 
   /** Writes back a log that is gone, and what a failed sync left in doubt; see `recoverLog`. */

@@ -4,6 +4,7 @@
  */
 import type { EngineOptions } from "../../session/engine-options.ts";
 import { forkFile } from "../pi/derived-session.ts";
+import type { FaceOptions } from "../pi/existing-file.ts";
 import {
   createSession,
   filePlace,
@@ -12,7 +13,7 @@ import {
   startInMemory,
   startSession,
 } from "../pi/manager-state.ts";
-import type { FaceOptions, ManagerState } from "../pi/manager-state.ts";
+import type { ManagerState } from "../pi/manager-state.ts";
 import { mostRecentSession, sessionDirFor } from "./session-list.ts";
 
 /** Makes managers of type `M`. */

@@ -86,7 +86,7 @@ export class SessionReader {
   }
   /** The entry with that id, as stored. */
   getEntry(id: string): OmpSessionEntry | undefined {
-    return this.#state.log.engine.entrySync(id);
+    return questions.entryOf(this.#state.log.engine, id);
   }
   /** The label of an entry. */
   getLabel(id: string): string | undefined {

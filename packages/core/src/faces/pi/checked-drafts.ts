@@ -16,20 +16,21 @@ import { pathToRow } from "../../index-table/tree-walk.ts";
 import { computeSystemMessage } from "../../projections/system-message.ts";
 import type { Engine } from "../../session/engine.ts";
 import { contextOf } from "./log-context.ts";
+import { rowOf } from "./log-questions.ts";
 import type { SessionLog } from "./session-log.ts";
 
 /**
  * The row of an entry that can be stood on.
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
  */
-export function requireRow(engine: Engine, id: string): number {
+export function requireRow(engine: Engine, id: unknown): number {
   const { index, bodies } = engine;
-  const found = index.rowOfId(id);
+  const found = rowOf(engine, id);
   if (found >= 0) bodies.confirmSync(found);
   // Confirming may bring back an earlier entry with the id, or show that there is none.
-  const row = index.rowOfId(id);
+  const row = rowOf(engine, id);
   if (row >= 0 && index.isNode(row)) return row;
-  throw refusal(engine, "ERR_ENTRY_NOT_FOUND", id, `Entry ${id} not found`);
+  throw refusal(engine, "ERR_ENTRY_NOT_FOUND", id, `Entry ${String(id)} not found`);
 }
 
 /**
@@ -123,6 +124,6 @@ function inBlocks(
   return { content: [{ type: "text", text: replacement.content }] };
 }
 
-function refusal({ path }: Engine, code: ErrorCode, id: string, message: string): BranchlogError {
-  return new BranchlogError(code, message, { path, id });
+function refusal({ path }: Engine, code: ErrorCode, id: unknown, message: string): BranchlogError {
+  return new BranchlogError(code, message, typeof id === "string" ? { path, id } : { path });
 }

@@ -12,10 +12,11 @@ import { newHeader } from "../../session/new-header.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 import { createLog } from "../../store/create-log.ts";
 import { requireRow } from "./checked-drafts.ts";
+import type { FaceOptions } from "./existing-file.ts";
 import { openForkSource } from "./fork-source.ts";
 import { resolvePath } from "./local-path.ts";
 import { filePlace } from "./manager-state.ts";
-import type { FaceOptions, ManagerState } from "./manager-state.ts";
+import type { ManagerState } from "./manager-state.ts";
 import { draftLog, fileLog, memoryLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
 
@@ -24,9 +25,10 @@ import type { SessionLog } from "./session-log.ts";
  * in memory if the session at hand is.
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_LOG_EXISTS`.
  */
-export function branchOff(state: ManagerState, leafId: string): ManagerState {
-  const { engine } = state.log;
-  const branch = branchTo(engine, requireRow(engine, leafId));
+export function branchOff(state: ManagerState, leafId: string | undefined): ManagerState {
+  const { engine, leaf } = state.log;
+  // No id is the leaf, as everywhere in pi; before the first entry there is no branch.
+  const branch = branchTo(engine, requireRow(engine, leafId ?? leaf.id ?? leafId));
   const { ports } = engineSettings(state.options);
   const parentSession = state.isPersisted ? state.file : undefined;
   const { dialect, header: copied } = engine;

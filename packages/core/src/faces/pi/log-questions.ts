@@ -35,17 +35,31 @@ export function entryCount({ index }: Engine): number {
   return count;
 }
 
+/** The row of the entry with that id, or -1. What is no string names no entry, as in pi. */
+export function rowOf({ index }: Engine, id: unknown): number {
+  return typeof id === "string" ? index.rowOfId(id) : -1;
+}
+
+/** The entry with that id; undefined if there is none. */
+export function entryOf(engine: Engine, id: unknown): SessionEntry | undefined {
+  const row = rowOf(engine, id);
+  return row < 0 ? undefined : engine.bodies.entrySync(row);
+}
+
 /** The entries from the root to one; none for an unknown id. */
-export function branchOf(engine: Engine, id: string | null): SessionEntry[] {
-  const row = id === null ? -1 : engine.index.rowOfId(id);
-  return handOut(engine, pathToRow(engine.index, row).rows);
+export function branchOf(engine: Engine, id: unknown): SessionEntry[] {
+  return handOut(engine, pathToRow(engine.index, rowOf(engine, id)).rows);
 }
 
 /** The entries that name one as their parent, in file order, whether it exists or not. */
-export function childrenOf(engine: Engine, parentId: string | null): SessionEntry[] {
+export function childrenOf(engine: Engine, parentId: unknown): SessionEntry[] {
   const { index } = engine;
-  const slot = parentId === null ? rootSlot : index.ids.find(parentId);
+  const slot = parentId === null ? rootSlot : slotOf(engine, parentId);
   return slot === -1 ? [] : handOut(engine, childrenOfSlot(index, slot));
+}
+
+function slotOf({ index }: Engine, id: unknown): number {
+  return typeof id === "string" ? index.ids.find(id) : -1;
 }
 
 /** The tree, roots in file order. */

@@ -4,13 +4,14 @@
  */
 import type { FileEntry } from "../../entries/entry-types.ts";
 import { forkFile } from "./derived-session.ts";
+import type { FaceOptions } from "./existing-file.ts";
 import {
   continueRecentSession,
   createSession,
   openWhereItBelongs,
   startInMemory,
 } from "./manager-state.ts";
-import type { FaceOptions, ManagerState } from "./manager-state.ts";
+import type { ManagerState } from "./manager-state.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 
 /** Makes managers of type `M`. */

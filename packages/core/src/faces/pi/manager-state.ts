@@ -5,27 +5,20 @@
 import { dirname } from "node:path";
 import { sessionPath } from "../../copies/session-header.ts";
 import { encodeHeader } from "../../entries/encode-header.ts";
-import type { DialectName } from "../../dialects/dialect.ts";
 import type { FileEntry, SessionHeader } from "../../entries/entry-types.ts";
 import { objectText } from "../../entries/json-text.ts";
 import { engineSettings } from "../../session/engine-options.ts";
-import type { EngineOptions } from "../../session/engine-options.ts";
 import { newHeader } from "../../session/new-header.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 import { makeDurableDirectory } from "../../store/durable-directory.ts";
 import { resolveSessionDir } from "./agent-directory.ts";
 import { claimEmptyFile } from "./empty-file.ts";
 import { openExisting } from "./existing-file.ts";
-import type { FoundLog } from "./existing-file.ts";
+import type { FaceOptions, FoundLog } from "./existing-file.ts";
 import { resolvePath } from "./local-path.ts";
 import { findMostRecentSession } from "./session-lookup.ts";
 import { bytesOf, draftLog, fileLog, memoryLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
-
-/** How logs are opened, and whose dialect new ones are written in. Default: pi's. */
-export interface FaceOptions extends EngineOptions {
-  readonly newSessionDialect?: DialectName | undefined;
-}
 
 /** What stays the same while a manager goes from session to session. */
 export interface ManagerPlace {

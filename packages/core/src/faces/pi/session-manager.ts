@@ -139,7 +139,7 @@ export class SessionManager {
   }
   /** The entry with that id. */
   getEntry(id: string): SessionEntry | undefined {
-    return this.#state.log.engine.entrySync(id);
+    return questions.entryOf(this.#state.log.engine, id);
   }
   /** The label of an entry. */
   getLabel(id: string): string | undefined {

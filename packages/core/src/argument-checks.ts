@@ -35,12 +35,31 @@ export function requireBoolean(name: string, value: boolean): boolean {
 }
 
 /**
- * The value, if it is a text that is not empty.
+ * The value, if it is a text.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of what it is.
  */
 export function requireText(name: string, value: string): string {
-  if (typeof value === "string" && value !== "") return value;
-  throw invalidArgument(`${name} must be a text that is not empty, not ${shown(value)}`);
+  if (typeof value === "string") return value;
+  throw invalidArgument(`${name} must be a text, not ${shown(value)}`);
+}
+
+/**
+ * The value, if it is a text that is not empty.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of what it is.
+ */
+export function requireWords(name: string, value: string): string {
+  if (requireText(name, value) !== "") return value;
+  throw invalidArgument(`${name} must not be empty`);
+}
+
+/**
+ * The value, if it is a list.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of what it is.
+ */
+export function requireList<T>(name: string, value: readonly T[]): readonly T[] {
+  const given: unknown = value;
+  if (Array.isArray(given)) return value;
+  throw invalidArgument(`${name} must be a list, not ${shown(value)}`);
 }
 
 /**
@@ -49,8 +68,8 @@ export function requireText(name: string, value: string): string {
  */
 export function requireOptions<T extends object>(options: T): T {
   const given: unknown = options;
-  if (typeof given === "object" && given !== null) return options;
-  throw invalidArgument(`Options are an object, not ${shown(given)}`);
+  if (typeof given === "object" && given !== null && !Array.isArray(given)) return options;
+  throw invalidArgument(`Options must be an object, or left out, not ${shown(given)}`);
 }
 
 /** `ERR_INVALID_ARGUMENT`: the message says what was passed in, and what can be. */

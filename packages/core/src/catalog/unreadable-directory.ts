@@ -1,0 +1,21 @@
+/** What is said of a directory of sessions that cannot be listed. Pure. */
+import { BranchlogError } from "../errors.ts";
+
+/** The error for what the system said of a directory. Anything else, as a reason, as it is. */
+export function unreadableDirectory(path: string, cause: unknown): unknown {
+  if (!(cause instanceof Error && "syscall" in cause && "code" in cause)) return cause;
+  switch (cause.code) {
+    case "ENOENT": {
+      const message = `There is no directory ${path}. Check the path.`;
+      return new BranchlogError("ERR_LOG_MISSING", message, { path, cause });
+    }
+    case "ENOTDIR": {
+      const message = `${path} is no directory. Give the one that the sessions are in.`;
+      return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
+    }
+    default: {
+      const message = `${path} cannot be read as a directory (${String(cause)}). Check the path.`;
+      return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
+    }
+  }
+}

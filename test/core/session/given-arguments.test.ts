@@ -1,0 +1,73 @@
+/** What callers in JavaScript pass where types would have held them back: said with a code. */
+import { describe, expect, it } from "vitest";
+import * as core from "@branchlog/core";
+import type { Session } from "@branchlog/core";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+// Cast: no value of JavaScript is what these calls want.
+const none = undefined as never;
+const nothing = null as never;
+const text = "nope" as never;
+
+async function read(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const item of items) expect(item).toBeDefined();
+}
+
+const ofSession: Readonly<Record<string, (session: Session) => unknown>> = {
+  "setName(undefined)": (session) => session.setName(none),
+  "setName(name, null)": (session) => session.setName("n", nothing),
+  "waitFor()": (session) => session.waitFor(none),
+  "waitFor({})": (session) => session.waitFor({} as never),
+  "waitFor(what, null)": (session) => session.waitFor({ revision: 0 }, nothing),
+  "pick(id)": (session) => session.pick("a", none),
+  "pick(id, text)": (session) => session.pick("a", text),
+  "context(null)": (session) => session.context(nothing),
+  "context(text)": (session) => session.context(text),
+  "entries(null)": async (session) => read(session.entries(nothing)),
+  "entries(text)": async (session) => read(session.entries(text)),
+  "lines(null)": async (session) => read(session.lines(nothing)),
+  "events(null)": async (session) => read(session.events(nothing)),
+  "entries$(null)": async (session) => session.entries$(nothing),
+  "moveTo(id, null)": (session) => session.moveTo("a", nothing),
+  "verify(null)": (session) => session.verify(nothing),
+};
+
+const ofPackage: Readonly<Record<string, (directory: string) => unknown>> = {
+  "deleteSession()": () => core.deleteSession(none),
+  "deleteSession(path, null)": () => core.deleteSession("gone.jsonl", nothing),
+  "resolveSession()": (directory) => core.resolveSession(none, [directory]),
+  "resolveSession(name, places, null)": (directory) =>
+    core.resolveSession("x", [directory], nothing),
+  "findSessions(text)": () => core.findSessions(text),
+  "findSessions([undefined])": () => core.findSessions([none]),
+  "findSessions(places, null)": (directory) => core.findSessions([directory], nothing),
+  "searchSessions()": () => read(core.searchSessions(none, "x")),
+  "searchSessions(directory)": (directory) => read(core.searchSessions(directory, none)),
+  "searchSessions(directory, query, null)": (directory) =>
+    read(core.searchSessions(directory, "x", nothing)),
+  "sessions$()": async () => core.sessions$(none),
+  "sessions$(directory, null)": async (directory) => core.sessions$(directory, nothing),
+  "convertSession(path)": () => core.convertSession("gone.jsonl", none),
+  "importSession()": () => core.importSession(none, "x.jsonl"),
+  "exportLinear(path)": () => core.exportLinear("gone.jsonl", none),
+};
+
+const invalid = {
+  code: "ERR_INVALID_ARGUMENT",
+  message: expect.stringMatching(/^(?!.*this is function)/u) as unknown,
+};
+
+describe("a session", () => {
+  it.each(Object.entries(ofSession))("refuses %s, and is what it was", async (_, call) => {
+    const session = await core.memorySession({ cwd: "/w" });
+    await session.append({ type: "custom", customType: "x" }, { id: "a" });
+    await expect(call(session)).rejects.toMatchObject(invalid);
+    expect([session.revision, session.leaf, session.name]).toEqual([1, "a", undefined]);
+  });
+});
+
+describe("the package", () => {
+  it.each(Object.entries(ofPackage))("refuses %s", async (_, call) => {
+    await expect(call(temporaryDirectory())).rejects.toMatchObject(invalid);
+  });
+});
