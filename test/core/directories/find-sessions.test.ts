@@ -1,7 +1,8 @@
 /** Finding the sessions of all agents below directories, and one of them by name or id. */
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findSessions, knownPlaces, resolveSession } from "@branchlog/core";
 import type { FindOptions } from "@branchlog/core";
@@ -90,6 +91,18 @@ describe("finding sessions", () => {
     expect(readdirSync(root)).toHaveLength(1);
     expect(await idsIn(root)).toEqual([]);
     expect(readdirSync(root)).toEqual([]);
+  });
+
+  it("lists all others where a directory goes away meanwhile, at whatever moment", async () => {
+    for (let turns = 0; turns < 40; turns += 1) {
+      const root = temporaryDirectory();
+      for (const name of ["a", "b", "c", "d"]) write(join(root, name, `${name}.jsonl`));
+      const finding = idsIn(root, { catalog: "off" });
+      for (let n = turns; n > 0; n -= 1) await nextTurn();
+      rmSync(join(root, "d"), { recursive: true });
+      const found = await finding;
+      expect(found.filter((id) => id !== "d")).toEqual(["a", "b", "c"]);
+    }
   });
 
   it("fails for a place that is not there, and ends with the reason of its signal", async () => {

@@ -68,12 +68,22 @@ async function filesIn(
 ): Promise<SessionFile[]> {
   const files = new Map<string, SessionFile>();
   for (const directory of directories) {
-    for (const file of await sessionFilesIn(directory, signal)) {
+    for (const file of await filesOf(directory, signal)) {
       const key = file.identity ?? file.path;
       if (!files.has(key)) files.set(key, file);
     }
   }
   return [...files.values()].sort((one, other) => other.mtimeMs - one.mtimeMs);
+}
+
+/** None of a directory that went away since it was found: the others are listed all the same. */
+async function filesOf(directory: string, signal: AbortSignal | undefined): Promise<SessionFile[]> {
+  try {
+    return await sessionFilesIn(directory, signal);
+  } catch {
+    signal?.throwIfAborted();
+    return [];
+  }
 }
 
 async function agentIn(
