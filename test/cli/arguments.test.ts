@@ -57,6 +57,8 @@ describe("a command line", () => {
     ["append -- -f -", { file: "-f", source: { kind: "input" } }],
     ["delete a -- -b", { sessions: ["a", "-b"] }],
     ["delete -- -a -b", { sessions: ["-a", "-b"] }],
+    ["delete --yes - -5 a", { sessions: ["-", "-5", "a"] }],
+    ["-- delete a", { sessions: ["a"] }],
     ["export f --to markdown -o -", { output: undefined }],
     ["label f a1 x.y=z", { id: "a1", text: "x.y=z" }],
   ])("%s is understood", (line, options) => {
@@ -91,6 +93,7 @@ describe("a command line", () => {
     ["search -- a b --c", /^Too many arguments: --c$/],
     ["tail f g -n 2", /^Too many arguments: g$/],
     ["completion foo", /^Too many arguments: foo$/],
+    ["entries f --customType x y", /^Too many arguments: y$/],
     ["info f --bad", /^Unknown option: --bad\. .* goes behind --\.$/],
     ["info --bad f", /^Unknown option: --bad\./],
     ["info --bad=1 f", /^Unknown option: --bad=1\./],

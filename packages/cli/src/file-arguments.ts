@@ -4,6 +4,7 @@
  */
 import { newFile } from "./argument-values.ts";
 import type { Choose } from "./command.ts";
+import { isOption, optionWords } from "./marked-words.ts";
 import type { Words } from "./marked-words.ts";
 import type { Argv } from "./parser.ts";
 import { fileOptions } from "./reader-options.ts";
@@ -35,14 +36,13 @@ export function addFileCommands(parser: Argv, words: Words, choose: Choose): voi
 }
 
 /**
- * The words behind the name of a command whose options take no values. Of several in one place,
- * the parser keeps the last, as it does of options.
+ * The words behind the name of a command whose options take no values, also where that itself
+ * stands behind `--`. Of several in one place, the parser keeps the last, as it does of options.
  */
 function sessionWords(words: Words): string[] {
-  const end = words.indexOf("--");
-  const before = end < 0 ? words : words.slice(0, end);
-  const behind = end < 0 ? [] : words.slice(end + 1);
-  return [...before.filter((word) => !word.startsWith("-")).slice(1), ...behind];
+  const before = optionWords(words);
+  const behind = words.slice(before.length + 1);
+  return [...before.filter((word) => !isOption(word)), ...behind].slice(1);
 }
 
 function listOptions(

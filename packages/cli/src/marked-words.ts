@@ -43,12 +43,14 @@ export function strayOption(words: Words, help: string): string | undefined {
   return optionWords(words).find((word) => isOption(word) && !known.has(nameOf(word)));
 }
 
-/** A number below zero is none. */
-function isOption(word: string): boolean {
+/** A number below zero is none, nor is a lone dash. */
+export function isOption(word: string): boolean {
   return /^-(?!\d+(?:\.\d+)?$)./su.test(word);
 }
 
-/** Of letters in one word, the first. */
+/** As the help texts have it; of letters in one word, the first. */
 function nameOf(word: string): string {
-  return word.startsWith("--") ? word.replace(/=.*$/su, "") : word.slice(0, 2);
+  if (!word.startsWith("--")) return word.slice(0, 2);
+  const name = word.replace(/=.*$/su, "");
+  return name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -77,7 +77,7 @@ async function endOfMisuse(
   { err }: CommandIo,
 ): Promise<number> {
   const command = commandNames.find((name) => name === words[0]);
-  const wantsJson = optionWords(words).includes("--json");
+  const wantsJson = optionWords(words).some((word) => word === "--json" || word === "--json=true");
   const about = command === undefined ? "branchlog" : `branchlog ${command}`;
   try {
     if (wantsJson) await writeJsonLine(err, { error: { code: usageCode, message } });

@@ -82,5 +82,9 @@ describe("a number of a JSON text", () => {
     expect(value).toMatchObject({ b: ["\u0001 \u00011e400", {}] });
     expect(marked?.restored(JSON.stringify(value))).toBe(json);
     expect(markedNumbers('{"a":1}')).toBeUndefined();
+    const binary = "\u0001".repeat(1_000_000);
+    expect(markedNumbers(`{"a":12345678901234567890,"b":${JSON.stringify(binary)}}`)).toBe(
+      undefined,
+    );
   });
 });

@@ -107,6 +107,7 @@ describe("appending", () => {
     { type: "compaction", summary: "S", firstKeptEntryID: "a", tokensBefore: 5 },
     { type: "compaction", summary: "S", firstKeptEntryId: "a", tokensBefore: "5" },
     { type: "compaction", firstKeptEntryId: null, tokensBefore: 5 },
+    { type: "compaction", summary: "S", firstKeptEntryId: null, tokensBefore: Number.NaN },
     { type: "label", targetID: "a", label: "x" },
     { type: "session_info", nmae: "x" },
     { type: "model_change", provider: "p" },

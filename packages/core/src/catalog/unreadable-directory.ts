@@ -6,7 +6,7 @@ export function unreadableDirectory(path: string, cause: unknown): unknown {
   if (!(cause instanceof Error && "syscall" in cause && "code" in cause)) return cause;
   switch (cause.code) {
     case "ENOENT": {
-      const message = `There is no directory ${path}. Check the path.`;
+      const message = `There is nothing at ${path}. Check the path.`;
       return new BranchlogError("ERR_LOG_MISSING", message, { path, cause });
     }
     case "ENOTDIR": {

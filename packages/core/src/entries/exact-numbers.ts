@@ -7,6 +7,8 @@
 /** What a text must hold at least to have such a number: almost none does. */
 const suspicious = /[\d.]{16}|\d[eE][-+]?\d{3}/;
 
+const markCharactersMax = 16;
+
 const numbers = /-?\d[\d.eE+-]*/g;
 
 /** The first number of a JSON text that parsing changes; undefined if it changes none. */
@@ -23,11 +25,10 @@ export interface MarkedNumbers {
   readonly restored: (text: string) => string;
 }
 
-/** The text with its changed numbers marked; undefined if it has none. */
+/** The text with its changed numbers marked; undefined if it has none, or no mark is free. */
 export function markedNumbers(json: string): MarkedNumbers | undefined {
-  // JSON has one way to write this character, so that a look at the text finds every other one.
-  let mark = String.raw`\u0001`;
-  while (json.includes(mark)) mark += mark;
+  const mark = suspicious.test(json) ? markFor(json) : undefined;
+  if (mark === undefined) return undefined;
   const parts: string[] = [];
   let at = 0;
   for (const { token, start } of changedNumbers(json)) {
@@ -40,6 +41,18 @@ export function markedNumbers(json: string): MarkedNumbers | undefined {
     json: [...parts, json.slice(at)].join(""),
     restored: (text) => text.replaceAll(marked, "$1"),
   };
+}
+
+/**
+ * More of a character than stands anywhere in a row, one that JSON has a single way to write.
+ * Undefined where that would be too many: such a text holds no calls, but binary data.
+ */
+function markFor(json: string): string | undefined {
+  const character = String.raw`\u0001`;
+  let longest = 0;
+  for (const [run] of json.matchAll(/(?:\\u0001)+/g)) longest = Math.max(longest, run.length);
+  const count = longest / character.length + 1;
+  return count > markCharactersMax ? undefined : character.repeat(count);
 }
 
 interface NumberToken {

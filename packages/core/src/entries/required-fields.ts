@@ -67,7 +67,7 @@ function isOfKind(value: unknown, kind: Kind): boolean {
     case "a text or null":
       return typeof value === "string" || value === null;
     case "a number":
-      return typeof value === "number";
+      return Number.isFinite(value);
     case "true or false":
       return typeof value === "boolean";
     case "an object":

@@ -167,7 +167,8 @@ function keptFrom(
 ): string | undefined {
   const replayed = replayedThrough(value);
   if (replayed === undefined) return undefined;
-  const kept = firstKeptRow(index, { rows, at: rows.indexOf(row), replayed });
+  let at = rows.indexOf(row);
+  const kept = firstKeptRow(index, () => rows[(at -= 1)] ?? -1, replayed);
   return kept < 0 ? undefined : index.idOf(kept);
 }
 

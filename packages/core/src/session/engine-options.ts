@@ -130,6 +130,8 @@ function sizes(options: EngineOptions): Pick<EngineSettings, SizeNames> {
 function checkedDurability(durability: Durability): Durability {
   if (durability === "os" || durability === "disk") return durability;
   const intervalMs: unknown = typeof durability === "object" ? durability.intervalMs : undefined;
-  if (typeof intervalMs === "number" && intervalMs > 0) return durability;
+  if (typeof intervalMs === "number" && intervalMs > 0) {
+    return { intervalMs: Math.min(intervalMs, timerMsMax) };
+  }
   throw invalidArgument('durability must be "os", "disk" or { intervalMs } with a number above 0');
 }

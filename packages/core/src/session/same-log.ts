@@ -1,7 +1,7 @@
 /**
  * Whether a log stayed the same while a copy of it, or another form, was made. Programs that take
  * no lock rewrite logs in place: what is read then is the beginning of one log and the end of
- * another, or half of one.
+ * another, or half of one. It is noticed by what log-identity.ts remembers, and no more than that.
  */
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import type { Engine } from "./engine.ts";
