@@ -4,6 +4,7 @@
  * pi's object with pi's key order. Pure; no code of the caller runs after {@link encodeDraft}.
  */
 import type { JsonObject } from "@branchlog/streaming";
+import { invalidArgument } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
 import type { EntryDraft } from "./entry-draft.ts";
 import { isKnownEntryType, type SessionEntry } from "./entry-types.ts";
@@ -77,7 +78,7 @@ export function encodeDraft(
   timestamp: string,
   translate?: DraftTranslation,
 ): EncodedDraft {
-  if (typeof timestamp !== "string") throw invalid("The timestamp must be a string");
+  if (typeof timestamp !== "string") throw invalidArgument("The timestamp must be a string");
   const { type, payload } = translated(readDraft(draft), translate);
   const ownId = type === "compaction" && payload["firstKeptEntryId"] === null;
   const left = ownId ? takeUpToOwnId(payload) : "";
@@ -102,7 +103,7 @@ export function encodeDraft(
  */
 export function spliceDraft(encoded: EncodedDraft, id: string, parentId: string | null): Buffer {
   if (typeof id !== "string" || (parentId !== null && typeof parentId !== "string")) {
-    throw invalid("An id must be a string, a parent id a string or null");
+    throw invalidArgument("An id must be a string, a parent id a string or null");
   }
   const ownId = stringText(id);
   const links = `"id":${ownId},"parentId":${parentId === null ? "null" : stringText(parentId)}`;
@@ -144,14 +145,16 @@ interface DraftParts {
 }
 
 function readDraft(draft: EntryDraft): DraftParts {
-  if (typeof draft !== "object" || draft === null) throw invalid("A draft must be an object");
+  if (typeof draft !== "object" || draft === null)
+    throw invalidArgument("A draft must be an object");
   const type = guardEncoding("The draft", (): unknown => draft.type);
-  if (typeof type !== "string" || type === "") throw invalid("A draft needs a type");
-  if (type === "session") throw invalid("A header cannot be appended");
+  if (typeof type !== "string" || type === "") throw invalidArgument("A draft needs a type");
+  if (type === "session") throw invalidArgument("A header cannot be appended");
   const read = (): Record<string, unknown> => orderedFields(draft, keysOf(type), "type");
   const payload = guardEncoding(`The ${type} entry`, read);
   for (const key of ["id", "parentId", "timestamp"]) {
-    if (payload[key] !== undefined) throw invalid(`A draft has no ${key}; the log gives it one`);
+    if (payload[key] !== undefined)
+      throw invalidArgument(`A draft has no ${key}; the log gives it one`);
   }
   return { type, payload };
 }
@@ -206,8 +209,4 @@ function roleOf(members: string): string | undefined {
   }
   const role = message["role"];
   return typeof role === "string" ? role : undefined;
-}
-
-function invalid(message: string): BranchlogError {
-  return new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }

@@ -2,7 +2,7 @@
  * What may be asked for as the id of an entry: any string. Pure. Whether a log has such an entry is
  * another question; an id that is none is a mistake in the calling code, and never just not found.
  */
-import { BranchlogError } from "../errors.ts";
+import { invalidArgument } from "../argument-checks.ts";
 
 /**
  * The id, if it is one; types do not hold back callers in JavaScript.
@@ -13,5 +13,5 @@ export function requireEntryId(id: string): string {
   if (typeof given === "string") return given;
   const kind = given === null ? "null" : typeof given;
   const message = `The id of an entry is a string; this is ${kind}. Pass an entry's own id.`;
-  throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
+  throw invalidArgument(message);
 }

@@ -2,8 +2,7 @@
  * Answers which entries a query means from the index alone, so that bodies are read only for what
  * is asked for: the latest state of an extension among any number of entries costs one parse.
  */
-import { BranchlogError } from "../errors.ts";
-import { requireOneOf, requireOptions } from "../argument-checks.ts";
+import { invalidArgument, requireOneOf, requireOptions } from "../argument-checks.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
 import type { Engine } from "./engine.ts";
 
@@ -35,7 +34,7 @@ export function* rowsOf(
   const { on = "log", from = 1 } = requireOptions(query);
   requireOneOf("on", on, ["log", "branch"]);
   if (!Number.isInteger(from) || from < 1) {
-    throw new BranchlogError("ERR_INVALID_ARGUMENT", `from must be a revision ≥ 1, not ${from}`);
+    throw invalidArgument(`from must be a revision ≥ 1, not ${from}`);
   }
   const kinds = matchingKinds(engine, query);
   for (const row of candidates(engine, query, leafId, from - 1)) {
