@@ -9,6 +9,7 @@ import { runReadsSync } from "@branchlog/streaming";
 import type { ByteSource, Reads } from "@branchlog/streaming";
 import { writeFully } from "../store/create-log.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
+import { openTrustedSync } from "../store/trusted-file.ts";
 import { indexFrame, readFrame, secondFrameStart, sumsFrame } from "./checkpoint-format.ts";
 import { readFrameAhead } from "./read-ahead.ts";
 import type { RecordSums } from "./record-sums.ts";
@@ -48,12 +49,12 @@ export function loadSumsSync(fs: FileSystem, path: string): RecordSums | undefin
 /** As {@link loadCheckpointSync}, blocking only while a piece is checked. */
 export async function loadCheckpoint(fs: FileSystem, path: string): Promise<unknown> {
   try {
-    if (fs.statSync(path)?.isFile !== true) return undefined;
-    const fd = fs.openSync(path, "read");
+    const opened = openTrustedSync(fs, path);
+    if (opened === undefined) return undefined;
     try {
-      return await readFrameAhead(sourceOf(fs, fd), indexFrame, fs.fstatSync(fd).size);
+      return await readFrameAhead(sourceOf(fs, opened.fd), indexFrame, opened.stat.size);
     } finally {
-      fs.closeSync(fd);
+      fs.closeSync(opened.fd);
     }
   } catch {
     return undefined;
@@ -132,12 +133,12 @@ function* readSums(size: number): Reads<unknown> {
 
 function readSync(fs: FileSystem, path: string, reads: (size: number) => Reads<unknown>): unknown {
   try {
-    if (fs.statSync(path)?.isFile !== true) return undefined;
-    const fd = fs.openSync(path, "read");
+    const opened = openTrustedSync(fs, path);
+    if (opened === undefined) return undefined;
     try {
-      return runReadsSync(sourceOf(fs, fd), reads(fs.fstatSync(fd).size));
+      return runReadsSync(sourceOf(fs, opened.fd), reads(opened.stat.size));
     } finally {
-      fs.closeSync(fd);
+      fs.closeSync(opened.fd);
     }
   } catch {
     return undefined;
