@@ -53,9 +53,11 @@ export class LineCheck implements LineSink {
     this.#source = source;
     this.indexer = new LogIndexer({
       readLong: (offset, length) => this.readLong(offset, length),
-      onFolded: (row, value) =>
-        // Cast: decoding boundary, foreign entries are folded as stored.
-        this.folded.apply(row, inCurrentForm(this.indexer, row, value) as unknown as SessionEntry),
+      onFolded: (row, value) => {
+        const entry = inCurrentForm(this.indexer, row, value);
+        // Decoding boundary: foreign entries are folded as stored.
+        this.folded.apply(row, entry as unknown as SessionEntry);
+      },
     });
   }
 
