@@ -72,6 +72,12 @@ export function createSteps() {
     { ...testStep("e2e", "vitest.e2e.config.ts", scratch), onDemand: true },
     // The same with omp and Bun, another 1.5 GB.
     { ...testStep("e2e-omp", "vitest.e2e-omp.config.ts", scratch), onDemand: true },
+    // This build against the one that BRANCHLOG_OTHER_BUILD names.
+    {
+      ...testStep("builds", "vitest.builds.config.ts", scratch),
+      onDemand: true,
+      secondsMax: 14_400,
+    },
     // The tests of faults with thousands of runs each.
     { ...testStep("soak", "vitest.soak.config.ts", scratch), onDemand: true, secondsMax: 14_400 },
   ];
