@@ -137,11 +137,12 @@ export class SessionWriter extends SessionView {
   async close(): Promise<void> {
     this.#access.close();
     await this.#queue.idle();
-    const { durability, checkpoints } = this.#access.engine;
+    const { durability, checkpoints, release } = this.#access.engine;
     try {
       await durability.flush();
     } finally {
       await checkpoints.close();
+      release();
     }
   }
 
