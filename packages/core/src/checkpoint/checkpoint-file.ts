@@ -10,9 +10,10 @@ import type { ByteSource, Reads } from "@branchlog/streaming";
 import { writeFully } from "../store/create-log.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
 import { sidecarPath } from "../store/sidecar-path.ts";
-import { indexFrame, readFrame, secondFrameStart, sumsFrame } from "./checkpoint-format.ts";
+import { openTrustedSync } from "../store/trusted-file.ts";
+import { readFrame, secondFrameStart } from "./checkpoint-format.ts";
+import type { FrameSchema } from "./checkpoint-format.ts";
 import { readFrameAhead } from "./read-ahead.ts";
-import type { RecordSums } from "./record-sums.ts";
 
 /** A checkpoint is written in less than a second, unless its process stands still. */
 export const abandonedAfterMs: number = 10 * 60 * 1000;
@@ -31,33 +32,43 @@ export function checkpointPrefix(logPath: string): string {
   return `${createHash("sha256").update(dirname(logPath)).digest("hex").slice(0, 16)}-`;
 }
 
-/** What was indexed, blocking; undefined if there is none that is whole. Throws nothing. */
-export function loadCheckpointSync(fs: FileSystem, path: string): unknown {
-  return readSync(fs, path, readIndex);
+/** What was indexed, blocking; undefined if there is nothing that is whole. Throws nothing. */
+export function loadIndexSync<T>(
+  fs: FileSystem,
+  path: string,
+  schema: FrameSchema<T>,
+): T | undefined {
+  return readSync(fs, path, (size) => readFrame(schema, 0, size));
 }
 
-/**
- * The checksums of a log that a checkpoint holds, blocking; undefined if there are none that are
- * whole. Of which log they are, they say. Throws nothing.
- */
-export function loadSumsSync(fs: FileSystem, path: string): RecordSums | undefined {
-  // Decoding boundary: what has the mark, the version and the checksum was written here.
-  return readSync(fs, path, readSums) as RecordSums | undefined;
-}
-
-/** As {@link loadCheckpointSync}, blocking only while a piece is checked. */
-export async function loadCheckpoint(fs: FileSystem, path: string): Promise<unknown> {
+/** As {@link loadIndexSync}, blocking only while a piece is checked. */
+export async function loadIndex<T>(
+  fs: FileSystem,
+  path: string,
+  schema: FrameSchema<T>,
+): Promise<T | undefined> {
   try {
-    if (fs.statSync(path)?.isFile !== true) return undefined;
-    const fd = fs.openSync(path, "read");
+    const opened = openTrustedSync(fs, path);
+    if (opened === undefined) return undefined;
     try {
-      return await readFrameAhead(sourceOf(fs, fd), indexFrame, fs.fstatSync(fd).size);
+      return await readFrameAhead(sourceOf(fs, opened.fd), schema, opened.stat.size);
     } finally {
-      fs.closeSync(fd);
+      fs.closeSync(opened.fd);
     }
   } catch {
     return undefined;
   }
+}
+
+/** As {@link loadIndexSync}, of the second frame. */
+export function loadSumsSync<T>(
+  fs: FileSystem,
+  path: string,
+  schema: FrameSchema<T>,
+): T | undefined {
+  return readSync(fs, path, function* (size) {
+    return yield* readFrame(schema, yield* secondFrameStart(), size);
+  });
 }
 
 /** A checkpoint that is being written: piece by piece, then it takes its place, or is gone. */
@@ -122,22 +133,18 @@ function removeLeftBehind({ fs, clock }: Ports, beginning: string): void {
   }
 }
 
-function readIndex(size: number): Reads<unknown> {
-  return readFrame(indexFrame, 0, size);
-}
-
-function* readSums(size: number): Reads<unknown> {
-  return yield* readFrame(sumsFrame, yield* secondFrameStart(), size);
-}
-
-function readSync(fs: FileSystem, path: string, reads: (size: number) => Reads<unknown>): unknown {
+function readSync<T>(
+  fs: FileSystem,
+  path: string,
+  reads: (size: number) => Reads<T | undefined>,
+): T | undefined {
   try {
-    if (fs.statSync(path)?.isFile !== true) return undefined;
-    const fd = fs.openSync(path, "read");
+    const opened = openTrustedSync(fs, path);
+    if (opened === undefined) return undefined;
     try {
-      return runReadsSync(sourceOf(fs, fd), reads(fs.fstatSync(fd).size));
+      return runReadsSync(sourceOf(fs, opened.fd), reads(opened.stat.size));
     } finally {
-      fs.closeSync(fd);
+      fs.closeSync(opened.fd);
     }
   } catch {
     return undefined;

@@ -79,7 +79,9 @@ export interface VerifyReport {
 export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<VerifyReport> {
   // Before the look at the log, which has gone at least as far as its checksums then.
   const { path, log, settings } = engine;
-  const saved = settings.checkpoint === "off" ? undefined : savedSums(settings, path);
+  const stat = log.statSync();
+  const isRead = settings.checkpoint !== "off" && stat !== null;
+  const saved = isRead ? savedSums(settings, path, stat) : undefined;
   engine.refreshSync();
   // The log may become another while it is read; the report is on the one of this moment.
   const { file, end } = log.state;

@@ -18,14 +18,17 @@ export interface FileStat {
   readonly isDirectory: boolean;
   /** File type and permission bits, as in `st_mode`. */
   readonly mode: number;
+  /** User id of the owner; 0 where the system has none. */
+  readonly uid: number;
 }
 
 /**
  * How a file is opened: `read` read-only; `append` for reading and appending, the file must exist
  * (`O_RDWR|O_APPEND`); `create` the same on a new file of mode 0600, `EEXIST` if there is one;
- * `update` for reading and for writing in place, the file must exist (`O_RDWR`).
+ * `update` for reading and for writing in place, the file must exist (`O_RDWR`); `nofollow`
+ * read-only, fails with `ELOOP` for a symbolic link, and never waits for the other end of a pipe.
  */
-export type OpenMode = "read" | "append" | "create" | "update";
+export type OpenMode = "read" | "append" | "create" | "update" | "nofollow";
 
 /** Files and directories. Paths are absolute; every failure is thrown as Node throws it. */
 export interface FileSystem {
@@ -71,6 +74,8 @@ export interface FileSystem {
   listSync(path: string): readonly string[];
   /** The canonical absolute path of something that exists. */
   realpathSync(path: string): string;
+  /** User id that files are accessed with (`geteuid`); undefined where the system has none. */
+  userId(): number | undefined;
 }
 
 /** Mutual exclusion of appends, between processes and inside one. */
