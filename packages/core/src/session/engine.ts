@@ -11,7 +11,7 @@ import { translationTo } from "../dialects/draft-dialect.ts";
 import { encodeDraft } from "../entries/encode-entry.ts";
 import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import { encodeHeader } from "../entries/encode-header.ts";
-import type { EntryDraft } from "../entries/entry-draft.ts";
+import type { AnyDraft } from "../entries/entry-draft.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
@@ -146,7 +146,7 @@ export class Engine {
    * What a draft becomes when it is appended to this log.
    * @param check Sees what the draft says, and may refuse it.
    */
-  encode(draft: EntryDraft, timestamp: string, check?: DraftTranslation): EncodedDraft {
+  encode(draft: AnyDraft, timestamp: string, check?: DraftTranslation): EncodedDraft {
     const translate = translationTo(this.dialect);
     const checked: DraftTranslation = (said) => translate(check === undefined ? said : check(said));
     return encodeDraft(draft, timestamp, checked);
