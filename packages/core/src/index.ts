@@ -87,7 +87,7 @@ export type { SalvageLine } from "./repair/salvage-lines.ts";
 export { importSession } from "./import/import-session.ts";
 export type { ImportOptions, ImportProgress, ImportReport } from "./import/import-session.ts";
 export type { ImportDiagnostic, SkipReason } from "./import/line-tally.ts";
-export type { SourceKind } from "./import/source-facts.ts";
+export type { SourceKind } from "./dialects/foreign-record.ts";
 export {
   exportLinear,
   exportMarkdown,

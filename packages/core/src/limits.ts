@@ -41,6 +41,12 @@ export const diagnosticsMax: number = 1_000;
 /** Longest record that is built as one object: V8's string limit, less a margin. */
 export const bodyBytesMax: number = 512 * 1024 * 1024 - 64 * 1024;
 
+/** Lines at the start of a file that are searched for the agent that wrote it. */
+export const headLinesMax: number = 2_000;
+
+/** Bytes of these lines that are read: far above the records that transcripts begin with. */
+export const headBytesMax: number = 16 * 1024 * 1024;
+
 /** How long opening works before it gives the event loop a turn. */
 export const yieldEveryMs: number = 8;
 

@@ -79,7 +79,7 @@ export async function convertSession(
   const file = named.adopted(stat);
   const reading = { file, size, remembered: rememberedBytes(file, size), settings };
   const found = await scanned(reading, options);
-  const { version } = requireHeader(file.path, found, size);
+  const { version } = requireHeader(file, found, size);
   if (entryForm(version) === currentVersion) return converted(reading, found, options);
   requireFree(settings.ports, resolve(options.target));
   const current = await migratedCopy(file.path, options);
