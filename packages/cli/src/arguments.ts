@@ -153,7 +153,7 @@ function addReaders(parser: Argv, choose: Choose): void {
       const { dir: directory, json, recursive } = args;
       choose({ name: "watch", options: { directory, json, recursive } });
     })
-    .command("search <query> [dir]", "Find what was said in sessions", searchOptions, (args) => {
+    .command("search <query> [dir]", "Find text in pi and omp sessions", searchOptions, (args) => {
       const limit = wholeNumber("limit", args.limit);
       const { query, dir: directory = ".", json, recursive } = args;
       const options = { query, directory, json, recursive, limit };
