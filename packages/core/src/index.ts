@@ -113,7 +113,7 @@ export { convertToLlm } from "./projections/llm-messages.ts";
 export type { LlmMessage } from "./projections/llm-messages.ts";
 export type { Diagnostic, DiagnosticKind } from "./index-table/diagnostics.ts";
 export { BranchlogError, errorCodes, isBranchlogError } from "./errors.ts";
-export type { ErrorCode, ErrorFacts } from "./errors.ts";
+export type { ErrorCode, ErrorFacts, LockFacts, LockHolder } from "./errors.ts";
 export type {
   AnyDraft,
   EntryDraft,
