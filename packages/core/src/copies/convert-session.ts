@@ -72,12 +72,19 @@ export async function convertSession(
   options: ConvertOptions,
 ): Promise<ConversionResult> {
   const settings = engineSettings(requireOptions(options));
-  const { fs } = settings.ports;
-  const named = new LogFile(fs, resolve(requireText("The source", source)));
+  const named = new LogFile(settings.ports.fs, resolve(requireText("The source", source)));
   const stat = requireFile(named.path, named.statSync());
   const { size } = stat;
   const file = named.adopted(stat);
-  const reading = { file, size, remembered: rememberedBytes(file, size), settings };
+  return file.whileRetained(() => {
+    const reading = { file, size, remembered: rememberedBytes(file, size), settings };
+    return convertedFile(reading, options);
+  });
+}
+
+async function convertedFile(reading: Reading, options: ConvertOptions): Promise<ConversionResult> {
+  const { file, size, settings } = reading;
+  const { fs } = settings.ports;
   const found = await scanned(reading, options);
   const { version } = requireHeader(file, found, size);
   if (entryForm(version) === currentVersion) return converted(reading, found, options);

@@ -46,10 +46,19 @@ export interface PlanOptions extends Pick<EngineOptions, "ports" | "lineBytesMax
  * if (plan.changes.length > 0) await applyRepair(plan);
  */
 export async function planRepair(path: string, options: PlanOptions = {}): Promise<RepairPlan> {
-  const { ports, lineBytesMax } = engineSettings(options);
+  const { ports } = engineSettings(options);
   const named = new LogFile(ports.fs, path);
   const stat = requireFile(named.path, named.statSync());
   const file = named.adopted(stat);
+  return file.whileRetained(() => planOfFile(file, stat, options));
+}
+
+async function planOfFile(
+  file: LogFile,
+  stat: FileStat,
+  options: PlanOptions,
+): Promise<RepairPlan> {
+  const { ports, lineBytesMax } = engineSettings(options);
   const builder = new PlanBuilder(file, lineBytesMax);
   const framer = new LineFramer({ lineBytesMax });
   const range = { from: 0, to: stat.size, yieldEveryMs, signal: options.signal };

@@ -75,6 +75,17 @@ export class LogFile implements ByteSource {
     return release;
   }
 
+  /** Runs `work` with what is read once kept open: reads stay with it though it loses its name. */
+  async whileRetained<T>(work: () => Promise<T>): Promise<T> {
+    const pool = descriptorPoolOf(this.#fs);
+    pool.retain(this.path);
+    try {
+      return await work();
+    } finally {
+      pool.release(this.path);
+    }
+  }
+
   /** Whether that file is the one that is read. */
   isAt(file: FileIdentity): boolean {
     return this.#adopted !== undefined && isSameFile(file, this.#adopted);

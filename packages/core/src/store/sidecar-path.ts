@@ -6,7 +6,8 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 
-const nameBytesMax = 255;
+/** The longest name of a file, in bytes, on all usual file systems. */
+export const nameBytesMax: number = 255;
 
 /** The path of the file beside `path` with this ending: the same in every process. */
 export function sidecarPath(path: string, ending: string): string {
