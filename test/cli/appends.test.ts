@@ -52,6 +52,31 @@ describe("append", () => {
     ]);
   });
 
+  it("refuses an unknown type, of one draft or of a line, unless it is allowed", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    const before = readFileSync(file);
+    const one = await branchlog(["append", file, "--entry", '{"type":"mesage"}']);
+    expect([one.code, one.out]).toEqual([1, ""]);
+    expect(one.err).toContain('Did you mean "message"?');
+    expect(one.err).toContain("branchlog append --allow-unknown-type");
+    expect(readFileSync(file).equals(before)).toBe(true);
+    const input = [`${custom("a")}\n{"type":"lable"}\n{"type":"x:note"}\n`];
+    const lines = await branchlog(["append", file, "-"], { input });
+    expect(lines.code).toBe(1);
+    expect(lines.err).toContain("Line 2 of the input");
+    expect(lines.err).toContain('Did you mean "label"?');
+    expect(await customTypes(file)).toEqual(["a"]);
+    const allowed = await branchlog(["append", file, "-", "--allow-unknown-type"], { input });
+    expect([allowed.code, allowed.out.split("\n").length]).toEqual([0, 4]);
+    const verified = await branchlog(["verify", file]);
+    expect(verified.code).toBe(0);
+    expect(verified.out).toContain("1 unknown type\n  lable: 1 entry, the first is ");
+    expect(verified.out).toContain("; did you mean label?\nno damage\n");
+    expect((await branchlog(["info", file])).out).toContain(
+      "\nunknown    1 type; see branchlog verify",
+    );
+  });
+
   it.each([
     ["an entry", "5b2e9d02", "5b2e9d02"],
     ["the tail", "tail", "5b2e9d0a"],

@@ -60,5 +60,6 @@ export function observedFileSystem(inner: FileSystem, around: Around): FileSyste
       around({ name: "makeDirectorySync", path }, () => inner.makeDirectorySync(path)),
     listSync: (path) => around({ name: "listSync", path }, () => inner.listSync(path)),
     realpathSync: (path) => around({ name: "realpathSync", path }, () => inner.realpathSync(path)),
+    userId: () => inner.userId(),
   };
 }

@@ -5,13 +5,18 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
-import { attachColumns, detachColumns } from "../../../packages/core/src/checkpoint/columns.ts";
 import {
   framePieces,
   indexFrame,
   readFrame,
   sumsFrame,
 } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
+import type {
+  FrameContent,
+  FrameKind,
+  FrameSchema,
+} from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
+import type { Column } from "../../../packages/core/src/checkpoint/columns.ts";
 import { runReadsSync } from "@branchlog/streaming";
 import { readFrameAhead } from "../../../packages/core/src/checkpoint/read-ahead.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
@@ -61,50 +66,67 @@ describe("a session that was opened with a checkpoint", () => {
   });
 });
 
-describe("the frames of a checkpoint", () => {
+/** A frame with these bytes before and behind it. */
+function frameOf(content: FrameContent, around: Uint8Array): Buffer {
+  return Buffer.concat([around, ...framePieces(indexFrame, content, 64), around]);
+}
+
+/** Frames of these columns, with the text as it is. */
+function schemaOf(kind: FrameKind, columns: readonly Column[]): FrameSchema<FrameContent> {
+  return {
+    kind,
+    begin: (json, room) => {
+      const made = columns.map((column) => {
+        if (column instanceof Float64Array) return room.float64(column.length);
+        if (column instanceof Int32Array) return room.int32(column.length);
+        return column instanceof Uint32Array
+          ? room.uint32(column.length)
+          : room.uint8(column.length);
+      });
+      // There is room behind what was in them.
+      const cut = made.map((column, at) => column.subarray(0, columns[at]?.length));
+      return () => ({ json: json as object, columns: cut });
+    },
+  };
+}
+
+describe("a frame of a checkpoint", () => {
   const column = fc.oneof(
     fc.int32Array(),
     fc.uint32Array(),
     fc.uint8Array(),
     fc.float64Array({ noNaN: true }),
   );
-  const text = fc.string({ unit: "binary" });
-  const nested = fc.record({ column, text, numbers: fc.array(fc.nat()) });
-  const value = fc.record({ column, nested, other: fc.record({ nested, column }) });
+  const json = fc.record({ text: fc.string({ unit: "binary" }), numbers: fc.array(fc.nat()) });
+  const content = fc.record({ json, columns: fc.array(column, { maxLength: 4 }) });
 
-  it("give back what they were made from", () => {
+  it("is what it was made from when it is read by its own schema, and nothing by another", () => {
     fc.assert(
-      fc.property(value, fc.uint8Array(), (original, before) => {
-        const frame = Buffer.concat([...framePieces(indexFrame, original, 64)]);
-        const bytes = Buffer.concat([before, frame, before]);
+      fc.property(content, column, fc.uint8Array(), (original, further, before) => {
+        let bytes = frameOf(original, before);
         const source = {
           readSync: (target: Buffer, offset: number, length: number, position: number) =>
             bytes.copy(target, offset, position, position + length),
           read: () => Promise.reject(new Error("not asked for")),
         };
-        const reading = (kind: typeof indexFrame): unknown =>
-          runReadsSync(source, readFrame(kind, before.length, bytes.length));
-        expect(reading(sumsFrame)).toBeUndefined();
-        const read = reading(indexFrame);
-        // Columns come back with room behind what was in them.
-        const found = detachColumns(read as object);
-        const cut = found.columns.map((one, at) => {
-          const { length } = detachColumns(original).columns[at]?.place ?? one.place;
-          return { place: one.place, column: one.column.subarray(0, length) };
-        });
-        attachColumns(read, cut);
-        expect(read).toEqual(original);
+        const reading = (kind: FrameKind, columns: readonly Column[]): unknown =>
+          runReadsSync(source, readFrame(schemaOf(kind, columns), before.length, bytes.length));
+        const { columns } = original;
+        expect(reading(sumsFrame, columns)).toBeUndefined();
+        expect(reading(indexFrame, columns)).toEqual(original);
+        if (further.length === 0) return;
+        expect(() => reading(indexFrame, [...columns, further])).toThrow(RangeError);
+        bytes = frameOf({ json: original.json, columns: [...columns, further] }, before);
+        expect(reading(indexFrame, columns)).toBeUndefined();
       }),
     );
   });
 });
 
 describe("a frame that is read ahead", () => {
-  const value = {
-    a: new Int32Array([1, 2]),
-    b: { c: new Uint8Array([3]), d: new Float64Array(9) },
-  };
-  const bytes = Buffer.concat([...framePieces(indexFrame, value, 64)]);
+  const columns = [new Int32Array([1, 2]), new Uint8Array([3]), new Float64Array(9)];
+  const bytes = Buffer.concat([...framePieces(indexFrame, { json: {}, columns }, 64)]);
+  const schema = schemaOf(indexFrame, columns);
   const readSync = (target: Buffer, offset: number, length: number, position: number): number =>
     bytes.copy(target, offset, position, position + length);
 
@@ -114,8 +136,8 @@ describe("a frame that is read ahead", () => {
       for (let turns = args[3]; turns < bytes.length; turns += 1) await Promise.resolve();
       return readSync(...args);
     };
-    const wanted = runReadsSync({ readSync, read }, readFrame(indexFrame, 0, bytes.length));
-    expect(await readFrameAhead({ readSync, read }, indexFrame, bytes.length)).toEqual(wanted);
+    const wanted = runReadsSync({ readSync, read }, readFrame(schema, 0, bytes.length));
+    expect(await readFrameAhead({ readSync, read }, schema, bytes.length)).toEqual(wanted);
   });
 
   it("fails as its source does, once nothing is read any more", async () => {
@@ -129,7 +151,7 @@ describe("a frame that is read ahead", () => {
     };
     for (seen.failAt = 1; seen.failAt <= 6; seen.failAt += 1) {
       [seen.begun, seen.ended] = [0, 0];
-      const reading = readFrameAhead({ readSync, read }, indexFrame, bytes.length);
+      const reading = readFrameAhead({ readSync, read }, schema, bytes.length);
       await expect(reading).rejects.toThrow("EIO");
       expect(seen.ended).toBe(seen.begun);
     }

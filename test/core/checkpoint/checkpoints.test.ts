@@ -5,6 +5,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import {
   appendFileSync,
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -13,6 +14,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -215,6 +217,26 @@ describe("a checkpoint", () => {
     expect(await isTakenUp(path, { checkpoint: "off" })).toBe(false);
     expect(await isTakenUp(path, { checkpoint: "read" })).toBe(true);
   });
+
+  it.runIf(process.platform !== "win32")(
+    "counts as none when others may write it, or a link stands in its place (Verifies: P21)",
+    async () => {
+      const { path, saved } = await smallLog();
+      expect(await isTakenUp(path)).toBe(true);
+      for (const mode of [0o620, 0o602, 0o666]) {
+        chmodSync(saved, mode);
+        expect(await isTakenUp(path)).toBe(false);
+      }
+      chmodSync(saved, 0o644);
+      expect(await isTakenUp(path)).toBe(true);
+      renameSync(saved, `${saved}.moved`);
+      symlinkSync(`${saved}.moved`, saved);
+      expect(await isTakenUp(path)).toBe(false);
+      expect((await (await openSession(path, { access: "read" })).verify()).checksums.state).toBe(
+        "none",
+      );
+    },
+  );
 
   it("may be kept in a directory of its own", async () => {
     const directory = temporaryDirectory();

@@ -1,4 +1,4 @@
-/** `branchlog list`: the sessions of all agents by working directory, forks under their parents. */
+/** `branchlog list`: sessions of pi, omp, ConnectOnion by directory, forks under parents. */
 import { findSessions, knownPlaces, sessionGroups } from "@branchlog/core";
 import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core";
 import { writeJsonLine } from "../command-io.ts";

@@ -9,18 +9,19 @@ import { runReadsSync } from "@branchlog/streaming";
 import type { ByteSource, Reads } from "@branchlog/streaming";
 import { writeFully } from "../store/create-log.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
-import { indexFrame, readFrame, secondFrameStart, sumsFrame } from "./checkpoint-format.ts";
+import { sidecarPath } from "../store/sidecar-path.ts";
+import { openTrustedSync } from "../store/trusted-file.ts";
+import { readFrame, secondFrameStart } from "./checkpoint-format.ts";
+import type { FrameSchema } from "./checkpoint-format.ts";
 import { readFrameAhead } from "./read-ahead.ts";
-import type { RecordSums } from "./record-sums.ts";
 
 /** A checkpoint is written in less than a second, unless its process stands still. */
 export const abandonedAfterMs: number = 10 * 60 * 1000;
 
 /** Where the checkpoint of a log is: beside it, or in a directory of checkpoints. */
 export function checkpointPath(logPath: string, directory: string | undefined): string {
-  const name = `${basename(logPath)}.ckpt`;
-  if (directory === undefined) return join(dirname(logPath), name);
-  return join(directory, `${checkpointPrefix(logPath)}${name}`);
+  if (directory === undefined) return sidecarPath(logPath, ".ckpt");
+  return sidecarPath(join(directory, checkpointPrefix(logPath) + basename(logPath)), ".ckpt");
 }
 
 /**
@@ -31,33 +32,43 @@ export function checkpointPrefix(logPath: string): string {
   return `${createHash("sha256").update(dirname(logPath)).digest("hex").slice(0, 16)}-`;
 }
 
-/** What was indexed, blocking; undefined if there is none that is whole. Throws nothing. */
-export function loadCheckpointSync(fs: FileSystem, path: string): unknown {
-  return readSync(fs, path, readIndex);
+/** What was indexed, blocking; undefined if there is nothing that is whole. Throws nothing. */
+export function loadIndexSync<T>(
+  fs: FileSystem,
+  path: string,
+  schema: FrameSchema<T>,
+): T | undefined {
+  return readSync(fs, path, (size) => readFrame(schema, 0, size));
 }
 
-/**
- * The checksums of a log that a checkpoint holds, blocking; undefined if there are none that are
- * whole. Of which log they are, they say. Throws nothing.
- */
-export function loadSumsSync(fs: FileSystem, path: string): RecordSums | undefined {
-  // Decoding boundary: what has the mark, the version and the checksum was written here.
-  return readSync(fs, path, readSums) as RecordSums | undefined;
-}
-
-/** As {@link loadCheckpointSync}, blocking only while a piece is checked. */
-export async function loadCheckpoint(fs: FileSystem, path: string): Promise<unknown> {
+/** As {@link loadIndexSync}, blocking only while a piece is checked. */
+export async function loadIndex<T>(
+  fs: FileSystem,
+  path: string,
+  schema: FrameSchema<T>,
+): Promise<T | undefined> {
   try {
-    if (fs.statSync(path)?.isFile !== true) return undefined;
-    const fd = fs.openSync(path, "read");
+    const opened = openTrustedSync(fs, path);
+    if (opened === undefined) return undefined;
     try {
-      return await readFrameAhead(sourceOf(fs, fd), indexFrame, fs.fstatSync(fd).size);
+      return await readFrameAhead(sourceOf(fs, opened.fd), schema, opened.stat.size);
     } finally {
-      fs.closeSync(fd);
+      fs.closeSync(opened.fd);
     }
   } catch {
     return undefined;
   }
+}
+
+/** As {@link loadIndexSync}, of the second frame. */
+export function loadSumsSync<T>(
+  fs: FileSystem,
+  path: string,
+  schema: FrameSchema<T>,
+): T | undefined {
+  return readSync(fs, path, function* (size) {
+    return yield* readFrame(schema, yield* secondFrameStart(), size);
+  });
 }
 
 /** A checkpoint that is being written: piece by piece, then it takes its place, or is gone. */
@@ -71,8 +82,9 @@ export class CheckpointWrite {
   constructor(ports: Ports, path: string) {
     this.#fs = ports.fs;
     this.#path = path;
-    this.#temporary = `${path}.${randomUUID()}.tmp`;
-    removeLeftBehind(ports, path);
+    const ending = `${randomUUID()}.tmp`;
+    this.#temporary = sidecarPath(path, `.${ending}`);
+    removeLeftBehind(ports, this.#temporary.slice(0, -ending.length));
     this.#fd = ports.fs.openSync(this.#temporary, "create");
   }
 
@@ -110,34 +122,29 @@ export class CheckpointWrite {
   }
 }
 
-/** Removes what processes that were killed have left of this checkpoint. */
-function removeLeftBehind({ fs, clock }: Ports, path: string): void {
-  const beginning = `${basename(path)}.`;
-  const names = fs.listSync(dirname(path));
-  for (const name of names) {
-    if (!name.startsWith(beginning) || !name.endsWith(".tmp")) continue;
-    const left = join(dirname(path), name);
+/** Removes what killed processes have left of a checkpoint, told by what the paths begin with. */
+function removeLeftBehind({ fs, clock }: Ports, beginning: string): void {
+  const directory = dirname(beginning);
+  for (const name of fs.listSync(directory)) {
+    if (!name.startsWith(basename(beginning)) || !name.endsWith(".tmp")) continue;
+    const left = join(directory, name);
     const changedMs = fs.statSync(left)?.mtimeMs ?? Number.POSITIVE_INFINITY;
     if (clock.now() - changedMs > abandonedAfterMs) fs.unlinkSync(left);
   }
 }
 
-function readIndex(size: number): Reads<unknown> {
-  return readFrame(indexFrame, 0, size);
-}
-
-function* readSums(size: number): Reads<unknown> {
-  return yield* readFrame(sumsFrame, yield* secondFrameStart(), size);
-}
-
-function readSync(fs: FileSystem, path: string, reads: (size: number) => Reads<unknown>): unknown {
+function readSync<T>(
+  fs: FileSystem,
+  path: string,
+  reads: (size: number) => Reads<T | undefined>,
+): T | undefined {
   try {
-    if (fs.statSync(path)?.isFile !== true) return undefined;
-    const fd = fs.openSync(path, "read");
+    const opened = openTrustedSync(fs, path);
+    if (opened === undefined) return undefined;
     try {
-      return runReadsSync(sourceOf(fs, fd), reads(fs.fstatSync(fd).size));
+      return runReadsSync(sourceOf(fs, opened.fd), reads(opened.stat.size));
     } finally {
-      fs.closeSync(fd);
+      fs.closeSync(opened.fd);
     }
   } catch {
     return undefined;

@@ -1,14 +1,16 @@
 /**
- * The bytes of a frame, of which a checkpoint has two: a mark, a JSON text, the columns that it
- * names, a checksum of it all. What is damaged anywhere, cut, of another version or another byte
- * order is no frame. The one says nothing of the other.
+ * The bytes of a frame, of which a checkpoint has two: a mark, a JSON text, the columns that its
+ * schema names, a checksum of it all. What is damaged anywhere, cut, of another version or another
+ * byte order is no frame, and neither is what its schema does not allow: it checks the text before
+ * anything is made of it, and the columns before they are used. The one frame says nothing of the
+ * other.
  */
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
 import type { Reads } from "@branchlog/streaming";
 import { readWhole } from "../bodies/whole-read.ts";
-import { attachColumns, columnBytes, detachColumns, newColumn } from "./columns.ts";
-import type { Column, ColumnPlace } from "./columns.ts";
+import { alignedUp, alignment, bytesOf, ColumnRoom } from "./columns.ts";
+import type { Column } from "./columns.ts";
 
 /** Which frame it is. */
 export interface FrameKind {
@@ -16,34 +18,54 @@ export interface FrameKind {
   readonly mark: string;
   /** Raised whenever what is saved means something else. */
   readonly version: number;
+  /** Longest text: what is parsed before anything is known of it. */
+  readonly textBytesMax: number;
 }
 
-/** The first frame: what was indexed. */
-export const indexFrame: FrameKind = { mark: "BLCKPT", version: 3 };
-/** The second: checksums of records, which opening does not read. */
-export const sumsFrame: FrameKind = { mark: "BLSUMS", version: 1 };
+/** What a frame may hold, and what is made of it. */
+export interface FrameSchema<T> {
+  readonly kind: FrameKind;
+  /**
+   * Checks the parsed text, and takes the columns that belong to it, in their order. What it
+   * returns is called once these are filled: it checks them, and gives the value. Both throw for
+   * what is not to be used.
+   */
+  readonly begin: (text: unknown, columns: ColumnRoom) => () => T;
+}
+
+/** What is written as a frame. */
+export interface FrameContent {
+  /** Without columns. */
+  readonly json: object;
+  readonly columns: readonly Column[];
+}
+
+/** The first frame: what was indexed. Its text is small: labels, findings, kinds of entries. */
+export const indexFrame: FrameKind = {
+  mark: "BLCKPT",
+  version: 4,
+  textBytesMax: 8 * 1024 * 1024,
+};
+/** The second: checksums of records, which opening does not read. Its text is a few numbers. */
+export const sumsFrame: FrameKind = { mark: "BLSUMS", version: 2, textBytesMax: 4096 };
 
 /** Mark, length of the text, version, length of the frame. */
 const headBytes = 24;
 const checksumBytes = 8;
-/** Columns begin at multiples of this. */
-const alignment = 8;
-/** Room for what comes, so that the first entry after reading does not copy every column. */
-const spareShare = 1 / 16;
 
 /**
  * The bytes of a frame, in pieces of at most `pieceBytes`, to be taken one right after the other: a
  * column that changes between two pieces is saved as it is at each of them.
+ * Throws `RangeError` if the text is too long to be read again.
  */
 export function* framePieces(
   kind: FrameKind,
-  value: object,
+  { json, columns }: FrameContent,
   pieceBytes: number,
 ): Generator<Buffer> {
-  const { json, columns } = detachColumns(value);
-  const places = JSON.stringify(columns.map(({ place }) => place));
-  const text = Buffer.from(`{"columns":${places},"value":${json}}`);
-  const parts = [text, ...columns.map(({ column }) => bytesOf(column))];
+  const text = Buffer.from(JSON.stringify(json));
+  if (text.length > kind.textBytesMax) throw new RangeError("the text of a frame is too long");
+  const parts = [text, ...columns.map((column) => bytesOf(column))];
   const bytes = parts.reduce((sum, { length }) => sum + alignedUp(length), 0);
   const head = Buffer.alloc(headBytes);
   markOf(kind).copy(head);
@@ -61,15 +83,15 @@ export function* framePieces(
 }
 
 /** A frame of which the columns are still to be filled. */
-export interface FrameInParts {
+export interface FrameInParts<T> {
   /** Where its bytes are to be read to, one piece behind the other. */
   readonly pieces: readonly FramePiece[];
   /** Of all before the first piece. */
   readonly checksum: number;
   /** Where the pieces end. */
   readonly end: number;
-  /** The value, once its columns are filled. */
-  readonly value: () => unknown;
+  /** The value, once its columns are filled. Throws if it is none. */
+  readonly value: () => T;
 }
 
 /** A piece of a column and where it stands in the file. */
@@ -80,10 +102,14 @@ export interface FramePiece {
 
 /**
  * The value of the frame that begins at `start` in a file of that size; undefined if there is none.
- * Columns have room for more.
+ * Columns have room for more. Throws what the schema throws.
  */
-export function* readFrame(kind: FrameKind, start: number, size: number): Reads<unknown> {
-  const frame = yield* openFrame(kind, start, size, size);
+export function* readFrame<T>(
+  schema: FrameSchema<T>,
+  start: number,
+  size: number,
+): Reads<T | undefined> {
+  const frame = yield* openFrame(schema, start, size, size);
   if (frame === undefined) return undefined;
   let { checksum } = frame;
   for (const { target, position } of frame.pieces) {
@@ -93,38 +119,39 @@ export function* readFrame(kind: FrameKind, start: number, size: number): Reads<
 }
 
 /** What is to be read of a frame, in any order, in pieces of at most `pieceBytes`. */
-export function* openFrame(
-  kind: FrameKind,
+export function* openFrame<T>(
+  { kind, begin }: FrameSchema<T>,
   start: number,
   size: number,
   pieceBytes: number,
-): Reads<FrameInParts | undefined> {
-  const text = yield* readText(kind, start, size);
-  if (text === undefined) return undefined;
-  const columns: { readonly place: ColumnPlace; readonly column: Column }[] = [];
+): Reads<FrameInParts<T> | undefined> {
+  const head = yield* readHead(kind, start, size);
+  if (head === undefined) return undefined;
+  const text = yield* readWhole(Buffer.alloc(alignedUp(head.textBytes)), start + headBytes);
+  const columns = new ColumnRoom(head.frameBytes - headBytes - text.length - checksumBytes);
+  const finish = begin(JSON.parse(text.toString("utf8", 0, head.textBytes)), columns);
+  if (columns.bytesLeft !== 0) return undefined;
   const pieces: FramePiece[] = [];
-  let { position } = text;
-  for (const place of text.columns) {
-    const { column, bytes } = roomFor(place);
-    columns.push({ place, column });
+  let position = start + headBytes + text.length;
+  for (const { bytes } of columns.made) {
     for (let at = 0; at < bytes.length; at += pieceBytes) {
       pieces.push({ target: bytes.subarray(at, at + pieceBytes), position: position + at });
     }
     position += bytes.length;
   }
-  const value = (): unknown => {
-    for (const { place, column } of columns) {
-      // What was read to align the next is no part of this one.
-      column.fill(0, place.length, place.length + alignment);
-    }
-    attachColumns(text.value, columns);
-    return text.value;
+  const value = (): T => {
+    // What was read to align the next is no part of this one.
+    for (const { column, length } of columns.made) column.fill(0, length, length + alignment);
+    return finish();
   };
-  return { pieces, checksum: text.checksum, end: position, value };
+  return { pieces, checksum: crc32(text, crc32(head.bytes)), end: position, value };
 }
 
 /** The value of a frame of which all is read, if its bytes have that checksum. */
-export function* closeFrame({ end, value }: FrameInParts, checksum: number): Reads<unknown> {
+export function* closeFrame<T>(
+  { end, value }: FrameInParts<T>,
+  checksum: number,
+): Reads<T | undefined> {
   const found = yield* readWhole(Buffer.alloc(checksumBytes), end);
   return found.equals(endOf(checksum)) ? value() : undefined;
 }
@@ -135,31 +162,24 @@ export function* secondFrameStart(): Reads<number> {
   return head.readUIntLE(16, 6);
 }
 
-/** What stands before the columns; not yet known to be undamaged, but for its lengths. */
-interface FrameText {
-  readonly value: unknown;
-  readonly columns: readonly ColumnPlace[];
-  readonly checksum: number;
-  /** Where the columns begin. */
-  readonly position: number;
+/** Lengths that agree with each other and with the size of the file. */
+interface FrameHead {
+  readonly bytes: Buffer;
+  readonly textBytes: number;
+  readonly frameBytes: number;
 }
 
-function* readText(kind: FrameKind, start: number, size: number): Reads<FrameText | undefined> {
+function* readHead(kind: FrameKind, start: number, size: number): Reads<FrameHead | undefined> {
   if (size < start + headBytes + checksumBytes) return undefined;
-  const head = yield* readWhole(Buffer.alloc(headBytes), start);
-  const textBytes = head.readUInt32LE(8);
-  const frameBytes = head.readUIntLE(16, 6);
-  const isMarked = head.subarray(0, 8).equals(markOf(kind));
-  const isOurs = isMarked && head.readUInt32LE(12) === kind.version;
-  const isWhole = headBytes + textBytes + checksumBytes <= frameBytes && start + frameBytes <= size;
-  if (!isOurs || !isWhole) return undefined;
-  const text = yield* readWhole(Buffer.alloc(alignedUp(textBytes)), start + headBytes);
-  const { value, columns } = parsed(text.toString("utf8", 0, textBytes));
-  // Nothing large is made before the lengths agree with each other.
-  const bytes = columns.reduce((sum, one) => sum + alignedUp(columnBytes(one)), 0);
-  if (headBytes + text.length + bytes + checksumBytes !== frameBytes) return undefined;
-  const position = start + headBytes + text.length;
-  return { value, columns, checksum: crc32(text, crc32(head)), position };
+  const bytes = yield* readWhole(Buffer.alloc(headBytes), start);
+  const textBytes = bytes.readUInt32LE(8);
+  const frameBytes = bytes.readUIntLE(16, 6);
+  const isMarked = bytes.subarray(0, 8).equals(markOf(kind));
+  const isOurs = isMarked && bytes.readUInt32LE(12) === kind.version;
+  const isShort = textBytes <= kind.textBytesMax;
+  const leastBytes = headBytes + alignedUp(textBytes) + checksumBytes;
+  const isWhole = leastBytes <= frameBytes && start + frameBytes <= size;
+  return isOurs && isShort && isWhole ? { bytes, textBytes, frameBytes } : undefined;
 }
 
 function markOf({ mark }: FrameKind): Buffer {
@@ -172,33 +192,8 @@ function endOf(checksum: number): Buffer {
   return end;
 }
 
-function parsed(json: string): { readonly value: unknown; readonly columns: ColumnPlace[] } {
-  try {
-    // Decoding boundary: what is damaged will not have the length of the file, or its checksum.
-    return JSON.parse(json) as { value: unknown; columns: ColumnPlace[] };
-  } catch {
-    return { value: undefined, columns: [] };
-  }
-}
-
-/** A column with room for more, and the bytes of it that are read, the padding included. */
-function roomFor(place: ColumnPlace): { column: Column; bytes: Buffer } {
-  const { kind, length } = place;
-  const column = newColumn(kind, length + Math.ceil(length * spareShare) + alignment);
-  const { buffer, byteOffset } = column;
-  return { column, bytes: Buffer.from(buffer, byteOffset, alignedUp(columnBytes(place))) };
-}
-
 function* padded(part: Buffer, pieceBytes: number): Generator<Buffer> {
   for (let at = 0; at < part.length; at += pieceBytes) yield part.subarray(at, at + pieceBytes);
   const missing = alignedUp(part.length) - part.length;
   if (missing > 0) yield Buffer.alloc(missing);
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Column): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
-}
-
-function alignedUp(bytes: number): number {
-  return Math.ceil(bytes / alignment) * alignment;
 }

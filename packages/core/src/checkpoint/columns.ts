@@ -1,99 +1,76 @@
 /**
- * Splits a value of plain objects into JSON and its typed arrays, and puts it together again. So
- * large columns are written and read as they stand in memory, and everything else stays legible.
+ * The typed arrays behind the text of a frame. Which ones there are, of what kind and how long,
+ * says the schema of the frame, never the file: it holds their bytes one behind the other.
  */
 
 /** A typed array of the kinds that indexes are made of. */
 export type Column = Float64Array | Int32Array | Uint32Array | Uint8Array;
 
-/** The name of a typed array. */
-export type ColumnKind = "Float64Array" | "Int32Array" | "Uint32Array" | "Uint8Array";
+/** Columns begin at multiples of so many bytes. */
+export const alignment = 8;
+/** Room for what comes, so that the first entry after reading does not copy every column. */
+const spareShare = 1 / 16;
 
-/** Where a column stands in its value, of what kind it is, and how many elements it has. */
-export interface ColumnPlace {
-  readonly path: readonly string[];
-  readonly kind: ColumnKind;
+/** A column that is still to be filled, and its bytes in the file, the padding included. */
+export interface EmptyColumn {
+  readonly column: Column;
+  /** Elements that the file has of it; it has room for more. */
   readonly length: number;
+  readonly bytes: Buffer;
 }
 
-const elementBytes: Readonly<Record<ColumnKind, number>> = {
-  Float64Array: 8,
-  Int32Array: 4,
-  Uint32Array: 4,
-  Uint8Array: 1,
-};
+/**
+ * Makes the columns of a frame, in the order in which their bytes stand in it. Together they are
+ * no larger than the frame, whatever lengths are asked for, but for the room behind each.
+ */
+export class ColumnRoom {
+  readonly made: EmptyColumn[] = [];
+  #bytesLeft: number;
 
-/** The value as JSON without its columns, and these with their places. None stands in an array. */
-export function detachColumns(value: object): {
-  readonly json: string;
-  readonly columns: readonly { readonly place: ColumnPlace; readonly column: Column }[];
-} {
-  const columns = [...columnsIn(value, [])];
-  const json = JSON.stringify(value, (_, member: unknown) => (isColumn(member) ? null : member));
-  return { json, columns };
-}
+  /** @param bytes What the frame holds of columns. */
+  constructor(bytes: number) {
+    this.#bytesLeft = bytes;
+  }
 
-/** Puts columns where they stood in a value that was parsed from its JSON. */
-export function attachColumns(
-  value: unknown,
-  columns: readonly { readonly place: ColumnPlace; readonly column: Column }[],
-): void {
-  for (const { place, column } of columns) {
-    let at = value;
-    for (const key of place.path.slice(0, -1)) at = isObject(at) ? at[key] : undefined;
-    if (isObject(at)) at[place.path.at(-1) ?? ""] = column;
+  /** Bytes of the frame that are no column's yet. */
+  get bytesLeft(): number {
+    return this.#bytesLeft;
+  }
+
+  /** Each throws `RangeError` if the frame does not hold so many elements more. */
+  float64(length: number): Float64Array {
+    return this.#make(length, Float64Array.BYTES_PER_ELEMENT, (room) => new Float64Array(room));
+  }
+
+  int32(length: number): Int32Array {
+    return this.#make(length, Int32Array.BYTES_PER_ELEMENT, (room) => new Int32Array(room));
+  }
+
+  uint32(length: number): Uint32Array {
+    return this.#make(length, Uint32Array.BYTES_PER_ELEMENT, (room) => new Uint32Array(room));
+  }
+
+  uint8(length: number): Uint8Array {
+    return this.#make(length, Uint8Array.BYTES_PER_ELEMENT, (room) => new Uint8Array(room));
+  }
+
+  #make<C extends Column>(length: number, elementBytes: number, make: (room: number) => C): C {
+    const needed = alignedUp(length * elementBytes);
+    if (!(needed <= this.#bytesLeft)) throw new RangeError("the frame holds fewer columns");
+    this.#bytesLeft -= needed;
+    const column = make(length + Math.ceil(length * spareShare) + alignment);
+    const bytes = Buffer.from(column.buffer, column.byteOffset, needed);
+    this.made.push({ column, length, bytes });
+    return column;
   }
 }
 
-/** Bytes of a column; NaN if there is no such column. */
-export function columnBytes({ kind, length }: ColumnPlace): number {
-  const isLength = Number.isSafeInteger(length) && length >= 0;
-  return isLength ? (elementBytes[kind] ?? Number.NaN) * length : Number.NaN;
+/** The bytes of a column as they stand in memory. */
+export function bytesOf({ buffer, byteOffset, byteLength }: Column): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** A column with room for so many elements. */
-export function newColumn(kind: ColumnKind, capacity: number): Column {
-  switch (kind) {
-    case "Float64Array":
-      return new Float64Array(capacity);
-    case "Int32Array":
-      return new Int32Array(capacity);
-    case "Uint32Array":
-      return new Uint32Array(capacity);
-    case "Uint8Array":
-      return new Uint8Array(capacity);
-  }
-}
-
-function* columnsIn(
-  value: object,
-  path: readonly string[],
-): Generator<{ readonly place: ColumnPlace; readonly column: Column }> {
-  for (const [key, member] of Object.entries(value)) {
-    const own = [...path, key];
-    if (isColumn(member)) {
-      yield { place: { path: own, kind: kindOf(member), length: member.length }, column: member };
-    } else if (isObject(member) && !Array.isArray(member)) {
-      yield* columnsIn(member, own);
-    }
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
-}
-
-function isColumn(value: unknown): value is Column {
-  return (
-    value instanceof Float64Array ||
-    value instanceof Int32Array ||
-    value instanceof Uint32Array ||
-    value instanceof Uint8Array
-  );
-}
-
-function kindOf(column: Column): ColumnKind {
-  if (column instanceof Float64Array) return "Float64Array";
-  if (column instanceof Int32Array) return "Int32Array";
-  return column instanceof Uint32Array ? "Uint32Array" : "Uint8Array";
+/** The next multiple of {@link alignment}. */
+export function alignedUp(bytes: number): number {
+  return Math.ceil(bytes / alignment) * alignment;
 }

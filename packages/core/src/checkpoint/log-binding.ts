@@ -7,6 +7,8 @@ import type { ByteSource } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
 import { slotLength } from "../dialects/title-slot.ts";
 import type { FileStat } from "../store/ports.ts";
+import { malformed, wholeNumber } from "./saved-fields.ts";
+import type { SavedFields } from "./saved-fields.ts";
 
 /** See the file comment. */
 export interface LogBinding {
@@ -23,11 +25,31 @@ export interface LogBinding {
 
 const sampleBytes = 4096;
 const samplesBetween = 64;
+const sampleCount = samplesBetween + 2;
+const crcMax = 2 ** 32 - 1;
 
 /** Binds to the first `end` bytes of a log. */
 export function bindingOf(source: ByteSource, stat: FileStat, end: number): LogBinding {
   const { dev, ino, size, ctimeMs } = stat;
   return { dev, ino, size, ctimeMs, end, samples: samplesOf(source, end) };
+}
+
+/**
+ * The binding in a text, as full as one that was made here: a checkpoint without samples would be
+ * of any log. Throws `TypeError` otherwise.
+ */
+export function readBinding(fields: SavedFields): LogBinding {
+  const end = fields.whole("end", 1, Number.MAX_SAFE_INTEGER);
+  const samples = fields.list("samples", sampleCount, (sum) => wholeNumber(sum, 0, crcMax));
+  if (samples.length !== sampleCount) throw malformed("all samples", "samples");
+  return {
+    dev: fields.finite("dev"),
+    ino: fields.finite("ino"),
+    size: fields.whole("size", end, Number.MAX_SAFE_INTEGER),
+    ctimeMs: fields.finite("ctimeMs"),
+    end,
+    samples,
+  };
 }
 
 /** Whether the log that has `stat` now begins with what was bound. */
@@ -50,7 +72,7 @@ function samplesOf(source: ByteSource, end: number): number[] {
   const part = Buffer.alloc(Math.min(sampleBytes, end));
   const last = end - part.length;
   let slot = 0;
-  return Array.from({ length: samplesBetween + 2 }, (_, at) => {
+  return Array.from({ length: sampleCount }, (_, at) => {
     const position = Math.floor((last * at) / (samplesBetween + 1));
     readFullySync(source, part, part.length, position);
     if (at === 0) slot = slotLength(part);

@@ -8,21 +8,22 @@ import type { ByteSource } from "@branchlog/streaming";
 import { readWhole } from "../bodies/whole-read.ts";
 import { checkpointReadBytes } from "../limits.ts";
 import { closeFrame, openFrame } from "./checkpoint-format.ts";
-import type { FrameInParts, FrameKind } from "./checkpoint-format.ts";
+import type { FrameInParts, FrameSchema } from "./checkpoint-format.ts";
 
 /** Reads under way: as many as there are threads for them. */
 const readsMax = 4;
 
 /**
  * The value of the frame that a file of that size begins with; undefined if there is none. Blocks
- * only while a piece is checked. Throws what the source throws, when nothing is read any more.
+ * only while a piece is checked. Throws what the source throws, and the schema, when nothing is
+ * read any more.
  */
-export async function readFrameAhead(
+export async function readFrameAhead<T>(
   source: ByteSource,
-  kind: FrameKind,
+  schema: FrameSchema<T>,
   size: number,
-): Promise<unknown> {
-  const frame = await runReads(source, openFrame(kind, 0, size, checkpointReadBytes));
+): Promise<T | undefined> {
+  const frame = await runReads(source, openFrame(schema, 0, size, checkpointReadBytes));
   if (frame === undefined) return undefined;
   const reads: Promise<Buffer>[] = [];
   try {
@@ -35,7 +36,7 @@ export async function readFrameAhead(
 
 async function checkedAhead(
   source: ByteSource,
-  { pieces, checksum: before }: FrameInParts,
+  { pieces, checksum: before }: FrameInParts<unknown>,
   reads: Promise<Buffer>[],
 ): Promise<number> {
   let checksum = before;

@@ -150,6 +150,8 @@ async function migratedCopy(source: string, options: ConvertOptions): Promise<st
     // Nobody asked for this file, and its name says nothing: the one that was asked for fails.
     if (!isBranchlogError(error, "ERR_CREATE_FAILED")) throw error;
     throw creationFailed(resolve(options.target), error.cause);
+  } finally {
+    engine.release();
   }
   return path;
 }

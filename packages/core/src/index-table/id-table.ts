@@ -11,7 +11,12 @@ import { hexText, hexWord, isHexWord, mixed } from "./id-word.ts";
 export const rootSlot = -2;
 
 /** A fuller table has more collisions, each of which costs a look into another part of memory. */
-const tableLoadMax = 0.4;
+export const tableLoadMax = 0.4;
+/** Buckets of an empty table. */
+export const bucketsMin = 32;
+
+/** Longest search through buckets from a file: at that load, one of a hundred is rare. */
+const searchStepsMax = 4096;
 
 /** The columns, as long as there are slots; restored ones may have room for more. */
 export interface SavedIds {
@@ -32,9 +37,11 @@ export class IdTable {
   #inArena: Uint8Array = new Uint8Array(16);
   readonly #arena = new IdArena();
   /** Open addressing: slot + 1, or 0 for empty. The length is a power of two. */
-  #buckets: Int32Array = new Int32Array(32);
+  #buckets: Int32Array = new Int32Array(bucketsMin);
   #count = 0;
   #touched = 0;
+  /** Whether the buckets are from a file: they may be full, which ends no search. */
+  #isRestored = false;
 
   /** Number of slots. */
   get count(): number {
@@ -106,6 +113,7 @@ export class IdTable {
     this.#inArena = saved.inArena;
     this.#arena.restore(saved.arena, saved.arenaEnd);
     this.#buckets = saved.buckets.subarray(0, saved.bucketCount);
+    this.#isRestored = true;
   }
 
   /** The slot of `id`, made if it is new. */
@@ -149,22 +157,34 @@ export class IdTable {
   #bucketOfWord(word: number): number {
     const buckets = this.#buckets;
     const mask = buckets.length - 1;
-    for (let at = mixed(word) & mask; ; at = (at + 1) & mask) {
+    const first = mixed(word) & mask;
+    for (let at = first; ; at = (at + 1) & mask) {
       const slot = (buckets[at] ?? 0) - 1;
-      if (slot < 0 || (this.#word[slot] === word && this.#inArena[slot] === 0)) return at;
+      if (slot < 0) return at;
+      if (this.#word[slot] === word && this.#inArena[slot] === 0 && slot < this.#count) return at;
+      if (this.#isLost((at - first) & mask)) return this.#bucketOfWord(word);
     }
   }
 
   #bucketOfText(bytes: Uint8Array, start: number, end: number): number {
     const buckets = this.#buckets;
     const mask = buckets.length - 1;
-    for (let at = hashOf(bytes, start, end) & mask; ; at = (at + 1) & mask) {
+    const first = hashOf(bytes, start, end) & mask;
+    for (let at = first; ; at = (at + 1) & mask) {
       const slot = (buckets[at] ?? 0) - 1;
       if (slot < 0) return at;
-      if (this.#inArena[slot] === 1) {
+      if (this.#inArena[slot] === 1 && slot < this.#count) {
         if (this.#arena.equals((this.#word[slot] ?? 0) >>> 0, bytes, start, end)) return at;
       }
+      if (this.#isLost((at - first) & mask)) return this.#bucketOfText(bytes, start, end);
     }
+  }
+
+  /** Whether a search through restored buckets is too long: then they were made anew. */
+  #isLost(steps: number): boolean {
+    if (steps < searchStepsMax || !this.#isRestored) return false;
+    this.#rehash(this.#count);
+    return true;
   }
 
   /** There must be room: see {@link IdTable.#growFor}. */
@@ -195,5 +215,6 @@ export class IdTable {
       buckets[at] = slot + 1;
     }
     this.#buckets = buckets;
+    this.#isRestored = false;
   }
 }

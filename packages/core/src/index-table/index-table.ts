@@ -13,6 +13,9 @@ import type { RowFacts } from "./row-table.ts";
 import type { SavedIndex } from "./saved-index.ts";
 import { SlotTable } from "./slot-table.ts";
 
+/** Room for ids that come after those that were saved, so that the first one copies nothing. */
+const spareSlots = 1024;
+
 /** See the file comment. */
 export class IndexTable {
   readonly ids: IdTable = new IdTable();
@@ -76,7 +79,7 @@ export class IndexTable {
     this.linkWords();
     const row = this.rows.add(facts);
     this.#slots.growFor(this.ids.count);
-    this.#link(row);
+    this.#linkNew(row);
     this.#linkedRows = this.rows.count;
     return row;
   }
@@ -96,7 +99,7 @@ export class IndexTable {
     if (this.#linkedRows === count) return;
     rows.resolveWords(this.ids, this.#linkedRows);
     this.#slots.growFor(this.ids.count);
-    for (let row = this.#linkedRows; row < count; row += 1) this.#link(row);
+    for (let row = this.#linkedRows; row < count; row += 1) this.#linkNew(row);
     this.#linkedRows = count;
   }
 
@@ -116,25 +119,22 @@ export class IndexTable {
       rows: this.rows.save(),
       ids: this.ids.save(),
       kinds: this.kinds.save(),
-      slots: this.#slots.save(this.ids.count + 1),
-      doubtful: this.doubtful,
-      repeatedIds: this.#repeatedIds.save(),
-      shadowedCount: this.#shadowedCount,
-      damagedCount: this.#damagedCount,
     };
   }
 
-  /** Takes over what was saved, being empty so far. */
+  /**
+   * Takes over what was saved, being empty so far, and links its rows again. Of ids that repeat,
+   * it tells nobody: whoever saved them was told. O(rows).
+   */
   restore(saved: SavedIndex): void {
-    this.rows.restore(saved.rows);
+    const { rows } = this;
+    rows.restore(saved.rows);
     this.ids.restore(saved.ids);
     for (const kind of saved.kinds) this.kinds.add(kind);
-    this.#slots.restore(saved.slots);
-    for (const row of saved.doubtful) this.doubtful.push(row);
-    this.#repeatedIds.restore(saved.repeatedIds);
-    this.#shadowedCount = saved.shadowedCount;
-    this.#damagedCount = saved.damagedCount;
-    this.#linkedRows = saved.rows.count;
+    this.#slots.reserve(this.ids.count + spareSlots + 1);
+    const damaged = this.#slots.linkAll(saved.rows, rows, (row) => this.#link(row));
+    this.#linkedRows = rows.count;
+    for (const row of damaged) this.markDamaged(row);
   }
 
   /** The row that has this id now, or -1. */
@@ -145,7 +145,7 @@ export class IndexTable {
 
   /** The row of a slot, or -1 while the id is only waited for. */
   rowOfSlot(slot: number): number {
-    return slot < 0 ? -1 : (this.#slots.rowOf[slot + 1] ?? -1);
+    return slot < 0 ? -1 : this.#slots.rowOf(slot);
   }
 
   /** The id of a row. */
@@ -171,12 +171,12 @@ export class IndexTable {
 
   /** Whether anything that is shown hangs below the row. */
   hasChildren(row: number): boolean {
-    return (this.#slots.shownChildren[this.rows.slot(row) + 1] ?? 0) > 0;
+    return this.#slots.shownChildren(this.rows.slot(row)) > 0;
   }
 
   /** The first linked child of a slot (or of `rootSlot`); raw: see {@link isNode}. */
   firstChildOf(slot: number): number {
-    return this.#slots.firstChild[slot < 0 ? 0 : slot + 1] ?? -1;
+    return this.#slots.firstChild(Math.max(slot, -1));
   }
 
   /**
@@ -210,25 +210,23 @@ export class IndexTable {
     return parent === this.rows.slot(row) || parent < 0 ? -1 : parent;
   }
 
-  #link(row: number): void {
-    const at = this.rows.slot(row) + 1;
-    const earlier = this.#slots.rowOf[at] ?? -1;
-    if (earlier >= 0 || (this.#slots.firstChild[at] ?? -1) >= 0) this.#reshapedCount += 1;
-    this.#slots.rowOf[at] = row;
-    const parent = this.rows.parentSlot(row);
-    if (parent >= 0 && (this.#slots.rowOf[parent + 1] ?? -1) < 0) this.#strayCount += 1;
-    this.#linkLast(row);
-    if (earlier >= 0) this.#shadow(earlier, row);
-    this.#show(this.#linkSlot(row));
+  #linkNew(row: number): void {
+    const earlier = this.#link(row);
     if (earlier >= 0) this.#onRepeatedId(row, earlier);
   }
 
-  #linkLast(row: number): void {
-    const at = this.#linkSlot(row) + 1;
-    const last = this.#slots.lastChild[at] ?? -1;
-    if (last < 0) this.#slots.firstChild[at] = row;
-    else this.rows.setNextSibling(last, row);
-    this.#slots.lastChild[at] = row;
+  /** Makes a row part of the tree. Returns the row that had its id, or -1. */
+  #link(row: number): number {
+    const slot = this.rows.slot(row);
+    const earlier = this.#slots.rowOf(slot);
+    if (earlier >= 0 || this.#slots.firstChild(slot) >= 0) this.#reshapedCount += 1;
+    this.#slots.setRow(slot, row);
+    const parent = this.rows.parentSlot(row);
+    if (parent >= 0 && this.#slots.rowOf(parent) < 0) this.#strayCount += 1;
+    this.#slots.linkLast(this.rows, this.#linkSlot(row), row);
+    if (earlier >= 0) this.#shadow(earlier, row);
+    this.#show(this.#linkSlot(row));
+    return earlier;
   }
 
   #shadow(row: number, by: number): void {
@@ -261,14 +259,13 @@ export class IndexTable {
   #hold(row: number, instead: number): void {
     this.rows.mark(row, 0, rowFlags.shadowed);
     this.rows.mark(instead, rowFlags.shadowed);
-    this.#slots.rowOf[this.rows.slot(row) + 1] = row;
+    this.#slots.setRow(this.rows.slot(row), row);
   }
 
   /** Counts one more shown child; a damaged parent that gains its first is passed through. */
   #show(slot: number): void {
     for (let at = slot; at >= 0;) {
-      const shown = (this.#slots.shownChildren[at + 1] ?? 0) + 1;
-      this.#slots.shownChildren[at + 1] = shown;
+      const shown = this.#slots.show(at, 1);
       const parent = this.rowOfSlot(at);
       if (shown > 1 || parent < 0 || !this.rows.is(parent, rowFlags.damaged)) return;
       at = this.#linkSlot(parent);
@@ -278,8 +275,7 @@ export class IndexTable {
   /** Counts one shown child less; a damaged parent that loses its last is gone from its own. */
   #hide(slot: number): void {
     for (let at = slot; at >= 0;) {
-      const shown = (this.#slots.shownChildren[at + 1] ?? 0) - 1;
-      this.#slots.shownChildren[at + 1] = shown;
+      const shown = this.#slots.show(at, -1);
       const parent = this.rowOfSlot(at);
       if (shown > 0 || parent < 0) return;
       if (!this.rows.is(parent, rowFlags.damaged)) {

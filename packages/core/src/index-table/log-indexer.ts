@@ -52,7 +52,6 @@ export interface SavedLog {
   readonly lines: SavedLines;
   readonly diagnostics: SavedDiagnostics;
   readonly entriesBeforeHeader: number;
-  readonly previousSlot: number;
 }
 
 /** See the file comment. */
@@ -97,7 +96,6 @@ export class LogIndexer implements LineSink {
       lines: this.lines.save(),
       diagnostics: this.diagnostics.save(),
       entriesBeforeHeader: this.#entriesBeforeHeader,
-      previousSlot: this.#previousSlot,
     };
   }
 
@@ -107,7 +105,8 @@ export class LogIndexer implements LineSink {
     this.lines.restore(saved.lines);
     this.diagnostics.restore(saved.diagnostics);
     this.#entriesBeforeHeader = saved.entriesBeforeHeader;
-    this.#previousSlot = saved.previousSlot;
+    const { count } = this.index;
+    this.#previousSlot = count === 0 ? rootSlot : this.index.rows.slot(count - 1);
     this.#setHeader(header);
   }
 

@@ -4,12 +4,6 @@
  * in any order, and the holder is the same in the end.
  */
 
-/** What is known, as it is saved: pairs of rows. */
-export interface SavedRepeatedIds {
-  readonly hidden: readonly (readonly [by: number, row: number])[];
-  readonly last: readonly (readonly [row: number, last: number])[];
-}
-
 /** See the file comment. Empty in a log in which no id is repeated. */
 export class RepeatedIds {
   /** Per row that came for an id that had one: that earlier one. */
@@ -37,15 +31,5 @@ export class RepeatedIds {
   /** The last row with the id of `row`, which holds that id. */
   lastOf(row: number): number {
     return this.#last.get(row) ?? row;
-  }
-
-  save(): SavedRepeatedIds {
-    return { hidden: [...this.#hidden], last: [...this.#last] };
-  }
-
-  /** Takes over what was saved, being empty so far. */
-  restore({ hidden, last }: SavedRepeatedIds): void {
-    for (const [by, row] of hidden) this.#hidden.set(by, row);
-    for (const [row, latest] of last) this.#last.set(row, latest);
   }
 }

@@ -44,14 +44,13 @@ export interface RowFacts {
   readonly flags: number;
 }
 
-/** The columns, as long as there are rows; restored ones may have room for more. */
+/** The columns but for links, which follow; restored ones may have room for more. */
 export interface SavedRows {
   readonly count: number;
   readonly offset: Float64Array;
   readonly length: Uint32Array;
   readonly slot: Int32Array;
   readonly parentSlot: Int32Array;
-  readonly nextSibling: Int32Array;
   readonly kind: Int32Array;
   readonly time: Float64Array;
   readonly flags: Uint8Array;
@@ -64,6 +63,7 @@ export class RowTable {
   #length: Uint32Array = new Uint32Array(0);
   #slot: Int32Array = new Int32Array(0);
   #parentSlot: Int32Array = new Int32Array(0);
+  /** Row + 1, or 0 for none: as most have none, most of its memory is never touched. */
   #nextSibling: Int32Array = new Int32Array(0);
   #kind: Int32Array = new Int32Array(0);
   #time: Float64Array = new Float64Array(0);
@@ -87,7 +87,7 @@ export class RowTable {
     this.#length[row] = facts.length;
     this.#slot[row] = facts.slot;
     this.#parentSlot[row] = facts.parentSlot;
-    this.#nextSibling[row] = -1;
+    this.#nextSibling[row] = 0;
     this.#kind[row] = facts.kind;
     this.#time[row] = facts.time;
     this.#flags[row] = facts.flags;
@@ -137,7 +137,6 @@ export class RowTable {
       length: this.#length.subarray(0, count),
       slot: this.#slot.subarray(0, count),
       parentSlot: this.#parentSlot.subarray(0, count),
-      nextSibling: this.#nextSibling.subarray(0, count),
       kind: this.#kind.subarray(0, count),
       time: this.#time.subarray(0, count),
       flags: this.#flags.subarray(0, count),
@@ -151,7 +150,7 @@ export class RowTable {
     this.#length = saved.length;
     this.#slot = saved.slot;
     this.#parentSlot = saved.parentSlot;
-    this.#nextSibling = saved.nextSibling;
+    this.#nextSibling = new Int32Array(saved.offset.length);
     this.#kind = saved.kind;
     this.#time = saved.time;
     this.#flags = saved.flags;
@@ -191,12 +190,12 @@ export class RowTable {
 
   /** The next row, in file order, with the same parent; -1 at the end. */
   nextSibling(row: number): number {
-    return this.#nextSibling[row] ?? -1;
+    return (this.#nextSibling[row] ?? 0) - 1;
   }
 
   /** Links `next` behind `row` in the list of their parent's children. */
   setNextSibling(row: number, next: number): void {
-    this.#nextSibling[row] = next;
+    this.#nextSibling[row] = next + 1;
   }
 
   /** Number of the row's kind. */

@@ -8,17 +8,18 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   CheckpointWrite,
   checkpointPath,
-  loadCheckpoint,
-  loadCheckpointSync,
+  loadIndex,
+  loadIndexSync,
 } from "../checkpoint/checkpoint-file.ts";
+import type { FrameSchema } from "../checkpoint/checkpoint-format.ts";
 import { removeOrphanCheckpoints } from "../checkpoint/orphan-checkpoints.ts";
 import { checkpointIdleMs, closingSumsMsMax, exitSumsShare } from "../limits.ts";
 import { atExit } from "../store/exit-work.ts";
 import type { FileStat } from "../store/ports.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import type { ChangeSignal } from "./change-signal.ts";
-import { restoreState, statePieces, sumsEndOf } from "./log-checkpoint.ts";
-import type { Checkpoint } from "./log-checkpoint.ts";
+import { checkpointSchema, restoreState, statePieces, sumsEndOf } from "./log-checkpoint.ts";
+import type { FoundCheckpoint } from "./log-checkpoint.ts";
 import type { LogState } from "./log-state.ts";
 import { LogSums } from "./log-sums.ts";
 
@@ -60,15 +61,19 @@ export class Checkpoints {
   /** A state that goes on from the checkpoint of its log, if there is one. */
   restoreSync(makeState: () => LogState, stat: FileStat): LogState {
     const { checkpoint, ports } = this.#settings;
-    if (checkpoint === "off") return makeState();
-    return this.#restored(makeState, stat, loadCheckpointSync(ports.fs, this.#path));
+    const state = makeState();
+    if (checkpoint === "off") return state;
+    const found = loadIndexSync(ports.fs, this.#path, schemaOf(state, stat));
+    return this.#restored(makeState, state, found);
   }
 
   /** As {@link Checkpoints.restoreSync}, without blocking for long. */
   async restore(makeState: () => LogState, stat: FileStat): Promise<LogState> {
     const { checkpoint, ports } = this.#settings;
-    if (checkpoint === "off") return makeState();
-    return this.#restored(makeState, stat, await loadCheckpoint(ports.fs, this.#path));
+    const state = makeState();
+    if (checkpoint === "off") return state;
+    const found = await loadIndex(ports.fs, this.#path, schemaOf(state, stat));
+    return this.#restored(makeState, state, found);
   }
 
   /** Takes note that the log was read or has grown. O(1). */
@@ -138,20 +143,20 @@ export class Checkpoints {
     return this.#saved?.state === this.#log.state;
   }
 
-  #restored(makeState: () => LogState, stat: FileStat, loaded: unknown): LogState {
-    if (loaded === undefined) return makeState();
-    const state = makeState();
+  #restored(
+    makeState: () => LogState,
+    state: LogState,
+    found: FoundCheckpoint | undefined,
+  ): LogState {
+    if (found === undefined) return state;
     try {
-      // Decoding boundary: what has the mark, the version and the checksum was written here.
-      const checkpoint = loaded as Checkpoint;
-      if (restoreState(state, checkpoint, stat)) {
-        this.#saved = { state, end: state.end, sumsEnd: checkpoint.sumsEnd };
-        return state;
-      }
+      restoreState(state, found);
+      this.#saved = { state, end: state.end, sumsEnd: found.checkpoint.sumsEnd };
+      return state;
     } catch {
       // Half of a checkpoint is worse than none.
+      return makeState();
     }
-    return makeState();
   }
 
   /** Pauses between the pieces; ends without a result if anything has changed by then. */
@@ -219,4 +224,8 @@ export class Checkpoints {
       // What cannot be closed or removed stays.
     }
   }
+}
+
+function schemaOf({ file, lineBytesMax }: LogState, stat: FileStat): FrameSchema<FoundCheckpoint> {
+  return checkpointSchema({ file, lineBytesMax, stat });
 }

@@ -6,46 +6,87 @@
 import { decodeLine } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
 import { framePieces, indexFrame, sumsFrame } from "../checkpoint/checkpoint-format.ts";
-import { bindingOf, isBoundAs, isBoundTo } from "../checkpoint/log-binding.ts";
+import type { FrameContent, FrameSchema } from "../checkpoint/checkpoint-format.ts";
+import { bindingOf, isBoundAs, isBoundTo, readBinding } from "../checkpoint/log-binding.ts";
 import type { LogBinding } from "../checkpoint/log-binding.ts";
 import type { RecordSums } from "../checkpoint/record-sums.ts";
+import { columnsOf, countsOf, readCounts, roomForTables } from "../checkpoint/saved-columns.ts";
+import { readDiagnostics, readFolded, readKinds } from "../checkpoint/saved-facts.ts";
+import { malformed, SavedFields } from "../checkpoint/saved-fields.ts";
+import { sumsContent } from "../checkpoint/saved-sums.ts";
 import { readHeader } from "../dialects/header.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
-import { checkpointPieceBytes } from "../limits.ts";
-import { foldedVersions } from "../projections/folded.ts";
+import { checkpointPieceBytes, fingerprintBytes } from "../limits.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
-import { isStillThere } from "./log-identity.ts";
+import { isStillThere, startBytes } from "./log-identity.ts";
 import type { RememberedBytes } from "./log-identity.ts";
 import type { LogState } from "./log-state.ts";
 import type { SavedState } from "./saved-state.ts";
 
-/** Where the lines that were read stand in their log, and by which bytes it is known. */
+const newline = 10;
+/** Longer headers are read with their logs: where one stands, only a checkpoint says. */
+const headerBytesMax = 1024 * 1024;
+
+/** By which bytes its log is known, and what is known of it. */
 export interface Checkpoint {
   readonly binding: LogBinding;
-  readonly header: { readonly offset: number; readonly length: number; readonly line: number };
-  readonly remembered: { readonly beforeCursor: string; readonly start: string };
-  /** Of longer lines, less is known. */
-  readonly lineBytesMax: number;
   /** How far there are checksums of its records that hold. */
   readonly sumsEnd: number;
   readonly state: SavedState;
 }
 
+/** A checkpoint of a log as it is now, and what that log is known by. */
+export interface FoundCheckpoint {
+  readonly checkpoint: Checkpoint;
+  readonly header: IndexedHeader;
+  readonly bytes: RememberedBytes;
+}
+
+/** The log that a checkpoint is to be of. */
+export interface BoundLog {
+  readonly file: LogFile;
+  readonly stat: FileStat;
+  readonly lineBytesMax: number;
+}
+
 /**
- * Fills a state, of which nothing was read, from a checkpoint. False: it is not of this log. Throws
- * if either cannot be read; the state is of no use then.
+ * What a checkpoint of this log may hold. That it is of this log, its text must prove before any
+ * of its columns is made.
  */
-export function restoreState(state: LogState, checkpoint: Checkpoint, log: FileStat): boolean {
-  const { binding, state: saved, remembered } = checkpoint;
-  if (String(saved.folded.versions) !== String(foldedVersions)) return false;
-  if (checkpoint.lineBytesMax !== state.lineBytesMax) return false;
-  const bytes = rememberedFrom(remembered, saved.end);
-  if (!isBoundTo(binding, state.file, log) || !isStillThere(state.file, bytes)) return false;
-  const header = headerAt(state.file, checkpoint.header);
-  if (header === undefined) return false;
-  state.restore(saved, header, bytes);
-  return true;
+export function checkpointSchema(log: BoundLog): FrameSchema<FoundCheckpoint> {
+  return {
+    kind: indexFrame,
+    begin: (text, room) => {
+      const fields = new SavedFields(text);
+      const { binding, header, bytes } = boundTo(log, fields);
+      const { end } = binding;
+      const state = fields.fields("state");
+      const lineNumber = state.whole("lineNumber", header.lineNumber + 1, end + 1);
+      const covered = { end, entriesFrom: header.offset + header.length + 1, lineNumber };
+      const indexer = state.fields("indexer");
+      const counts = readCounts(indexer.fields("counts"), covered);
+      const kinds = readKinds(indexer, covered);
+      const diagnostics = readDiagnostics(indexer.fields("diagnostics"), covered);
+      const entriesBeforeHeader = indexer.whole("entriesBeforeHeader", 0, lineNumber);
+      const folded = readFolded(state.fields("folded"), covered);
+      const settledRows = state.whole("settledRows", 0, counts.rows);
+      const sumsEnd = fields.whole("sumsEnd", 0, end);
+      const { rows, ids, lines, check } = roomForTables(counts, kinds.length, covered, room);
+      const index = { rows, ids, kinds };
+      const indexed = { index, lines, diagnostics, entriesBeforeHeader };
+      const saved = { indexer: indexed, folded, settledRows, end, lineNumber };
+      return () => {
+        check();
+        return { checkpoint: { binding, sumsEnd, state: saved }, header, bytes };
+      };
+    },
+  };
+}
+
+/** Fills a state, of which nothing was read, from a checkpoint of its log. */
+export function restoreState(state: LogState, found: FoundCheckpoint): void {
+  state.restore(found.checkpoint.state, found.header, found.bytes);
 }
 
 /** How far checksums reach that need not be compared with their log any more. */
@@ -66,20 +107,30 @@ export function statePieces(
   const binding = saved && stateBinding(state, saved.end);
   if (saved === null || header === undefined || binding === null) return null;
   const { beforeCursor, start } = state.rememberedBytes;
-  const checkpoint: Checkpoint = {
+  const { lineBytesMax } = state;
+  const { index, lines, diagnostics, entriesBeforeHeader } = saved.indexer;
+  const { rows, ids, kinds } = index;
+  const counts = countsOf(rows, ids, lines);
+  const { folded, settledRows, lineNumber } = saved;
+  const json = {
     binding,
     header: { offset: header.offset, length: header.length, line: header.lineNumber },
     remembered: { beforeCursor: base64(beforeCursor), start: base64(start) },
-    lineBytesMax: state.lineBytesMax,
+    lineBytesMax,
     sumsEnd: sumsEndOf(sums),
-    state: saved,
+    state: {
+      indexer: { counts, kinds, diagnostics, entriesBeforeHeader },
+      folded,
+      settledRows,
+      lineNumber,
+    },
   };
-  return framesOf(checkpoint, sums);
+  return framesOf({ json, columns: columnsOf(rows, ids, lines) }, sums);
 }
 
-function* framesOf(checkpoint: Checkpoint, sums: RecordSums | undefined): Generator<Buffer> {
-  yield* framePieces(indexFrame, checkpoint, checkpointPieceBytes);
-  if (sums !== undefined) yield* framePieces(sumsFrame, sums, checkpointPieceBytes);
+function* framesOf(index: FrameContent, sums: RecordSums | undefined): Generator<Buffer> {
+  yield* framePieces(indexFrame, index, checkpointPieceBytes);
+  if (sums !== undefined) yield* framePieces(sumsFrame, sumsContent(sums), checkpointPieceBytes);
 }
 
 /** Binds to the file as it is now, if it still is the one that was read. */
@@ -94,27 +145,42 @@ function stateBinding(state: LogState, end: number): LogBinding | null {
   return isSame && file.isAt(before) ? binding : null;
 }
 
-function headerAt(
-  file: LogFile,
-  { offset, length, line }: Checkpoint["header"],
-): IndexedHeader | undefined {
-  const bytes = Buffer.alloc(length);
-  readFullySync(file, bytes, length, offset);
-  const decoded = decodeLine(bytes);
-  const reading = decoded.ok ? readHeader(decoded.value) : { kind: "not-header" as const };
-  if (reading.kind !== "header") return undefined;
-  return { header: reading.header, version: reading.version, offset, length, lineNumber: line };
+/** The part of a text that says of which log it is. Throws `TypeError` if it is not of this one. */
+function boundTo(
+  { file, stat, lineBytesMax }: BoundLog,
+  fields: SavedFields,
+): { binding: LogBinding; header: IndexedHeader; bytes: RememberedBytes } {
+  // Of longer lines, less is known.
+  fields.whole("lineBytesMax", lineBytesMax, lineBytesMax);
+  const binding = readBinding(fields.fields("binding"));
+  const bytes = readRemembered(fields.fields("remembered"), binding.end);
+  if (!isBoundTo(binding, file, stat) || !isStillThere(file, bytes)) throw malformed("this log");
+  return { binding, bytes, header: headerAt(file, fields.fields("header"), binding.end) };
 }
 
-function rememberedFrom(
-  { beforeCursor, start }: Checkpoint["remembered"],
-  cursor: number,
-): RememberedBytes {
-  return {
-    cursor,
-    beforeCursor: Buffer.from(beforeCursor, "base64"),
-    start: Buffer.from(start, "base64"),
-  };
+/** The header where a checkpoint says it is. Throws `TypeError` if there is none. */
+function headerAt(file: LogFile, fields: SavedFields, end: number): IndexedHeader {
+  const length = fields.whole("length", 1, Math.min(headerBytesMax, end - 1));
+  const offset = fields.whole("offset", 0, end - 1 - length);
+  const lineNumber = fields.whole("line", 1, offset + 1);
+  const bytes = Buffer.alloc(length + 1);
+  readFullySync(file, bytes, bytes.length, offset);
+  const decoded = decodeLine(bytes, 0, length);
+  const reading = decoded.ok ? readHeader(decoded.value) : { kind: "not-header" as const };
+  const isLine = bytes.indexOf(newline) === length;
+  if (!isLine || reading.kind !== "header") throw malformed("this header");
+  return { header: reading.header, version: reading.version, offset, length, lineNumber };
+}
+
+/** As many bytes as are kept of a log of that length: fewer would be those of any log. */
+function readRemembered(fields: SavedFields, cursor: number): RememberedBytes {
+  const beforeCursor = Buffer.from(fields.text("beforeCursor"), "base64");
+  const start = Buffer.from(fields.text("start"), "base64");
+  const isWhole =
+    beforeCursor.length === Math.min(cursor, fingerprintBytes) &&
+    start.length === Math.min(cursor, startBytes);
+  if (!isWhole) throw malformed("bytes of this log");
+  return { cursor, beforeCursor, start };
 }
 
 function base64(bytes: Buffer): string {

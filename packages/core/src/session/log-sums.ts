@@ -7,6 +7,7 @@
 import { checkpointPath, loadSumsSync } from "../checkpoint/checkpoint-file.ts";
 import { compareSums } from "../checkpoint/record-sums.ts";
 import type { RecordSums, SumComparison } from "../checkpoint/record-sums.ts";
+import { sumsSchema } from "../checkpoint/saved-sums.ts";
 import { SumBuilder, trimmed } from "../checkpoint/sum-builder.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
 import type { FileStat } from "../store/ports.ts";
@@ -45,8 +46,7 @@ export class LogSums {
     if (saved === null || header === undefined || stat === null) return undefined;
     if (!state.file.isAt(stat)) return undefined;
     if (this.#unfinished?.state !== state) {
-      const found = savedSums(this.#settings, state.file.path);
-      const earlier = found !== undefined && state.file.isAt(found) ? found : undefined;
+      const earlier = savedSums(this.#settings, state.file.path, stat);
       const isCompared = isKnown && earlier?.isConfirmed === true;
       const verdict = isCompared ? "same" : yield* comparing(state, earlier, isOver);
       // Nobody has the time now to see whether they are to be kept.
@@ -69,12 +69,13 @@ export class LogSums {
   }
 }
 
-/** The checksums that lie beside a log; of which log they are, they say. Throws nothing. */
+/** The checksums of the log that has `stat`, if they lie beside it. Throws nothing. */
 export function savedSums(
   { checkpointDir, ports }: SumSettings,
   path: string,
+  stat: FileStat,
 ): RecordSums | undefined {
-  return loadSumsSync(ports.fs, checkpointPath(path, checkpointDir));
+  return loadSumsSync(ports.fs, checkpointPath(path, checkpointDir), sumsSchema(stat));
 }
 
 /** Undefined if it was stopped. */

@@ -11,6 +11,8 @@ import { entryPlace } from "../index-table/entry-place.ts";
 import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { orphanRows } from "../index-table/tree-walk.ts";
+import { UnknownTypes } from "../index-table/unknown-types.ts";
+import type { UnknownType } from "../index-table/unknown-types.ts";
 import { diagnosticsMax, yieldEveryMs } from "../limits.ts";
 import { checkChecksums } from "./checksum-check.ts";
 import type { Engine } from "./engine.ts";
@@ -69,6 +71,9 @@ export interface VerifyReport {
   /** Entries on a cycle or below one: the way up from them comes to no root. */
   readonly cyclicEntryCount: number;
   readonly pending: PendingEnd | null;
+  /** Types that are neither those of pi and omp nor have a namespace. They are no damage. */
+  readonly unknownTypeCount: number;
+  readonly unknownTypes: readonly UnknownType[];
 }
 
 /**
@@ -79,7 +84,9 @@ export interface VerifyReport {
 export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<VerifyReport> {
   // Before the look at the log, which has gone at least as far as its checksums then.
   const { path, log, settings } = engine;
-  const saved = settings.checkpoint === "off" ? undefined : savedSums(settings, path);
+  const stat = log.statSync();
+  const isRead = settings.checkpoint !== "off" && stat !== null;
+  const saved = isRead ? savedSums(settings, path, stat) : undefined;
   engine.refreshSync();
   // The log may become another while it is read; the report is on the one of this moment.
   const { file, end } = log.state;
@@ -90,6 +97,7 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
   check.batchEnd();
   const { index } = check.indexer;
   const tree = treeFindings(check.indexer);
+  const unknown = new UnknownTypes(check.indexer);
   const changes = await checkChecksums({ source: file, indexer: check.indexer, sums }, signal);
   const damage = [
     check.badLineCount,
@@ -115,6 +123,8 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
     damagedEntries: check.damagedEntries,
     ...tree,
     pending: pendingEnd(framer.rest(), check),
+    unknownTypeCount: unknown.count,
+    unknownTypes: unknown.list(),
   };
 }
 

@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import { MemoryDescriptors } from "./memory-descriptors.ts";
 import type { MemoryDescriptor } from "./memory-descriptors.ts";
 import { fileError } from "./memory-errors.ts";
-import { asFile, inodeStat } from "./memory-inode.ts";
+import { asFile, inodeStat, memoryUserId } from "./memory-inode.ts";
 import type { Inode } from "./memory-inode.ts";
 import { planRename } from "./memory-rename.ts";
 import { MemoryTree } from "./memory-tree.ts";
@@ -103,7 +103,7 @@ export class MemoryFileSystem implements FileSystem {
   writeSync(fd: number, bytes: Buffer, offset: number, length: number): number {
     const verdict = this.#enter("writeSync", this.#descriptors.pathOf(fd));
     const { inode, mode } = this.#descriptors.get(fd, "write");
-    if (mode === "read" || mode === "update") throw fileError("EBADF", "write");
+    if (mode !== "append" && mode !== "create") throw fileError("EBADF", "write");
     const count = verdict === "short" ? Math.floor(length / 2) : length;
     asFile(inode, "EBADF", { syscall: "write" }).bytes.append(bytes, offset, count);
     if (count > 0) this.#tree.touch(inode);
@@ -189,6 +189,10 @@ export class MemoryFileSystem implements FileSystem {
     this.#enter("realpathSync", path);
     this.#existing(path, "realpath");
     return resolve(path);
+  }
+
+  userId(): number {
+    return memoryUserId;
   }
 
   #enter(name: keyof FileSystem, path: string | undefined): void | "short" {

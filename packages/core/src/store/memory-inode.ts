@@ -34,6 +34,9 @@ export interface FailedCall {
   readonly dest?: string;
 }
 
+/** The user of every memory file system, and the owner of all that is in it. */
+export const memoryUserId = 1000;
+
 /** A file with no content. */
 export function emptyFile(facts: InodeFacts): MemoryFile {
   return { kind: "file", bytes: new MemoryBytes(), permissions: 0o600, ...facts };
@@ -61,6 +64,7 @@ export function inodeStat(inode: Inode): FileStat {
     ctimeMs: inode.ctimeMs,
     isFile,
     isDirectory: !isFile,
+    uid: memoryUserId,
     mode: isFile ? 0o100000 | inode.permissions : 0o040700,
   };
 }

@@ -6,20 +6,23 @@ import fs from "node:fs";
 import type { FileStat, FileSystem, OpenMode } from "./ports.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, S_IFDIR, S_IFMT, S_IFREG } = fs.constants;
+/** Windows has neither of the two, and bitwise operators take undefined for 0. */
+const { O_NOFOLLOW, O_NONBLOCK } = fs.constants;
 const openFlags: Readonly<Record<OpenMode, number>> = {
   read: O_RDONLY,
   append: O_RDWR | O_APPEND,
   create: O_RDWR | O_APPEND | O_CREAT | O_EXCL,
   update: O_RDWR,
+  nofollow: O_RDONLY | O_NOFOLLOW | O_NONBLOCK,
 };
 const fileMode = 0o600;
 const permissionBits = 0o7777;
 const directoryMode = 0o700;
 
-function fileStat({ dev, ino, size, mtimeMs, ctimeMs, mode }: fs.Stats): FileStat {
+function fileStat({ dev, ino, size, mtimeMs, ctimeMs, mode, uid }: fs.Stats): FileStat {
   const type = mode & S_IFMT;
   const [isFile, isDirectory] = [type === S_IFREG, type === S_IFDIR];
-  return { dev, ino, size, mtimeMs, ctimeMs, isFile, isDirectory, mode };
+  return { dev, ino, size, mtimeMs, ctimeMs, isFile, isDirectory, mode, uid };
 }
 
 function read(
@@ -96,4 +99,5 @@ export const nodeFileSystem: FileSystem = {
   },
   listSync: (path) => fs.readdirSync(path),
   realpathSync: (path) => fs.realpathSync.native(path),
+  userId: () => process.geteuid?.(),
 };

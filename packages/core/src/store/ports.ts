@@ -4,6 +4,8 @@
  * Node's error objects (`code`, `errno`, `syscall`, `path`); adapters never translate them.
  */
 
+import type { LockHolder } from "../errors.ts";
+
 /** What the engine needs to know of a file or directory. Times are epoch milliseconds. */
 export interface FileStat {
   readonly dev: number;
@@ -16,14 +18,17 @@ export interface FileStat {
   readonly isDirectory: boolean;
   /** File type and permission bits, as in `st_mode`. */
   readonly mode: number;
+  /** User id of the owner; 0 where the system has none. */
+  readonly uid: number;
 }
 
 /**
  * How a file is opened: `read` read-only; `append` for reading and appending, the file must exist
  * (`O_RDWR|O_APPEND`); `create` the same on a new file of mode 0600, `EEXIST` if there is one;
- * `update` for reading and for writing in place, the file must exist (`O_RDWR`).
+ * `update` for reading and for writing in place, the file must exist (`O_RDWR`); `nofollow`
+ * read-only, fails with `ELOOP` for a symbolic link, and never waits for the other end of a pipe.
  */
-export type OpenMode = "read" | "append" | "create" | "update";
+export type OpenMode = "read" | "append" | "create" | "update" | "nofollow";
 
 /** Files and directories. Paths are absolute; every failure is thrown as Node throws it. */
 export interface FileSystem {
@@ -69,12 +74,33 @@ export interface FileSystem {
   listSync(path: string): readonly string[];
   /** The canonical absolute path of something that exists. */
   realpathSync(path: string): string;
+  /** User id that files are accessed with (`geteuid`); undefined where the system has none. */
+  userId(): number | undefined;
 }
 
 /** Mutual exclusion of appends, between processes and inside one. */
 export interface FileLock {
   /** Null: somebody else holds it, in this process or another. Any other failure is thrown. */
   tryAcquireSync(path: string): HeldLock | null;
+  /** What is known of the holder; null: nobody holds it, or nothing is known. Never throws. */
+  holderSync?(path: string): LockHolder | null;
+  /** The order of those that wait; without it they take the lock as it comes. */
+  readonly queue?: LockQueue;
+}
+
+/** Those that wait for a lock, in the order of their arrival. Advisory; never throws. */
+export interface LockQueue {
+  /** Whether there may be waiters: a lock that is free is theirs then. */
+  isBusySync(path: string): boolean;
+  /** Enters the queue; null where that is impossible. */
+  joinSync(path: string): LockPlace | null;
+}
+
+/** A place in a queue. */
+export interface LockPlace {
+  /** How many wait in front; also tells them that this waiter lives. */
+  aheadSync(): number;
+  leaveSync(): void;
 }
 
 /** A lock that was acquired. It can be lost to others once its holder stalls for too long. */

@@ -1,0 +1,201 @@
+/**
+ * The columns of an index in a checkpoint: which there are, how long each is, and what may be in
+ * them. Every number is checked against the others and against the bytes of the log that are
+ * covered, in one pass over each column, so that nothing that is made of them leads outside of
+ * them, or round in circles.
+ */
+import type { SavedIds } from "../index-table/id-table.ts";
+import { bucketsMin, rootSlot, tableLoadMax } from "../index-table/id-table.ts";
+import type { SavedLines } from "../index-table/line-map.ts";
+import { rowFlags } from "../index-table/row-table.ts";
+import type { SavedRows } from "../index-table/row-table.ts";
+import type { Column, ColumnRoom } from "./columns.ts";
+import { malformed } from "./saved-fields.ts";
+import type { SavedFields } from "./saved-fields.ts";
+
+/** What a checkpoint covers of its log. */
+export interface CoveredLog {
+  /** Bytes, up to a newline. */
+  readonly end: number;
+  /** Where the line behind the header begins: entries stand there or later. */
+  readonly entriesFrom: number;
+  /** Number of the line that comes next. */
+  readonly lineNumber: number;
+}
+
+/** The shortest line of an entry, `{"type":""}`, and that of a record, `{}`; with newlines. */
+const entryBytesMin = 12;
+const recordBytesMin = 3;
+/** The length that stands before an id in the arena. */
+const arenaLengthBytes = 4;
+/** The latest time that a date can be, in epoch ms; the earliest is as far from 1970. */
+const timeMsMax = 8.64e15;
+
+/** Checks columns once they are filled. Throws `TypeError` for what may not be in them. */
+export type ColumnCheck = () => void;
+
+/** The numbers of an index that its text says. */
+export interface SavedCounts {
+  readonly rows: number;
+  readonly ids: number;
+  readonly arenaEnd: number;
+  readonly buckets: number;
+  readonly lineChanges: number;
+  readonly otherRecords: number;
+}
+
+/** The numbers of these tables, to be saved in a text. */
+export function countsOf(rows: SavedRows, ids: SavedIds, lines: SavedLines): SavedCounts {
+  return {
+    rows: rows.count,
+    ids: ids.count,
+    arenaEnd: ids.arenaEnd,
+    buckets: ids.bucketCount,
+    lineChanges: lines.changeCount,
+    otherRecords: lines.otherCount,
+  };
+}
+
+/** The columns of these tables, in the order in which {@link roomForTables} takes them. */
+export function columnsOf(rows: SavedRows, ids: SavedIds, lines: SavedLines): readonly Column[] {
+  const { offset, length, slot, parentSlot, kind, time, flags } = rows;
+  const { word, inArena, arena, buckets } = ids;
+  const ofRows = [offset, length, slot, parentSlot, kind, time, flags];
+  return [
+    ...ofRows,
+    word,
+    inArena,
+    arena,
+    buckets,
+    lines.rows,
+    lines.distances,
+    lines.otherRecords,
+  ];
+}
+
+/** The numbers of a text, as far as a log of that size can have them. Throws `TypeError`. */
+export function readCounts(fields: SavedFields, { end }: CoveredLog): SavedCounts {
+  const rows = fields.whole("rows", 0, end / entryBytesMin);
+  // A row names its own id and that of its parent.
+  const ids = fields.whole("ids", 0, rows * 2);
+  const buckets = fields.whole("buckets", bucketsMin, bucketsMin + end);
+  const isPower = Number.isInteger(Math.log2(buckets));
+  if (!isPower || ids > buckets * tableLoadMax) throw malformed("buckets with room");
+  return {
+    rows,
+    ids,
+    buckets,
+    // UTF-16 takes two bytes for a letter that is one in the log.
+    arenaEnd: fields.whole("arenaEnd", 0, end * 2 + ids * (arenaLengthBytes + 1)),
+    lineChanges: fields.whole("lineChanges", 0, rows),
+    otherRecords: fields.whole("otherRecords", 0, end / recordBytesMin),
+  };
+}
+
+/** Tables of these sizes, of which the columns are to be filled and then checked. */
+export function roomForTables(
+  counts: SavedCounts,
+  kinds: number,
+  log: CoveredLog,
+  room: ColumnRoom,
+): {
+  readonly rows: SavedRows;
+  readonly ids: SavedIds;
+  readonly lines: SavedLines;
+  readonly check: ColumnCheck;
+} {
+  const rows: SavedRows = {
+    count: counts.rows,
+    offset: room.float64(counts.rows),
+    length: room.uint32(counts.rows),
+    slot: room.int32(counts.rows),
+    parentSlot: room.int32(counts.rows),
+    kind: room.int32(counts.rows),
+    time: room.float64(counts.rows),
+    flags: room.uint8(counts.rows),
+  };
+  const ids: SavedIds = {
+    count: counts.ids,
+    word: room.int32(counts.ids),
+    inArena: room.uint8(counts.ids),
+    arenaEnd: counts.arenaEnd,
+    arena: room.uint8(counts.arenaEnd),
+    bucketCount: counts.buckets,
+    buckets: room.int32(counts.buckets),
+  };
+  const lines: SavedLines = {
+    changeCount: counts.lineChanges,
+    rows: room.int32(counts.lineChanges),
+    distances: room.int32(counts.lineChanges),
+    otherCount: counts.otherRecords,
+    otherRecords: room.int32(counts.otherRecords),
+    recordCount: counts.rows + counts.otherRecords,
+  };
+  const check = (): void => {
+    checkRows(rows, ids.count, kinds, log);
+    checkIds(ids);
+    checkLines(lines, rows.count, log);
+  };
+  return { rows, ids, lines, check };
+}
+
+/**
+ * Lines follow each other from behind the header to the end; ids, kinds and times are some that
+ * there are. Negative numbers are large without their sign. One loop: it costs a log of a million
+ * entries less than to compile another.
+ */
+function checkRows(rows: SavedRows, ids: number, kinds: number, log: CoveredLog): void {
+  const { count, offset, length, slot, parentSlot, kind, time, flags } = rows;
+  let from = log.entriesFrom;
+  for (let row = 0; row < count; row += 1) {
+    const start = offset[row] ?? -1;
+    const bytes = (length[row] ?? 0) + 1;
+    const isLine = start >= from && bytes >= entryBytesMin && Math.floor(start) === start;
+    from = start + bytes;
+    const parent = parentSlot[row] ?? -1;
+    const isParent = parent >>> 0 < ids || parent === rootSlot;
+    const isKnown = (slot[row] ?? -1) >>> 0 < ids && (kind[row] ?? -1) >>> 0 < kinds;
+    if (!isLine || !isParent || !isKnown) throw malformed("entries in their order");
+    const at = time[row] ?? 0;
+    if (at >= -timeMsMax && at <= timeMsMax) continue;
+    const isExact = ((flags[row] ?? 0) & rowFlags.exactTime) !== 0;
+    if (isExact || !Number.isNaN(at)) throw malformed("times of entries");
+  }
+  if (from > log.end) throw malformed("entries within the log");
+}
+
+/** The ids in the arena stand one behind the other, in the order of their slots. */
+function checkIds({ count, word, inArena, arena, arenaEnd }: SavedIds): void {
+  const view = new DataView(arena.buffer, arena.byteOffset, arenaEnd);
+  let end = 0;
+  for (let slot = 0; slot < count; slot += 1) {
+    const form = inArena[slot] ?? 0;
+    if (form === 0) continue;
+    const isPlace = form === 1 && (word[slot] ?? 0) >>> 0 === end;
+    if (!isPlace || end + arenaLengthBytes > arenaEnd) throw malformed("places of ids");
+    end += arenaLengthBytes + view.getUint32(end, true);
+  }
+  if (end !== arenaEnd) throw malformed("an arena of ids");
+}
+
+/** Line numbers rise by one, or more where a line is no row; so do the numbers of records. */
+function checkLines(lines: SavedLines, rowCount: number, { lineNumber }: CoveredLog): void {
+  const { changeCount, rows, distances, otherCount, otherRecords, recordCount } = lines;
+  if ((rowCount === 0) !== (changeCount === 0)) throw malformed("lines of entries");
+  let [row, distance] = [-1, 0];
+  for (let at = 0; at < changeCount; at += 1) {
+    const isFirst = at > 0 || rows[at] === 0;
+    if (!isFirst || !((rows[at] ?? -1) > row) || !((distances[at] ?? 0) > distance)) {
+      throw malformed("line numbers");
+    }
+    [row, distance] = [rows[at] ?? 0, distances[at] ?? 0];
+  }
+  if (row >= rowCount && rowCount > 0) throw malformed("lines of entries");
+  if (rowCount > 0 && rowCount - 1 + distance >= lineNumber) throw malformed("line numbers");
+  let record = -1;
+  for (let at = 0; at < otherCount; at += 1) {
+    if (!((otherRecords[at] ?? -1) > record)) throw malformed("numbers of records");
+    record = otherRecords[at] ?? 0;
+  }
+  if (record >= recordCount) throw malformed("numbers of records");
+}

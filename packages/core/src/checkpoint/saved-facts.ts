@@ -1,0 +1,103 @@
+/**
+ * What the text of a checkpoint says of a log beside its columns: kinds of entries, findings, and
+ * what is folded. Read field by field into objects of their own; see `SavedFields`.
+ */
+import type { DialectName } from "../dialects/dialect.ts";
+import type { Diagnostic, DiagnosticKind, SavedDiagnostics } from "../index-table/diagnostics.ts";
+import type { Kind } from "../index-table/kind-table.ts";
+import { diagnosticsMax } from "../limits.ts";
+import { foldedVersions } from "../projections/folded.ts";
+import type { SavedFolded } from "../projections/folded.ts";
+import type { Label } from "../projections/labels.ts";
+import type { CoveredLog } from "./saved-columns.ts";
+import { malformed, SavedFields, savedPair, savedText, wholeNumber } from "./saved-fields.ts";
+
+/** All kinds of findings that are saved: what only one process knows, or the kinds tell, is not. */
+const savedKinds: Readonly<Record<Exclude<DiagnosticKind, "lost-entries" | "unknown-type">, true>> =
+  {
+    "bad-line": true,
+    "damaged-entry": true,
+    "not-an-entry": true,
+    "duplicate-id": true,
+    "second-header": true,
+    "before-header": true,
+    "missing-parent": true,
+    cycle: true,
+    "malformed-body": true,
+  };
+
+const dialects: readonly DialectName[] = ["pi", "omp"];
+
+/** Kinds, each of them once: their numbers are their places. Throws `TypeError`. */
+export function readKinds(fields: SavedFields, log: CoveredLog): readonly Kind[] {
+  const seen = new Set<string>();
+  return fields.list("kinds", log.lineNumber, (element) => {
+    const saved = new SavedFields(element);
+    const type = saved.text("type");
+    const role = saved.optionalText("role");
+    const customType = saved.optionalText("customType");
+    const key = JSON.stringify([type, role ?? null, customType ?? null]);
+    if (seen.has(key)) throw malformed("different kinds");
+    seen.add(key);
+    return { type, role, customType };
+  });
+}
+
+/** Findings, with places within the log. Throws `TypeError`. */
+export function readDiagnostics(fields: SavedFields, log: CoveredLog): SavedDiagnostics {
+  const kinds = Object.keys(savedKinds).length;
+  return {
+    entries: fields.list("entries", diagnosticsMax * kinds, (one) => readDiagnostic(one, log)),
+    counts: fields.list("counts", kinds, (element) => {
+      const [kind, count] = savedPair(element);
+      return [diagnosticKind(kind), wholeNumber(count, 1, log.end)] as const;
+    }),
+  };
+}
+
+/** What was folded. Throws `TypeError`, also for what was folded by another version. */
+export function readFolded(fields: SavedFields, log: CoveredLog): SavedFolded {
+  const { lineNumber: linesMax } = log;
+  const versions = fields.list("versions", foldedVersions.length, (one) =>
+    wholeNumber(one, 0, Number.MAX_SAFE_INTEGER),
+  );
+  if (String(versions) !== String(foldedVersions)) throw malformed("states of these versions");
+  return {
+    versions,
+    labels: fields.list("labels", linesMax, (element) => {
+      const [targetId, label] = savedPair(element);
+      return [savedText(targetId), readLabel(label)] as const;
+    }),
+    labelled: fields.list("labelled", linesMax, savedText),
+    names: fields.list("names", 1, (name) => (name === null ? null : savedText(name))),
+    dialect: fields.isNull("dialect") ? null : fields.oneOf("dialect", dialects),
+  };
+}
+
+function readLabel(value: unknown): Label {
+  const fields = new SavedFields(value);
+  // Decoding boundary: as stored; the entry may have lacked it, or held anything.
+  return { label: fields.text("label"), timestamp: fields.scalar("timestamp") as string };
+}
+
+function readDiagnostic(value: unknown, { end, lineNumber }: CoveredLog): Diagnostic {
+  const fields = new SavedFields(value);
+  return {
+    kind: diagnosticKind(fields.text("kind")),
+    reason: fields.text("reason"),
+    ...(fields.has("offset") && { offset: fields.whole("offset", 0, end) }),
+    ...(fields.has("length") && { length: fields.whole("length", 0, end) }),
+    ...(fields.has("line") && { line: fields.whole("line", 1, lineNumber) }),
+    ...(fields.has("id") && { id: fields.text("id") }),
+  };
+}
+
+function diagnosticKind(value: unknown): Diagnostic["kind"] {
+  const kind = savedText(value);
+  if (!isSavedKind(kind)) throw malformed("a kind of finding");
+  return kind;
+}
+
+function isSavedKind(kind: string): kind is keyof typeof savedKinds {
+  return Object.hasOwn(savedKinds, kind);
+}

@@ -1,0 +1,51 @@
+/**
+ * Which files beside a log count. A sidecar is taken for what an earlier session found in a log,
+ * so only those who may act for this user may have written it: this user, or root. Decides by
+ * what the system says of a file, never by its content. Where the system has no users (Windows),
+ * the access rights of the directory are all that protects a sidecar.
+ */
+import type { FileStat, FileSystem } from "./ports.ts";
+
+/** What decides whether a sidecar counts. */
+export type SidecarFacts = Pick<FileStat, "isFile" | "mode" | "uid">;
+
+/** A sidecar that is open for reading; to be closed by the one who opened it. */
+export interface TrustedSidecar {
+  readonly fd: number;
+  readonly stat: FileStat;
+}
+
+const rootUserId = 0;
+const writableByOthers = 0o022;
+
+/**
+ * Whether a file with these facts is a sidecar of `userId`: a regular file, owned by that user or
+ * root, not writable by group or others. With `undefined`, any regular file is.
+ */
+export function isTrustedSidecar(
+  { isFile, mode, uid }: SidecarFacts,
+  userId: number | undefined,
+): boolean {
+  if (!isFile) return false;
+  if (userId === undefined) return true;
+  return (uid === userId || uid === rootUserId) && (mode & writableByOthers) === 0;
+}
+
+/**
+ * Opens a sidecar if it counts, by the facts of the file that was opened; undefined if nothing is
+ * there, or it does not count. Throws what else opening throws, `ELOOP` for a symbolic link.
+ */
+export function openTrustedSync(fs: FileSystem, path: string): TrustedSidecar | undefined {
+  // Looked at first: opening a device may have effects.
+  if (fs.statSync(path)?.isFile !== true) return undefined;
+  const fd = fs.openSync(path, "nofollow");
+  try {
+    const stat = fs.fstatSync(fd);
+    if (isTrustedSidecar(stat, fs.userId())) return { fd, stat };
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
+  fs.closeSync(fd);
+  return undefined;
+}

@@ -1,0 +1,83 @@
+/** Which files beside a log count, by their facts and on a real disk. */
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
+import {
+  isTrustedSidecar,
+  openTrustedSync,
+} from "../../../packages/core/src/store/trusted-file.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const own = { isFile: true, mode: 0o100600, uid: 1000 };
+
+describe("a sidecar", () => {
+  it.each([
+    ["this user's", own, true],
+    ["root's", { ...own, uid: 0 }, true],
+    ["readable by all", { ...own, mode: 0o100644 }, true],
+    ["another user's", { ...own, uid: 1001 }, false],
+    ["writable by its group", { ...own, mode: 0o100620 }, false],
+    ["writable by others", { ...own, mode: 0o100602 }, false],
+    ["a directory", { ...own, isFile: false }, false],
+  ])("counts or not when it is %s", (_, facts, isTrusted) => {
+    expect(isTrustedSidecar(facts, 1000)).toBe(isTrusted);
+  });
+
+  it("counts when it is any regular file, where the system has no users", () => {
+    expect(isTrustedSidecar({ isFile: true, mode: 0o100666, uid: 0 }, undefined)).toBe(true);
+    expect(isTrustedSidecar({ isFile: false, mode: 0o040700, uid: 0 }, undefined)).toBe(false);
+  });
+
+  it("never counts when anybody but this user and root may have written it", () => {
+    fc.assert(
+      fc.property(fc.nat(0o7777), fc.nat(3), fc.nat(3), (mode, uid, userId) => {
+        const isOthers = uid !== userId && uid !== 0;
+        const isWritable = (mode & 0o022) !== 0;
+        const isTrusted = isTrustedSidecar({ isFile: true, mode, uid }, userId);
+        expect(isTrusted).toBe(!isOthers && !isWritable);
+      }),
+    );
+  });
+});
+
+describe.runIf(process.platform !== "win32")("opening a sidecar", () => {
+  const isOpened = (path: string): boolean => {
+    const opened = openTrustedSync(nodeFileSystem, path);
+    if (opened !== undefined) nodeFileSystem.closeSync(opened.fd);
+    return opened !== undefined;
+  };
+
+  it("gives a file of this user, and none that its group or others may write", () => {
+    const path = join(temporaryDirectory(), "sidecar");
+    expect(isOpened(path)).toBe(false);
+    writeFileSync(path, "text");
+    for (const [mode, isTrusted] of [
+      [0o600, true],
+      [0o644, true],
+      [0o660, false],
+      [0o606, false],
+    ] as const) {
+      chmodSync(path, mode);
+      expect(isOpened(path)).toBe(isTrusted);
+    }
+  });
+
+  it("does not follow a symbolic link, nor wait for a pipe", () => {
+    const directory = temporaryDirectory();
+    const [file, link, pipe] = ["file", "link", "pipe"].map((name) => join(directory, name));
+    writeFileSync(file ?? "", "text", { mode: 0o600 });
+    symlinkSync(file ?? "", link ?? "");
+    execFileSync("/usr/bin/env", ["mkfifo", "-m", "600", pipe ?? ""]);
+    mkdirSync(join(directory, "directory"), { mode: 0o700 });
+    expect(() => isOpened(link ?? "")).toThrow("ELOOP");
+    expect(isOpened(pipe ?? "")).toBe(false);
+    expect(isOpened(join(directory, "directory"))).toBe(false);
+    // Also if it became one after it was looked at.
+    const fd = nodeFileSystem.openSync(pipe ?? "", "nofollow");
+    expect(nodeFileSystem.fstatSync(fd).isFile).toBe(false);
+    nodeFileSystem.closeSync(fd);
+  });
+});
