@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "../../packages/core/src/open.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { branchlog, fixture, jsonLines } from "./command-run.ts";
+import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 
 function copyOf(name: string): string {
   const path = join(temporaryDirectory(), name);
@@ -181,13 +181,7 @@ describe("append from standard input", () => {
     const file = copyOf("pi-branches.jsonl");
     const interrupt = new AbortController();
     const input = [drafts("a"), drafts("b")];
-    const out = {
-      isTerminal: false,
-      columns: 80,
-      style: { ...(await import("../../packages/cli/src/style.ts")).plainStyle },
-      write: async () => interrupt.abort(),
-      flush: async () => undefined,
-    };
+    const out = new MemoryOutput({ onWrite: () => interrupt.abort() });
     const result = await branchlog(["append", file, "-"], { input, out, signal: interrupt.signal });
     expect(result).toMatchObject({ code: 130, err: "" });
     expect(await customTypes(file)).toEqual(["a"]);

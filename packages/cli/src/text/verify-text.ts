@@ -10,7 +10,7 @@ export function verifyText(report: VerifyReport, style: Style): string {
   const kinds = [badLines, changedLines, damagedEntries, duplicateIds, orphans, cycles];
   const findings = kinds.map((findingsOf) => findingsText(findingsOf(report), style));
   return [
-    `${style.heading(report.path)}\n`,
+    `${style.heading(oneLine(report.path, 400))}\n`,
     `${countText(report.bytes, "byte")}, ${linesText(report)}\n`,
     `checksums: ${checksumsText(report)}\n`,
     ...findings,
