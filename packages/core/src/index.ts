@@ -51,6 +51,7 @@ export type {
   BadLine,
   BadLineKind,
   ChangedLine,
+  CheckpointDifference,
   Checksums,
   DamagedEntry,
   DuplicateId,

@@ -29,6 +29,7 @@ import type { OpenOptions } from "@branchlog/core";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixtureNames } from "../projections/fixture-session.ts";
 import { say } from "../live/support.ts";
+import { rewrittenFrame } from "./forged-checkpoint.ts";
 import { openedFacts } from "./session-facts.ts";
 
 const always: OpenOptions = { checkpointEveryBytes: 1 };
@@ -138,6 +139,22 @@ describe("a checkpoint", () => {
     renameSync(`${path}.new`, path);
     expect(await isTakenUp(path)).toBe(false);
     await expectSame(path);
+  });
+
+  it("counts as none when the log was edited where only a sample shows it (Verifies: P21)", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const session = await createSession(path, { ...always, cwd: "/w" });
+    await session.appendAll(Array.from({ length: 40 }, (_, n) => say(`text ${n} `.repeat(20))));
+    await session.close();
+    expect(await isTakenUp(path)).toBe(true);
+    // Neither within the first 512 bytes nor in the last 64, at the same length.
+    const text = readFileSync(path, "utf8");
+    const id = [...text.matchAll(/"id":"([0-9a-f]{8})"/g)][20]?.[1] ?? "none";
+    writeFileSync(path, text.replaceAll(id, "0badf00d"));
+    expect(await isTakenUp(path)).toBe(false);
+    await expectSame(path);
+    writeFileSync(path, text);
+    expect(await isTakenUp(path)).toBe(true);
   });
 
   it("is not saved of what was rewritten, deleted or moved since it was read", async () => {
@@ -285,6 +302,106 @@ describe("a checkpoint", () => {
     await Promise.all(sessions.map((session) => session.close()));
     await expectSame(path);
     expect(readdirSync(join(path, "..")).sort()).toEqual(["s.jsonl", "s.jsonl.ckpt"]);
+  });
+});
+
+describe("a forged checkpoint", () => {
+  type Json = Record<string, unknown>;
+
+  /** Whether it is taken up after its text, or its columns, were changed. */
+  async function isAccepted(
+    change: (text: Json) => void,
+    columns: (bytes: Buffer) => void = () => undefined,
+  ): Promise<boolean> {
+    const { path, saved } = await smallLog();
+    writeFileSync(saved, rewrittenFrame(readFileSync(saved), change, columns));
+    return isTakenUp(path);
+  }
+
+  it.each<[string, string, unknown]>([
+    ["rows without end", "state.indexer.counts.rows", 4e9],
+    ["fewer rows than columns", "state.indexer.counts.rows", 3],
+    ["buckets without end", "state.indexer.counts.buckets", 2 ** 31],
+    ["an arena without end", "state.indexer.counts.arenaEnd", 4e9],
+    ["no kinds", "state.indexer.kinds", []],
+    ["no samples", "binding.samples", []],
+    ["too few samples", "binding.samples", [1, 2, 3]],
+    ["no bytes of the start", "remembered.start", ""],
+    ["no bytes of the end", "remembered.beforeCursor", ""],
+    ["another file", "binding.ino", 1],
+    ["an end outside", "binding.end", 2 ** 40],
+    ["a header outside", "header.offset", 2 ** 40],
+    ["a header without end", "header.length", 2 ** 31],
+    ["labels that are none", "state.folded.labels", [["x", null]]],
+    ["a name that is none", "state.folded.names", [{}]],
+    ["a finding of no kind", "state.indexer.diagnostics.counts", [["toString", 1]]],
+  ])("counts as none when it has %s (Verifies: P18, P21)", async (_, place, value) => {
+    expect(await isAccepted(() => undefined)).toBe(true);
+    const keys = place.split(".");
+    const change = (text: Json): void => {
+      let at = text;
+      for (const key of keys.slice(0, -1)) at = at[key] as Json;
+      at[keys.at(-1) ?? ""] = value;
+    };
+    expect(await isAccepted(change)).toBe(false);
+  });
+
+  it("has no effect on other objects when its members are named as theirs", async () => {
+    const hostile = JSON.parse('{"__proto__":{"forged":1}}') as Json;
+    const change = (text: Json): void => {
+      Object.defineProperty(text, "__proto__", { value: hostile, enumerable: true });
+      Object.assign(text["state"] as Json, { constructor: { prototype: hostile } });
+    };
+    expect(await isAccepted(change)).toBe(true);
+    expect(({} as Json)["forged"]).toBeUndefined();
+  });
+
+  it("counts as none when entries are of a kind, a slot or a place that is none", async () => {
+    // Six entries: offsets, lengths, slots, parents, kinds. Each is padded to eight bytes.
+    const rows = 4;
+    for (const [at, value] of [
+      [0, 7],
+      [rows * 8, 0],
+      [rows * 8 + 16, 999],
+      [rows * 8 + 32, 999],
+      [rows * 8 + 48, 999],
+    ] as const) {
+      const columns = (bytes: Buffer): void => {
+        bytes.writeUInt32LE(value, at);
+      };
+      expect([at, await isAccepted(() => undefined, columns)]).toEqual([at, false]);
+    }
+  });
+
+  it("is reported by verify when it says another name, label, parent or entry", async () => {
+    for (const [what, change] of [
+      ["name", (text) => void ((text["folded"] as Json)["names"] = ["forged"])],
+      ["labels", (text) => void ((text["folded"] as Json)["labels"] = [])],
+    ] as readonly [string, (state: Json) => void][]) {
+      const { path, saved } = await smallLog();
+      const own = await (await openSession(path, { access: "read" })).verify();
+      expect([own.ok, own.checkpointDifferenceCount]).toEqual([true, 0]);
+      const forgedText = (text: Json): void => change(text["state"] as Json);
+      writeFileSync(
+        saved,
+        rewrittenFrame(readFileSync(saved), forgedText, () => undefined),
+      );
+      const session = await openSession(path, { access: "read" });
+      const { ok, checkpointDifferences } = await session.verify();
+      expect([ok, checkpointDifferences]).toEqual([false, [{ what, entry: null }]]);
+    }
+    const { path, saved } = await smallLog();
+    const parents = (bytes: Buffer): void => void bytes.writeInt32LE(-2, 4 * 8 + 16 + 16 + 8);
+    writeFileSync(
+      saved,
+      rewrittenFrame(readFileSync(saved), () => undefined, parents),
+    );
+    const session = await openSession(path, { access: "read" });
+    expect(session.tips().length).toBe(2);
+    const { ok, checkpointDifferences } = await session.verify();
+    expect([ok, checkpointDifferences]).toMatchObject([false, [{ what: "parent" }]]);
+    rmSync(saved);
+    expect((await session.verify()).ok).toBe(true);
   });
 });
 

@@ -9,6 +9,15 @@ import {
 import { KindTable } from "../../../packages/core/src/index-table/kind-table.ts";
 import { LineMap } from "../../../packages/core/src/index-table/line-map.ts";
 
+/** The word that is mixed to these bits: murmur3's finaliser, backwards. */
+function unmixed(bits: number): number {
+  let h = bits ^ (bits >>> 16);
+  h = Math.imul(h, 0x7ed1b41d);
+  h ^= (h >>> 13) ^ (h >>> 26);
+  h = Math.imul(h, 0xa5cb9243);
+  return h ^ (h >>> 16);
+}
+
 describe("the table of ids", () => {
   it("gives each distinct id one slot and gives the id back", () => {
     const anyId = fc.oneof(
@@ -45,6 +54,39 @@ describe("the table of ids", () => {
         }
       }),
     );
+  });
+
+  it("finds every id, and adds others, when restored buckets have no empty one, or no id", () => {
+    const ids = ["0000000a", "b", "0000000c", "d"];
+    for (const bucket of [0, 1, 3, 999]) {
+      const table = new IdTable();
+      for (const id of ids) table.add(id);
+      const saved = table.save();
+      const restored = new IdTable();
+      restored.restore({ ...saved, buckets: saved.buckets.map(() => bucket) });
+      restored.add("e");
+      expect(restored.find("f")).toBe(-1);
+      if (bucket === 0) continue;
+      expect(ids.map((id) => restored.find(id))).toEqual([0, 1, 2, 3]);
+    }
+  });
+
+  it("finds the first of equal ids when a checkpoint has more of them", () => {
+    const table = new IdTable();
+    for (const id of ["0000000a", "0000000b", "x", "y"]) table.add(id);
+    const saved = table.save();
+    const word = saved.word.map((_, slot) => (slot < 2 ? 10 : (saved.word[slot] ?? 0)));
+    const restored = new IdTable();
+    restored.restore({ ...saved, word, buckets: saved.buckets.map(() => 999) });
+    expect([restored.find("0000000a"), restored.find("y")]).toEqual([0, 3]);
+  });
+
+  it("ends in time when 150,000 ids were made to meet (Verifies: P18)", () => {
+    const table = new IdTable();
+    // 4,096 words for each of the buckets from 0 on, in a table of 2^20 buckets at most.
+    for (let n = 0; n < 150_000; n += 1) table.addWord(unmixed((n >>> 12) | ((n & 4095) << 20)));
+    expect(table.count).toBe(150_000);
+    expect(table.addWord(unmixed(1 << 20))).toBe(1);
   });
 
   it("reads ids from the middle of a buffer", () => {

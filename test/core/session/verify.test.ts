@@ -93,6 +93,8 @@ describe("a log with every kind of damage", () => {
       ],
       checksums: { state: "none", entries: 0, unseenEntries: 8 },
       changedLineCount: 0,
+      checkpointDifferenceCount: 0,
+      checkpointDifferences: [],
       changedLines: [],
       damagedEntryCount: 2,
       damagedEntries: [

@@ -7,7 +7,15 @@ import { countText, numberText } from "./quantities.ts";
 /** The report as text: what was read, each damage with its place, the verdict last. */
 export function verifyText(report: VerifyReport, style: Style): string {
   const { pending, ok } = report;
-  const kinds = [badLines, changedLines, damagedEntries, duplicateIds, orphans, cycles];
+  const kinds = [
+    badLines,
+    changedLines,
+    differences,
+    damagedEntries,
+    duplicateIds,
+    orphans,
+    cycles,
+  ];
   const findings = kinds.map((findingsOf) => findingsText(findingsOf(report), style));
   return [
     `${style.heading(oneLine(report.path, 400))}\n`,
@@ -57,6 +65,17 @@ function changedLines({ changedLineCount: count, changedLines: list }: VerifyRep
     count,
     title: `${countText(count, "changed line")}: not what a checkpoint saw`,
     lines: list.map(({ id, ...place }) => placeText({ id: id ?? "no entry", ...place })),
+  };
+}
+
+function differences(report: VerifyReport): Findings {
+  const { checkpointDifferenceCount: count, checkpointDifferences: list } = report;
+  return {
+    count,
+    title: `${countText(count, "difference")} between the log and its checkpoint: delete the .ckpt`,
+    lines: list.map(({ what, entry }) =>
+      entry === null ? what : `${what} of ${placeText(entry)}`,
+    ),
   };
 }
 

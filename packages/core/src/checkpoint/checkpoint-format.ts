@@ -40,11 +40,14 @@ export interface FrameContent {
   readonly columns: readonly Column[];
 }
 
-/** The first frame: what was indexed. Its text is small: labels, findings, kinds of entries. */
+/**
+ * The first frame: what was indexed. Its text is small: labels, kinds of entries, and findings, of
+ * which there are two megabytes at most. Any JSON of that length is parsed in 250 MB.
+ */
 export const indexFrame: FrameKind = {
   mark: "BLCKPT",
   version: 4,
-  textBytesMax: 8 * 1024 * 1024,
+  textBytesMax: 4 * 1024 * 1024,
 };
 /** The second: checksums of records, which opening does not read. Its text is a few numbers. */
 export const sumsFrame: FrameKind = { mark: "BLSUMS", version: 2, textBytesMax: 4096 };

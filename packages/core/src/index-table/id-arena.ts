@@ -5,7 +5,8 @@
 import { grownCapacity, grownUint8 } from "./column.ts";
 import { mixed } from "./id-word.ts";
 
-const lengthBytes = 4;
+/** The length that is kept before each id. */
+export const arenaLengthBytes = 4;
 
 /** See the file comment. */
 export class IdArena {
@@ -21,7 +22,7 @@ export class IdArena {
   add(bytes: Uint8Array, start: number, end: number): number {
     const place = this.#end;
     const length = end - start;
-    const needed = place + lengthBytes + length;
+    const needed = place + arenaLengthBytes + length;
     if (needed > this.#bytes.length) {
       this.#bytes = grownUint8(this.#bytes, grownCapacity(this.#bytes.length, needed));
     }
@@ -29,7 +30,7 @@ export class IdArena {
       [length & 255, (length >>> 8) & 255, (length >>> 16) & 255, length >>> 24],
       place,
     );
-    this.#bytes.set(bytes.subarray(start, end), place + lengthBytes);
+    this.#bytes.set(bytes.subarray(start, end), place + arenaLengthBytes);
     this.#end = needed;
     return place;
   }
@@ -48,23 +49,29 @@ export class IdArena {
   /** The id at a place, as text. */
   textAt(place: number): string {
     const { buffer, byteOffset } = this.#bytes;
-    const start = byteOffset + place + lengthBytes;
+    const start = byteOffset + place + arenaLengthBytes;
     return idText(Buffer.from(buffer, start, this.#lengthAt(place)));
   }
 
   /** Where to look for the id at a place in a hash table: {@link hashOf} its bytes. */
-  hashAt(place: number): number {
-    const start = place + lengthBytes;
-    return hashOf(this.#bytes, start, start + this.#lengthAt(place));
+  hashAt(place: number, seed: number): number {
+    const start = place + arenaLengthBytes;
+    return hashOf(this.#bytes, start, start + this.#lengthAt(place), seed);
   }
 
   /** Whether the id at a place is bytes[start, end). */
   equals(place: number, bytes: Uint8Array, start: number, end: number): boolean {
     if (this.#lengthAt(place) !== end - start) return false;
-    for (let i = start, j = place + lengthBytes; i < end; i += 1, j += 1) {
+    for (let i = start, j = place + arenaLengthBytes; i < end; i += 1, j += 1) {
       if (bytes[i] !== this.#bytes[j]) return false;
     }
     return true;
+  }
+
+  /** Whether the ids at two places are the same. */
+  areEqual(place: number, other: number): boolean {
+    const start = other + arenaLengthBytes;
+    return this.equals(place, this.#bytes, start, start + this.#lengthAt(other));
   }
 
   #lengthAt(place: number): number {
@@ -75,8 +82,8 @@ export class IdArena {
 }
 
 /** FNV-1a over the bytes, then mixed. */
-export function hashOf(bytes: Uint8Array, start: number, end: number): number {
-  let hash = 0x811c9dc5;
+export function hashOf(bytes: Uint8Array, start: number, end: number, seed: number): number {
+  let hash = 0x811c9dc5 ^ seed;
   for (let i = start; i < end; i += 1) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);
   return mixed(hash);
 }

@@ -3,6 +3,7 @@
  * Ids are opaque strings of any length; eight lower-case hex digits, pi's form, are kept as one
  * 32-bit word, all others as bytes in an arena.
  */
+import { randomBytes } from "node:crypto";
 import { grownCapacity, grownInt32, grownUint8 } from "./column.ts";
 import { hashOf, IdArena, idBytes } from "./id-arena.ts";
 import { hexText, hexWord, isHexWord, mixed } from "./id-word.ts";
@@ -14,8 +15,7 @@ export const rootSlot = -2;
 export const tableLoadMax = 0.4;
 /** Buckets of an empty table. */
 export const bucketsMin = 32;
-
-/** Longest search through buckets from a file: at that load, one of a hundred is rare. */
+/** Longest search before the table gets a seed: at that load, one of a hundred is rare. */
 const searchStepsMax = 4096;
 
 /** The columns, as long as there are slots; restored ones may have room for more. */
@@ -25,6 +25,7 @@ export interface SavedIds {
   readonly inArena: Uint8Array;
   readonly arenaEnd: number;
   readonly arena: Uint8Array;
+  readonly seed: number;
   readonly bucketCount: number;
   readonly buckets: Int32Array;
 }
@@ -40,8 +41,9 @@ export class IdTable {
   #buckets: Int32Array = new Int32Array(bucketsMin);
   #count = 0;
   #touched = 0;
-  /** Whether the buckets are from a file: they may be full, which ends no search. */
-  #isRestored = false;
+  /** 0 at first, and at random once ids meet that were made to meet, or buckets are none. */
+  #seed = 0;
+  #hasOwnSeed = false;
 
   /** Number of slots. */
   get count(): number {
@@ -76,8 +78,10 @@ export class IdTable {
   warm(words: Int32Array): void {
     const buckets = this.#buckets;
     const mask = buckets.length - 1;
+    const seed = this.#seed;
     let touched = this.#touched;
-    for (let i = 0; i < words.length; i += 1) touched ^= buckets[mixed(words[i] ?? 0) & mask] ?? 0;
+    for (let i = 0; i < words.length; i += 1)
+      touched ^= buckets[mixed((words[i] ?? 0) ^ seed) & mask] ?? 0;
     // Kept, so that the reads are not optimised away.
     this.#touched = touched;
   }
@@ -101,6 +105,7 @@ export class IdTable {
       inArena: this.#inArena.subarray(0, count),
       arenaEnd: arena.length,
       arena,
+      seed: this.#seed,
       bucketCount: this.#buckets.length,
       buckets: this.#buckets,
     };
@@ -113,7 +118,7 @@ export class IdTable {
     this.#inArena = saved.inArena;
     this.#arena.restore(saved.arena, saved.arenaEnd);
     this.#buckets = saved.buckets.subarray(0, saved.bucketCount);
-    this.#isRestored = true;
+    this.#seed = saved.seed;
   }
 
   /** The slot of `id`, made if it is new. */
@@ -157,7 +162,7 @@ export class IdTable {
   #bucketOfWord(word: number): number {
     const buckets = this.#buckets;
     const mask = buckets.length - 1;
-    const first = mixed(word) & mask;
+    const first = mixed(word ^ this.#seed) & mask;
     for (let at = first; ; at = (at + 1) & mask) {
       const slot = (buckets[at] ?? 0) - 1;
       if (slot < 0) return at;
@@ -169,7 +174,7 @@ export class IdTable {
   #bucketOfText(bytes: Uint8Array, start: number, end: number): number {
     const buckets = this.#buckets;
     const mask = buckets.length - 1;
-    const first = hashOf(bytes, start, end) & mask;
+    const first = hashOf(bytes, start, end, this.#seed) & mask;
     for (let at = first; ; at = (at + 1) & mask) {
       const slot = (buckets[at] ?? 0) - 1;
       if (slot < 0) return at;
@@ -180,9 +185,15 @@ export class IdTable {
     }
   }
 
-  /** Whether a search through restored buckets is too long: then they were made anew. */
+  /**
+   * Whether a search is too long, for buckets from a file that have no empty one, or ids that were
+   * made to meet. Then they were made anew, once, with a seed that nobody knows.
+   */
   #isLost(steps: number): boolean {
-    if (steps < searchStepsMax || !this.#isRestored) return false;
+    if (steps < Math.min(searchStepsMax, this.#buckets.length - 1) || this.#hasOwnSeed)
+      return false;
+    this.#hasOwnSeed = true;
+    this.#seed = randomBytes(4).readInt32LE();
     this.#rehash(this.#count);
     return true;
   }
@@ -202,6 +213,14 @@ export class IdTable {
     if (isFull) this.reserve(grownCapacity(this.#word.length, needed));
   }
 
+  /** Whether two slots have the same id, as only a checkpoint can say: the first is found then. */
+  #isSame(slot: number, other: number): boolean {
+    if (this.#inArena[slot] !== this.#inArena[other]) return false;
+    const [place, otherPlace] = [this.#word[slot] ?? 0, this.#word[other] ?? 0];
+    if (this.#inArena[slot] === 0) return place === otherPlace;
+    return this.#arena.areEqual(place >>> 0, otherPlace >>> 0);
+  }
+
   #rehash(slots: number): void {
     let { length } = this.#buckets;
     while (slots > length * tableLoadMax) length *= 2;
@@ -209,12 +228,12 @@ export class IdTable {
     const mask = length - 1;
     for (let slot = 0; slot < this.#count; slot += 1) {
       const word = this.#word[slot] ?? 0;
-      const hash = this.#inArena[slot] === 0 ? mixed(word) : this.#arena.hashAt(word >>> 0);
+      const isWord = this.#inArena[slot] === 0;
+      const hash = isWord ? mixed(word ^ this.#seed) : this.#arena.hashAt(word >>> 0, this.#seed);
       let at = hash & mask;
-      while (buckets[at] !== 0) at = (at + 1) & mask;
-      buckets[at] = slot + 1;
+      while (buckets[at] !== 0 && !this.#isSame(slot, (buckets[at] ?? 0) - 1)) at = (at + 1) & mask;
+      if (buckets[at] === 0) buckets[at] = slot + 1;
     }
     this.#buckets = buckets;
-    this.#isRestored = false;
   }
 }

@@ -208,6 +208,11 @@ export class RowTable {
     return this.#time[row] ?? Number.NaN;
   }
 
+  /** All {@link rowFlags} of the row. */
+  flags(row: number): number {
+    return this.#flags[row] ?? 0;
+  }
+
   /** Whether the row has all of the given {@link rowFlags}. */
   is(row: number, flags: number): boolean {
     return ((this.#flags[row] ?? 0) & flags) === flags;

@@ -5,10 +5,13 @@
  */
 import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
 import type { ByteSource, DecodedLine, LineSink, LongLine } from "@branchlog/streaming";
+import { inCurrentForm } from "../bodies/body-decoder.ts";
 import { entryForm } from "../dialects/header.ts";
 import { entryPlace } from "../index-table/entry-place.ts";
 import { LogIndexer } from "../index-table/log-indexer.ts";
 import { diagnosticsMax } from "../limits.ts";
+import type { SessionEntry } from "../entries/entry-types.ts";
+import { FoldedProjections } from "../projections/folded.ts";
 import { isCutOffRecord } from "./cut-off-record.ts";
 import type { BadLine, BadLineKind, DamagedEntry } from "./verify-findings.ts";
 
@@ -26,6 +29,7 @@ interface CheckedLine {
 /** See the file comment. To be fed every line, then {@link LineCheck.batchEnd} once more. */
 export class LineCheck implements LineSink {
   readonly indexer: LogIndexer;
+  readonly folded: FoldedProjections = new FoldedProjections();
   lines: number = 0;
   blank: number = 0;
   records: number = 0;
@@ -49,7 +53,9 @@ export class LineCheck implements LineSink {
     this.#source = source;
     this.indexer = new LogIndexer({
       readLong: (offset, length) => this.readLong(offset, length),
-      onFolded: () => undefined,
+      onFolded: (row, value) =>
+        // Cast: decoding boundary, foreign entries are folded as stored.
+        this.folded.apply(row, inCurrentForm(this.indexer, row, value) as unknown as SessionEntry),
     });
   }
 

@@ -178,7 +178,8 @@ function readRemembered(fields: SavedFields, cursor: number): RememberedBytes {
   const start = Buffer.from(fields.text("start"), "base64");
   const isWhole =
     beforeCursor.length === Math.min(cursor, fingerprintBytes) &&
-    start.length === Math.min(cursor, startBytes);
+    start.length === Math.min(cursor, startBytes) &&
+    beforeCursor.at(-1) === newline;
   if (!isWhole) throw malformed("bytes of this log");
   return { cursor, beforeCursor, start };
 }

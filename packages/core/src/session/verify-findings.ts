@@ -57,6 +57,28 @@ export interface Checksums {
   readonly unseenEntries: number;
 }
 
+/**
+ * What a checkpoint says otherwise than the log: of the log as a whole where `entry` is null, else
+ * of that entry. `entries`: how many there are. `damage`: whether an entry can be read.
+ */
+export interface CheckpointDifference {
+  readonly what:
+    | "header"
+    | "name"
+    | "labels"
+    | "dialect"
+    | "findings"
+    | "lines"
+    | "entries"
+    | "place"
+    | "id"
+    | "parent"
+    | "kind"
+    | "time"
+    | "damage";
+  readonly entry: EntryPlace | null;
+}
+
 /** The unterminated end of a log: something may still be writing it, so it is no damage. */
 export interface PendingEnd {
   readonly offset: number;

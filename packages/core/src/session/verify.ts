@@ -1,11 +1,14 @@
 /**
  * Reads every line of a log whole and reports all damage with its place: what does not parse, ids
  * that repeat, parents that are missing, cycles; and, where a checkpoint took checksums, every
- * line that changed since. It trusts no index and changes nothing. What another process may still
- * be writing at the end is `pending`, not damage.
+ * line that changed since, and what the checkpoint says otherwise than the log. It trusts no index
+ * and changes nothing. What another process may still be writing at the end is `pending`, not
+ * damage.
  */
 import { decodeLine, LineFramer, scan } from "@branchlog/streaming";
 import type { LineRest } from "@branchlog/streaming";
+import { checkpointPath, loadIndex } from "../checkpoint/checkpoint-file.ts";
+import { isBoundTo } from "../checkpoint/log-binding.ts";
 import { findCycles } from "../index-table/cycles.ts";
 import { entryPlace } from "../index-table/entry-place.ts";
 import type { LogIndexer } from "../index-table/log-indexer.ts";
@@ -14,14 +17,20 @@ import { orphanRows } from "../index-table/tree-walk.ts";
 import { UnknownTypes } from "../index-table/unknown-types.ts";
 import type { UnknownType } from "../index-table/unknown-types.ts";
 import { diagnosticsMax, yieldEveryMs } from "../limits.ts";
+import type { LogFile } from "../store/log-file.ts";
+import type { FileStat } from "../store/ports.ts";
+import { checkCheckpoint, noDifferences } from "./checkpoint-check.ts";
 import { checkChecksums } from "./checksum-check.ts";
 import type { Engine } from "./engine.ts";
 import { LineCheck } from "./line-check.ts";
+import { checkpointSchema } from "./log-checkpoint.ts";
+import type { FoundCheckpoint } from "./log-checkpoint.ts";
 import { savedSums } from "./log-sums.ts";
 import type {
   BadLine,
   BadLineKind,
   ChangedLine,
+  CheckpointDifference,
   Checksums,
   DamagedEntry,
   DuplicateId,
@@ -37,7 +46,10 @@ import type {
  */
 export interface VerifyReport {
   readonly path: string;
-  /** True if no line is bad or changed, no entry damaged, and the tree is whole. */
+  /**
+   * True if no line is bad or changed, no entry damaged, the tree is whole, and a checkpoint says
+   * nothing else.
+   */
   readonly ok: boolean;
   /** Bytes that were read: the whole log, its pending end included. */
   readonly bytes: number;
@@ -57,6 +69,9 @@ export interface VerifyReport {
   /** Lines that are not what a checkpoint saw. They may be bad lines as well. */
   readonly changedLineCount: number;
   readonly changedLines: readonly ChangedLine[];
+  /** What a checkpoint says otherwise than the log. */
+  readonly checkpointDifferenceCount: number;
+  readonly checkpointDifferences: readonly CheckpointDifference[];
   /** Damaged entries. Their lines are bad lines as well, unless their ids changed. */
   readonly damagedEntryCount: number;
   readonly damagedEntries: readonly DamagedEntry[];
@@ -84,16 +99,29 @@ export interface VerifyReport {
 export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<VerifyReport> {
   // Before the look at the log, which has gone at least as far as its checksums then.
   const { path, log, settings } = engine;
+  const { lineBytesMax } = settings;
   const stat = log.statSync();
   const isRead = settings.checkpoint !== "off" && stat !== null;
   const saved = isRead ? savedSums(settings, path, stat) : undefined;
   engine.refreshSync();
   // The log may become another while it is read; the report is on the one of this moment.
   const { file, end } = log.state;
+  const found = isRead ? await savedIndex(engine, file, stat) : undefined;
   const sums = saved !== undefined && file.isAt(saved) ? saved : undefined;
   const check = new LineCheck(file);
-  const framer = new LineFramer({ lineBytesMax: engine.settings.lineBytesMax });
-  await scan(file, framer, check, { from: 0, to: end, yieldEveryMs, signal });
+  const framer = new LineFramer({ lineBytesMax });
+  let differences = noDifferences;
+  const binding = found?.checkpoint.binding;
+  if (found !== undefined && binding !== undefined && file.isAt(binding) && binding.end <= end) {
+    await scan(file, framer, check, { from: 0, to: binding.end, yieldEveryMs, signal });
+    check.batchEnd();
+    const { indexer, folded } = check;
+    const now = checkCheckpoint(found, { indexer, folded, lineNumber: framer.lineNumber });
+    // Written anew since, the log is another than that of the checkpoint.
+    const later = log.statSync();
+    if (later !== null && isBoundTo(binding, file, later)) differences = now;
+  }
+  await scan(file, framer, check, { from: framer.offset, to: end, yieldEveryMs, signal });
   check.batchEnd();
   const { index } = check.indexer;
   const tree = treeFindings(check.indexer);
@@ -102,6 +130,7 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
   const damage = [
     check.badLineCount,
     changes.changedLineCount,
+    differences.checkpointDifferenceCount,
     index.damagedCount,
     tree.duplicateIdCount,
     tree.orphanCount,
@@ -119,6 +148,7 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
     badLineCounts: check.badLineCounts,
     badLines: check.badLines,
     ...changes,
+    ...differences,
     damagedEntryCount: index.damagedCount,
     damagedEntries: check.damagedEntries,
     ...tree,
@@ -126,6 +156,17 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
     unknownTypeCount: unknown.count,
     unknownTypes: unknown.list(),
   };
+}
+
+/** What opening would take from a checkpoint of the log that has `stat`. Throws nothing. */
+function savedIndex(
+  { path, settings }: Engine,
+  file: LogFile,
+  stat: FileStat,
+): Promise<FoundCheckpoint | undefined> {
+  const { checkpointDir, lineBytesMax, ports } = settings;
+  const schema = checkpointSchema({ file, stat, lineBytesMax });
+  return loadIndex(ports.fs, checkpointPath(path, checkpointDir), schema);
 }
 
 type TreeFindings = Pick<

@@ -1,0 +1,139 @@
+/**
+ * The part of `verify` that compares what a checkpoint says of a log with the log itself: opening
+ * reads the one instead of the other. What only reading bodies shows, such as damage that nobody
+ * has seen yet, a checkpoint need not know.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { SavedDiagnostics } from "../index-table/diagnostics.ts";
+import { entryPlace } from "../index-table/entry-place.ts";
+import { IndexTable } from "../index-table/index-table.ts";
+import { LineMap } from "../index-table/line-map.ts";
+import type { LogIndexer } from "../index-table/log-indexer.ts";
+import { rowFlags } from "../index-table/row-table.ts";
+import { diagnosticsMax } from "../limits.ts";
+import type { FoldedProjections } from "../projections/folded.ts";
+import type { FoundCheckpoint } from "./log-checkpoint.ts";
+import type { CheckpointDifference } from "./verify-findings.ts";
+
+/** What the comparison came to. */
+export interface CheckpointFindings {
+  readonly checkpointDifferenceCount: number;
+  readonly checkpointDifferences: readonly CheckpointDifference[];
+}
+
+/** A log as it was read to where its checkpoint ends, and no further. */
+export interface ReadLog {
+  readonly indexer: LogIndexer;
+  readonly folded: FoldedProjections;
+  /** Number of the line behind. */
+  readonly lineNumber: number;
+}
+
+/** There is nothing to compare with, or nothing differs. */
+export const noDifferences: CheckpointFindings = {
+  checkpointDifferenceCount: 0,
+  checkpointDifferences: [],
+};
+
+/** Findings that follow from lines alone; others depend on what was read of bodies. */
+const indexedFindings: ReadonlySet<string> = new Set([
+  "bad-line",
+  "not-an-entry",
+  "duplicate-id",
+  "second-header",
+  "before-header",
+]);
+/** What a line shows of itself. The other flags change while bodies are read. */
+const lineFlags = rowFlags.tailForm | rowFlags.exactTime;
+/** What a line shows until its body was changed. */
+const payloadFlags = rowFlags.endsWithObject | rowFlags.hasPayload;
+
+/** Compares a checkpoint with its log. Memory for one more index. */
+export function checkCheckpoint(
+  { checkpoint, header }: FoundCheckpoint,
+  log: ReadLog,
+): CheckpointFindings {
+  const { indexer, folded, lineNumber } = checkpoint.state;
+  const own = log.indexer;
+  const rows = differentEntries(checkpoint.state.indexer, own);
+  const ofAll: CheckpointDifference["what"][] = [];
+  const compare = (what: CheckpointDifference["what"], isSame: boolean): void => {
+    if (!isSame) ofAll.push(what);
+  };
+  const { names, labels, labelled, ...others } = log.folded.save();
+  compare("header", isDeepStrictEqual(header, own.header));
+  compare("name", isDeepStrictEqual(folded.names, names));
+  compare("labels", isDeepStrictEqual([folded.labels, folded.labelled], [labels, labelled]));
+  compare("dialect", folded.dialect === others.dialect);
+  compare("lines", lineNumber === log.lineNumber && hasSameLines(indexer.lines, own.lines));
+  compare(
+    "findings",
+    indexer.entriesBeforeHeader === own.entriesBeforeHeader &&
+      isDeepStrictEqual(ofLines(indexer.diagnostics), ofLines(own.diagnostics.save())),
+  );
+  const list = [...ofAll.map((what) => ({ what, entry: null })), ...rows.list];
+  return {
+    checkpointDifferenceCount: ofAll.length + rows.count,
+    checkpointDifferences: list.slice(0, diagnosticsMax),
+  };
+}
+
+function differentEntries(
+  saved: FoundCheckpoint["checkpoint"]["state"]["indexer"],
+  own: LogIndexer,
+): { readonly count: number; readonly list: readonly CheckpointDifference[] } {
+  const restored = new IndexTable();
+  restored.restore(saved.index);
+  const lines = new LineMap();
+  lines.restore(saved.lines);
+  const list: CheckpointDifference[] = [];
+  let count = Math.abs(restored.count - own.index.count);
+  if (count > 0) list.push({ what: "entries", entry: null });
+  for (let row = 0; row < Math.min(restored.count, own.index.count); row += 1) {
+    const isLine = lines.lineOfRow(row) === own.lines.lineOfRow(row);
+    const what = isLine ? differenceOf(restored, own.index, row) : "lines";
+    if (what === undefined) continue;
+    count += 1;
+    if (list.length < diagnosticsMax) list.push({ what, entry: entryPlace(own, row) });
+  }
+  return { count, list };
+}
+
+/** What a checkpoint says otherwise of an entry; undefined if nothing. */
+function differenceOf(
+  saved: IndexTable,
+  own: IndexTable,
+  row: number,
+): CheckpointDifference["what"] | undefined {
+  const [there, here] = [saved.rows, own.rows];
+  const isPlace = there.offset(row) === here.offset(row) && there.length(row) === here.length(row);
+  if (!isPlace) return "place";
+  const id = own.idOf(row);
+  // An id that is not found, or twice, is another one.
+  if (saved.idOf(row) !== id || saved.ids.find(id) !== there.slot(row)) return "id";
+  if (saved.parentIdOf(row) !== own.parentIdOf(row)) return "parent";
+  if (!isDeepStrictEqual(saved.kindOf(row), own.kindOf(row))) return "kind";
+  const isTime = Object.is(there.time(row), here.time(row));
+  const flags = there.flags(row) ^ here.flags(row);
+  const added = flags & there.flags(row);
+  if (!isTime || (flags & lineFlags) !== 0 || (added & payloadFlags) !== 0) return "time";
+  const isHere = here.is(row, rowFlags.damaged);
+  // Nobody has read a provisional one, so that its damage is not known yet.
+  const isThere =
+    there.is(row, rowFlags.damaged) || (isHere && there.is(row, rowFlags.provisional));
+  return isHere === isThere ? undefined : "damage";
+}
+
+function hasSameLines(saved: ReturnType<LineMap["save"]>, own: LineMap): boolean {
+  const { otherCount, otherRecords, recordCount } = own.save();
+  const isSameCount = saved.otherCount === otherCount && saved.recordCount === recordCount;
+  return isSameCount && isDeepStrictEqual(saved.otherRecords.slice(0, otherCount), otherRecords);
+}
+
+function ofLines({ entries, counts }: SavedDiagnostics): unknown {
+  // Of different kinds, and of ids that repeat, the order is that of batches.
+  const inOrder = entries
+    .filter(({ kind }) => indexedFindings.has(kind))
+    .toSorted((one, other) => (one.offset ?? 0) - (other.offset ?? 0));
+  return [inOrder, new Map(counts.filter(([kind]) => indexedFindings.has(kind)))];
+}

@@ -1,0 +1,168 @@
+/**
+ * Forged checkpoints of this user, with right checksums and the right log: what is changed in them
+ * is not taken up, or changes nothing, or `verify` reports it. Nothing hangs, no error is raw, and
+ * no object but their own is touched.
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { BranchlogError, openSession } from "@branchlog/core";
+import type { OpenOptions, VerifyReport } from "@branchlog/core";
+import { Engine } from "../../packages/core/src/session/engine.ts";
+import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
+import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
+import { forged, forgedText, forgeries } from "../core/checkpoint/forged-checkpoint.ts";
+import { openedFacts } from "../core/checkpoint/session-facts.ts";
+import { patience, runs, seed } from "../support/fault-seed.ts";
+
+const path = "/s.jsonl";
+const names = [
+  "pi-labels-and-names",
+  "pi-duplicate-ids",
+  "pi-v1",
+  "pi-cycles",
+  "omp-18",
+  "damaged",
+];
+
+/** A log, its checkpoint, and what it says without one. */
+interface Example {
+  readonly fs: MemoryFileSystem;
+  readonly options: OpenOptions;
+  readonly log: Buffer;
+  readonly isCurrent: boolean;
+  readonly checkpoint: Buffer;
+  readonly facts: unknown;
+  readonly report: VerifyReport;
+}
+
+const examples: Example[] = [];
+
+function logOf(name: string): Buffer {
+  if (name !== "damaged") {
+    return readFileSync(fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)));
+  }
+  const whole = logOf("pi-labels-and-names").toString().split("\n");
+  const id = "an id that is not in hex";
+  const end = [
+    '{"type":"message","id":"0000000f","par',
+    `{"type":"custom","customType":"x","id":"${id}","parentId":null,"timestamp":"t"}`,
+    `{"type":"custom","customType":"x","id":"${id}2","parentId":null,"timestamp":"t","data":{"a":}}`,
+    "",
+    "[1]",
+    `{"type":"session_info","id":"0000000e","parentId":"${id}","timestamp":"t","name":"é"}`,
+    "",
+  ];
+  return Buffer.from([...whole.slice(0, -1), ...end].join("\n"));
+}
+
+async function exampleOf(name: string): Promise<Example> {
+  const fs = new MemoryFileSystem();
+  const options: OpenOptions = { ports: createMemoryPorts({ fs }), checkpoint: "read" };
+  const log = logOf(name);
+  fs.writeFileSync(path, log);
+  const engine = Engine.openSync(path, { ...options, checkpoint: "auto", checkpointEveryBytes: 1 });
+  await engine.checkpoints.save();
+  const checkpoint = Buffer.from(fs.readFileSync(`${path}.ckpt`));
+  const facts = await openedFacts(path, { ...options, checkpoint: "off" });
+  const session = await openSession(path, { ...options, access: "read" });
+  const report = await session.verify();
+  const isCurrent = session.header.version === 3;
+  return { fs, options, log, isCurrent, checkpoint, facts, report };
+}
+
+beforeAll(async () => {
+  for (const name of names) examples.push(await exampleOf(name));
+});
+
+/** What a session says, or the code of its error; raw errors go on. */
+async function outcome(options: OpenOptions): Promise<unknown> {
+  try {
+    return await openedFacts(path, options);
+  } catch (error) {
+    if (error instanceof BranchlogError) return error.code;
+    throw error;
+  }
+}
+
+/** Appends an entry, if that is possible: every byte before it stays. Restores the log. */
+async function appendTo({ fs, options, log }: Example): Promise<void> {
+  const session = await openSession(path, options);
+  try {
+    await session.append({ type: "custom", customType: "x" }).catch((error: unknown) => {
+      expect(error).toBeInstanceOf(BranchlogError);
+    });
+    await session.close();
+    const written = fs.readFileSync(path);
+    expect(written.subarray(0, log.length)).toEqual(log);
+    expect(written.at(-1)).toBe(10);
+  } finally {
+    fs.writeFileSync(path, log);
+  }
+}
+
+describe(`forged checkpoints, BRANCHLOG_SEED=${seed}`, () => {
+  it("verify finds no difference when a checkpoint is what was saved", () => {
+    const differences = examples.map(({ report }) => report.checkpointDifferences);
+    expect(differences).toEqual(names.map(() => []));
+  });
+
+  it(
+    "a session says what the log says, or verify reports the checkpoint, when one is forged " +
+      "(Verifies: P18, P21)",
+    patience,
+    async () => {
+      const count = { same: 0, reported: 0 };
+      const rssBefore = process.resourceUsage().maxRSS;
+      let longestMs = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.nat(names.length - 1), forgeries, fc.nat(9), async (at, changes, n) => {
+          const example = examples[at];
+          if (example === undefined) return;
+          const { fs, options, checkpoint, facts } = example;
+          fs.writeFileSync(`${path}.ckpt`, forged(checkpoint, changes));
+          const begun = performance.now();
+          const said = await outcome(options);
+          longestMs = Math.max(longestMs, performance.now() - begun);
+          const isSame = isDeepStrictEqual(said, facts);
+          count[isSame ? "same" : "reported"] += 1;
+          const session = await openSession(path, { ...options, access: "read" });
+          const { checkpointDifferenceCount } = await session.verify();
+          if (!isSame) expect(checkpointDifferenceCount, JSON.stringify(said)).toBeGreaterThan(0);
+          expect(Object.keys(Object.prototype)).toEqual([]);
+          expect(({} as Record<string, unknown>)["forged"]).toBeUndefined();
+          // An older log is migrated by the first append, which makes it another file.
+          if (n === 0 && example.isCurrent) await appendTo(example);
+        }),
+        { seed, numRuns: runs(300, 10_000) },
+      );
+      const rssMb = (process.resourceUsage().maxRSS - rssBefore) / 1024;
+      process.stdout.write(
+        `forged checkpoints: ${JSON.stringify({ ...count, longestMs, rssMb })}\n`,
+      );
+      expect(count.same).toBeGreaterThan(0);
+      expect(count.reported).toBeGreaterThan(0);
+      expect(longestMs).toBeLessThan(10_000);
+      expect(rssMb).toBeLessThan(300);
+    },
+  );
+
+  it("verify ends when the checksums of a checkpoint are forged", patience, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(names.length - 1), forgeries, async (at, changes) => {
+        const example = examples[at];
+        const [change] = changes;
+        if (example === undefined || change === undefined) return;
+        const { fs, options, checkpoint, report } = example;
+        const start = checkpoint.readUIntLE(16, 6);
+        fs.writeFileSync(`${path}.ckpt`, forgedText(checkpoint, start, change));
+        const session = await openSession(path, { ...options, access: "read" });
+        const { entries, badLineCount } = await session.verify();
+        expect([entries, badLineCount]).toEqual([report.entries, report.badLineCount]);
+      }),
+      { seed, numRuns: runs(100, 2_000) },
+    );
+  });
+});
