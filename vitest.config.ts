@@ -9,7 +9,7 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: ["test/e2e/**", "test/e2e-omp/**", "**/node_modules/**"],
+    exclude: ["test/e2e/**", "test/e2e-omp/**", "test/builds/**", "**/node_modules/**"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 60_000,

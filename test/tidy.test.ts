@@ -14,6 +14,7 @@ import {
 } from "./tidy/documents.ts";
 import { busyIndexes, hiddenExports, typeEscapes } from "./tidy/escapes.ts";
 import { foreignPackages, importsOf, manyDoors, upwardImports } from "./tidy/imports.ts";
+import { printsElsewhere } from "./tidy/printing.ts";
 import {
   badNames,
   bannedWords,
@@ -126,6 +127,24 @@ const fileChecks: readonly {
       'type A = import("../faces/pi/a.ts").A;',
     ],
     good: 'import { a } from "../errors.ts"; import { b } from "./ports.ts"; import "node:fs";',
+  },
+  {
+    name: "only the outputs of the command print",
+    check: printsElsewhere,
+    path: "packages/cli/src/sample.ts",
+    bad: [
+      "console.log(a);",
+      "globalThis.console.error(a);",
+      "process.stdout.write(a);",
+      'process["stderr"].write(a);',
+      "const { stdout } = process;",
+      'import { stdout } from "node:process";',
+      'import { log } from "node:console";',
+      "process.emitWarning(a);",
+      "writeSync(1, a);",
+      'fs.createWriteStream("/dev/stderr");',
+    ],
+    good: "process.stdin; const { TERM } = process.env; out.write(a); writeSync(fd, a); // console",
   },
 ];
 

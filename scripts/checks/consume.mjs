@@ -1,74 +1,101 @@
 /**
- * Uses the packed packages as somebody else would: `node consume.mjs <folder with the tarballs>`.
- * npm installs them into a fresh project outside the workspace, strict TypeScript compiles a small
- * program against them, plain node runs it, and a wrong error code must be a type error.
+ * Uses the packages as another project would. The commands under "Install" in the README, as they
+ * are there, pack and install them in an empty project with this clone beside it; the first example
+ * of the README runs, strict TypeScript compiles small programs of both module kinds against them,
+ * plain node runs these, a wrong error code is a type error, and the command starts. Another empty
+ * project links the packages of this clone instead.
  * Their dependencies come from npm's cache, and from the registry only what is not there yet.
  */
-import { execFileSync, spawnSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { publishedPackages, readManifest, root, tarballName } from "./packages.mjs";
+import { publishedPackages, readManifest, root } from "./packages.mjs";
 
-const [folder] = process.argv.slice(2);
-if (folder === undefined) throw new Error("Usage: node scripts/checks/consume.mjs <folder>");
-
+const readme = readFileSync(join(root, "README.md"), "utf8");
 const tsc = join(root, "node_modules", ".bin", "tsc");
-const project = realpathSync(mkdtempSync(join(tmpdir(), "branchlog-consumer-")));
+const scratch = realpathSync(mkdtempSync(join(tmpdir(), "branchlog-consumer-")));
 try {
-  install(folder);
-  compile();
-  execFileSync("node", ["dist/consumer.js"], { cwd: project, stdio: "inherit" });
-  rejectWrongCode();
+  symlinkSync(root, join(scratch, "branchlog"));
+  const project = emptyProject("tarballs");
+  run(project, "sh", ["-e", "-c", installCommands()]);
+  runExample(project);
+  compile(project);
+  run(project, "node", ["dist/consumer.mjs"]);
+  run(project, "node", ["dist/commonjs.cjs"]);
+  rejectWrongCode(project);
+  startCommand(project);
+
+  const linked = emptyProject("links");
+  const folders = publishedPackages().map(({ folder }) => `../branchlog/packages/${folder}`);
+  run(linked, "npm", ["install", ...folders]);
+  runExample(linked);
+  startCommand(linked);
 } finally {
-  rmSync(project, { recursive: true, force: true });
+  rmSync(scratch, { recursive: true, force: true });
 }
 
-function install(tarballs) {
-  const packages = publishedPackages().map((published) => [
-    published.name,
-    `file:${join(tarballs, tarballName(published))}`,
-  ]);
-  const nodeTypes = readManifest(join(root, "node_modules", "@types", "node"));
-  const manifest = {
-    name: "consumer",
-    private: true,
-    type: "module",
-    dependencies: Object.fromEntries(packages),
-    devDependencies: { [nodeTypes.name]: nodeTypes.version },
-  };
-  writeFileSync(join(project, "package.json"), JSON.stringify(manifest, null, 2));
-  const options = ["--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund"];
-  execFileSync("npm", ["install", ...options], {
-    cwd: project,
-    stdio: "inherit",
-    env: withoutNpmSettings(process.env),
-  });
+function emptyProject(name) {
+  const project = join(scratch, name);
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), JSON.stringify({ name, private: true }));
+  return project;
 }
 
-/** `npm test` hands its settings to its children; a fresh project has none. */
-function withoutNpmSettings(environment) {
-  const kept = Object.entries(environment).filter(([name]) => !/^npm_/i.test(name));
-  return Object.fromEntries(kept);
+function installCommands() {
+  const commands = /^## Install\n[^]*?^```\n([^]*?)^```$/m.exec(readme)?.[1] ?? "";
+  assert.match(commands, /npm run pack[^]*npm install/);
+  return commands;
 }
 
-function compile() {
-  addSource("tsconfig.json");
-  addSource("consumer.ts");
-  execFileSync(tsc, ["-p", project], { stdio: "inherit" });
+/** The first example of the README, in a file of its own: what it prints is beside its calls. */
+function runExample(project) {
+  const code = /^<!-- runs -->\n```js\n([^]*?)^```$/m.exec(readme)?.[1] ?? "";
+  writeFileSync(join(project, "readme.mjs"), code);
+  const said = [...code.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, line]) => line);
+  assert.notEqual(said.length, 0);
+  assert.deepEqual(run(project, "node", ["readme.mjs"]).trimEnd().split("\n"), said);
 }
 
-function rejectWrongCode() {
-  addSource("wrong-code.ts");
+function compile(project) {
+  const types = readManifest(join(root, "node_modules", "@types", "node"));
+  run(project, "npm", ["install", "--save-dev", `${types.name}@${types.version}`]);
+  for (const name of ["tsconfig.json", "consumer.mts", "commonjs.cts"]) addSource(project, name);
+  run(project, tsc, ["-p", project]);
+}
+
+function rejectWrongCode(project) {
+  addSource(project, "wrong-code.mts");
   const { status, stdout } = spawnSync(tsc, ["-p", project, "--noEmit"], { encoding: "utf8" });
   const errors = stdout.split("\n").filter((line) => line.includes("error TS"));
-  const expected = errors.length === 1 && errors[0].includes("wrong-code.ts");
+  const expected = errors.length === 1 && errors[0].includes("wrong-code.mts");
   if (status === 0 || !expected || !errors[0].includes('"ERR_NO_SUCH_CODE"')) {
     throw new Error(`A wrong error code must be the one type error, but tsc said:\n${stdout}`);
   }
 }
 
-function addSource(name) {
+function startCommand(project) {
+  const { version } = readManifest(join(root, "packages", "cli"));
+  assert.equal(run(project, "npx", ["branchlog", "--version"]).trim(), version);
+}
+
+function addSource(project, name) {
   copyFileSync(join(root, "scripts", "consumer", name), join(project, name));
+}
+
+/** Runs a program in a project. `npm test` hands its settings to its children; a project has none. */
+function run(cwd, program, args) {
+  const own = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
+  const env = { ...Object.fromEntries(own), npm_config_prefer_offline: "true" };
+  const { status, error, stdout, stderr } = spawnSync(program, args, {
+    cwd,
+    env,
+    encoding: "utf8",
+  });
+  if (error !== undefined) throw error;
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed:\n${stdout}${stderr}`);
+  return stdout;
 }

@@ -51,7 +51,7 @@ export function createSteps() {
       command: ["typedoc", "--emit", "none", "--treatWarningsAsErrors"],
       after: ["types"],
     },
-    { name: "pack", command: ["node", "scripts/checks/pack.mjs", scratch], needs: ["types"] },
+    { name: "pack", command: ["node", "scripts/pack.mjs", scratch], needs: ["types"] },
     ...packages.map((published) => ({
       name: `publint ${published.folder}`,
       command: ["publint", "run", tarball(published), "--strict"],
@@ -64,14 +64,20 @@ export function createSteps() {
     })),
     {
       name: "consume",
-      command: ["node", "scripts/checks/consume.mjs", scratch],
-      needs: ["pack"],
+      command: ["node", "scripts/checks/consume.mjs"],
+      needs: ["types"],
     },
     testStep("tests", "vitest.config.ts", scratch),
     // Installs the agents it compares with, hundreds of megabytes, from the registry.
     { ...testStep("e2e", "vitest.e2e.config.ts", scratch), onDemand: true },
     // The same with omp and Bun, another 1.5 GB.
     { ...testStep("e2e-omp", "vitest.e2e-omp.config.ts", scratch), onDemand: true },
+    // This build against the one that BRANCHLOG_OTHER_BUILD names.
+    {
+      ...testStep("builds", "vitest.builds.config.ts", scratch),
+      onDemand: true,
+      secondsMax: 14_400,
+    },
     // The tests of faults with thousands of runs each.
     { ...testStep("soak", "vitest.soak.config.ts", scratch), onDemand: true, secondsMax: 14_400 },
   ];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "../../packages/core/src/open.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { branchlog, fixture, jsonLines } from "./command-run.ts";
+import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 
 function copyOf(name: string): string {
   const path = join(temporaryDirectory(), name);
@@ -50,6 +50,31 @@ describe("append", () => {
     expect(jsonLines(out)).toMatchObject([
       { parentId: "5b2e9d0a", revision: 11, position: { generation: 1, offset: size } },
     ]);
+  });
+
+  it("refuses an unknown type, of one draft or of a line, unless it is allowed", async () => {
+    const file = copyOf("pi-branches.jsonl");
+    const before = readFileSync(file);
+    const one = await branchlog(["append", file, "--entry", '{"type":"mesage"}']);
+    expect([one.code, one.out]).toEqual([1, ""]);
+    expect(one.err).toContain('Did you mean "message"?');
+    expect(one.err).toContain("branchlog append --allow-unknown-type");
+    expect(readFileSync(file).equals(before)).toBe(true);
+    const input = [`${custom("a")}\n{"type":"lable"}\n{"type":"x:note"}\n`];
+    const lines = await branchlog(["append", file, "-"], { input });
+    expect(lines.code).toBe(1);
+    expect(lines.err).toContain("Line 2 of the input");
+    expect(lines.err).toContain('Did you mean "label"?');
+    expect(await customTypes(file)).toEqual(["a"]);
+    const allowed = await branchlog(["append", file, "-", "--allow-unknown-type"], { input });
+    expect([allowed.code, allowed.out.split("\n").length]).toEqual([0, 4]);
+    const verified = await branchlog(["verify", file]);
+    expect(verified.code).toBe(0);
+    expect(verified.out).toContain("1 unknown type\n  lable: 1 entry, the first is ");
+    expect(verified.out).toContain("; did you mean label?\nno damage\n");
+    expect((await branchlog(["info", file])).out).toContain(
+      "\nunknown    1 type; see branchlog verify",
+    );
   });
 
   it.each([
@@ -156,13 +181,7 @@ describe("append from standard input", () => {
     const file = copyOf("pi-branches.jsonl");
     const interrupt = new AbortController();
     const input = [drafts("a"), drafts("b")];
-    const out = {
-      isTerminal: false,
-      columns: 80,
-      style: { ...(await import("../../packages/cli/src/style.ts")).plainStyle },
-      write: async () => interrupt.abort(),
-      flush: async () => undefined,
-    };
+    const out = new MemoryOutput({ onWrite: () => interrupt.abort() });
     const result = await branchlog(["append", file, "-"], { input, out, signal: interrupt.signal });
     expect(result).toMatchObject({ code: 130, err: "" });
     expect(await customTypes(file)).toEqual(["a"]);

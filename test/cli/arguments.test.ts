@@ -30,7 +30,16 @@ describe("a command line", () => {
       { type: undefined, from: undefined, on: "log", reverse: false, limit: undefined },
     ],
     ["entries f --limit 1 --limit 2", { limit: 2 }],
-    ["append f -", { source: { kind: "input" }, parent: "leaf", expectedTail: undefined }],
+    [
+      "append f -",
+      {
+        source: { kind: "input" },
+        parent: "leaf",
+        expectedTail: undefined,
+        allowUnknownType: false,
+      },
+    ],
+    ["append f - --allow-unknown-type", { allowUnknownType: true }],
     [
       "append f --user x --parent none",
       { source: { kind: "user", text: "x" }, parent: { id: null } },

@@ -1,21 +1,36 @@
 /** Runs the command inside the test, its output in memory: no process, no terminal, no clock. */
+import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { CommandIo } from "../../packages/cli/src/command-io.ts";
+import { StreamOutput } from "../../packages/cli/src/output.ts";
 import type { Output } from "../../packages/cli/src/output.ts";
 import { run } from "../../packages/cli/src/run.ts";
-import { plainStyle } from "../../packages/cli/src/style.ts";
-import type { Style } from "../../packages/cli/src/style.ts";
 
-/** An output that keeps everything. */
-export class MemoryOutput implements Output {
-  readonly isTerminal: boolean = false;
-  readonly columns: number;
-  readonly style: Style;
-  readonly #written: Buffer[] = [];
+/** How an output in memory differs from a pipe of 110 columns. */
+export interface MemoryOutputOptions {
+  readonly columns?: number | undefined;
+  readonly isTerminal?: boolean | undefined;
+  readonly hasColours?: boolean | undefined;
+  /** Called with all that was written so far. */
+  readonly onWrite?: ((text: string) => void) | undefined;
+}
 
-  constructor(columns = 110, style: Style = plainStyle) {
-    this.columns = columns;
-    this.style = style;
+/** An output that keeps everything that leaves the command. */
+export class MemoryOutput extends StreamOutput {
+  readonly #written: Buffer[];
+
+  constructor(options: MemoryOutputOptions = {}) {
+    const { columns = 110, isTerminal = false, hasColours = false, onWrite } = options;
+    const written: Buffer[] = [];
+    const stream = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        written.push(chunk);
+        onWrite?.(Buffer.concat(written).toString());
+        done();
+      },
+    });
+    super(stream, { columns, isTerminal, hasColours });
+    this.#written = written;
   }
 
   /** What was written, whole. */
@@ -26,12 +41,6 @@ export class MemoryOutput implements Output {
   get text(): string {
     return this.bytes.toString();
   }
-
-  async write(text: string | Buffer): Promise<void> {
-    this.#written.push(Buffer.from(text));
-  }
-
-  async flush(): Promise<void> {}
 }
 
 /** What came of a run. */
@@ -46,6 +55,7 @@ export interface RunOptions {
   /** Standard input, in these pieces. */
   readonly input?: readonly string[];
   readonly out?: Output;
+  readonly err?: Output;
   readonly columns?: number;
   readonly signal?: AbortSignal;
   readonly isDebugging?: boolean;
@@ -58,13 +68,13 @@ export async function branchlog(
   words: readonly string[],
   options: RunOptions = {},
 ): Promise<RunResult> {
-  const { input = [], columns, signal, out } = options;
+  const { input = [], columns, signal, out, err: given } = options;
   const { isDebugging = false, isInteractive = false } = options;
-  const memory = new MemoryOutput(columns);
-  const err = new MemoryOutput(columns);
+  const memory = new MemoryOutput({ columns });
+  const err = new MemoryOutput({ columns });
   const io: CommandIo = {
     out: out ?? memory,
-    err,
+    err: given ?? err,
     input: () => pieces(input),
     isInteractive,
     now: () => Date.UTC(2026, 0, 1),

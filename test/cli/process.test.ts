@@ -38,6 +38,14 @@ describe("the process", () => {
     expect(await runProcess(["info"])).toMatchObject({ code: 2, out: "" });
   });
 
+  it("says that nothing was found, on standard error", async () => {
+    const directory = temporaryDirectory();
+    const searched = await runProcess(["search", "text", directory]);
+    expect(searched).toMatchObject({ code: 0, out: "", err: `nothing found in ${directory}\n` });
+    const listed = await runProcess(["list", directory]);
+    expect(listed).toMatchObject({ code: 0, out: "", err: `no sessions in ${directory}\n` });
+  });
+
   it("knows its version", async () => {
     expect((await runProcess(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });

@@ -5,7 +5,6 @@ import { describe, expect, it } from "vitest";
 import { writeSessionFile } from "../../packages/bench/src/generator/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
-import { createStyle } from "../../packages/cli/src/style.ts";
 
 const realistic = fixture("realistic-session.jsonl");
 
@@ -88,7 +87,7 @@ describe("tree", () => {
   });
 
   it("has colours where they can be seen", async () => {
-    const out = new MemoryOutput(110, createStyle(true));
+    const out = new MemoryOutput({ hasColours: true });
     await branchlog(["tree", fixture("pi-branches.jsonl")], { out });
     expect(out.text).toContain("\u001B[36muser\u001B[39m");
   });

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { encodeDraft, spliceDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import type { EntryDraft } from "../../packages/core/src/entries/entry-draft.ts";
+import type { AnyDraft } from "../../packages/core/src/entries/entry-draft.ts";
 import { tipRows } from "../../packages/core/src/index-table/tree-walk.ts";
 import { treeView } from "../../packages/core/src/projections/tree.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
@@ -20,7 +20,7 @@ const path = "/s.jsonl";
 const header = `{"type":"session","version":3,"id":"s","timestamp":"${appendTime}","cwd":"/w"}\n`;
 
 /** Id, parent and draft of every entry. Ids differ in one bit, so that a flip makes two of one. */
-const drafts: readonly (readonly [string, string | null, EntryDraft])[] = [
+const drafts: readonly (readonly [string, string | null, AnyDraft])[] = [
   ["e0", null, { type: "message", message: { role: "user", content: "Hé", timestamp: 1 } }],
   ["e1", "e0", { type: "thinking_level_change", thinkingLevel: "high" }],
   ["e2", "e1", { type: "model_change", provider: "p", modelId: "m" }],
@@ -32,7 +32,7 @@ const drafts: readonly (readonly [string, string | null, EntryDraft])[] = [
   ["f0", "e2", { type: "branch_summary", fromId: "e7", summary: "B" }],
   ["f1", "f0", { type: "context_edit", targetId: "e0", replacement: null }],
   ["f2", "f1", { type: "usage", kind: "k", provider: "p", model: "m", usage: { input: 1 } }],
-  ["f3", "f2", { type: "unheard_of", field: null }],
+  ["f3", "f2", { type: "x:unheard_of", field: null }],
 ];
 const lines = [
   Buffer.from(header),

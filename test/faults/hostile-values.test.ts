@@ -124,7 +124,7 @@ describe("names of what every object has", () => {
 
   it("are keys like any other, at any depth", async () => {
     const hostile = JSON.parse(
-      '{"type":"unheard_of","__proto__":{"polluted":1},"a":[{"__proto__":{"polluted":2}}],' +
+      '{"type":"x:unheard_of","__proto__":{"polluted":1},"a":[{"__proto__":{"polluted":2}}],' +
         '"constructor":{"prototype":{"polluted":3}}}',
     ) as EntryDraft;
     await expectKept([

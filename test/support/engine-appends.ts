@@ -1,6 +1,6 @@
 /** Appends to an engine in one call, and says in one text what a session of it means. */
 import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import type { EntryDraft } from "../../packages/core/src/entries/entry-draft.ts";
+import type { AnyDraft } from "../../packages/core/src/entries/entry-draft.ts";
 import { tipRows } from "../../packages/core/src/index-table/tree-walk.ts";
 import { appendItem } from "../../packages/core/src/session/append-entries.ts";
 import type { AppendResult } from "../../packages/core/src/session/append-outcome.ts";
@@ -10,7 +10,7 @@ import { runSync } from "../../packages/core/src/session/steps.ts";
 
 /** A draft, with the id to give it if it may be offered again. */
 export interface Offer {
-  readonly draft: EntryDraft;
+  readonly draft: AnyDraft;
   readonly id?: string;
 }
 

@@ -1,7 +1,8 @@
 // Opens sessions and watches them, as its first argument says; ends by itself, if all goes well.
 // Usage: node --expose-gc lifetimes-process.mjs MODE FILE [CYCLES]
-import { readdirSync, writeSync } from "node:fs";
+import { copyFileSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
+import { SessionManager } from "../../packages/core/dist/faces/pi/index.js";
 import { openSession } from "../../packages/core/dist/index.js";
 
 const [mode, path, cycles] = process.argv.slice(2);
@@ -15,6 +16,8 @@ async function held() {
   globalThis.gc();
   await turn();
   globalThis.gc();
+  // What is to be done for objects that are gone.
+  await turn();
   const { heapUsed, external } = process.memoryUsage();
   const resources = process.getActiveResourcesInfo();
   return {
@@ -54,6 +57,13 @@ const modes = {
       // Some leave, some are told that it is over, some both.
       if (n % 4 < 2) void end();
       if (n % 4 > 0) await session.close();
+    }),
+  managers: () =>
+    sampled(Number(cycles), async (n) => {
+      const copy = `${path}-${n}.jsonl`;
+      copyFileSync(path, copy);
+      SessionManager.open(copy).getEntries();
+      rmSync(copy);
     }),
   subscribes: async () => {
     const session = await openSession(path);

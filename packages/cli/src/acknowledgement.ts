@@ -2,6 +2,7 @@
 import type { AppendResult } from "@branchlog/core";
 import { writeJsonLine } from "./command-io.ts";
 import type { Output } from "./output.ts";
+import { oneLine } from "./text/clean-text.ts";
 
 /** Writes the acknowledgement of one entry: as one line, or with `json` as one object. */
 export function writeAcknowledgement(
@@ -14,6 +15,6 @@ export function writeAcknowledgement(
 
 /** `appended 5b2e9d04 below 5b2e9d03, revision 4`. Pure. */
 function acknowledgementText({ id, parentId, revision }: AppendResult): string {
-  const place = parentId === null ? "as a root" : `below ${parentId}`;
+  const place = parentId === null ? "as a root" : `below ${oneLine(parentId, 60)}`;
   return `appended ${id} ${place}, revision ${revision}\n`;
 }

@@ -153,7 +153,7 @@ function addReaders(parser: Argv, choose: Choose): void {
       const { dir: directory, json, recursive } = args;
       choose({ name: "watch", options: { directory, json, recursive } });
     })
-    .command("search <query> [dir]", "Find what was said in sessions", searchOptions, (args) => {
+    .command("search <query> [dir]", "Find text in pi and omp sessions", searchOptions, (args) => {
       const limit = wholeNumber("limit", args.limit);
       const { query, dir: directory = ".", json, recursive } = args;
       const options = { query, directory, json, recursive, limit };
@@ -178,9 +178,10 @@ function addWriters(parser: Argv, choose: Choose): void {
       },
     )
     .command("append <file> [drafts]", "Append entries", appendOptions, (args) => {
-      const { file, json, drafts } = args;
+      const { file, json, drafts, allowUnknownType } = args;
       const source = draftSource(args, drafts);
-      choose({ name: "append", options: { file, json, source, ...placeOf(args) } });
+      const options = { file, json, source, ...placeOf(args), allowUnknownType };
+      choose({ name: "append", options });
     })
     .command("name <file> [text]", "Say or set the name of a session", nameOptions, (args) => {
       const { file, json, text, clear } = args;
@@ -231,7 +232,11 @@ type SourceArguments = { user: string | undefined; entry: string | undefined };
 
 function appendOptions(
   command: Argv,
-): Argv<FileArguments & PlaceArguments & SourceArguments & { drafts: string | undefined }> {
+): Argv<
+  FileArguments &
+    PlaceArguments &
+    SourceArguments & { drafts: string | undefined; "allow-unknown-type": boolean }
+> {
   return fileOptions(command)
     .positional("drafts", {
       type: "string",
@@ -249,6 +254,11 @@ function appendOptions(
       type: "string",
       requiresArg: true,
       describe: "Append only if this is the id of the last entry, or none if there is none",
+    })
+    .option("allow-unknown-type", {
+      type: "boolean",
+      default: false,
+      describe: "Append also types that are unknown and have no namespace",
     });
 }
 

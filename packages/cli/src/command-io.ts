@@ -24,5 +24,5 @@ export type CommandResult = 0 | 1;
 
 /** Writes a value as one line of JSON. */
 export function writeJsonLine(out: Output, value: unknown): Promise<void> {
-  return out.write(`${JSON.stringify(value)}\n`);
+  return out.writeData(`${JSON.stringify(value)}\n`, "json");
 }

@@ -2,7 +2,7 @@
  * Drafts of entries from lines of JSON. Lines that arrive together are handed on together, so that
  * they can be appended as one write; nothing waits for a line that has not arrived.
  */
-import type { EntryDraft } from "@branchlog/core";
+import type { AnyDraft } from "@branchlog/core";
 import { decodeLine, LineFramer } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 
@@ -11,7 +11,7 @@ export interface DraftLine {
   /** 1-based. */
   readonly line: number;
   readonly bytes: number;
-  readonly draft: EntryDraft | undefined;
+  readonly draft: AnyDraft | undefined;
   /** Set if there is no draft. */
   readonly problem: string | undefined;
 }
@@ -68,7 +68,7 @@ function readDraft(bytes: Buffer, start: number, end: number, line: number): Dra
 }
 
 /** The engine refuses what else no draft may have. */
-function isDraft(value: JsonObject): value is JsonObject & EntryDraft {
+function isDraft(value: JsonObject): value is JsonObject & AnyDraft {
   return typeof value["type"] === "string";
 }
 

@@ -3,6 +3,7 @@
  * trace; that is `BRANCHLOG_DEBUG`'s. Pure.
  */
 import { isBranchlogError } from "@branchlog/core";
+import { isSteering, unicodeEscape } from "./text/clean-text.ts";
 
 /** The command line makes no sense; the process exits with 2. */
 export class UsageError extends Error {
@@ -62,7 +63,14 @@ function messageOf(error: unknown): string {
   return error instanceof Error && error.message !== "" ? error.message : String(error);
 }
 
-/** The path as a shell takes it. */
+/** The path as a shell takes it; what would steer a terminal as escapes of bash and zsh. */
 export function quoted(path: string): string {
+  if (isSteering(path)) return ansiQuoted(path);
   return /^[\w./~+:@%-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function ansiQuoted(path: string): string {
+  const escaped = path.replaceAll(/['\\]/g, String.raw`\$&`);
+  const shown = Array.from(escaped, (c) => (isSteering(c) ? unicodeEscape(c) : c));
+  return `$'${shown.join("")}'`;
 }

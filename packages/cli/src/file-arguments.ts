@@ -13,7 +13,7 @@ import type { FileArguments } from "./reader-options.ts";
 /** Declares the commands. */
 export function addFileCommands(parser: Argv, words: Words, choose: Choose): void {
   parser
-    .command("list [dir]", "List sessions, forks under their parents", listOptions, (args) => {
+    .command("list [dir]", "List pi, omp and ConnectOnion sessions", listOptions, (args) => {
       const { dir: directory, json, all } = args;
       choose({ name: "list", options: { directory, json, all } });
     })
@@ -51,7 +51,8 @@ function listOptions(
   return command
     .positional("dir", {
       type: "string",
-      describe: "Where to look, or which; default: where the agents of this machine keep theirs",
+      describe:
+        "Where to look, or which; default: where pi, co-mono, omp, ConnectOnion keep theirs",
     })
     .option("all", {
       type: "boolean",

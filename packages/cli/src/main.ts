@@ -5,16 +5,13 @@
  */
 import { readFileSync } from "node:fs";
 import { addAbortSignal } from "node:stream";
-import type { Readable, Writable } from "node:stream";
+import type { Readable } from "node:stream";
 import { isatty } from "node:tty";
 import type { Command } from "./command.ts";
 import type { CommandIo } from "./command-io.ts";
-import { StreamOutput } from "./output.ts";
-import { exitCodes, run } from "./run.ts";
-import { createStyle, wantsColour } from "./style.ts";
-
-/** Width of lines that are not for a terminal. */
-const columnsDefault = 120;
+import { processOutputs } from "./output.ts";
+import { endOf, exitCodes, run } from "./run.ts";
+import type { RunSetting } from "./run.ts";
 
 const interrupt = new AbortController();
 let writing = false;
@@ -45,8 +42,7 @@ for (const [signal, code] of Object.entries(signals)) {
 }
 
 const io: CommandIo = {
-  out: outputOn(process.stdout),
-  err: outputOn(process.stderr),
+  ...processOutputs(),
   input: () => (input = addAbortSignal(interrupt.signal, process.stdin)),
   isInteractive: isatty(0),
   now: () => Date.now(),
@@ -54,26 +50,24 @@ const io: CommandIo = {
   signal: interrupt.signal,
 };
 
-process.exitCode = await run(process.argv.slice(2), {
+let command: Command | undefined;
+const setting: RunSetting = {
   io,
   version: packageVersion(),
   isDebugging: Boolean(process.env["BRANCHLOG_DEBUG"]),
-  onCommand: ({ name }) => {
-    writing = writers.has(name);
+  onCommand: (chosen) => {
+    command = chosen;
+    writing = writers.has(chosen.name);
   },
+};
+// What nobody waits for: Node would print it as it is, with names and text of files in it.
+process.on("uncaughtException", (error) => {
+  void endOf(error, command, setting).then((code) => process.exit(code));
 });
+
+process.exitCode = await run(process.argv.slice(2), setting);
 // Input that nobody reads to its end would keep the process alive.
 input?.destroy();
-
-/** Where there is no terminal, its properties are missing. */
-type MaybeTerminal = Writable & { readonly isTTY?: boolean; readonly columns?: number };
-
-function outputOn(stream: MaybeTerminal): StreamOutput {
-  const isTerminal = stream.isTTY ?? false;
-  const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
-  const style = createStyle(wantsColour(isTerminal, { NO_COLOR, FORCE_COLOR, TERM }));
-  return new StreamOutput(stream, { isTerminal, columns: stream.columns ?? columnsDefault, style });
-}
 
 function packageVersion(): string {
   const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");

@@ -1,23 +1,40 @@
 /**
- * Where text goes, as strings or as bytes. Writes are gathered into larger ones, and each is waited
- * for, so that output of any size is held in bounded memory; a reader that went away (`| head`) is
- * an outcome of its own.
+ * The one way out of the command: everything that is printed goes through here, so that nothing
+ * that comes from files, names or arguments can steer a terminal. Writes are gathered into larger
+ * ones, and each is waited for, so that output of any size is held in bounded memory; a reader that
+ * went away (`| head`) is an outcome of its own.
  */
 import type { Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import { BranchlogError } from "@branchlog/core";
+import { markedStyle, terminalText } from "./painted-text.ts";
+import { createStyle, wantsColour } from "./style.ts";
 import type { Style } from "./style.ts";
+import { cleanJson, cleanText } from "./text/clean-text.ts";
 
-/** A place for text: standard output, standard error, or the memory of a test. */
+/** What data is: JSON, whose strings can hold escapes, or text. */
+export type DataForm = "json" | "text";
+
+/** A place for text and data: standard output, standard error, or the memory of a test. */
 export interface Output {
   readonly isTerminal: boolean;
   /** Width of a line. */
   readonly columns: number;
+  /** Paints for text that is written here, and nowhere else. */
   readonly style: Style;
   /**
-   * Takes text, or the bytes of text, which must stay as they are; resolves when more is welcome.
+   * Takes text for people; of what would steer a terminal, only the colours of `style` are left.
+   * Resolves when more is welcome.
    * @throws ClosedOutput if nobody reads any more; BranchlogError `ERR_OUTPUT_FAILED`.
    */
-  write(text: string | Buffer): Promise<void>;
+  write(text: string): Promise<void>;
+  /**
+   * Takes data for programs, whole or in pieces, which stays as it is. On a terminal, what would
+   * steer it is escaped in JSON, which keeps its value, and replaced in text. Throws as `write`.
+   */
+  writeData(data: string | Buffer, form: DataForm): Promise<void>;
+  /** Shows text in place of the last line, on a terminal only. Throws as `write` does. */
+  showStatus(text: string): Promise<void>;
   /** Resolves when everything taken has been handed over. Throws as `write` does. */
   flush(): Promise<void>;
 }
@@ -34,8 +51,10 @@ const gatheredBytesMax = 64 * 1024;
 export interface StreamOutputOptions {
   readonly isTerminal: boolean;
   readonly columns: number;
-  readonly style: Style;
+  readonly hasColours: boolean;
 }
+
+const clearLine = "\r\u001B[K";
 
 /** Writes to a stream. */
 export class StreamOutput implements Output {
@@ -43,23 +62,35 @@ export class StreamOutput implements Output {
   readonly columns: number;
   readonly style: Style;
   readonly #stream: Writable;
+  /** Of the pieces of data that a terminal shows: a character may come in two of them. */
+  readonly #decoder = new StringDecoder();
   #gathered: Buffer[] = [];
   #bytes = 0;
 
-  constructor(stream: Writable, { isTerminal, columns, style }: StreamOutputOptions) {
+  constructor(stream: Writable, { isTerminal, columns, hasColours }: StreamOutputOptions) {
     this.isTerminal = isTerminal;
     this.columns = columns;
-    this.style = style;
+    this.style = markedStyle(createStyle(hasColours));
     this.#stream = stream;
     // Errors reach whoever waits for the write; without a listener they would end the process.
     stream.on("error", () => undefined);
   }
 
-  async write(text: string | Buffer): Promise<void> {
-    const bytes = typeof text === "string" ? Buffer.from(text) : text;
-    this.#gathered.push(bytes);
-    this.#bytes += bytes.length;
-    if (this.#bytes >= gatheredBytesMax) await this.flush();
+  write(text: string): Promise<void> {
+    return this.#take(Buffer.from(terminalText(`${this.#decoder.end()}${text}`)));
+  }
+
+  writeData(data: string | Buffer, form: DataForm): Promise<void> {
+    if (!this.isTerminal) return this.#take(typeof data === "string" ? Buffer.from(data) : data);
+    const text =
+      typeof data === "string" ? `${this.#decoder.end()}${data}` : this.#decoder.write(data);
+    return this.#take(Buffer.from(form === "json" ? cleanJson(text) : cleanText(text)));
+  }
+
+  async showStatus(text: string): Promise<void> {
+    if (!this.isTerminal) return;
+    await this.#take(Buffer.from(`${clearLine}${terminalText(text)}`));
+    await this.flush();
   }
 
   flush(): Promise<void> {
@@ -74,6 +105,30 @@ export class StreamOutput implements Output {
       });
     });
   }
+
+  async #take(bytes: Buffer): Promise<void> {
+    this.#gathered.push(bytes);
+    this.#bytes += bytes.length;
+    if (this.#bytes >= gatheredBytesMax) await this.flush();
+  }
+}
+
+/** Where there is no terminal, its properties are missing. */
+type MaybeTerminal = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** Width of lines that are not for a terminal. */
+const columnsDefault = 120;
+
+/** The outputs of this process. */
+export function processOutputs(): { readonly out: Output; readonly err: Output } {
+  return { out: outputOn(process.stdout), err: outputOn(process.stderr) };
+}
+
+function outputOn(stream: MaybeTerminal): Output {
+  const { isTTY: isTerminal = false, columns = columnsDefault } = stream;
+  const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
+  const hasColours = wantsColour(isTerminal, { NO_COLOR, FORCE_COLOR, TERM });
+  return new StreamOutput(stream, { isTerminal, columns, hasColours });
 }
 
 /** The reader closed its end, or an earlier write found that out and ended the stream. */

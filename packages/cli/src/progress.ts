@@ -9,7 +9,6 @@ import type { Output } from "./output.ts";
 /** Smaller logs are read before anybody has read a percentage. */
 const shownFromBytes = 64 * 1024 * 1024;
 const intervalMs = 100;
-const clearLine = "\r\u001B[K";
 
 /** Runs `work`, which is about to read so many bytes, and shows what part of them it has read. */
 export async function withProgress<T>(
@@ -21,13 +20,13 @@ export async function withProgress<T>(
   const start = readCounter.bytes;
   const timer = setInterval(() => {
     const part = Math.min((readCounter.bytes - start) / bytes, 1);
-    show(output, `${clearLine}${what} ${Math.floor(part * 100)} %`);
+    show(output, `${what} ${Math.floor(part * 100)} %`);
   }, intervalMs);
   try {
     return await work();
   } finally {
     clearInterval(timer);
-    show(output, clearLine);
+    show(output, "");
   }
 }
 
@@ -43,8 +42,5 @@ export function sizeOf(path: string): number {
 
 function show(output: Output, text: string): void {
   // A terminal that is gone must not end the work.
-  void output
-    .write(text)
-    .then(() => output.flush())
-    .catch(() => undefined);
+  void output.showStatus(text).catch(() => undefined);
 }

@@ -153,7 +153,7 @@ export function searchOptions(command: Argv): Argv<{
     })
     .positional("dir", {
       type: "string",
-      describe: "Session files: their directory (default: this one), or one of them",
+      describe: "Files of pi, co-mono, omp: their directory (default: this one), or one",
     })
     .option("recursive", {
       alias: "r",

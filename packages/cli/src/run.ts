@@ -11,6 +11,7 @@ import type { CommandIo } from "./command-io.ts";
 import { describeFailure, failureHint, UsageError } from "./failure.ts";
 import { optionWords } from "./marked-words.ts";
 import { ClosedOutput } from "./output.ts";
+import { oneLine, wholeLine } from "./text/clean-text.ts";
 
 /** What a run knows besides its words. */
 export interface RunSetting {
@@ -41,6 +42,7 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
     setting.onCommand?.(command);
     const code = await runCommand(command, io);
     await io.out.flush();
+    await io.err.flush();
     return code;
   } catch (error) {
     if (error instanceof UsageError) return endOfMisuse(error, words, setting.io);
@@ -48,7 +50,8 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
   }
 }
 
-async function endOf(
+/** Says what went wrong with a command and returns the exit code. Throws nothing. */
+export async function endOf(
   error: unknown,
   command: Command | undefined,
   { io, isDebugging }: RunSetting,
@@ -81,7 +84,7 @@ async function endOfMisuse(
   const about = command === undefined ? "branchlog" : `branchlog ${command}`;
   try {
     if (wantsJson) await writeJsonLine(err, { error: { code: usageCode, message } });
-    else await err.write(`${message}\nSee ${about} --help.\n`);
+    else await err.write(`${oneLine(message, Infinity)}\nSee ${about} --help.\n`);
     await err.flush();
   } catch {
     // Nobody is left to be told; the exit code still says it.
@@ -101,7 +104,7 @@ async function writeFailure(
   }
   const hint = failureHint(failure);
   const code = isBranchlogError(error) ? err.style.faint(` (${failure.code})`) : "";
-  await err.write(`${err.style.bad("error:")} ${failure.message}${code}\n`);
+  await err.write(`${err.style.bad("error:")} ${wholeLine(failure.message)}${code}\n`);
   if (hint !== undefined) await err.write(`${hint}\n`);
 }
 

@@ -4,6 +4,7 @@ import type { Output } from "./output.ts";
 
 /** Writes the bytes of an entry's line, of any length, without its newline. */
 export async function writeLine(line: EntryLine, out: Output): Promise<void> {
-  if (line.bytes === null) for await (const chunk of line.chunks()) await out.write(chunk);
-  else await out.write(line.bytes);
+  if (line.bytes === null) {
+    for await (const chunk of line.chunks()) await out.writeData(chunk, "json");
+  } else await out.writeData(line.bytes, "json");
 }

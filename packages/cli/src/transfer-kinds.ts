@@ -16,6 +16,7 @@ import {
   importConnectonion,
   isConnectonion,
 } from "@branchlog/core/connectonion";
+import type { DataForm } from "./output.ts";
 import type { Style } from "./style.ts";
 import { oneLine } from "./text/clean-text.ts";
 import { addedNameText, changedText, resetsText } from "./text/conversion-text.ts";
@@ -70,15 +71,15 @@ export interface Exporter {
   readonly pieces:
     | ((source: string, options: ExportOptions) => AsyncIterable<string | Buffer>)
     | null;
-  /** Whether people read it: then nothing in it may steer a terminal. */
-  readonly isText: boolean;
+  /** What these bytes are, for a terminal that shows them. */
+  readonly form: DataForm;
 }
 
 /** By the format that is named with `--to`. */
 export const exporters: ReadonlyMap<string, Exporter> = new Map<string, Exporter>([
-  ["markdown", { write: exportText, pieces: markdownPieces, isText: true }],
-  ["pi", { write: exportPath, pieces: linearPieces, isText: false }],
-  ["connectonion", { write: exportDocument, pieces: null, isText: false }],
+  ["markdown", { write: exportText, pieces: markdownPieces, form: "text" }],
+  ["pi", { write: exportPath, pieces: linearPieces, form: "json" }],
+  ["connectonion", { write: exportDocument, pieces: null, form: "text" }],
 ]);
 
 async function exportText(source: string, target: string, options: ExportOptions): Promise<Made> {

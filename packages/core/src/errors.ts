@@ -46,6 +46,30 @@ export const errorCodes = [
 /** One of {@link errorCodes}. */
 export type ErrorCode = (typeof errorCodes)[number];
 
+/** The holder of a lock, as far as other processes can tell. */
+export interface LockHolder {
+  /** Its process id, on the machine and in the container where it runs; null: not known. */
+  readonly pid: number | null;
+  /** Whether it is this process. */
+  readonly isOwnProcess: boolean;
+  /** How long it has held the lock, in milliseconds. */
+  readonly heldMs: number;
+  /** How long ago it refreshed the lock, in milliseconds; live holders do so every 5 s. */
+  readonly refreshedMsAgo: number;
+}
+
+/** What is known of a wait for a lock that ended in vain. */
+export interface LockFacts {
+  /** How often the lock, or the place in its queue, was looked at. */
+  readonly tries: number;
+  /** How long the wait lasted, in milliseconds. */
+  readonly waitedMs: number;
+  /** How many waited in front at the end. */
+  readonly ahead: number;
+  /** The holder at the end, which need not be the one at the start; null: not known. */
+  readonly holder: LockHolder | null;
+}
+
 /** Typed facts that say what happened to which file. */
 export interface ErrorFacts {
   /** The log that the failed operation was about. */
@@ -64,6 +88,8 @@ export interface ErrorFacts {
   readonly landed?: readonly string[];
   /** Paths of the sessions that could have been meant. */
   readonly candidates?: readonly string[];
+  /** Of a wait for a lock: how long it was, and who held the lock. */
+  readonly lock?: LockFacts;
   /** The error underneath. */
   readonly cause?: unknown;
 }
@@ -80,6 +106,7 @@ export class BranchlogError extends Error {
   readonly tail: string | null | undefined;
   readonly landed: readonly string[];
   readonly candidates: readonly string[];
+  readonly lock: LockFacts | undefined;
 
   /** @param message What happened to which file, and what to do next. */
   constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}) {
@@ -93,6 +120,7 @@ export class BranchlogError extends Error {
     this.tail = facts.tail;
     this.landed = facts.landed ?? [];
     this.candidates = facts.candidates ?? [];
+    this.lock = facts.lock;
   }
 }
 

@@ -38,7 +38,7 @@ export type { LiveContext } from "./live/live-context.ts";
 export type { LiveTree } from "./live/live-tree.ts";
 export type { SessionView } from "./session/session-view.ts";
 export type { ContextOptions } from "./session/context-load.ts";
-export type { AppendOptions } from "./session/append-options.ts";
+export type { AnyTypeOptions, AppendOptions } from "./session/append-options.ts";
 export type { Durability, EngineOptions } from "./session/engine-options.ts";
 export type { Recovery } from "./session/recovery.ts";
 export { resolveBlobs } from "./session/resolve-blobs.ts";
@@ -60,6 +60,7 @@ export type {
   PendingEnd,
 } from "./session/verify-findings.ts";
 export type { VerifyReport } from "./session/verify.ts";
+export type { UnknownType } from "./index-table/unknown-types.ts";
 export type { EntryPlace } from "./index-table/entry-place.ts";
 export type { Envelope, TreeView } from "./projections/tree.ts";
 export { applyRepair } from "./repair/apply-repair.ts";
@@ -87,7 +88,7 @@ export type { SalvageLine } from "./repair/salvage-lines.ts";
 export { importSession } from "./import/import-session.ts";
 export type { ImportOptions, ImportProgress, ImportReport } from "./import/import-session.ts";
 export type { ImportDiagnostic, SkipReason } from "./import/line-tally.ts";
-export type { SourceKind } from "./import/source-facts.ts";
+export type { SourceKind } from "./dialects/foreign-record.ts";
 export {
   exportLinear,
   exportMarkdown,
@@ -113,8 +114,16 @@ export { convertToLlm } from "./projections/llm-messages.ts";
 export type { LlmMessage } from "./projections/llm-messages.ts";
 export type { Diagnostic, DiagnosticKind } from "./index-table/diagnostics.ts";
 export { BranchlogError, errorCodes, isBranchlogError } from "./errors.ts";
-export type { ErrorCode, ErrorFacts } from "./errors.ts";
-export type { EntryDraft, KnownDraft, UnknownDraft } from "./entries/entry-draft.ts";
+export type { ErrorCode, ErrorFacts, LockFacts, LockHolder } from "./errors.ts";
+export type {
+  AnyDraft,
+  EntryDraft,
+  KnownDraft,
+  NamespacedDraft,
+  OmpDraft,
+  OmpModelChangeDraft,
+  UnknownDraft,
+} from "./entries/entry-draft.ts";
 export { isKnownEntry } from "./entries/entry-types.ts";
 export type {
   AnyEntry,

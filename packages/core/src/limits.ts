@@ -14,6 +14,15 @@ export const lockStaleMs: number = 10_000;
 /** How often a held lock is touched. Equal in every process that shares a log. */
 export const lockUpdateMs: number = 5_000;
 
+/** Age of a place in the queue for a lock whose owner is skipped: four of the longest pauses. */
+export const ticketStaleMs: number = 1_000;
+
+/** Longest pause of a process that waits for a lock: what it may lose when its turn comes early. */
+export const lockPauseMsMax: number = 250;
+
+/** Longest pause of the first in the queue: the lock is idle for as long. */
+export const nextPauseMsMax: number = 10;
+
 /** Bytes of one batch: one write of this size takes milliseconds, so others wait no longer. */
 export const batchBytesMaxDefault: number = 8 * 1024 * 1024;
 
@@ -32,6 +41,12 @@ export const diagnosticsMax: number = 1_000;
 /** Longest record that is built as one object: V8's string limit, less a margin. */
 export const bodyBytesMax: number = 512 * 1024 * 1024 - 64 * 1024;
 
+/** Lines at the start of a file that are searched for the agent that wrote it. */
+export const headLinesMax: number = 2_000;
+
+/** Bytes of these lines that are read: far above the records that transcripts begin with. */
+export const headBytesMax: number = 16 * 1024 * 1024;
+
 /** How long opening works before it gives the event loop a turn. */
 export const yieldEveryMs: number = 8;
 
@@ -49,9 +64,6 @@ export const leaseAfterAwaited: number = 32;
 
 /** Longest pause between two of those groups: the event loop turns, and other processes run. */
 export const awaitedPauseMsMax: number = 10;
-
-/** How long a process that had the lock counts as one that may want it again. */
-export const rivalMemoryMs: number = 1_000;
 
 /** Longest time that a caller may spend between those appends, all pauses together. */
 export const leasePauseMsMax: number = 1;

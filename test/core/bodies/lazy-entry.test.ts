@@ -56,11 +56,14 @@ describe.each([
     expect(Object.assign({}, lazy())).toStrictEqual(plain);
   });
 
-  it("is not parsed before its body is looked at", () => {
+  it("is parsed once before it is handed out, and again only when its body is looked at", () => {
     // An entry without children would have been parsed when the file was opened.
     const { id: parent } = plain as { id: string };
     const child = message.replace("0000000a", "0000000c").replace("null", `"${parent}"`);
     const manager = open(line, child);
+    const opened = decodeCounter.parses;
+    manager.getEntries();
+    expect(decodeCounter.parses).toBe(opened + 1);
     const before = decodeCounter.parses;
     const entries = manager.getEntries();
     expect(
@@ -116,18 +119,40 @@ describe("lines that are not of pi's shape", () => {
 });
 
 describe("a lazy body", () => {
-  it("that is damaged is undefined and reported", () => {
+  it("that is damaged is not handed out, but reported (Verifies: P10)", () => {
     const broken = message.replace('"content":"hi"', '"content":"hi');
     const child = message.replace("null", '"0000000a"').replace("0000000a", "0000000d");
     const manager = open(broken, child);
-    const [first, second] = manager.getEntries();
-    expect(first).toMatchObject({ id: "0000000a", timestamp: "2026-01-31T23:59:59.999Z" });
-    expect(first).toHaveProperty("message", undefined);
-    expect(second).toHaveProperty("message.role", "user");
+    const [first, ...others] = manager.getEntries();
+    expect(first).toHaveProperty("message.role", "user");
+    expect(others).toEqual([]);
     expect(manager.getDiagnostics()).toMatchObject([
       { kind: "damaged-entry", id: "0000000a", line: 2 },
     ]);
     expect(manager.getEntries()).toHaveLength(1);
+  });
+
+  it("that is damaged brings back the entry that it had hidden, in the first answer", () => {
+    const again = message.replace('"content":"hi"', '"content":"hi');
+    const below = message.replace("null", '"0000000a"').replace("0000000a", "0000000d");
+    const manager = open(message, again, below);
+    expect(manager.getBranch().map(({ id }) => id)).toEqual(["0000000a", "0000000d"]);
+    const [tree] = open(message, again, below).getTree();
+    expect(tree).toMatchObject({ entry: { message: { content: "hi" } }, children: [{}] });
+  });
+
+  it("that is damaged is in no answer of many entries, whichever is asked for first", () => {
+    const broken = message.replace('"content":"hi"', '"content":"hi').replace("null", '"0000000b"');
+    const below = message.replace("null", '"0000000a"').replace("0000000a", "0000000d");
+    const root = custom.replace('"parentId":"0000000a"', '"parentId":null');
+    const rows = [root, broken, below];
+    const ids = (entries: readonly { readonly id: string }[]): string[] =>
+      entries.map(({ id }) => id);
+    expect(ids(open(...rows).getEntries())).toEqual(["0000000b", "0000000d"]);
+    expect(ids(open(...rows).getBranch())).toEqual(["0000000b", "0000000d"]);
+    expect(ids(open(...rows).getChildren("0000000b"))).toEqual(["0000000d"]);
+    expect(ids(open(...rows).buildContextEntries())).toEqual(["0000000b", "0000000d"]);
+    expect(JSON.stringify(open(...rows).getTree())).not.toContain('"id":"0000000a"');
   });
 
   it("is still there after a migration rewrote the file", () => {

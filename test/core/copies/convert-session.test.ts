@@ -269,8 +269,7 @@ describe("a conversion that cannot be made", () => {
     "names the file that was asked for, also where another is made first: %s",
     async (name) => {
       const source = fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url));
-      // Room for the name, but not for a temporary one.
-      const target = join(temporaryDirectory(), "n".repeat(240));
+      const target = join(fileOf(header), "t.jsonl");
       const error: unknown = await convertSession(source, { to: "omp", target }).catch(
         (thrown: unknown) => thrown,
       );

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { dialectOfEntry, dialectOfLog } from "../../../packages/core/src/dialects/dialect.ts";
 import { translationTo } from "../../../packages/core/src/dialects/draft-dialect.ts";
 import { encodeDraft, spliceDraft } from "../../../packages/core/src/entries/encode-entry.ts";
-import type { EntryDraft } from "../../../packages/core/src/entries/entry-draft.ts";
+import type { AnyDraft } from "../../../packages/core/src/entries/entry-draft.ts";
 import type { SessionHeader } from "../../../packages/core/src/entries/entry-types.ts";
 
 const uuid = "01990000-0000-7000-8000-000000000001";
@@ -46,7 +46,7 @@ describe("the dialect of a log", () => {
 });
 
 describe("a draft", () => {
-  const written = (draft: EntryDraft, dialect: "pi" | "omp"): string =>
+  const written = (draft: AnyDraft, dialect: "pi" | "omp"): string =>
     spliceDraft(encodeDraft(draft, "T", translationTo(dialect)), "i", "p").toString();
   const envelope = `"id":"i","parentId":"p","timestamp":"T"`;
 

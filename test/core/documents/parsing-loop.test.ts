@@ -87,6 +87,7 @@ describe("the parsing loop of the format's document", () => {
       await session.append(draft, {
         id,
         parent: { id: parentId === "prev1234" ? null : parentId },
+        allowUnknownType: true,
       });
     }
     expect(printed(path).slice(1)).toEqual(printed(seed).slice(1));

@@ -1,6 +1,6 @@
 /** Drafts of every type for the tests of entries, and pi's objects for them as an oracle. */
 import * as fc from "fast-check";
-import type { EntryDraft, KnownDraft } from "../../../packages/core/src/entries/entry-draft.ts";
+import type { AnyDraft, KnownDraft } from "../../../packages/core/src/entries/entry-draft.ts";
 
 export const usage = {
   input: 1,
@@ -24,7 +24,7 @@ const message = fc.oneof(
 );
 
 /** Any draft, as the compiler cannot see it: fields hold whatever JSON can hold. */
-export const anyDraft: fc.Arbitrary<EntryDraft> = fc.oneof(
+export const anyDraft: fc.Arbitrary<AnyDraft> = fc.oneof(
   fc.record({ type: fc.constant("message"), message }),
   fc.record({ type: fc.constant("thinking_level_change"), thinkingLevel: oddText }),
   fc.record({ type: fc.constant("model_change"), modelId: oddText, provider: oddText }),
@@ -88,7 +88,7 @@ function withoutReserved(fields: Record<string, unknown>): Record<string, unknow
 
 /** The object that pi 1.5.2 would hand to JSON.stringify, key by key. */
 export function piObject(
-  draft: EntryDraft,
+  draft: AnyDraft,
   id: string,
   parentId: string | null,
   timestamp: string,

@@ -6,7 +6,7 @@ import {
   entryFromDraft,
   spliceDraft,
 } from "../../../packages/core/src/entries/encode-entry.ts";
-import type { EntryDraft, KnownDraft } from "../../../packages/core/src/entries/entry-draft.ts";
+import type { AnyDraft, KnownDraft } from "../../../packages/core/src/entries/entry-draft.ts";
 import { anyDraft, piObject, usage } from "./drafts.ts";
 
 const time = "2026-01-02T03:04:05.678Z";
@@ -14,7 +14,7 @@ const head = (type: string): string =>
   `{"type":"${type}","id":"0a1b2c3d","parentId":"ffffffff","timestamp":"${time}"`;
 const tail = `"id":"0a1b2c3d","parentId":"ffffffff","timestamp":"${time}"}\n`;
 const usageText = JSON.stringify(usage);
-const line = (draft: EntryDraft): string =>
+const line = (draft: AnyDraft): string =>
   spliceDraft(encodeDraft(draft, time), "0a1b2c3d", "ffffffff").toString();
 
 const examples: readonly (readonly [KnownDraft, string])[] = [
@@ -140,7 +140,7 @@ describe("encodeDraft and spliceDraft, by example", () => {
 
   it("treat __proto__ as a key like any other", () => {
     const text = '{"type":"x","__proto__":{"a":1},"v":{"__proto__":2}}';
-    const draft = JSON.parse(text) as EntryDraft;
+    const draft = JSON.parse(text) as AnyDraft;
     expect(line(draft)).toBe(`${head("x")},"__proto__":{"a":1},"v":{"__proto__":2}}\n`);
     expect(line({ type: "toString", constructor: 1, hasOwnProperty: 2 })).toBe(
       `${head("toString")},"constructor":1,"hasOwnProperty":2}\n`,
@@ -206,7 +206,7 @@ describe("encodeDraft and spliceDraft, by law", () => {
 describe("entryFromDraft", () => {
   it("is a snapshot that shares nothing with the draft", () => {
     const content = [{ type: "text" as const, text: "t" }];
-    const draft: EntryDraft = { type: "message", message: { role: "user", content, timestamp: 0 } };
+    const draft: AnyDraft = { type: "message", message: { role: "user", content, timestamp: 0 } };
     const entry = entryFromDraft(draft, "a", null, time);
     expect(entry).toEqual({ ...draft, id: "a", parentId: null, timestamp: time });
     expect(Object.keys(entry)).toEqual(["type", "id", "parentId", "timestamp", "message"]);

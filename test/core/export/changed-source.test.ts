@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { exportLinear, exportMarkdown, linearPieces, markdownPieces } from "@branchlog/core";
 import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
 import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import type { DataForm } from "../../../packages/cli/src/output.ts";
 import { branchlog, MemoryOutput } from "../../cli/command-run.ts";
 import { fileOf, header, linesOf } from "../copies/session-files.ts";
 import { user } from "../projections/sample-entries.ts";
@@ -69,8 +70,8 @@ class RewritingOutput extends MemoryOutput {
     this.#path = path;
   }
 
-  override async write(text: string | Buffer): Promise<void> {
-    await super.write(text);
+  override async writeData(data: string | Buffer, form: DataForm): Promise<void> {
+    await super.writeData(data, form);
     if (this.#path !== undefined) writeFileSync(this.#path, talk("new"));
     this.#path = undefined;
   }

@@ -81,6 +81,12 @@ describe(`${cycles} times`, () => {
     expect(held.flatMap(({ waiting }) => waiting)).toEqual([]);
   });
 
+  it("a manager, which has no close, leaves no file open once nobody has it", async () => {
+    const held = await samples("managers", 200);
+    const descriptors = held.map((sample) => sample.descriptors);
+    expect(Math.max(...descriptors)).toBe(Math.min(...descriptors));
+  });
+
   it("is often enough to notice what stays", async () => {
     const held = await samples("leaks", 300);
     expect(growth(held)).toBeGreaterThan(growthBytesMax);

@@ -33,6 +33,29 @@ describe("the selection of a context", () => {
     expect(idsOf(pathToLast(entries))).toEqual(["4", "1", "3", "5"]);
   });
 
+  it("leaves out a reset, also one that is the root", () => {
+    const reset = stored("reset_boundary", "1", null, {});
+    expect(idsOf(pathToLast([reset, user("2", "1", "two")]))).toEqual(["2"]);
+  });
+
+  it("keeps what only has the role of a system message", () => {
+    const entries = [
+      stored("model_change", "1", null, { model: "p/m", role: "system" }),
+      compaction("2", "1", "summary", "1"),
+    ];
+    expect(idsOf(pathToLast(entries))).toEqual(["2", "1"]);
+  });
+
+  it("follows the first kept entry where a replayed one is named, too", () => {
+    const both = { firstKeptEntryId: "1", providerReplayThroughEntryId: "2" };
+    const entries = [
+      user("1", null, "one"),
+      assistant("2", "1", "two"),
+      stored("compaction", "3", "2", { summary: "summary", tokensBefore: 1, ...both }),
+    ];
+    expect(idsOf(pathToLast(entries))).toEqual(["3", "1", "2"]);
+  });
+
   it("keeps nothing if the boundary itself is a system message that is not followed", () => {
     const system = message("1", null, { role: "system", content: "rules", timestamp: 1 });
     expect(idsOf(pathToLast([system, compaction("2", "1", "summary", "1")]))).toEqual(["2"]);

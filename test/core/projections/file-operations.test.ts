@@ -27,6 +27,31 @@ describe("file operations", () => {
     });
   });
 
+  it("are those that a tool made itself, and none where these are malformed", () => {
+    const result = (nestedCalls: unknown): SessionEntry =>
+      stored("message", "m", null, { message: { role: "toolResult", nestedCalls } });
+    expect(fileOperations([result({ calls: [call("read", "a.ts")] })])).toEqual({
+      readFiles: ["a.ts"],
+      modifiedFiles: [],
+    });
+    const malformed = [undefined, null, 5, {}, { calls: 5 }, { calls: [null, 5, {}] }];
+    const halves = [{ name: "read" }, { arguments: { path: "b.ts" } }];
+    const entries = [...malformed, { calls: halves }].map((nested) => result(nested));
+    const user = { role: "user", content: [call("read", "c.ts")], nestedCalls: { calls: [] } };
+    entries.push(stored("message", "m", null, { message: user }));
+    expect(fileOperations(entries)).toEqual({ readFiles: [], modifiedFiles: [] });
+  });
+
+  it("take nothing from entries of other types, whatever their details are", () => {
+    const details = { readFiles: ["a.ts"], modifiedFiles: ["b.ts"] };
+    const entries = [
+      stored("custom", "c", null, { customType: "x", details }),
+      stored("compaction", "d", null, { details: { other: 1 } }),
+      stored("branch_summary", "e", null, { details: { readFiles: "a.ts" } }),
+    ];
+    expect(fileOperations(entries)).toEqual({ readFiles: [], modifiedFiles: [] });
+  });
+
   it("list a file that was read and changed as changed", () => {
     expect(fileOperations([calls(call("edit", "a.ts")), calls(call("read", "a.ts"))])).toEqual({
       readFiles: [],

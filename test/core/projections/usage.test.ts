@@ -11,6 +11,24 @@ const spent = (provider: unknown, model: unknown, of: unknown): SessionEntry =>
   stored("message", "m", null, { message: { role: "assistant", provider, model, usage: of } });
 
 describe("the usage of a session", () => {
+  it("counts what answers and tools spent, not what a user's message says", () => {
+    const by = (role: string): SessionEntry =>
+      stored("message", "m", null, { message: { role, usage: usageOf(1, 2) } });
+    expect(foldAll(usage, [by("user")]).total.requests).toBe(0);
+    const { total, unattributed } = foldAll(usage, [by("assistant"), by("toolResult")]);
+    expect([total.requests, unattributed.requests]).toEqual([2, 2]);
+  });
+
+  it("names no model for which a provider or an id is missing, nor for a tool", () => {
+    const tool = { role: "toolResult", provider: "p", model: "m", usage: usageOf(1, 2) };
+    const { byModel, unattributed } = foldAll(usage, [
+      spent("p", 5, usageOf(1, 2)),
+      spent(5, "m", usageOf(1, 2)),
+      stored("message", "m", null, { message: tool }),
+    ]);
+    expect([byModel.size, unattributed.requests]).toEqual([0, 3]);
+  });
+
   it("adds up tokens and dollars by provider and model", () => {
     const cached = { ...usageOf(1, 2, 0.5), cacheRead: 3, cacheWrite: 4 };
     const entries = [

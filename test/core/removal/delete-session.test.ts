@@ -18,6 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deleteSession, openSession } from "@branchlog/core";
 import { checkpointPath } from "../../../packages/core/src/checkpoint/checkpoint-file.ts";
 import { nodePorts } from "../../../packages/core/src/store/node-ports.ts";
+import { openFiles, tellsOpenFiles } from "../../support/open-files.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { message } from "../catalog/session-lines.ts";
 import { fileOf, header } from "../copies/session-files.ts";
@@ -227,7 +228,7 @@ describe("whoever watches", () => {
     watching.end();
   });
 
-  it("the session sees it gone, and gets it back if it wants to", async () => {
+  it("the session sees it gone for good, and holds nothing of it open", async () => {
     const path = session();
     const open = await openSession(path, { pollMs: 20 });
     const status = seen(open.status$);
@@ -239,8 +240,9 @@ describe("whoever watches", () => {
     const append = open.append({ type: "custom", customType: "x" });
     await expect(append).rejects.toMatchObject({ code: "ERR_LOG_GONE" });
     expect(existsSync(path)).toBe(false);
-    await open.recover();
-    expect(existsSync(path)).toBe(true);
+    if (tellsOpenFiles) expect(openFiles(path)).toEqual([]);
+    await expect(open.recover()).rejects.toMatchObject({ code: "ERR_LOG_GONE" });
+    expect(existsSync(path)).toBe(false);
     status.unsubscribe();
     await open.close();
   });

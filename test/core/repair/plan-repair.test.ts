@@ -396,6 +396,11 @@ describe("a log without a header", () => {
     ["only NUL bytes", "\0".repeat(4096), "ERR_NOT_A_SESSION"],
     ["text", "hello\n", "ERR_NOT_A_SESSION"],
     ["other records", '{"a":1}\n', "ERR_NOT_A_SESSION"],
+    [
+      "a log of another program",
+      '{"type":"info","timestamp":"2026-01-01T00:00:00Z"}\n',
+      "ERR_NOT_A_SESSION",
+    ],
   ])("and with %s is no session", async (_, content, code) => {
     await expect(planFor(content)).rejects.toMatchObject({ code });
   });

@@ -103,7 +103,7 @@ describe("appending", () => {
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
     for (const data of [cyclic, 1n]) {
-      const draft = { type: "custom", customType: "x", data };
+      const draft = { type: "custom", customType: "x", data } as const;
       await expect(session.append(draft)).rejects.toMatchObject({ code: "ERR_UNSERIALIZABLE" });
     }
     expect([session.leaf, session.revision, readFileSync(session.path, "utf8")]).toEqual(before);

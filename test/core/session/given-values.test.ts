@@ -134,7 +134,7 @@ describe("appending", () => {
     { type: "custom", customType: "x" },
     { type: "custom_message", customType: "x", content: [], display: false },
     { type: "context_edit", targetId: "a", replacement: null },
-    { type: "of_another_version" },
+    { type: "x:of_another_program" },
   ])("takes %j", async (draft) => {
     const session = await newSession();
     const { id } = await session.append(asDraft(draft));

@@ -184,35 +184,6 @@ describe("awaited appends in a row", () => {
     await nextTurn();
     expect(isFree(world)).toBe(true);
   });
-
-  it("after a time in line, if another process had the lock lately", async () => {
-    const world = new CountedWorld();
-    const session = await world.create();
-    await appendSome(session, leaseAfterAwaited);
-    await nextTurn();
-    const foreign = world.lock.inner.tryAcquireSync(path);
-    expect(foreign).not.toBeNull();
-    const waiting = session.append(say("waits"));
-    await nextTurn();
-    foreign?.releaseSync();
-    world.clock.advance(leaseMsMax);
-    await waiting;
-    // The lock is kept again; once that is over, the next append waits as the others do.
-    await appendSome(session, 1);
-    const all = Promise.all(
-      [1, 2, 3].map(async (n) => {
-        await session.append(say(`${n}`));
-        world.clock.advance(leaseMsMax);
-        return session.append(say(`${n}, again`));
-      }),
-    );
-    await nextTurn();
-    await nextTurn();
-    expect(world.lines.at(-1)).not.toContain("again");
-    expect(isFree(world)).toBe(true);
-    world.clock.advance(leaseMsMax);
-    expect(await all).toHaveLength(3);
-  });
 });
 
 /** Does something in each turn of the event loop, until it is stopped. */

@@ -155,7 +155,7 @@ describe("opening a session", () => {
     const before = contentHash(path);
     const session = await openSession(path);
     expect(session.tail).toBe("a");
-    const draft = { type: "custom", customType: "x" };
+    const draft = { type: "custom", customType: "x" } as const;
     await expect(session.append(draft)).rejects.toMatchObject({ code: "ERR_VERSION_NEWER" });
     expect(contentHash(path)).toBe(before);
     const forced = await openSession(path, { allowNewerVersion: true });

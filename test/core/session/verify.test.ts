@@ -112,6 +112,8 @@ describe("a log with every kind of damage", () => {
       ],
       cyclicEntryCount: 4,
       pending: { kind: "fragment", offset: bytes - end.length, length: end.length },
+      unknownTypeCount: 0,
+      unknownTypes: [],
     });
   });
 

@@ -35,6 +35,7 @@ function mountedFiles() {
   const fs = new MountedFiles();
   fs.writeFileSync(path, Buffer.from("text"));
   const pool = new DescriptorPool(fs, 3);
+  pool.retain(path);
   const read = (file?: FileStat | null): string =>
     pool.useSync(path, "read", file ?? undefined, (fd) => textOf(fs, fd));
   return { fs, pool, read };

@@ -63,7 +63,7 @@ describe("the pool of a file system", () => {
     expect(descriptorPoolOf(one)).toBe(descriptorPoolOf(one));
     expect(descriptorPoolOf(one)).not.toBe(descriptorPoolOf(other));
     const pool = descriptorPoolOf(nodeFileSystem);
-    expect(Reflect.get(globalThis, Symbol.for("branchlog.descriptor-pool.2"))).toBe(pool);
+    expect(Reflect.get(globalThis, Symbol.for("branchlog.descriptor-pool.3"))).toBe(pool);
   });
 
   it("appends to real files and reads them", () => {

@@ -4,7 +4,6 @@ import {
   leaseAfterAppends,
   leaseAfterAwaited,
   leaseMsMax,
-  rivalMemoryMs,
 } from "../../../packages/core/src/limits.ts";
 import { LockLease } from "../../../packages/core/src/store/lock-lease.ts";
 import type { LeaseUse } from "../../../packages/core/src/store/lock-lease.ts";
@@ -130,15 +129,6 @@ describe("a lock", () => {
     one.lease.release();
     expect(one.isFree("a")).toBe(true);
     expect(one.lease.isKeptBy(one)).toBe(false);
-  });
-
-  it("has rivals for a while after another process had it", () => {
-    const { lease } = new Appender();
-    expect(lease.hasRivals("a", 0)).toBe(false);
-    lease.metRival("a", 7);
-    expect(lease.hasRivals("a", 7 + rivalMemoryMs - 1)).toBe(true);
-    expect(lease.hasRivals("a", 7 + rivalMemoryMs)).toBe(false);
-    expect(lease.hasRivals("b", 7)).toBe(false);
   });
 
   it("that was released on demand is not given back twice", async () => {

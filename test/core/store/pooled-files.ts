@@ -19,6 +19,7 @@ export function pooledFiles(max: number = 3): {
   const path = (name: string): string => resolve("/", name);
   for (const name of names) fs.writeFileSync(path(name), Buffer.from(name));
   const pool = new DescriptorPool(fs, max);
+  for (const name of names) pool.retain(path(name));
   const read = (name: string, file?: FileIdentity): string =>
     pool.useSync(path(name), "read", file, (fd) => textOf(fs, fd));
   const fileOf = (name: string): FileIdentity => {

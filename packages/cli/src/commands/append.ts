@@ -4,7 +4,7 @@
  * stood before it is appended, and nothing behind it.
  */
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
-import type { AppendOptions as EntryOptions, EntryDraft, Session } from "@branchlog/core";
+import type { AnyDraft, AppendOptions as EntryOptions, Session } from "@branchlog/core";
 import { writeAcknowledgement } from "../acknowledgement.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { draftBatches, parseDraft } from "../draft-lines.ts";
@@ -28,6 +28,8 @@ export interface AppendOptions {
   readonly parent: "leaf" | "tail" | { readonly id: string | null };
   /** Undefined: whatever the tail is. Checked with the first entry. */
   readonly expectedTail: string | null | undefined;
+  /** Also types that are unknown and have no namespace. */
+  readonly allowUnknownType: boolean;
 }
 
 /** Runs the command. */
@@ -51,22 +53,27 @@ class Appender {
   readonly #session: Session;
   readonly #io: CommandIo;
   readonly #json: boolean;
+  readonly #allowUnknownType: boolean;
   /** For the next entry; the first has a place of its own. */
   #place: EntryOptions;
   #appended = 0;
 
-  constructor(session: Session, { json, parent, expectedTail }: AppendOptions, io: CommandIo) {
+  constructor(session: Session, options: AppendOptions, io: CommandIo) {
+    const { json, parent, expectedTail, allowUnknownType } = options;
     this.#session = session;
     this.#io = io;
     this.#json = json;
+    this.#allowUnknownType = allowUnknownType;
     this.#place = { parent, ...(expectedTail === undefined ? {} : { expectedTail }) };
   }
 
   /** Appends drafts as one write. */
-  async append(drafts: readonly EntryDraft[]): Promise<void> {
+  async append(drafts: readonly AnyDraft[]): Promise<void> {
     if (drafts.length === 0) return;
     const { signal, out } = this.#io;
-    const results = await this.#session.appendAll(drafts, { ...this.#place, signal });
+    const allowUnknownType = this.#allowUnknownType;
+    const options = { ...this.#place, signal, allowUnknownType };
+    const results = await this.#session.appendAll(drafts, options);
     this.#place = {};
     this.#appended += results.length;
     for (const result of results) await writeAcknowledgement(out, result, this.#json);
@@ -126,11 +133,11 @@ function isRefused(error: unknown): boolean {
   return isBadDraft && error.landed.length === 0;
 }
 
-function draftsOf(lines: readonly DraftLine[]): EntryDraft[] {
+function draftsOf(lines: readonly DraftLine[]): AnyDraft[] {
   return lines.flatMap(({ draft }) => (draft === undefined ? [] : [draft]));
 }
 
-function draftOf(source: Exclude<DraftSource, { kind: "input" }>, now: number): EntryDraft {
+function draftOf(source: Exclude<DraftSource, { kind: "input" }>, now: number): AnyDraft {
   if (source.kind === "user") {
     const content = [{ type: "text" as const, text: source.text }];
     return { type: "message", message: { role: "user", content, timestamp: now } };

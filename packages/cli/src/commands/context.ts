@@ -56,11 +56,11 @@ export function* contextTexts(
 async function writeContextJson(context: PathContext, last: number, out: Output): Promise<void> {
   const { messages, ...settings } = context;
   const first = firstShown(messages.length, last);
-  await out.write('{"messages":[');
+  await out.writeData('{"messages":[', "json");
   for (let i = first; i < messages.length; i += 1) {
-    await out.write(`${i === first ? "" : ","}${JSON.stringify(messages[i])}`);
+    await out.writeData(`${i === first ? "" : ","}${JSON.stringify(messages[i])}`, "json");
   }
-  await out.write(`],${JSON.stringify(settings).slice(1)}\n`);
+  await out.writeData(`],${JSON.stringify(settings).slice(1)}\n`, "json");
 }
 
 function firstShown(count: number, last: number): number {

@@ -33,7 +33,7 @@ export async function entriesCommand(
   if (options.json) {
     for await (const line of firstOf(session.lines(query), limit)) {
       await writeLine(line, io.out);
-      await io.out.write("\n");
+      await io.out.writeData("\n", "json");
     }
   } else {
     for await (const entry of firstOf(session.entries(query), limit)) {

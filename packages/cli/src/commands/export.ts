@@ -4,7 +4,6 @@ import type { CommandIo, CommandResult } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
 import { sizeOf, withProgress } from "../progress.ts";
 import { sessionPath } from "../session-path.ts";
-import { cleanText } from "../text/clean-text.ts";
 import { exporters } from "../transfer-kinds.ts";
 import type { Exporter } from "../transfer-kinds.ts";
 
@@ -46,14 +45,11 @@ export async function exportCommand(
 }
 
 async function writeOut(
-  { pieces, isText }: Exporter,
+  { pieces, form }: Exporter,
   { file, to, at, json }: ExportCommandOptions,
   { out, signal }: CommandIo,
 ): Promise<void> {
   if (pieces === null) throw new UsageError(`--to ${to} needs -o FILE.`);
   if (json) throw new UsageError("--json needs -o FILE: it says what was written.");
-  for await (const piece of pieces(file, { at, signal })) {
-    const isShown = isText && out.isTerminal;
-    await out.write(isShown ? cleanText(piece.toString()) : piece);
-  }
+  for await (const piece of pieces(file, { at, signal })) await out.writeData(piece, form);
 }

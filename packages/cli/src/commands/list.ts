@@ -1,9 +1,10 @@
-/** `branchlog list`: the sessions of all agents by working directory, forks under their parents. */
+/** `branchlog list`: sessions of pi, omp, ConnectOnion by directory, forks under parents. */
 import { findSessions, knownPlaces, sessionGroups } from "@branchlog/core";
 import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../session-path.ts";
+import { oneLine } from "../text/clean-text.ts";
 import { groupText } from "../text/group-text.ts";
 
 /** What `branchlog list` was asked. */
@@ -43,7 +44,8 @@ export async function listCommand(
     await out.write(at === 0 ? text : `\n${text}`);
   }
   if (groups.length === 0 && !json) {
-    await err.write(`no sessions in ${directory ?? "the places where agents keep them"}\n`);
+    const place = directory ?? "the places where agents keep them";
+    await err.write(`no sessions in ${oneLine(place, 400)}\n`);
   }
   return 0;
 }

@@ -5,7 +5,7 @@ import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
 import { openForAppending, openForReading } from "../opened-session.ts";
-import { cleanText } from "../text/clean-text.ts";
+import { wholeLine } from "../text/clean-text.ts";
 
 /** What `branchlog name` was asked. */
 export interface NameOptions {
@@ -24,7 +24,7 @@ export async function nameCommand(options: NameOptions, io: CommandIo): Promise<
     const { session } = await openForReading(file, io);
     const { name } = session;
     if (json) await writeJsonLine(io.out, { name: name ?? null });
-    else if (name !== undefined) await io.out.write(`${cleanText(name)}\n`);
+    else if (name !== undefined) await io.out.write(`${wholeLine(name)}\n`);
     return 0;
   }
   const name = normalizeName(text ?? "");

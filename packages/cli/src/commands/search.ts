@@ -36,7 +36,7 @@ export async function searchCommand(
     // Whoever waits for a hit wants to see it now.
     await out.flush();
   }
-  if (hits === 0 && !json) await err.write(`nothing found in ${directory}\n`);
+  if (hits === 0 && !json) await err.write(`nothing found in ${oneLine(directory, 400)}\n`);
   return 0;
 }
 

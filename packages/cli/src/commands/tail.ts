@@ -63,9 +63,9 @@ async function showJson(event: EntryEvent, session: Session, out: Output): Promi
   for await (const line of session.lines({ from: revision })) {
     // The file may have become another one since the entry was read.
     if (line.id !== entry.id || line.revision !== revision) break;
-    await out.write(`{"revision":${revision},"entry":`);
+    await out.writeData(`{"revision":${revision},"entry":`, "json");
     await writeLine(line, out);
-    return out.write("}\n");
+    return out.writeData("}\n", "json");
   }
   return writeJsonLine(out, { revision, entry });
 }

@@ -6,6 +6,7 @@ import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";
 import { PendingEvents } from "../session-events.ts";
 import type { SessionEvent } from "../session-events.ts";
+import { oneLine, wholeLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 import { sessionLine } from "../text/session-line.ts";
 
@@ -92,9 +93,11 @@ class Shown {
     }
     const { directory } = this.#options;
     if (status.kind === "stalled") {
-      await err.write(`${describeFailure(status.error).message}\n`);
+      await err.write(`${wholeLine(describeFailure(status.error).message)}\n`);
     } else {
-      await err.write(`${countText(sessions.length, "session")} in ${directory}, watching\n`);
+      await err.write(
+        `${countText(sessions.length, "session")} in ${oneLine(directory, 400)}, watching\n`,
+      );
     }
     return err.flush();
   }

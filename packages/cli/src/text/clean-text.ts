@@ -5,11 +5,35 @@
  */
 
 /** Control characters but line feed and tab, and the marks that turn the direction of text. */
-const steering = /[^\P{Cc}\n\t]|[\u202A-\u202E\u2066-\u2069]/gu;
+const steering = /[^\P{Cc}\n\t]|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
 /** The text with every character that would steer a terminal replaced, all lines kept. */
 export function cleanText(text: string): string {
   return text.replaceAll("\r\n", "\n").replaceAll(steering, "\uFFFD");
+}
+
+/** All of the text, cleaned, with its line ends replaced as well: names keep their spaces. */
+export function wholeLine(text: string): string {
+  return cleanText(text).replaceAll("\n", "\uFFFD");
+}
+
+/**
+ * JSON, or a piece of it, as a terminal may have it: of equal value, since what would steer the
+ * terminal can only stand in strings, where it becomes an escape. The return before a line feed is
+ * white space.
+ */
+export function cleanJson(json: string): string {
+  return json.replaceAll("\r", " ").replaceAll(steering, (character) => unicodeEscape(character));
+}
+
+/** `\u001b`. */
+export function unicodeEscape(character: string): string {
+  return String.raw`\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** Whether the text has something that would steer a terminal, or a line end. */
+export function isSteering(text: string): boolean {
+  return wholeLine(text) !== text;
 }
 
 /** The text on one line of at most so many UTF-16 units, with an ellipsis if it was cut. */

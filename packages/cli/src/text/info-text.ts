@@ -26,6 +26,7 @@ export function infoText(info: SessionInfo, style: Style): string {
     ["model", [`${modelName}, thinking ${shown(info.thinkingLevel)}`]],
     ["usage", info.usage === null ? ["none stored"] : usageLines(info.usage)],
     ["damage", [damageLine(info, style)]],
+    ["unknown", unknownLines(info)],
     [
       "opened in",
       [
@@ -104,8 +105,17 @@ function usageLines(usage: UsageInfo): string[] {
   ];
 }
 
+/** The one kind of finding that is no damage. */
+const unknownType = "unknown-type";
+
+function unknownLines({ diagnostics }: SessionInfo): string[] {
+  const count = diagnostics.kinds[unknownType] ?? 0;
+  if (count === 0) return [];
+  return [`${countText(count, "type")}; see branchlog verify`];
+}
+
 function damageLine({ diagnostics }: SessionInfo, style: Style): string {
-  const kinds = Object.entries(diagnostics.kinds);
+  const kinds = Object.entries(diagnostics.kinds).filter(([kind]) => kind !== unknownType);
   if (kinds.length === 0) return style.good("none found while opening");
   const found = kinds.map(([kind, count]) => kindText(kind, count)).join(", ");
   return style.bad(`${found}; see branchlog verify`);

@@ -30,7 +30,7 @@ const listedIdsMax = 5;
 /** The plan: each change with its place, what it comes to, what to do next. */
 export function planText(plan: RepairPlan, options: PlanTextOptions, style: Style): string {
   const { path, bytes, changes, repaired, remaining } = plan;
-  const title = `${style.heading(path)}\n${countText(bytes, "byte")}\n`;
+  const title = `${style.heading(oneLine(path, 400))}\n${countText(bytes, "byte")}\n`;
   const shown = changes.slice(0, changesMax).map((change) => changeText(change));
   const more = changes.length - shown.length;
   const rest = more > 0 ? `and ${numberText(more)} more; --json lists all\n` : "";
@@ -49,9 +49,9 @@ export function resultText(plan: RepairPlan, result: RepairResult, style: Style)
     : style.warning("written and verified, the damage named above is left");
   return [
     `${verdict}\n`,
-    `repaired   ${path}\n`,
-    original === null ? "" : `original   ${original}\n`,
-    salvage === null ? "" : `set aside  ${salvage}\n`,
+    `repaired   ${oneLine(path, 400)}\n`,
+    original === null ? "" : `original   ${oneLine(original, 400)}\n`,
+    salvage === null ? "" : `set aside  ${oneLine(salvage, 400)}\n`,
     lateBytes === 0 ? "" : `added      ${late}\n`,
   ].join("");
 }

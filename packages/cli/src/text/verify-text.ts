@@ -18,10 +18,11 @@ export function verifyText(report: VerifyReport, style: Style): string {
   ];
   const findings = kinds.map((findingsOf) => findingsText(findingsOf(report), style));
   return [
-    `${style.heading(report.path)}\n`,
+    `${style.heading(oneLine(report.path, 400))}\n`,
     `${countText(report.bytes, "byte")}, ${linesText(report)}\n`,
     `checksums: ${checksumsText(report)}\n`,
     ...findings,
+    unknownTypesText(report),
     pending === null ? "" : `pending: ${pendingText(pending)}\n`,
     ok ? `${style.good("no damage")}\n` : `${style.bad("damaged")}\n`,
   ].join("");
@@ -35,10 +36,13 @@ interface Findings {
 }
 
 function findingsText({ count, title, lines }: Findings, style: Style): string {
-  if (count === 0) return "";
+  return count === 0 ? "" : `${style.bad(title)}\n${listText(count, lines)}`;
+}
+
+function listText(count: number, lines: readonly string[]): string {
   const more = count - lines.length;
   const rest = more > 0 ? `  and ${numberText(more)} more\n` : "";
-  return `${style.bad(title)}\n${lines.map((line) => `  ${line}\n`).join("")}${rest}`;
+  return `${lines.map((line) => `  ${line}\n`).join("")}${rest}`;
 }
 
 function linesText({ lines, records, entries, blankLines, badLineCount }: VerifyReport): string {
@@ -126,6 +130,17 @@ function cycles({ cycleCount: count, cyclicEntryCount, cycles: list }: VerifyRep
       return `${placeText(entry)}: ${what}`;
     }),
   };
+}
+
+/** No damage, so that it is not marked as such. */
+function unknownTypesText({ unknownTypeCount: count, unknownTypes: list }: VerifyReport): string {
+  if (count === 0) return "";
+  const lines = list.map(({ type, count: entries, nearest, ...first }) => {
+    const meant = nearest === null ? "" : `; did you mean ${nearest}?`;
+    const many = countText(entries, "entry", "entries");
+    return `${oneLine(type, 60)}: ${many}, the first is ${placeText(first)}${meant}`;
+  });
+  return `${countText(count, "unknown type")}\n${listText(count, lines)}`;
 }
 
 function pendingText({ kind, length, offset }: NonNullable<VerifyReport["pending"]>): string {

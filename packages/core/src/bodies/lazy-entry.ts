@@ -1,6 +1,7 @@
 /**
  * Entries of many rows at once, for callers that want them all as objects: those of pi's own shape
- * are lazy, so that a million cost about 100 MB and no parse; the others are read.
+ * are lazy, so that a million cost about 100 MB; the others are read. None comes from a line that
+ * was not read as JSON, now or earlier.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
@@ -15,6 +16,8 @@ import { LinkText } from "./link-text.ts";
 export interface LazySource extends LazyBodies {
   /** Many bodies now, in the order of the rows, damaged ones left out. */
   readonly bodiesOf: (rows: Iterable<number>) => Iterable<RowBody>;
+  /** Reads rows that are known by their envelopes only, and marks those that are damaged. */
+  readonly confirmAll: (rows: readonly number[]) => void;
 }
 
 /**
@@ -23,10 +26,8 @@ export interface LazySource extends LazyBodies {
  * in few large reads. An entry that ends in another object behind its message looks like pi's until
  * its body is read: only then is that field seen, and the row not handed out lazily again.
  */
-export function entriesOfRows(
-  source: LazySource,
-  rows: ArrayLike<number>,
-): (SessionEntry | undefined)[] {
+function entriesOfRows(source: LazySource, rows: ArrayLike<number>): (SessionEntry | undefined)[] {
+  confirm(source, rows);
   const entries: (SessionEntry | undefined)[] = [];
   const eager: number[] = [];
   const links = new LinkText(source.index);
@@ -38,6 +39,31 @@ export function entriesOfRows(
   }
   fillEager(source, rows, eager, entries);
   return entries;
+}
+
+/**
+ * As {@link entriesOfRows}. Rows are asked for again as long as reading them finds damage: that may
+ * bring back an earlier entry that a damaged one had hidden, and move the path.
+ */
+export function settledEntries(
+  source: LazySource,
+  rowsNow: () => ArrayLike<number>,
+): (SessionEntry | undefined)[] {
+  for (;;) {
+    const { damagedCount } = source.index;
+    const entries = entriesOfRows(source, rowsNow());
+    if (source.index.damagedCount === damagedCount) return entries;
+  }
+}
+
+function confirm({ index, confirmAll }: LazySource, rows: ArrayLike<number>): void {
+  const unread: number[] = [];
+  for (let i = 0; i < rows.length; i += 1) {
+    const row = rows[i] ?? -1;
+    // The others are read to be handed out, which confirms them.
+    if (index.rows.is(row, rowFlags.provisional) && isLazy(index, row)) unread.push(row);
+  }
+  if (unread.length > 0) confirmAll(unread);
 }
 
 function fillEager(
@@ -62,21 +88,21 @@ function isReadable(index: IndexTable, row: number): boolean {
 
 function lazyEntry(source: LazySource, row: number, links: LinkText): SessionEntry | undefined {
   const { index } = source;
-  if (!isReadable(index, row)) return undefined;
+  if (!isLazy(index, row)) return undefined;
+  const { customType } = index.kindOf(row);
+  return customType === undefined
+    ? lazyMessage(source, row, links)
+    : lazyCustom(source, row, customType, links);
+}
+
+/** Whether the line of a row has pi's own shape of a message, or of an entry of an extension. */
+function isLazy(index: IndexTable, row: number): boolean {
+  const { rows } = index;
+  if (!isReadable(index, row)) return false;
   const { type, customType } = index.kindOf(row);
-  if (type === "message" && isPiMessage(index, row)) {
-    return lazyMessage(source, row, links);
+  if (type === "message") {
+    return rows.is(row, rowFlags.endsWithObject) && !rows.is(row, rowFlags.tailForm);
   }
-  if (type === "custom" && customType !== undefined && isPiCustom(index, row)) {
-    return lazyCustom(source, row, customType, links);
-  }
-  return undefined;
-}
-
-function isPiMessage({ rows }: IndexTable, row: number): boolean {
-  return rows.is(row, rowFlags.endsWithObject) && !rows.is(row, rowFlags.tailForm);
-}
-
-function isPiCustom({ rows }: IndexTable, row: number): boolean {
-  return rows.is(row, rowFlags.tailForm | rowFlags.hasPayload);
+  const isCustom = type === "custom" && customType !== undefined;
+  return isCustom && rows.is(row, rowFlags.tailForm | rowFlags.hasPayload);
 }

@@ -1,12 +1,13 @@
 /**
- * Removes what Branchlog keeps beside a session once the session is gone: its checkpoint, and a
- * lock that nobody holds. Both are of no use to anybody then. Whatever else stands there stays,
- * also a file that only has such a name. Throws nothing.
+ * Removes what Branchlog keeps beside a session once the session is gone: its checkpoint, a lock
+ * that nobody holds, a queue that nobody waits in. Nobody has a use for them then. Every other file
+ * stays, also one that only has such a name. Throws nothing.
  */
 import { lstat, open, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { indexFrame } from "../checkpoint/checkpoint-format.ts";
 import { lockStaleMs } from "../limits.ts";
+import { removeAbandonedTickets } from "../store/lock-queue.ts";
 
 /** Removes what is left in a directory of the sessions that are not there any more. */
 export async function removeOrphans(directory: string): Promise<void> {
@@ -28,11 +29,12 @@ export async function removeOrphansAmong(
     const log = sidecarForms.exec(name)?.[1];
     if (log === undefined || there.has(log)) continue;
     if (!(await isGone(join(directory, log)))) continue;
-    await removeSidecar(join(directory, name));
+    if (name.endsWith(".branchlog-queue")) removeAbandonedTickets(join(directory, log));
+    else await removeSidecar(join(directory, name));
   }
 }
 
-const sidecarForms = /^(.+\.jsonl)\.(?:branchlog-lock|ckpt(?:\.[0-9a-f-]{36}\.tmp)?)$/;
+const sidecarForms = /^(.+\.jsonl)\.(?:branchlog-(?:lock|queue)|ckpt(?:\.[0-9a-f-]{36}\.tmp)?)$/;
 const checkpointMark = Buffer.from(indexFrame.mark);
 
 /** The names are some moments old: the log may have come since. */

@@ -11,6 +11,7 @@ import { entryForm } from "../dialects/header.ts";
 import { legacyEntryId } from "../dialects/legacy-id.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import { requireOptions, requireText } from "../argument-checks.ts";
+import { transcriptErrorAt } from "../session/foreign-transcript.ts";
 import { nameSaidBy, namingTypes } from "../projections/name.ts";
 import { isStoredObject, storedText } from "../projections/stored-value.ts";
 import { textSearch } from "./search-text.ts";
@@ -52,7 +53,8 @@ export interface SearchOptions {
  * case are the same; in names, the query may leave characters out. An empty query has no hits.
  * O(bytes of the files).
  * @param place The directory, or one session file.
- * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`; the signal's reason.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`, `ERR_NOT_A_SESSION` for the
+ * transcript of another agent; the signal's reason.
  * @example
  * for await (const { path, snippet } of searchSessions("sessions", "red build")) {
  *   console.log(path, snippet.text);
@@ -86,7 +88,11 @@ async function filesAt(
   signal: AbortSignal | undefined,
 ): Promise<SessionFile[]> {
   const named = lookAtFile(place);
-  if (named.isReadable) return [named];
+  if (named.isReadable) {
+    const foreign = transcriptErrorAt(place);
+    if (foreign !== undefined) throw foreign;
+    return [named];
+  }
   const list = subdirectories ? sessionFilesInAndBelow : sessionFilesIn;
   try {
     const files = (await list(place, signal)).filter(({ isReadable }) => isReadable);

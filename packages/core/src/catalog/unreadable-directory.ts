@@ -1,5 +1,6 @@
-/** What is said of a directory of sessions that cannot be listed. Pure. */
+/** What is said of a directory of sessions that cannot be listed. */
 import { BranchlogError } from "../errors.ts";
+import { transcriptErrorAt } from "../session/foreign-transcript.ts";
 
 /** The error for what the system said of a directory. Anything else, as a reason, as it is. */
 export function unreadableDirectory(path: string, cause: unknown): unknown {
@@ -10,6 +11,8 @@ export function unreadableDirectory(path: string, cause: unknown): unknown {
       return new BranchlogError("ERR_LOG_MISSING", message, { path, cause });
     }
     case "ENOTDIR": {
+      const foreign = transcriptErrorAt(path);
+      if (foreign !== undefined) return foreign;
       const message = `${path} is no directory. Give the one that the sessions are in.`;
       return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
     }

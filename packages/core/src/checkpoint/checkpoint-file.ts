@@ -9,6 +9,7 @@ import { runReadsSync } from "@branchlog/streaming";
 import type { ByteSource, Reads } from "@branchlog/streaming";
 import { writeFully } from "../store/create-log.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
+import { sidecarPath } from "../store/sidecar-path.ts";
 import { openTrustedSync } from "../store/trusted-file.ts";
 import { readFrame, secondFrameStart } from "./checkpoint-format.ts";
 import type { FrameSchema } from "./checkpoint-format.ts";
@@ -19,9 +20,8 @@ export const abandonedAfterMs: number = 10 * 60 * 1000;
 
 /** Where the checkpoint of a log is: beside it, or in a directory of checkpoints. */
 export function checkpointPath(logPath: string, directory: string | undefined): string {
-  const name = `${basename(logPath)}.ckpt`;
-  if (directory === undefined) return join(dirname(logPath), name);
-  return join(directory, `${checkpointPrefix(logPath)}${name}`);
+  if (directory === undefined) return sidecarPath(logPath, ".ckpt");
+  return sidecarPath(join(directory, checkpointPrefix(logPath) + basename(logPath)), ".ckpt");
 }
 
 /**
@@ -82,8 +82,9 @@ export class CheckpointWrite {
   constructor(ports: Ports, path: string) {
     this.#fs = ports.fs;
     this.#path = path;
-    this.#temporary = `${path}.${randomUUID()}.tmp`;
-    removeLeftBehind(ports, path);
+    const ending = `${randomUUID()}.tmp`;
+    this.#temporary = sidecarPath(path, `.${ending}`);
+    removeLeftBehind(ports, this.#temporary.slice(0, -ending.length));
     this.#fd = ports.fs.openSync(this.#temporary, "create");
   }
 
@@ -121,13 +122,12 @@ export class CheckpointWrite {
   }
 }
 
-/** Removes what processes that were killed have left of this checkpoint. */
-function removeLeftBehind({ fs, clock }: Ports, path: string): void {
-  const beginning = `${basename(path)}.`;
-  const names = fs.listSync(dirname(path));
-  for (const name of names) {
-    if (!name.startsWith(beginning) || !name.endsWith(".tmp")) continue;
-    const left = join(dirname(path), name);
+/** Removes what killed processes have left of a checkpoint, told by what the paths begin with. */
+function removeLeftBehind({ fs, clock }: Ports, beginning: string): void {
+  const directory = dirname(beginning);
+  for (const name of fs.listSync(directory)) {
+    if (!name.startsWith(basename(beginning)) || !name.endsWith(".tmp")) continue;
+    const left = join(directory, name);
     const changedMs = fs.statSync(left)?.mtimeMs ?? Number.POSITIVE_INFINITY;
     if (clock.now() - changedMs > abandonedAfterMs) fs.unlinkSync(left);
   }

@@ -12,18 +12,19 @@ import type { Label } from "../projections/labels.ts";
 import type { CoveredLog } from "./saved-columns.ts";
 import { malformed, SavedFields, savedPair, savedText, wholeNumber } from "./saved-fields.ts";
 
-/** All kinds of findings that are saved: what only one process knows is not. */
-const savedKinds: Readonly<Record<Exclude<DiagnosticKind, "lost-entries">, true>> = {
-  "bad-line": true,
-  "damaged-entry": true,
-  "not-an-entry": true,
-  "duplicate-id": true,
-  "second-header": true,
-  "before-header": true,
-  "missing-parent": true,
-  cycle: true,
-  "malformed-body": true,
-};
+/** All kinds of findings that are saved: what only one process knows, or the kinds tell, is not. */
+const savedKinds: Readonly<Record<Exclude<DiagnosticKind, "lost-entries" | "unknown-type">, true>> =
+  {
+    "bad-line": true,
+    "damaged-entry": true,
+    "not-an-entry": true,
+    "duplicate-id": true,
+    "second-header": true,
+    "before-header": true,
+    "missing-parent": true,
+    cycle: true,
+    "malformed-body": true,
+  };
 
 const dialects: readonly DialectName[] = ["pi", "omp"];
 

@@ -72,14 +72,21 @@ export async function convertSession(
   options: ConvertOptions,
 ): Promise<ConversionResult> {
   const settings = engineSettings(requireOptions(options));
-  const { fs } = settings.ports;
-  const named = new LogFile(fs, resolve(requireText("The source", source)));
+  const named = new LogFile(settings.ports.fs, resolve(requireText("The source", source)));
   const stat = requireFile(named.path, named.statSync());
   const { size } = stat;
   const file = named.adopted(stat);
-  const reading = { file, size, remembered: rememberedBytes(file, size), settings };
+  return file.whileRetained(() => {
+    const reading = { file, size, remembered: rememberedBytes(file, size), settings };
+    return convertedFile(reading, options);
+  });
+}
+
+async function convertedFile(reading: Reading, options: ConvertOptions): Promise<ConversionResult> {
+  const { file, size, settings } = reading;
+  const { fs } = settings.ports;
   const found = await scanned(reading, options);
-  const { version } = requireHeader(file.path, found, size);
+  const { version } = requireHeader(file, found, size);
   if (entryForm(version) === currentVersion) return converted(reading, found, options);
   requireFree(settings.ports, resolve(options.target));
   const current = await migratedCopy(file.path, options);
@@ -150,6 +157,8 @@ async function migratedCopy(source: string, options: ConvertOptions): Promise<st
     // Nobody asked for this file, and its name says nothing: the one that was asked for fails.
     if (!isBranchlogError(error, "ERR_CREATE_FAILED")) throw error;
     throw creationFailed(resolve(options.target), error.cause);
+  } finally {
+    engine.release();
   }
   return path;
 }

@@ -55,8 +55,16 @@ export interface ForkResult {
  * const { path } = await forkSession("session.jsonl", { at: "5b2e9d04" });
  */
 export async function forkSession(source: string, options: ForkOptions = {}): Promise<ForkResult> {
+  const engine = await Engine.open(source, { ...options, access: "read" }, options.signal);
+  try {
+    return await forkOf(engine, options);
+  } finally {
+    engine.release();
+  }
+}
+
+async function forkOf(engine: Engine, options: ForkOptions): Promise<ForkResult> {
   const { at, signal, id } = options;
-  const engine = await Engine.open(source, { ...options, access: "read" }, signal);
   const leafRow = rowAt(engine, at);
   await confirmPath(engine, leafRow, signal);
   const branch = branchTo(engine, leafRow);

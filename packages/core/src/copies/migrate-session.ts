@@ -39,10 +39,14 @@ export async function migrateSession(
 ): Promise<MigrationResult> {
   const { signal } = options;
   const engine = await Engine.open(path, options, signal);
-  const { log, settings } = engine;
-  const version = log.state.indexer.header?.version ?? currentVersion;
-  if (!needsMigration(log)) return { path: engine.path, version, migrated: false, original: null };
-  const { ports, lockWaitMs } = settings;
-  const original = await runAsync(migrate(log, ports, lockWaitMs), ports.clock, signal);
-  return { path: engine.path, version, migrated: original !== null, original };
+  const { log, path: canonical, settings } = engine;
+  try {
+    const version = log.state.indexer.header?.version ?? currentVersion;
+    if (!needsMigration(log)) return { path: canonical, version, migrated: false, original: null };
+    const { ports, lockWaitMs } = settings;
+    const original = await runAsync(migrate(log, ports, lockWaitMs), ports.clock, signal);
+    return { path: canonical, version, migrated: original !== null, original };
+  } finally {
+    engine.release();
+  }
 }

@@ -5,11 +5,22 @@ import { findMember, locateMembers } from "../dialects/object-members.ts";
 import { encodeTitleSlot } from "../dialects/title-slot.ts";
 import { encodeHeader } from "../entries/encode-header.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
+import { BranchlogError } from "../errors.ts";
 import type { Engine } from "../session/engine.ts";
+import { nameBytesMax } from "../store/sidecar-path.ts";
 
-/** Where the session of a header is kept in a directory. */
+/**
+ * Where the session of a header is kept in a directory.
+ * @throws BranchlogError `ERR_INVALID_SESSION_ID` if the id is too long for the name of a file.
+ */
 export function sessionPath(directory: string, { id, timestamp }: SessionHeader): string {
-  return join(directory, `${timestamp.replaceAll(/[:.]/g, "-")}_${id}.jsonl`);
+  const name = `${timestamp.replaceAll(/[:.]/g, "-")}_${id}.jsonl`;
+  const excessBytes = Buffer.byteLength(name) - nameBytesMax;
+  if (excessBytes <= 0) return join(directory, name);
+  const message =
+    `Session id has ${id.length} characters, ${excessBytes} too many for the name of a file; ` +
+    "choose a shorter one";
+  throw new BranchlogError("ERR_INVALID_SESSION_ID", message, { id });
 }
 
 /** What a copy of a log begins with: the title slot, if there is one, and the header. */

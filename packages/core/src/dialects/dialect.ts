@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionHeader } from "../entries/entry-types.ts";
+import { ompEntryTypes } from "../entries/omp-entry-types.ts";
 
 /** pi and co-mono write one dialect, oh-my-pi ("omp") the other. */
 export type DialectName = "pi" | "omp";
@@ -55,27 +56,15 @@ function hasOmpFields(header: SessionHeader): boolean {
   return ompHeaderFields.some((field) => Object.hasOwn(header, field));
 }
 
-/** Types of entries that only omp writes. */
-const ompTypes: readonly string[] = [
-  "title_change",
-  "ttsr_injection",
-  "session_init",
-  "mode_change",
-  "service_tier_change",
-  "credential_pin",
-  "model_usage",
-  "reset_boundary",
-  "archive",
-];
 const piTypes: readonly string[] = ["session_info", "usage", "context_edit"];
 /** Types that both write, in different words. */
 const sharedTypes: readonly string[] = ["model_change", "compaction", "branch_summary"];
 
 /** All types by which a dialect may be told. */
-export const tellingTypes: readonly string[] = [...ompTypes, ...piTypes, ...sharedTypes];
+export const tellingTypes: readonly string[] = [...ompEntryTypes, ...piTypes, ...sharedTypes];
 
 const typesOf: ReadonlyMap<unknown, DialectName> = new Map([
-  ...ompTypes.map((type) => [type, "omp"] as const),
+  ...ompEntryTypes.map((type) => [type, "omp"] as const),
   ...piTypes.map((type) => [type, "pi"] as const),
 ]);
 

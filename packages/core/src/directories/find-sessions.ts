@@ -1,7 +1,7 @@
 /**
- * The sessions below directories, of all agents: session files with their exact facts, from the
- * catalogs of their directories where nothing changed, and ConnectOnion files by what stands at
- * their top. A file that cannot be read is left out.
+ * The sessions of pi, omp and ConnectOnion below directories: session files with their exact facts,
+ * from the catalogs of their directories where nothing changed, and ConnectOnion files by what
+ * stands at their top. A file that cannot be read is left out.
  */
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";

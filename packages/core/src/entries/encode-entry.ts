@@ -6,7 +6,7 @@
 import type { JsonObject } from "@branchlog/streaming";
 import { invalidArgument } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
-import type { EntryDraft } from "./entry-draft.ts";
+import type { AnyDraft } from "./entry-draft.ts";
 import { isKnownEntryType, type SessionEntry } from "./entry-types.ts";
 import { guardEncoding, objectText, stringText } from "./json-text.ts";
 import { orderedFields } from "./ordered-fields.ts";
@@ -74,7 +74,7 @@ const payloadKeys: { readonly [T in SessionEntry["type"]]: readonly string[] } =
  * has no type, has the type `session`, or has an id, parentId or timestamp. Nothing else.
  */
 export function encodeDraft(
-  draft: EntryDraft,
+  draft: AnyDraft,
   timestamp: string,
   translate?: DraftTranslation,
 ): EncodedDraft {
@@ -129,7 +129,7 @@ export function spliceDraft(encoded: EncodedDraft, id: string, parentId: string 
  * @throws As {@link encodeDraft} and {@link spliceDraft}.
  */
 export function entryFromDraft(
-  draft: EntryDraft,
+  draft: AnyDraft,
   id: string,
   parentId: string | null,
   timestamp: string,
@@ -144,7 +144,7 @@ interface DraftParts {
   readonly payload: Record<string, unknown>;
 }
 
-function readDraft(draft: EntryDraft): DraftParts {
+function readDraft(draft: AnyDraft): DraftParts {
   if (typeof draft !== "object" || draft === null)
     throw invalidArgument("A draft must be an object");
   const type = guardEncoding("The draft", (): unknown => draft.type);

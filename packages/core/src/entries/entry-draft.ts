@@ -5,6 +5,7 @@
 import type { Usage, UserContent } from "./content-types.ts";
 import type { ContextEditReplacement } from "./entry-types.ts";
 import type { AgentMessage, SystemMessage } from "./message-types.ts";
+import type { OmpEntryType } from "./omp-entry-types.ts";
 
 /** What no draft has: the log decides on these. Present at run time: `ERR_INVALID_ARGUMENT`. */
 export interface DraftBase {
@@ -22,7 +23,10 @@ export interface MessageDraft extends DraftBase {
 /** A change of the thinking level. */
 export interface ThinkingLevelChangeDraft extends DraftBase {
   readonly type: "thinking_level_change";
-  readonly thinkingLevel: string;
+  /** omp: null where the level is that of the settings. */
+  readonly thinkingLevel: string | null;
+  /** omp: what the user chose, `auto` or a level. */
+  readonly configured?: string | null | undefined;
 }
 
 /** A change of the model. */
@@ -43,6 +47,14 @@ export interface CompactionDraft extends DraftBase {
   readonly usage?: Usage | undefined;
   readonly fromHook?: boolean | undefined;
   readonly systemMessage?: SystemMessage | undefined;
+  /** omp: the summary in few words, for the user interface. */
+  readonly shortSummary?: string | undefined;
+  /** omp: what `fromHook` is in pi. */
+  readonly fromExtension?: boolean | undefined;
+  /** omp: the last entry that a provider's own replay, in `preserveData`, stands for. */
+  readonly providerReplayThroughEntryId?: string | undefined;
+  /** omp: what extensions keep across the compaction. */
+  readonly preserveData?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A summary of the branch that is being left. */
@@ -53,6 +65,8 @@ export interface BranchSummaryDraft extends DraftBase {
   readonly details?: unknown;
   readonly usage?: Usage | undefined;
   readonly fromHook?: boolean | undefined;
+  /** omp: what `fromHook` is in pi. */
+  readonly fromExtension?: boolean | undefined;
 }
 
 /** State of an extension. */
@@ -69,6 +83,8 @@ export interface CustomMessageDraft extends DraftBase {
   readonly content: string | readonly UserContent[];
   readonly display: boolean;
   readonly details?: unknown;
+  /** omp: in whose name it was said. */
+  readonly attribution?: "user" | "agent" | undefined;
 }
 
 /** A bookmark; without a label, or with an empty one, it is cleared. */
@@ -115,15 +131,37 @@ export type KnownDraft =
   | UsageDraft
   | ContextEditDraft;
 
-/** A draft of any other type, written with its fields in their order. Not the type `session`. */
+/** The change of a model in the words of omp; absent role: that of the conversation. */
+export interface OmpModelChangeDraft extends DraftBase {
+  readonly type: "model_change";
+  readonly model: string;
+  readonly role?: string | undefined;
+}
+
+/** A draft of a type that only omp writes, with its fields in their order. */
+export interface OmpDraft extends DraftBase {
+  readonly type: OmpEntryType;
+  readonly [key: string]: unknown;
+}
+
+/** A draft of a type of your own, with its fields in their order. */
+export interface NamespacedDraft extends DraftBase {
+  /** What is before the first colon is not empty. */
+  readonly type: `${string}:${string}`;
+  readonly [key: string]: unknown;
+}
+
+/** A draft of a type of pi or omp, or of one in a namespace. */
+export type EntryDraft = KnownDraft | OmpModelChangeDraft | OmpDraft | NamespacedDraft;
+
+/**
+ * A draft of any type, written with its fields in their order; not of the type `session`. Typed
+ * so, it can be appended only with the option `allowUnknownType`.
+ */
 export interface UnknownDraft extends DraftBase {
   readonly type: string;
   readonly [key: string]: unknown;
 }
 
-/**
- * Any draft. Because of {@link UnknownDraft} a misspelt field of a known type passes the compiler,
- * and is refused as it is appended: `ERR_INVALID_ARGUMENT`. To hear of it from the compiler, say
- * `satisfies KnownDraft`.
- */
-export type EntryDraft = KnownDraft | UnknownDraft;
+/** Any draft. A field that a known type lacks is refused as it is appended. */
+export type AnyDraft = EntryDraft | UnknownDraft;

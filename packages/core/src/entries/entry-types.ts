@@ -217,6 +217,9 @@ const knownTypes = {
   context_edit: true,
 } satisfies Record<SessionEntry["type"], true>;
 
+/** The types of {@link SessionEntry}. */
+export const knownEntryTypes: readonly string[] = Object.keys(knownTypes);
+
 /** Whether `type` is one of {@link SessionEntry}. */
 export function isKnownEntryType(type: string): type is SessionEntry["type"] {
   return Object.hasOwn(knownTypes, type);

@@ -1,6 +1,6 @@
 /**
- * The entries that only omp writes, under its names. Types only: to everything but omp's face they
- * are entries of types that are not known, kept and handed out as stored.
+ * The entries that only omp writes, under its names. To everything but omp's face they are entries
+ * that are kept and handed out as stored.
  */
 import type { SessionEntry, SessionEntryBase } from "./entry-types.ts";
 
@@ -68,3 +68,26 @@ export type OmpSessionEntry =
   | ServiceTierChangeEntry
   | ResetBoundaryEntry
   | ArchiveEntry;
+
+/** The types of entries that only omp writes; of some, the fields are not described above. */
+export const ompEntryTypes = [
+  "title_change",
+  "ttsr_injection",
+  "session_init",
+  "mode_change",
+  "service_tier_change",
+  "credential_pin",
+  "model_usage",
+  "reset_boundary",
+  "archive",
+] as const;
+
+/** One of {@link ompEntryTypes}. */
+export type OmpEntryType = (typeof ompEntryTypes)[number];
+
+const ompTypes: ReadonlySet<string> = new Set(ompEntryTypes);
+
+/** Whether `type` is one of {@link ompEntryTypes}. */
+export function isOmpEntryType(type: string): type is OmpEntryType {
+  return ompTypes.has(type);
+}

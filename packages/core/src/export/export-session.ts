@@ -58,7 +58,11 @@ export async function* markdownPieces(
   { at, signal, ...options }: ExportOptions = {},
 ): AsyncGenerator<string, void, undefined> {
   const engine = await Engine.open(source, { ...options, access: "read" }, signal);
-  yield* piecesOfOneLog(engine, markdownTexts(engine, at, signal));
+  try {
+    yield* piecesOfOneLog(engine, markdownTexts(engine, at, signal));
+  } finally {
+    engine.release();
+  }
 }
 
 async function* markdownTexts(
@@ -103,7 +107,11 @@ async function* countedPieces(
   counts: ConversionCounts,
 ): AsyncGenerator<Buffer, void, undefined> {
   const engine = await Engine.open(source, { ...options, access: "read" }, signal);
-  yield* piecesOfOneLog(engine, linearBytes(engine, at, { signal, counts }));
+  try {
+    yield* piecesOfOneLog(engine, linearBytes(engine, at, { signal, counts }));
+  } finally {
+    engine.release();
+  }
 }
 
 async function* linearBytes(

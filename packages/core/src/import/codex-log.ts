@@ -22,7 +22,7 @@ export interface CodexLine {
 interface Position {
   readonly id: string;
   readonly model: string;
-  readonly thinkingLevel: string;
+  readonly thinkingLevel: string | null;
 }
 
 interface PendingAnswer {
@@ -57,7 +57,7 @@ export class CodexLog {
     return this.#tail.model;
   }
 
-  get thinkingLevel(): string {
+  get thinkingLevel(): string | null {
     return this.#tail.thinkingLevel;
   }
 

@@ -6,6 +6,7 @@
 import { isUtf8 } from "node:buffer";
 import { basename, resolve } from "node:path";
 import type { FileRecord } from "@branchlog/streaming";
+import type { SourceKind } from "../dialects/foreign-record.ts";
 import { currentVersion } from "../dialects/header.ts";
 import { changedNumber } from "../entries/exact-numbers.ts";
 import { requireOptions, requireText } from "../argument-checks.ts";
@@ -19,7 +20,7 @@ import { changedText, LineTally } from "./line-tally.ts";
 import type { ImportDiagnostic, LineOutcome, SkipReason } from "./line-tally.ts";
 import { LogBuilder } from "./log-builder.ts";
 import { sessionIdFor } from "./source-facts.ts";
-import type { SourceFacts, SourceKind } from "./source-facts.ts";
+import type { SourceFacts } from "./source-facts.ts";
 import type { MappingSetting, SourceMapping } from "./source-mapping.ts";
 import { damageOf, readHead, sourceCheck, sourceLines, sourceSize } from "./source-reader.ts";
 

@@ -3,12 +3,6 @@
 /** Longest source line that is read: the rest of a string's room is left to what is made of it. */
 export const sourceLineBytesMax: number = 256 * 1024 * 1024;
 
-/** Lines at the start of a source that are searched for its kind, id and directory. */
-export const headLinesMax: number = 2_000;
-
-/** Bytes of these lines that are held until the search is over. */
-export const headBytesMax: number = 16 * 1024 * 1024;
-
 /** Levels of a record: well below what the stack of `JSON.stringify` takes. */
 export const recordDepthMax: number = 500;
 

@@ -1,13 +1,8 @@
-/**
- * Recognises the kind of a source by its records, and gathers what the header of its log needs: id,
- * directory, start. Pure.
- */
+/** Gathers from the records of a source what the header of its log needs: id, directory, start. */
 import type { JsonObject } from "@branchlog/streaming";
+import type { SourceKind } from "../dialects/foreign-record.ts";
+import { objectAt, stringAt, timeAt } from "../entries/json-fields.ts";
 import { isValidSessionId } from "../entries/session-id.ts";
-import { isObject, objectAt, stringAt, timeAt } from "../entries/json-fields.ts";
-
-/** The agents whose sessions are read. */
-export type SourceKind = "claude" | "codex";
 
 /** What is known of a source from its beginning. */
 export interface SourceFacts {
@@ -22,29 +17,6 @@ export interface SourceFacts {
   readonly agentVersion: string | undefined;
   /** What else the agent noted about the session. */
   readonly meta: JsonObject | undefined;
-}
-
-const codexTypes: ReadonlySet<string> = new Set([
-  "session_meta",
-  "turn_context",
-  "response_item",
-  "event_msg",
-  "compacted",
-]);
-
-/** Records of Claude Code that have neither a place in the tree nor a session id. */
-const claudeTypes: ReadonlySet<string> = new Set(["summary", "file-history-snapshot"]);
-
-/** Whose record it is; undefined if nothing tells. */
-export function kindOf(record: JsonObject): SourceKind | undefined {
-  const type = stringAt(record, "type");
-  if (type === undefined) return undefined;
-  if (codexTypes.has(type) && isObject(record["payload"])) return "codex";
-  const isClaude =
-    claudeTypes.has(type) ||
-    typeof record["sessionId"] === "string" ||
-    ("parentUuid" in record && typeof record["uuid"] === "string");
-  return isClaude ? "claude" : undefined;
 }
 
 /** Gathers facts, record by record, until all are known. */

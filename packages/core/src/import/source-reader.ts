@@ -6,17 +6,20 @@ import { statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { records } from "@branchlog/streaming";
 import type { FileRecord, ReadFileOptions } from "@branchlog/streaming";
+import { kindOf, transcriptNames } from "../dialects/foreign-record.ts";
+import type { SourceKind } from "../dialects/foreign-record.ts";
 import { BranchlogError } from "../errors.ts";
 import { isStillThere, rememberedBytes } from "../session/log-identity.ts";
 import { logChanged } from "../session/same-log.ts";
 import { errorCodeOf } from "../store/creation-errors.ts";
 import { LogFile } from "../store/log-file.ts";
 import { nodeFileSystem } from "../store/node-file-system.ts";
-import { headBytesMax, headLinesMax, recordDepthMax } from "./limits.ts";
+import { headBytesMax, headLinesMax } from "../limits.ts";
+import { recordDepthMax } from "./limits.ts";
 import type { LineOutcome } from "./line-tally.ts";
 import { isDeeper } from "../entries/json-fields.ts";
-import { FactsGatherer, kindOf } from "./source-facts.ts";
-import type { SourceFacts, SourceKind } from "./source-facts.ts";
+import { FactsGatherer } from "./source-facts.ts";
+import type { SourceFacts } from "./source-facts.ts";
 
 /** The first lines of a source, and what they tell. */
 export interface SourceHead {
@@ -117,18 +120,17 @@ export function damageOf(line: FileRecord): Exclude<LineOutcome, "held" | "impor
   return line.terminated ? line.reason : "torn";
 }
 
-const agents: Readonly<Record<SourceKind, string>> = {
-  claude: "a transcript of Claude Code",
-  codex: "a rollout of Codex",
-};
-
 function notA(
   wanted: SourceKind | "auto",
   path: string,
   found: SourceKind | undefined,
 ): BranchlogError {
-  const wish = wanted === "auto" ? `${agents.claude} or ${agents.codex}` : agents[wanted];
-  const what = found === undefined ? "no line of it is a record of one" : `it is ${agents[found]}`;
+  const wish =
+    wanted === "auto"
+      ? `${transcriptNames.claude} or ${transcriptNames.codex}`
+      : transcriptNames[wanted];
+  const what =
+    found === undefined ? "no line of it is a record of one" : `it is ${transcriptNames[found]}`;
   const message = `${path} is not ${wish}: ${what}. Nothing was written.`;
   return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }

@@ -1,6 +1,6 @@
 /**
- * What was found wrong with a log while reading it. Damage is never an exception: the bad line
- * stays where it is, is skipped, and is reported here. The list is bounded for each kind, so that
+ * What was found in a log while reading it. Damage is never an exception: the bad line stays where
+ * it is, is skipped, and is reported here. The list is bounded for each kind, so that
  * much of one never hides the others; the counts go on.
  */
 import { diagnosticsMax } from "../limits.ts";
@@ -12,7 +12,8 @@ import { diagnosticsMax } from "../limits.ts";
  * `missing-parent`: an entry names a parent that the log does not hold. `cycle`: entries that are
  * each other's ancestors; one that is its own parent is a root, and only `verify` reports it.
  * `lost-entries`: entries that this session appended are gone. `malformed-body`: an entry whose
- * content the model's context cannot use.
+ * content the model's context cannot use. `unknown-type`: entries of a type that is neither
+ * pi's nor omp's and has no namespace, one finding for each type; it is no damage.
  */
 export type DiagnosticKind =
   | "bad-line"
@@ -24,7 +25,8 @@ export type DiagnosticKind =
   | "missing-parent"
   | "cycle"
   | "lost-entries"
-  | "malformed-body";
+  | "malformed-body"
+  | "unknown-type";
 
 /** One finding. Offsets and lengths are bytes in the log; lines count from 1. */
 export interface Diagnostic {
@@ -38,6 +40,10 @@ export interface Diagnostic {
   readonly line?: number;
   /** The entry concerned, if it has an id. */
   readonly id?: string;
+  /** Of an `unknown-type`: the type. */
+  readonly type?: string;
+  /** Of an `unknown-type`: how many entries have it; the place is that of the first. */
+  readonly count?: number;
 }
 
 /** Diagnostics as they are saved. */

@@ -8,6 +8,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { readSessionHeaderSync } from "../catalog/header-search.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
+import { transcriptErrorAt } from "../session/foreign-transcript.ts";
 
 /** A session file that may be deleted. */
 export interface DeletableFile {
@@ -34,6 +35,8 @@ export function deletableFile(path: string): DeletableFile {
   const canonical = join(realpathSync(dirname(named)), basename(named));
   const header = headerOf(canonical);
   if (header !== undefined) return { path: canonical, header, stats };
+  const foreign = transcriptErrorAt(canonical);
+  if (foreign !== undefined) throw foreign;
   const message = `${named} has no readable session header, so it may be anything.`;
   throw refused("ERR_NOT_A_SESSION", named, message);
 }

@@ -11,6 +11,8 @@ import { engineSettings } from "../session/engine-options.ts";
 import type { EngineOptions } from "../session/engine-options.ts";
 import { acquireLock } from "../session/lock-wait.ts";
 import { runSync } from "../session/steps.ts";
+import { descriptorPoolOf } from "../store/descriptor-pool.ts";
+import { removeAbandonedTickets } from "../store/lock-queue.ts";
 import { nodeFileSystem } from "../store/node-file-system.ts";
 import type { HeldLock, Ports } from "../store/ports.ts";
 import { deletableFile, isStillAt } from "./deletable-file.ts";
@@ -60,10 +62,12 @@ export async function deleteSession(
   const file = deletableFile(requireText("The path", path));
   const held = options.force === true ? null : lockOf(file.path, ports);
   try {
+    descriptorPoolOf(nodeFileSystem).closePath(file.path);
     const { removed, kept } = sidecarsOf(file.path, options.checkpointDir);
     if (!isStillAt(file)) throw replaced(file.path);
     const how = (await moveToTrash(file.path)) ? "trash" : unlink(file);
     await new CatalogStore("auto").forget(file.path);
+    removeAbandonedTickets(file.path);
     return { path: file.path, id: file.header.id, how, removed: removeFiles(removed), kept };
   } finally {
     held?.releaseSync();

@@ -5,6 +5,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { lockStaleMs } from "../limits.ts";
+import { isLiveProcess } from "../store/live-process.ts";
 
 /**
  * The lock that omp holds on a session file, or undefined. One of a process that is gone does not
@@ -22,19 +23,9 @@ function isHeld(lock: string, nowMs: number): boolean {
     if (!stats.isFile()) return false;
     if (nowMs - stats.mtimeMs < lockStaleMs) return true;
     const pid = /^\d+/.exec(readFileSync(lock, "latin1"))?.[0];
-    return pid !== undefined && isAlive(Number(pid));
+    return pid !== undefined && isLiveProcess(Number(pid));
   } catch {
     // It is gone, or says nothing.
     return false;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // It is there, but another user's.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

@@ -5,6 +5,7 @@
 import { readdirSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { checkpointPath } from "../checkpoint/checkpoint-file.ts";
+import { hashedName } from "../store/sidecar-path.ts";
 
 /** Paths of the files beside a session. */
 export interface Sidecars {
@@ -24,8 +25,10 @@ export function sidecarsOf(path: string, checkpointDir: string | undefined): Sid
     checkpointDir === undefined ? [] : [checkpointPath(path, checkpointDir)];
   const kept: string[] = [];
   const artifacts = name.replace(/\.jsonl$/, "");
+  const stems = [name, hashedName(name), hashedName(`${name}.ckpt`)];
   for (const place of readdirSync(directory, { withFileTypes: true })) {
-    const ending = place.name.startsWith(name) ? place.name.slice(name.length) : "";
+    const stem = stems.find((beginning) => place.name.startsWith(beginning)) ?? place.name;
+    const ending = place.name.slice(stem.length);
     if (place.isFile() && removedForms.test(ending)) removed.push(join(directory, place.name));
     const isArtifacts = place.isDirectory() && place.name === artifacts && artifacts !== name;
     if (isArtifacts || keptForms.test(ending)) kept.push(join(directory, place.name));

@@ -13,7 +13,6 @@ import { requireKnownVersion } from "../session/open-outcome.ts";
 import { runAsync } from "../session/steps.ts";
 import { verifyLog } from "../session/verify.ts";
 import { publish, temporaryPath, writeFully } from "../store/create-log.ts";
-import { descriptorPoolOf } from "../store/descriptor-pool.ts";
 import { makeDurableDirectory } from "../store/durable-directory.ts";
 import { LogFile } from "../store/log-file.ts";
 import type { FileSystem } from "../store/ports.ts";
@@ -72,7 +71,7 @@ export async function applyRepair(
   const temporary = temporaryPath(ports, target);
   try {
     signal?.throwIfAborted();
-    return await repairThrough(temporary, job);
+    return await file.whileRetained(() => repairThrough(temporary, job));
   } catch (error) {
     const isOurs = error instanceof BranchlogError && error.code !== "ERR_CREATE_FAILED";
     if (isOurs || signal?.aborted === true) throw error;
@@ -122,8 +121,8 @@ async function writeCopy({ plan, file, settings, signal }: RepairJob, fd: number
 
 /** Opens the copy and verifies every byte of it, as anybody would who knows nothing of the plan. */
 async function checkCopy({ plan, settings, signal }: RepairJob, path: string): Promise<void> {
+  const engine = await Engine.open(path, { ...settings, access: "read" }, signal);
   try {
-    const engine = await Engine.open(path, { ...settings, access: "read" }, signal);
     const report = await verifyLog(engine, signal);
     const { repaired, remaining } = plan;
     const isAsPlanned =
@@ -137,7 +136,7 @@ async function checkCopy({ plan, settings, signal }: RepairJob, path: string): P
       report.cycleCount === remaining.cycleCount;
     if (!isAsPlanned) throw new Error("the repaired copy is not what was planned");
   } finally {
-    descriptorPoolOf(settings.ports.fs).closePath(path);
+    engine.release();
   }
 }
 

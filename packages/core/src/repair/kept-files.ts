@@ -7,6 +7,7 @@ import { createLog, isLinkUnsupported } from "../store/create-log.ts";
 import { errorCodeOf, logExists } from "../store/creation-errors.ts";
 import { isSameFile } from "../store/file-identity.ts";
 import type { FileStat, FileSystem, Ports } from "../store/ports.ts";
+import { sidecarPath } from "../store/sidecar-path.ts";
 import { keptNamesMax } from "./limits.ts";
 
 const copiedBytes = 1024 * 1024;
@@ -20,7 +21,7 @@ export interface KeptOriginal {
 
 /** Gives the file at `path` a second name that says that it is from before the repair. */
 export function keepOriginal(ports: Ports, path: string, original: FileStat): KeptOriginal {
-  return firstFree(`${path}.before-repair`, (name) => {
+  return firstFree(path, ".before-repair", (name) => {
     const taken = ports.fs.statSync(name);
     if (taken === null) linkOrCopy(ports, path, name);
     else if (!isSameFile(taken, original)) return null;
@@ -55,23 +56,23 @@ function* chunksOf(fs: FileSystem, path: string): Generator<Buffer> {
 
 /** Creates a file of these bytes beside the log; returns its path. */
 export function createSalvage(ports: Ports, path: string, chunks: () => Iterable<Buffer>): string {
-  return firstFree(`${path}.salvage`, (name) => {
+  return firstFree(path, ".salvage", (name) => {
     if (ports.fs.statSync(name) !== null) return null;
     createLog(ports, name, chunks());
     return name;
   });
 }
 
-/** The first result of `take` for `name`, `name-2`, `name-3`, …; null means: the name is taken. */
-function firstFree<T>(name: string, take: (name: string) => T | null): T {
+/** The first result of `take` for the names with no number, `-2`, `-3`, …; null: it is taken. */
+function firstFree<T>(path: string, ending: string, take: (name: string) => T | null): T {
   for (let number = 1; number <= keptNamesMax; number += 1) {
     try {
-      const taken = take(number === 1 ? name : `${name}-${number}`);
+      const taken = take(sidecarPath(path, number === 1 ? ending : `${ending}-${number}`));
       if (taken !== null) return taken;
     } catch (error) {
       // Somebody took the name since the look at it.
       if (!isBranchlogError(error, "ERR_LOG_EXISTS")) throw error;
     }
   }
-  throw new Error(`there are ${keptNamesMax} files named ${name} already`);
+  throw new Error(`there are ${keptNamesMax} files named ${path}${ending} already`);
 }

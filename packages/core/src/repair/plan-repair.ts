@@ -8,6 +8,7 @@ import { BranchlogError } from "../errors.ts";
 import { yieldEveryMs } from "../limits.ts";
 import { engineSettings } from "../session/engine-options.ts";
 import type { EngineOptions } from "../session/engine-options.ts";
+import { requireNoTranscript } from "../session/foreign-transcript.ts";
 import { identityOf } from "../session/log-identity.ts";
 import { requireFile, requireHeader } from "../session/open-outcome.ts";
 import { LogFile } from "../store/log-file.ts";
@@ -37,17 +38,27 @@ export interface PlanOptions extends Pick<EngineOptions, "ports" | "lineBytesMax
  * Plans the repair of a log. Costs a pass over its bytes; memory grows with its entries and its
  * damage, not with its bytes.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`, `ERR_LOG_UNREADABLE`;
- * `ERR_NOT_A_SESSION` if there is neither a header, nor its remains, nor an entry;
+ * `ERR_NOT_A_SESSION` if there is neither a header, nor its remains, nor an entry, or if another
+ * agent wrote the file;
  * `ERR_LOG_CHANGED` if it becomes shorter while it is read.
  * @example
  * const plan = await planRepair("session.jsonl");
  * if (plan.changes.length > 0) await applyRepair(plan);
  */
 export async function planRepair(path: string, options: PlanOptions = {}): Promise<RepairPlan> {
-  const { ports, lineBytesMax } = engineSettings(options);
+  const { ports } = engineSettings(options);
   const named = new LogFile(ports.fs, path);
   const stat = requireFile(named.path, named.statSync());
   const file = named.adopted(stat);
+  return file.whileRetained(() => planOfFile(file, stat, options));
+}
+
+async function planOfFile(
+  file: LogFile,
+  stat: FileStat,
+  options: PlanOptions,
+): Promise<RepairPlan> {
+  const { ports, lineBytesMax } = engineSettings(options);
   const builder = new PlanBuilder(file, lineBytesMax);
   const framer = new LineFramer({ lineBytesMax });
   const range = { from: 0, to: stat.size, yieldEveryMs, signal: options.signal };
@@ -59,7 +70,9 @@ export async function planRepair(path: string, options: PlanOptions = {}): Promi
     cwd: options.cwd,
     newId: () => ports.ids.sessionId(),
   });
-  if (header === undefined) requireHeader(file.path, builder.repaired.indexer, stat.size);
+  // Records of another agent may look like entries of version 1, but no header makes them that.
+  if (header === undefined) requireHeader(file, builder.repaired.indexer, stat.size);
+  else requireNoTranscript(file.path, file, stat.size);
   return planOf(builder, file, stat, { header, bridge: options.bridge ?? false });
 }
 

@@ -10,6 +10,14 @@ import type { EntryForm } from "../dialects/header.ts";
 /** What a record is by its form. */
 export type RecordKind = "header" | "entry" | "other";
 
+/** What version 1 has: it knows no extensions. */
+const legacyTypes: ReadonlySet<string> = new Set([
+  "message",
+  "thinking_level_change",
+  "model_change",
+  "compaction",
+]);
+
 /**
  * The kind of a record in a log of that form; without one, an entry of any form is an entry.
  * Stricter than reading, since it has to tell records from objects inside of records.
@@ -20,7 +28,9 @@ export function recordKind(value: JsonObject, form: EntryForm | undefined): Reco
   if (type === "session") return readHeader(value).kind === "header" ? "header" : "other";
   if (form !== 1 && typeof id === "string" && isLink(value["parentId"])) return "entry";
   const isLegacy = id === undefined && typeof timestamp === "string" && type !== "title";
-  return (form === 1 || form === undefined) && isLegacy ? "entry" : "other";
+  // Logs of all kinds have lines with a type and a time: without a header, only known types count.
+  const isKnown = form === 1 || (form === undefined && legacyTypes.has(type));
+  return isLegacy && isKnown ? "entry" : "other";
 }
 
 /** Whether a stored value can be the parent of an entry. */

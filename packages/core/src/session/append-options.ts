@@ -1,8 +1,11 @@
 /** What a caller says about an append, and the request that it makes. */
-import type { EntryDraft } from "../entries/entry-draft.ts";
+import type { AnyDraft } from "../entries/entry-draft.ts";
+import type { DraftTranslation } from "../entries/encode-entry.ts";
+import { requireNamedType } from "../entries/named-types.ts";
 import { requireFields } from "../entries/required-fields.ts";
 import {
   invalidArgument,
+  requireBoolean,
   requireList,
   requireOneOf,
   requireOptions,
@@ -23,23 +26,37 @@ export interface AppendOptions {
   readonly expectedTail?: string | null;
   /** The id to give the entry; appending it again writes nothing and says where it is. */
   readonly id?: string;
+  /** Accepts types that are neither those of pi and omp nor have a namespace. Default false. */
+  readonly allowUnknownType?: boolean;
   /** Gives up waiting for the lock; nothing is written then. */
   readonly signal?: AbortSignal;
 }
 
+/** Options that say by themselves whether types are checked: their drafts may have any. */
+export type AnyTypeOptions<O extends Partial<AppendOptions> = AppendOptions> = O &
+  Required<Pick<AppendOptions, "allowUnknownType">>;
+
+const checkTypeAndFields: DraftTranslation = (draft) => requireFields(requireNamedType(draft));
+
 /**
  * The request to append drafts, each the parent of the next. Code of the caller runs here, and not
  * later.
- * @throws As `encodeDraft`, `requireFields` and `appendItem`; `ERR_INVALID_ARGUMENT` for options
- * that are none.
+ * @throws As `encodeDraft`, `requireNamedType`, `requireFields` and `appendItem`;
+ * `ERR_INVALID_ARGUMENT` for options that are none.
  */
 export function requestOf(
   engine: Engine,
-  drafts: readonly EntryDraft[],
+  drafts: readonly AnyDraft[],
   options: AppendOptions,
 ): AppendRequest {
   const timestamp = isoText(engine.settings.ports.clock.now());
-  const { onDiverged = "branch", expectedTail, id } = requireOptions(options);
+  const {
+    onDiverged = "branch",
+    expectedTail,
+    id,
+    allowUnknownType = false,
+  } = requireOptions(options);
+  const isAnyType = requireBoolean("allowUnknownType", allowUnknownType);
   requireOneOf("onDiverged", onDiverged, ["branch", "follow", "reject"]);
   if (typeof (expectedTail ?? "") !== "string") {
     throw invalidArgument(`expectedTail must be an id or null, not ${shown(expectedTail)}`);
@@ -47,7 +64,7 @@ export function requestOf(
   const parent = parentChoice(options.parent ?? "leaf");
   const items = requireList("The drafts", drafts).map((draft, i) =>
     appendItem(
-      engine.encode(draft, timestamp, requireFields),
+      engine.encode(draft, timestamp, isAnyType ? requireFields : checkTypeAndFields),
       i === 0 ? parent : { kind: "leaf" },
       id,
     ),

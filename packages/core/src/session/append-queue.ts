@@ -16,7 +16,6 @@ import { deferred } from "./deferred.ts";
 import type { Deferred } from "./deferred.ts";
 import type { Engine } from "./engine.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
-import { lockPauseMs } from "./lock-wait.ts";
 import { runAsync } from "./steps.ts";
 
 /** What a job takes in memory besides the bytes of its entries, roughly. */
@@ -140,18 +139,16 @@ export class AppendQueue {
   }
 
   /**
-   * A lock that was kept for its time goes back, and the event loop goes on, before another session
-   * of this process has its turn. If other processes want the lock, these wait as long as they do,
-   * who would hardly ever get it else.
+   * A lock that was kept for its time is released, and the event loop gets a turn, before another
+   * session of this process appends. Processes that wait for the lock are then in front.
    */
   async #standBack(): Promise<void> {
     const { path, settings } = this.#engine;
-    const { clock, ids, lock } = settings.ports;
+    const { clock, lock } = settings.ports;
     const { lease } = sharingOf(lock);
-    const nowMs = clock.monotonicMs();
-    if (!lease.isOverdue(path, nowMs)) return;
+    if (!lease.isOverdue(path, clock.monotonicMs())) return;
     lease.release();
-    await (lease.hasRivals(path, nowMs) ? clock.sleep(lockPauseMs(ids)) : nextTurn());
+    await nextTurn();
   }
 
   /**

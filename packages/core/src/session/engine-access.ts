@@ -1,6 +1,6 @@
 /**
- * The engine of one session, until the session is closed. An engine has nothing to close; a session
- * that was closed must not be used by mistake all the same.
+ * The engine of one session, until the session is closed: after that only what is watched is read,
+ * a last time.
  */
 import { BranchlogError } from "../errors.ts";
 import type { Engine } from "./engine.ts";

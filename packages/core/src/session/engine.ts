@@ -1,7 +1,8 @@
 /**
  * The engine of one open log: reading, appending and the questions that need both index and bodies.
  * It is synchronous, or made of steps that either driver runs; `Session` and the faces of agents
- * are thin layers over it, each with its own leaf. An engine has nothing that must be closed.
+ * are thin layers over it, each with its own leaf. Its file stays open until it is released, or
+ * collected.
  */
 import type { BodyReader } from "../bodies/body-reader.ts";
 import { ompEntryIdLength } from "../dialects/dialect.ts";
@@ -10,7 +11,7 @@ import { translationTo } from "../dialects/draft-dialect.ts";
 import { encodeDraft } from "../entries/encode-entry.ts";
 import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import { encodeHeader } from "../entries/encode-header.ts";
-import type { EntryDraft } from "../entries/entry-draft.ts";
+import type { AnyDraft } from "../entries/entry-draft.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
@@ -49,6 +50,8 @@ export class Engine {
   readonly checkpoints: Checkpoints;
   /** Tells of everything that happens to the log. */
   readonly changes: ChangeSignal = new ChangeSignal();
+  /** Closes the descriptors of the log unless other engines use them; reads open it again. */
+  readonly release: () => void;
   /** How far the log went at the owner's last own append, or at its opening. */
   #own = { generation: 1, rows: 0 };
   /** How far it went when the owner last looked at it. */
@@ -58,6 +61,7 @@ export class Engine {
     this.settings = settings;
     requireWords(pathOfLog, path);
     this.log = new TrackedLog(new LogFile(settings.ports.fs, path), settings, this.changes.notify);
+    this.release = this.log.file.retain(this);
     this.findings = new Findings(this.log, this.changes.notify);
     this.checkpoints = new Checkpoints(settings, this.log, this.changes);
     this.changes.listen(() => this.checkpoints.progressed());
@@ -71,9 +75,13 @@ export class Engine {
    */
   static openSync(path: string, options: EngineOptions = {}): Engine {
     const engine = new Engine(path, engineSettings(options));
-    engine.log.openSync(engine.checkpoints);
-    engine.markOwn();
-    engine.checkpoints.progressed();
+    try {
+      engine.log.openSync(engine.checkpoints);
+    } catch (error) {
+      engine.release();
+      throw error;
+    }
+    engine.#opened();
     return engine;
   }
 
@@ -84,9 +92,13 @@ export class Engine {
     signal?: AbortSignal,
   ): Promise<Engine> {
     const engine = new Engine(path, engineSettings(options));
-    await engine.log.open(signal, engine.checkpoints);
-    engine.markOwn();
-    engine.checkpoints.progressed();
+    try {
+      await engine.log.open(signal, engine.checkpoints);
+    } catch (error) {
+      engine.release();
+      throw error;
+    }
+    engine.#opened();
     return engine;
   }
 
@@ -105,6 +117,11 @@ export class Engine {
     requireWords(pathOfLog, path);
     createLog(ports, path, headerAndLines(encodeHeader(header), lines));
     return Engine.openSync(path, options);
+  }
+
+  #opened(): void {
+    this.markOwn();
+    this.checkpoints.progressed();
   }
 
   /** Canonical path of the log. */
@@ -129,7 +146,7 @@ export class Engine {
    * What a draft becomes when it is appended to this log.
    * @param check Sees what the draft says, and may refuse it.
    */
-  encode(draft: EntryDraft, timestamp: string, check?: DraftTranslation): EncodedDraft {
+  encode(draft: AnyDraft, timestamp: string, check?: DraftTranslation): EncodedDraft {
     const translate = translationTo(this.dialect);
     const checked: DraftTranslation = (said) => translate(check === undefined ? said : check(said));
     return encodeDraft(draft, timestamp, checked);

@@ -1,10 +1,12 @@
 /**
- * Everything that was found wrong with a log, in one list: what its lines are, what its tree lacks,
- * and bodies that a context could not use. The tree is looked over again only after it changed.
+ * Everything that was found in a log, in one list: what its lines are, what its tree lacks, bodies
+ * that a context could not use, and unknown types. The tree is looked over again only after it
+ * changed.
  */
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import { entryPlace } from "../index-table/entry-place.ts";
 import { orphanRows } from "../index-table/tree-walk.ts";
+import { unknownTypeDiagnostic, UnknownTypes } from "../index-table/unknown-types.ts";
 import { diagnosticsMax } from "../limits.ts";
 import type { ContextProblem } from "../projections/context-messages.ts";
 import { cycleRows } from "../projections/tree.ts";
@@ -23,6 +25,7 @@ export class Findings {
   #state: LogState | undefined;
   #treeAt = 0;
   #count = 0;
+  #unknown: UnknownTypes | undefined;
 
   /** @param onFound Called when a body turns out malformed. */
   constructor(log: TrackedLog, onFound: () => void) {
@@ -32,7 +35,8 @@ export class Findings {
 
   /**
    * All findings; each kind is bounded by `diagnosticsMax`. The same list until there are others.
-   * O(entries) after the tree changed but by entries below those that are there, else O(1).
+   * O(entries) after the tree changed but by entries below those that are there, else O(1), and
+   * O(entries that are new) in a log with unknown types.
    */
   all(): readonly Diagnostic[] {
     this.#forgetOthers();
@@ -40,13 +44,22 @@ export class Findings {
     const { index, indexer } = state;
     const treeAt = index.reshapedCount + index.strayCount;
     const isSameTree = state === this.#state && treeAt === this.#treeAt;
-    const count = indexer.diagnostics.entries.length + this.#malformed.size;
+    if (this.#unknown === undefined || state !== this.#state) {
+      this.#unknown = new UnknownTypes(indexer);
+    }
+    const unknown = this.#unknown;
+    const count = indexer.diagnostics.entries.length + this.#malformed.size + unknown.entryCount;
     if (isSameTree && count === this.#count) return this.#all;
     if (!isSameTree) this.#tree = this.#lookOverTree();
     this.#state = state;
     this.#treeAt = treeAt;
     this.#count = count;
-    this.#all = [...indexer.diagnostics.entries, ...this.#tree, ...this.#malformed.values()];
+    this.#all = [
+      ...indexer.diagnostics.entries,
+      ...this.#tree,
+      ...this.#malformed.values(),
+      ...unknown.list().map((type) => unknownTypeDiagnostic(type)),
+    ];
     return this.#all;
   }
 

@@ -10,6 +10,7 @@ import { entryForm } from "../dialects/header.ts";
 import { BranchlogError } from "../errors.ts";
 import { removeQuietly, temporaryPath, writeFully } from "../store/create-log.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
+import { sidecarPath } from "../store/sidecar-path.ts";
 import { acquireLock } from "./lock-wait.ts";
 import { migratedChunks } from "./migrated-bytes.ts";
 import { portStep } from "./steps.ts";
@@ -137,7 +138,7 @@ function keepOriginal(fs: FileSystem, { file: { path }, state }: TrackedLog): st
   const version = entryForm(state.indexer.header?.version ?? 1);
   for (let number = 1; number <= backupNamesMax; number += 1) {
     const suffix = number === 1 ? "" : `-${number}`;
-    const name = `${path}.v${version}-original${suffix}`;
+    const name = sidecarPath(path, `.v${version}-original${suffix}`);
     const taken = fs.statSync(name);
     if (taken !== null && taken.ino !== original.ino) continue;
     if (taken === null) fs.linkSync(path, name);

@@ -1,11 +1,13 @@
 /**
- * Says what a file turned out to be when it was read as a log: a session, or one of five outcomes
- * that are not. Pure; nothing was written, whatever the answer.
+ * Says what a file turned out to be when it was read as a log: a session, or one of six outcomes
+ * that are not. Nothing was written, whatever the answer.
  */
 import { currentVersion } from "../dialects/header.ts";
 import { BranchlogError } from "../errors.ts";
 import type { IndexedHeader, LogIndexer } from "../index-table/log-indexer.ts";
+import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
+import { requireNoTranscript } from "./foreign-transcript.ts";
 
 /**
  * What is at the path, if it is a file.
@@ -23,19 +25,22 @@ export function requireFile(path: string, stat: FileStat | null): FileStat {
 }
 
 /**
- * The header of a log that was read whole.
+ * The header of a log that was read whole. Without one, the beginning of the file is read again to
+ * see whether another agent wrote it.
  * @throws BranchlogError `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION` or `ERR_HEADER_DAMAGED`.
  */
 export function requireHeader(
-  path: string,
+  file: LogFile,
   read: Pick<LogIndexer, "header" | "entriesBeforeHeader">,
   bytes: number,
 ): IndexedHeader {
   if (read.header !== undefined) return read.header;
+  const { path } = file;
   if (bytes === 0) {
     const message = `${path} is empty. Delete it, or create a session there.`;
     throw new BranchlogError("ERR_LOG_EMPTY", message, { path });
   }
+  requireNoTranscript(path, file, bytes);
   const entries = read.entriesBeforeHeader;
   if (entries > 0) {
     const message =

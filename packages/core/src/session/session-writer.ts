@@ -3,13 +3,13 @@
  * of one session happen in the order of their calls; the promise of an append resolves once its
  * bytes are in the log.
  */
-import type { EntryDraft } from "../entries/entry-draft.ts";
+import type { AnyDraft, EntryDraft } from "../entries/entry-draft.ts";
 import { requireOptions, requireText } from "../argument-checks.ts";
 import { normalizeName } from "../entries/session-name.ts";
 import { AppendQueue } from "./append-queue.ts";
 import type { AppendResult } from "./append-outcome.ts";
 import { requestOf } from "./append-options.ts";
-import type { AppendOptions } from "./append-options.ts";
+import type { AnyTypeOptions, AppendOptions } from "./append-options.ts";
 import type { Engine } from "./engine.ts";
 import { EngineAccess } from "./engine-access.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
@@ -38,21 +38,32 @@ export class SessionWriter extends SessionView {
   }
 
   /**
-   * Appends one entry. Resolves once it is in the log.
+   * Appends one entry. Resolves once it is in the log. Its type is one of pi or omp, or has a
+   * namespace, as `x:note`; with `allowUnknownType` it may be any.
    * @throws BranchlogError `ERR_UNSERIALIZABLE`, `ERR_INVALID_ARGUMENT`, `ERR_READ_ONLY`,
    * `ERR_CONFLICT`, `ERR_DIVERGED`, `ERR_DUPLICATE_ID`, `ERR_ENTRY_NOT_FOUND`, `ERR_LOCK_TIMEOUT`,
    * `ERR_LOG_GONE`, `ERR_APPEND_FAILED`, `ERR_APPEND_UNCERTAIN`, `ERR_MIGRATION`,
    * `ERR_VERSION_NEWER`, `ERR_CLOSED`, `ERR_QUEUE_FULL`, `ERR_DURABILITY_UNKNOWN`.
    */
-  async append(draft: EntryDraft, options: AppendOptions = {}): Promise<AppendResult> {
+  append(draft: EntryDraft, options?: AppendOptions): Promise<AppendResult>;
+  append(draft: AnyDraft, options: AnyTypeOptions): Promise<AppendResult>;
+  async append(draft: AnyDraft, options: AppendOptions = {}): Promise<AppendResult> {
     const [result] = await this.#append([draft], options);
     if (result === undefined) throw new Error("an append without a result");
     return result;
   }
 
   /** Appends entries as one write, each the parent of the next, as {@link SessionWriter.append}. */
-  async appendAll(
+  appendAll(
     drafts: readonly EntryDraft[],
+    options?: Omit<AppendOptions, "id">,
+  ): Promise<readonly AppendResult[]>;
+  appendAll(
+    drafts: readonly AnyDraft[],
+    options: AnyTypeOptions<Omit<AppendOptions, "id">>,
+  ): Promise<readonly AppendResult[]>;
+  async appendAll(
+    drafts: readonly AnyDraft[],
     options: Omit<AppendOptions, "id"> = {},
   ): Promise<readonly AppendResult[]> {
     return this.#append(drafts, options);
@@ -137,11 +148,12 @@ export class SessionWriter extends SessionView {
   async close(): Promise<void> {
     this.#access.close();
     await this.#queue.idle();
-    const { durability, checkpoints } = this.#access.engine;
+    const { durability, checkpoints, release } = this.#access.engine;
     try {
       await durability.flush();
     } finally {
       await checkpoints.close();
+      release();
     }
   }
 
@@ -154,7 +166,7 @@ export class SessionWriter extends SessionView {
     await this.close();
   }
 
-  #append(drafts: readonly EntryDraft[], options: AppendOptions): Promise<readonly AppendResult[]> {
+  #append(drafts: readonly AnyDraft[], options: AppendOptions): Promise<readonly AppendResult[]> {
     const request = requestOf(this.#open(), drafts, options);
     return this.#queue.append(request, options.signal);
   }

@@ -188,7 +188,7 @@ export class TrackedLog {
   }
 
   #finish(stat: FileStat): void {
-    requireHeader(this.file.path, this.#state.indexer, stat.size);
+    requireHeader(this.file, this.#state.indexer, stat.size);
     this.#state.slot.read();
     this.#remember(stat);
   }
@@ -259,7 +259,7 @@ export class TrackedLog {
       const state = this.#newState(stat);
       try {
         state.readSync(stat.size);
-        requireHeader(this.file.path, state.indexer, stat.size);
+        requireHeader(state.file, state.indexer, stat.size);
         state.slot.read();
         state.remember(stat);
         this.#state = state;

@@ -14,6 +14,8 @@ import { entryPlace } from "../index-table/entry-place.ts";
 import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { orphanRows } from "../index-table/tree-walk.ts";
+import { UnknownTypes } from "../index-table/unknown-types.ts";
+import type { UnknownType } from "../index-table/unknown-types.ts";
 import { diagnosticsMax, yieldEveryMs } from "../limits.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
@@ -84,6 +86,9 @@ export interface VerifyReport {
   /** Entries on a cycle or below one: the way up from them comes to no root. */
   readonly cyclicEntryCount: number;
   readonly pending: PendingEnd | null;
+  /** Types that are neither those of pi and omp nor have a namespace. They are no damage. */
+  readonly unknownTypeCount: number;
+  readonly unknownTypes: readonly UnknownType[];
 }
 
 /**
@@ -120,6 +125,7 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
   check.batchEnd();
   const { index } = check.indexer;
   const tree = treeFindings(check.indexer);
+  const unknown = new UnknownTypes(check.indexer);
   const changes = await checkChecksums({ source: file, indexer: check.indexer, sums }, signal);
   const damage = [
     check.badLineCount,
@@ -147,6 +153,8 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
     damagedEntries: check.damagedEntries,
     ...tree,
     pending: pendingEnd(framer.rest(), check),
+    unknownTypeCount: unknown.count,
+    unknownTypes: unknown.list(),
   };
 }
 

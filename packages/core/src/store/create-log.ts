@@ -8,6 +8,7 @@ import { BranchlogError } from "../errors.ts";
 import { creationFailed, errorCodeOf, logExists, nameNotDurable } from "./creation-errors.ts";
 import { makeDurableDirectory } from "./durable-directory.ts";
 import type { FileSystem, Ports } from "./ports.ts";
+import { sidecarPath } from "./sidecar-path.ts";
 
 /** Error codes with which file systems without hard links refuse them. */
 const linkUnsupported: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
@@ -48,7 +49,7 @@ export function syncName(fs: FileSystem, path: string): void {
 
 /** A name beside the log that nobody else uses, and that no agent lists as a session. */
 export function temporaryPath(ports: Ports, path: string): string {
-  return `${path}.${ports.ids.sessionId()}.tmp`;
+  return sidecarPath(path, `.${ports.ids.sessionId()}.tmp`);
 }
 
 /**

@@ -7,9 +7,10 @@ const remedies: Readonly<Record<string, string>> = {
   EDQUOT: "Free some of your quota, then create it again.",
   EEXIST: "A part of its path is a file, not a directory: choose another path.",
   EISDIR: "Give the path of a file, not of a directory.",
+  ERR_INVALID_ARG_VALUE: "A path holds no null character: choose another one.",
   ELOOP: "Its path leads through symbolic links in a circle: choose another path.",
   EMFILE: "Too many files are open in this process: close some, then create it again.",
-  ENAMETOOLONG: "Choose a shorter name: a temporary name, longer by 41 characters, must fit too.",
+  ENAMETOOLONG: "Choose a shorter path: names have 255 bytes at most.",
   ENFILE: "Too many files are open on this machine: close some, then create it again.",
   ENOENT: "Its directory is gone, or the name is empty: choose another path.",
   ENOSPC: "Free space on the disk, then create it again.",
@@ -28,9 +29,18 @@ export function logExists(path: string, cause: unknown): BranchlogError {
 
 /** `ERR_CREATE_FAILED`: nothing is under the name. */
 export function creationFailed(path: string, cause: unknown): BranchlogError {
-  const remedy = remedies[errorCodeOf(cause)] ?? "Mend the cause, then create it again.";
-  const message = `The session file ${path} was not created (${reasonOf(cause)}). ${remedy}`;
-  return new BranchlogError("ERR_CREATE_FAILED", message, { path, cause });
+  const message = `The session file ${path} was not created (${reasonOf(cause)}). `;
+  return new BranchlogError("ERR_CREATE_FAILED", message + remedyFor(cause), { path, cause });
+}
+
+/** `ERR_CREATE_FAILED`: there is no directory for sessions. */
+export function directoryFailed(path: string, cause: unknown): BranchlogError {
+  const message = `The directory ${path} for sessions was not made (${reasonOf(cause)}). `;
+  return new BranchlogError("ERR_CREATE_FAILED", message + remedyFor(cause), { path, cause });
+}
+
+function remedyFor(cause: unknown): string {
+  return remedies[errorCodeOf(cause)] ?? "Remove the cause, then create it again.";
 }
 
 /** `ERR_CREATE_FAILED`: the log is there, but a power failure could take its name away. */

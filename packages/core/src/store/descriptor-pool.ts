@@ -1,7 +1,8 @@
 /**
- * Keeps files open between uses, so that a log needs no `close` and a read costs no `open`. One
- * pool serves the process; beyond its size the descriptors least recently used are closed, never
- * one in use. Files are told apart by path, inode and device, so a replaced file is opened anew.
+ * Keeps files open between uses, as long as somebody retains their path: a read costs no `open`,
+ * and a log that is deleted meanwhile can be written back. One pool serves the process; beyond its
+ * size the descriptors least recently used are closed, never one in use. Files are told apart by
+ * path, inode and device, so a replaced file is opened anew.
  */
 import { BranchlogError } from "../errors.ts";
 import { descriptorsMax } from "../limits.ts";
@@ -28,6 +29,8 @@ export class DescriptorPool {
   readonly #max: number;
   #descriptors: Descriptor[] = [];
   #uses = 0;
+  /** How often each path is retained. */
+  readonly #retained = new Map<string, number>();
 
   /** @param max Descriptors kept open; more only while more are in use at once. */
   constructor(fs: FileSystem, max: number = descriptorsMax) {
@@ -75,6 +78,22 @@ export class DescriptorPool {
     }
   }
 
+  /** Keeps what is used of a path open between uses, until the path is released as often. */
+  retain(path: string): void {
+    this.#retained.set(path, (this.#retained.get(path) ?? 0) + 1);
+  }
+
+  /** Ends one {@link DescriptorPool.retain}; the last closes what is not in use. */
+  release(path: string): void {
+    const count = (this.#retained.get(path) ?? 0) - 1;
+    if (count > 0) {
+      this.#retained.set(path, count);
+      return;
+    }
+    this.#retained.delete(path);
+    this.closePath(path);
+  }
+
   /** Closes what is open of a path and not in use, e.g. before its file is removed for good. */
   closePath(path: string): void {
     this.#close((descriptor) => descriptor.path === path);
@@ -97,7 +116,8 @@ export class DescriptorPool {
 
   #giveBack(descriptor: Descriptor): void {
     descriptor.users -= 1;
-    if (this.#descriptors.length > this.#max) this.#closeLeastRecent();
+    if (!this.#retained.has(descriptor.path)) this.closePath(descriptor.path);
+    else if (this.#descriptors.length > this.#max) this.#closeLeastRecent();
   }
 
   #find(path: string, mode: PoolMode, file: FileIdentity): Descriptor | undefined {
@@ -156,7 +176,7 @@ export class DescriptorPool {
 
 // Through the registry of symbols, so that two copies of this package in one process share the
 // limit. The number changes when the methods of the class do.
-const sharedKey: unique symbol = Symbol.for("branchlog.descriptor-pool.2");
+const sharedKey: unique symbol = Symbol.for("branchlog.descriptor-pool.3");
 const registry: Pick<typeof globalThis, "Symbol"> & { [sharedKey]?: DescriptorPool } = globalThis;
 const poolsByFileSystem = new WeakMap<FileSystem, DescriptorPool>();
 

@@ -5,6 +5,7 @@
  * a few microseconds remain, so writers must check what they wrote all the same.
  */
 import fs from "node:fs";
+import type { LockHolder } from "../errors.ts";
 
 /**
  * Tells one lock directory from another at the same path; an inode number alone is reused. As
@@ -16,6 +17,12 @@ interface Identity {
   readonly ctimeMs: number;
 }
 
+/** The access time of a lock directory, in seconds: it names the holder. Nothing else has room. */
+const ownPid = process.pid;
+
+/** The largest process id of any system that Node runs on. */
+const pidMax = 2 ** 22;
+
 /** What proper-lockfile asks of a file system. */
 export interface LockFileSystem {
   readonly mkdirSync: () => void;
@@ -23,10 +30,6 @@ export interface LockFileSystem {
   readonly utimesSync: (path: string, atime: Date, mtime: Date) => void;
   readonly rmdirSync: () => void;
 }
-
-// A directory made just now whose time is further off has it from a machine with another clock;
-// everybody else judges staleness by their own.
-const clockSkewMsMax = 1_000;
 
 /** One lock directory. Belongs to a single attempt; not to be used again after its release. */
 export class LockDirectory {
@@ -41,7 +44,7 @@ export class LockDirectory {
   readonly fs: LockFileSystem = {
     mkdirSync: () => this.#make(),
     statSync: () => ({ mtime: new Date(wholeMtimeMs(this.#look())) }),
-    utimesSync: (_path, atime, mtime) => this.#refresh(atime, mtime),
+    utimesSync: (_path, _atime, mtime) => this.#refresh(mtime),
     rmdirSync: () => (this.#made ? this.removeIfOurs() : this.#removeIfStale()),
   };
 
@@ -84,24 +87,20 @@ export class LockDirectory {
   #look(): Identity {
     const found = identify(this.#path);
     if (!this.#made) this.#inTheWay = found;
-    else if (this.#ours === null) return (this.#ours = this.#withOwnClock(found));
+    else this.#ours ??= found;
     return found;
   }
 
-  #withOwnClock(found: Identity): Identity {
-    const now = Date.now();
-    if (Math.abs(wholeMtimeMs(found) - now) <= clockSkewMsMax) return found;
-    fs.utimesSync(this.#path, new Date(now), new Date(now));
-    return identify(this.#path);
-  }
-
   /** Called by the update timer; an `ENOENT` tells proper-lockfile that the lock is lost. */
-  #refresh(atime: Date, mtime: Date): void {
-    // While acquiring, this is the probe of the time stamps' precision. The time that the
-    // directory was born with tells it as well, for one system call less per lock.
-    if (this.#ours === null) return;
+  #refresh(mtime: Date): void {
+    // While acquiring, this is the probe of the time stamps' precision, which any time serves. The
+    // file system may have another clock than the processes that judge staleness.
+    if (this.#ours === null) {
+      fs.utimesSync(this.#path, ownPid, new Date());
+      return;
+    }
     if (!this.#isUnchanged()) throw takenOver(this.#path);
-    fs.utimesSync(this.#path, atime, mtime);
+    fs.utimesSync(this.#path, ownPid, mtime);
     const found = identify(this.#path);
     const isTouched = found.ino === this.#ours.ino && wholeMtimeMs(found) === mtime.getTime();
     if (!isTouched) throw takenOver(this.#path);
@@ -126,6 +125,25 @@ export class LockDirectory {
       return false;
     }
   }
+}
+
+/** The holder of the lock directory; null: there is none. Never throws. */
+export function holderOf(path: string): Omit<LockHolder, "isOwnProcess"> | null {
+  try {
+    const { atimeMs, mtimeMs, birthtimeMs } = fs.statSync(path);
+    const pid = Math.round(atimeMs / 1_000);
+    return {
+      pid: pid > 0 && pid <= pidMax ? pid : null,
+      heldMs: ageMs(birthtimeMs),
+      refreshedMsAgo: ageMs(mtimeMs),
+    };
+  } catch {
+    return null;
+  }
+}
+
+function ageMs(sinceMs: number): number {
+  return Math.max(0, Math.round(Date.now() - sinceMs));
 }
 
 function identify(path: string): Identity {

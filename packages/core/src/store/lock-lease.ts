@@ -11,7 +11,6 @@ import {
   leaseAfterAwaited,
   leaseMsMax,
   leasePauseMsMax,
-  rivalMemoryMs,
 } from "../limits.ts";
 import type { HeldLock } from "./ports.ts";
 
@@ -36,8 +35,6 @@ export class LockLease {
   /** The appends that followed each other closely; and those not quite so closely. */
   #run = { path: "", appends: 0, pausedMs: 0, looseAppends: 0, endMs: 0 };
   #isReturning = false;
-  /** The lock that another process had when it was last tried. */
-  #rival = { path: "", seenMs: Number.NEGATIVE_INFINITY };
 
   /** Whether a lock is kept, by this appender. */
   isKeptBy(keeper: object): boolean {
@@ -94,16 +91,6 @@ export class LockLease {
     const kept = this.#kept;
     this.#kept = undefined;
     kept?.held.releaseSync();
-  }
-
-  /** Takes note that another process has the lock of `path`. */
-  metRival(path: string, nowMs: number): void {
-    this.#rival = { path, seenMs: nowMs };
-  }
-
-  /** Whether another process had the lock of `path` lately, so that it may want it again. */
-  hasRivals(path: string, nowMs: number): boolean {
-    return this.#rival.path === path && nowMs - this.#rival.seenMs < rivalMemoryMs;
   }
 
   #isSpent(nowMs: number): boolean {

@@ -16,7 +16,7 @@ export interface LockSharing {
 
 // Through the registry of symbols, so that two copies of this package in one process share it. The
 // number changes when the methods of the classes do, or those of a held lock.
-const sharedKey: unique symbol = Symbol.for("branchlog.lock-sharing.2");
+const sharedKey: unique symbol = Symbol.for("branchlog.lock-sharing.3");
 const registry: Pick<typeof globalThis, "Symbol"> & { [sharedKey]?: LockSharing } = globalThis;
 const sharingByLock = new WeakMap<FileLock, LockSharing>();
 

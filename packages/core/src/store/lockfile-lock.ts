@@ -5,8 +5,10 @@
  */
 import { lockSync } from "proper-lockfile";
 import { awaitedLocksMax, lockStaleMs, lockUpdateMs } from "../limits.ts";
-import { LockDirectory } from "./lock-directory.ts";
+import { LockDirectory, holderOf } from "./lock-directory.ts";
+import { directoryQueue } from "./lock-queue.ts";
 import type { FileLock, HeldLock } from "./ports.ts";
+import { sidecarPath } from "./sidecar-path.ts";
 
 /** Times of a lock, equal in every process that shares a log. */
 export interface LockTimes {
@@ -27,7 +29,15 @@ let attempts = 0;
  * Uncontended, acquiring and releasing cost three system calls and two looks at the directory.
  */
 export function createLockfileLock(times: LockTimes): FileLock {
-  return { tryAcquireSync: (path) => tryAcquire(`${path}.branchlog-lock`, times) };
+  return {
+    tryAcquireSync: (path) => tryAcquire(lockDirectoryOf(path), times),
+    holderSync(path) {
+      const directory = lockDirectoryOf(path);
+      const holder = holderOf(directory);
+      return holder && { ...holder, isOwnProcess: holdings.get(directory)?.isOurs() === true };
+    },
+    queue: directoryQueue,
+  };
 }
 
 /** The lock that every process uses for the logs they share. */
@@ -35,6 +45,10 @@ export const lockfileLock: FileLock = createLockfileLock({
   staleMs: lockStaleMs,
   updateMs: lockUpdateMs,
 });
+
+function lockDirectoryOf(path: string): string {
+  return sidecarPath(path, ".branchlog-lock");
+}
 
 function tryAcquire(directoryPath: string, times: LockTimes): HeldLock | null {
   // Asked first, as our own lock may be stale after a long stall and must not be taken by us.

@@ -1,9 +1,9 @@
 /**
  * One log as a file: reads from it, appends to it, says what it is now. Descriptors come from the
- * pool, so it has nothing to close. Reads stay with the file that was adopted, even if another one
- * takes its name meanwhile; appends always go to the file that has the name. Reading fails with
- * `ERR_LOG_UNREADABLE`, or `ERR_LOG_GONE` where the adopted file has lost its name; appending fails
- * as the file system does.
+ * pool, which keeps them for as long as somebody retains the log. Reads stay with the file that was
+ * adopted, even if another one takes its name meanwhile; appends always go to the file that has the
+ * name. Reading fails with `ERR_LOG_UNREADABLE`, or `ERR_LOG_GONE` where the adopted file has lost
+ * its name; appending fails as the file system does.
  */
 import { dirname, join, basename } from "node:path";
 import { readCounter } from "@branchlog/streaming";
@@ -15,6 +15,17 @@ import type { FileIdentity } from "./file-identity.ts";
 import type { FileStat, FileSystem } from "./ports.ts";
 
 const chunkBytes = 1024 * 1024;
+
+/** Managers have no `close`: what they retain is released with them. */
+const collected = new FinalizationRegistry<() => void>((release) => release());
+
+function once(action: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) action();
+    isDone = true;
+  };
+}
 
 /** See the file comment. */
 export class LogFile implements ByteSource {
@@ -50,6 +61,29 @@ export class LogFile implements ByteSource {
   /** Makes the file with that stat the one that is read from here on. */
   adopt({ dev, ino }: FileStat): void {
     this.#adopted = { dev, ino };
+  }
+
+  /**
+   * Keeps the log open between uses until the returned function is called, or `owner` is collected.
+   */
+  retain(owner: object): () => void {
+    const pool = descriptorPoolOf(this.#fs);
+    const { path } = this;
+    pool.retain(path);
+    const release = once(() => pool.release(path));
+    collected.register(owner, release);
+    return release;
+  }
+
+  /** Runs `work` with what is read once kept open: reads stay with it though it loses its name. */
+  async whileRetained<T>(work: () => Promise<T>): Promise<T> {
+    const pool = descriptorPoolOf(this.#fs);
+    pool.retain(this.path);
+    try {
+      return await work();
+    } finally {
+      pool.release(this.path);
+    }
   }
 
   /** Whether that file is the one that is read. */

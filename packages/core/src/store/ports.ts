@@ -4,6 +4,8 @@
  * Node's error objects (`code`, `errno`, `syscall`, `path`); adapters never translate them.
  */
 
+import type { LockHolder } from "../errors.ts";
+
 /** What the engine needs to know of a file or directory. Times are epoch milliseconds. */
 export interface FileStat {
   readonly dev: number;
@@ -80,6 +82,25 @@ export interface FileSystem {
 export interface FileLock {
   /** Null: somebody else holds it, in this process or another. Any other failure is thrown. */
   tryAcquireSync(path: string): HeldLock | null;
+  /** What is known of the holder; null: nobody holds it, or nothing is known. Never throws. */
+  holderSync?(path: string): LockHolder | null;
+  /** The order of those that wait; without it they take the lock as it comes. */
+  readonly queue?: LockQueue;
+}
+
+/** Those that wait for a lock, in the order of their arrival. Advisory; never throws. */
+export interface LockQueue {
+  /** Whether there may be waiters: a lock that is free is theirs then. */
+  isBusySync(path: string): boolean;
+  /** Enters the queue; null where that is impossible. */
+  joinSync(path: string): LockPlace | null;
+}
+
+/** A place in a queue. */
+export interface LockPlace {
+  /** How many wait in front; also tells them that this waiter lives. */
+  aheadSync(): number;
+  leaveSync(): void;
 }
 
 /** A lock that was acquired. It can be lost to others once its holder stalls for too long. */

@@ -91,7 +91,9 @@ describe("a path", () => {
 
   it("may be a file URL", () => {
     expect(expandPath("file:///a%20b")).toBe("/a b");
-    expect(() => expandPath("file://host/a")).toThrow(TypeError);
+    expect(() => expandPath("file://host/a")).toThrow(
+      expect.objectContaining({ code: "ERR_INVALID_ARGUMENT" }),
+    );
   });
 
   it("is resolved against the working directory of the process", () => {

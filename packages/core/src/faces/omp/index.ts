@@ -4,6 +4,7 @@ export type { ManagerFactory } from "./manager-factory.ts";
 export type { SessionReader as ReadonlySessionManager } from "./session-reader.ts";
 export type { NewSessionOptions } from "../../session/new-header.ts";
 export type { SessionTreeNode } from "../pi/tree-nodes.ts";
+export { findMostRecentSession } from "./session-list.ts";
 export type { SessionInfo } from "./session-list.ts";
 export type { SessionContext } from "./log-context.ts";
 export type { OmpState, ServiceTier } from "../../projections/omp-state.ts";

@@ -8,7 +8,7 @@ import { nodeFileSystem } from "../../store/node-file-system.ts";
 import { resolvePath } from "../pi/local-path.ts";
 import { listAllSessions } from "../pi/session-directory.ts";
 import type { SessionInfo as ListedInfo } from "../pi/session-info.ts";
-import { findMostRecentSession } from "../pi/session-lookup.ts";
+import { findMostRecentSession as findMostRecent } from "../pi/session-lookup.ts";
 import { getDefaultSessionDir, sessionDirsOf, sessionsRoot } from "./agent-directory.ts";
 
 /** One session of a list, under omp's names. */
@@ -48,12 +48,22 @@ export async function listAll(): Promise<SessionInfo[]> {
   return listDirectories(directoriesBelow(sessionsRoot()));
 }
 
+/**
+ * The session file of a directory that changed last, of whatever working directory; of ties the one
+ * whose name is last, since omp names files by the time of their creation. Files that are no
+ * sessions or cannot be read are passed over.
+ * @returns Its path; null if there is none, or no such directory. Rejects for no file.
+ */
+export async function findMostRecentSession(sessionDir: string): Promise<string | null> {
+  return findMostRecent(sessionDir);
+}
+
 /** The session of a working directory that changed last; null if it has none. */
 export function mostRecentSession(cwd: string, sessionDir?: string): string | null {
   const directories = sessionDir === undefined ? sessionDirsOf(cwd) : [sessionDir];
   let latest: string | null = null;
   for (const directory of directories) {
-    const found = findMostRecentSession(directory, resolvePath(cwd));
+    const found = findMostRecent(directory, resolvePath(cwd));
     if (found !== null && (latest === null || changedMs(found) > changedMs(latest))) latest = found;
   }
   return latest;

@@ -5,8 +5,10 @@
  */
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { directoryFailed } from "../../store/creation-errors.ts";
 import { makeDurableDirectory } from "../../store/durable-directory.ts";
 import { nodeFileSystem } from "../../store/node-file-system.ts";
+import type { FileSystem } from "../../store/ports.ts";
 import { expandPath, isSamePath, resolvePath } from "./local-path.ts";
 
 /** `PI_CODING_AGENT_DIR` with its tilde expanded, else `~/.pi/agent`. Read anew on each call. */
@@ -30,12 +32,24 @@ export function defaultSessionDirPath(cwd: string, agentDir: string = getAgentDi
 
 /**
  * The default directory for the sessions of `cwd`, created (0700) if it is missing.
- * @throws What creating a directory throws.
+ * @throws BranchlogError `ERR_CREATE_FAILED`.
  */
 export function getDefaultSessionDir(cwd: string, agentDir: string = getAgentDir()): string {
   const directory = defaultSessionDirPath(cwd, agentDir);
-  makeDurableDirectory(nodeFileSystem, directory);
+  makeSessionDirectory(nodeFileSystem, directory);
   return directory;
+}
+
+/**
+ * Makes a directory for sessions, if it is missing.
+ * @throws BranchlogError `ERR_CREATE_FAILED`.
+ */
+export function makeSessionDirectory(fs: FileSystem, directory: string): void {
+  try {
+    makeDurableDirectory(fs, directory);
+  } catch (error) {
+    throw directoryFailed(directory, error);
+  }
 }
 
 /** The given directory, its tilde expanded, else the default one. Creates nothing. */

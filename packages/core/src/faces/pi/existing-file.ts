@@ -49,5 +49,10 @@ function inItsWords(error: BranchlogError, path: string, message: string): Branc
 }
 
 function isDirectory(file: string, options: EngineOptions): boolean {
-  return engineSettings(options).ports.fs.statSync(file)?.isDirectory === true;
+  try {
+    return engineSettings(options).ports.fs.statSync(file)?.isDirectory === true;
+  } catch {
+    // The error at hand says what is wrong with the path.
+    return false;
+  }
 }

@@ -1,5 +1,5 @@
 /** Entries of an engine as a face hands them out: their bodies load when somebody looks at them. */
-import { entriesOfRows } from "../../bodies/lazy-entry.ts";
+import { settledEntries } from "../../bodies/lazy-entry.ts";
 import type { LazySource } from "../../bodies/lazy-entry.ts";
 import type { SessionEntry } from "../../entries/entry-types.ts";
 import type { Engine } from "../../session/engine.ts";
@@ -18,13 +18,14 @@ export function lazySource(engine: Engine): LazySource {
         ? engine.bodies.entrySync(row)
         : engine.entrySync(index.idOf(row)),
     bodiesOf: (rows) => engine.bodies.entriesSync(rows),
+    confirmAll: (rows) => engine.bodies.confirmAllSync(rows),
     freeze: settings.freezeBodies,
   };
 }
 
-/** The entries of rows in their order, damaged ones left out. */
-export function handOut(engine: Engine, rows: ArrayLike<number>): SessionEntry[] {
-  const entries = entriesOfRows(lazySource(engine), rows);
+/** The entries of the rows that are asked for, in their order, damaged ones left out. */
+export function handOut(engine: Engine, rowsNow: () => ArrayLike<number>): SessionEntry[] {
+  const entries = settledEntries(lazySource(engine), rowsNow);
   return entries.includes(undefined)
     ? entries.filter((entry) => entry !== undefined)
     : // Checked in the line above, without a copy of what may be a million entries.

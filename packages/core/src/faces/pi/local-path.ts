@@ -6,13 +6,14 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { BranchlogError } from "../../errors.ts";
 
 const shellDrive = /^\/(?:mnt\/|cygdrive\/)?([a-z])(?:\/(.*))?$/i;
 
 /**
  * A path with its tilde expanded, a `file:` URL and a drive of a Windows shell turned into a path.
  * A relative path stays relative.
- * @throws TypeError for a `file:` URL that names no local path.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a `file:` URL that names no local path.
  */
 export function expandPath(input: string): string {
   const isWindows = process.platform === "win32";
@@ -21,13 +22,22 @@ export function expandPath(input: string): string {
   if (path.startsWith("~/") || (isWindows && path.startsWith("~\\"))) {
     return join(homedir(), path.slice(2));
   }
-  return path.startsWith("file://") ? fileURLToPath(path) : path;
+  return path.startsWith("file://") ? pathOfUrl(path) : path;
+}
+
+function pathOfUrl(url: string): string {
+  try {
+    return fileURLToPath(url);
+  } catch (cause) {
+    const message = `${url} names no file of this machine. Give a path, or file:///path.`;
+    throw new BranchlogError("ERR_INVALID_ARGUMENT", message, { cause });
+  }
 }
 
 /**
  * The absolute path without `.`, `..` and trailing separators; a relative one starts at the working
  * directory of the process.
- * @throws TypeError for a `file:` URL that names no local path.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a `file:` URL that names no local path.
  */
 export function resolvePath(input: string): string {
   const path = expandPath(input);

@@ -22,5 +22,5 @@ export function projectionOf({ engine, leaf }: SessionLog): SessionProjection {
 
 /** The entries that the context at the leaf is made of, in its order. */
 export function contextEntriesOf({ engine, leaf }: SessionLog): SessionEntry[] {
-  return handOut(engine, contextRows(engine, engine.rowPath(leaf.id), true));
+  return handOut(engine, () => contextRows(engine, engine.rowPath(leaf.id), true));
 }

@@ -21,10 +21,7 @@ export function headerOf({ log, header }: Engine): SessionHeader {
 
 /** All entries in file order, also those that a later one with the same id hides. */
 export function entriesOf(engine: Engine): SessionEntry[] {
-  return handOut(
-    engine,
-    Int32Array.from({ length: engine.index.count }, (_, row) => row),
-  );
+  return handOut(engine, () => Int32Array.from({ length: engine.index.count }, (_, row) => row));
 }
 
 /** How many entries can be found by their id. */
@@ -48,14 +45,14 @@ export function entryOf(engine: Engine, id: unknown): SessionEntry | undefined {
 
 /** The entries from the root to one; none for an unknown id. */
 export function branchOf(engine: Engine, id: unknown): SessionEntry[] {
-  return handOut(engine, pathToRow(engine.index, rowOf(engine, id)).rows);
+  return handOut(engine, () => pathToRow(engine.index, rowOf(engine, id)).rows);
 }
 
 /** The entries that name one as their parent, in file order, whether it exists or not. */
 export function childrenOf(engine: Engine, parentId: unknown): SessionEntry[] {
   const { index } = engine;
   const slot = parentId === null ? rootSlot : slotOf(engine, parentId);
-  return slot === -1 ? [] : handOut(engine, childrenOfSlot(index, slot));
+  return slot === -1 ? [] : handOut(engine, () => childrenOfSlot(index, slot));
 }
 
 function slotOf({ index }: Engine, id: unknown): number {

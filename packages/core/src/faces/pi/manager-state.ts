@@ -10,8 +10,7 @@ import { objectText } from "../../entries/json-text.ts";
 import { engineSettings } from "../../session/engine-options.ts";
 import { newHeader } from "../../session/new-header.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
-import { makeDurableDirectory } from "../../store/durable-directory.ts";
-import { resolveSessionDir } from "./agent-directory.ts";
+import { makeSessionDirectory, resolveSessionDir } from "./agent-directory.ts";
 import { claimEmptyFile } from "./empty-file.ts";
 import { openExisting } from "./existing-file.ts";
 import type { FaceOptions, FoundLog } from "./existing-file.ts";
@@ -51,7 +50,7 @@ export function filePlace(
     isPersisted: true,
     options,
   };
-  makeDurableDirectory(engineSettings(options).ports.fs, place.sessionDir);
+  makeSessionDirectory(engineSettings(options).ports.fs, place.sessionDir);
   return place;
 }
 

@@ -9,6 +9,7 @@ import { legacyEntryId } from "../../dialects/legacy-id.ts";
 import { upcastEntry } from "../../dialects/upcast.ts";
 import type { UpcastContext } from "../../dialects/upcast.ts";
 import type { FileEntry } from "../../entries/entry-types.ts";
+import { BranchlogError } from "../../errors.ts";
 import { bodyBytesMax } from "../../limits.ts";
 import { resolvePath } from "./local-path.ts";
 
@@ -33,7 +34,7 @@ export function parseSessionEntries(content: string): FileEntry[] {
 /**
  * The records of a session file from its header on, as stored. Empty if the file is missing or
  * is no session.
- * @throws What reading throws, for instance `EISDIR`.
+ * @throws BranchlogError `ERR_LOG_UNREADABLE`, with the message of the system.
  */
 export function loadEntriesFromFile(filePath: string): FileEntry[] {
   const records: FileEntry[] = [];
@@ -45,7 +46,7 @@ export function loadEntriesFromFile(filePath: string): FileEntry[] {
       records.push(asRecord(record.value));
     }
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (!isMissing(error)) throw unreadable(filePath, error);
   }
   return records;
 }
@@ -88,6 +89,11 @@ function becomes(record: JsonObject, form: JsonObject): void {
 function asRecord(value: JsonObject): FileEntry {
   // Decoding boundary: records are handed out as stored.
   return value as unknown as FileEntry;
+}
+
+function unreadable(path: string, cause: unknown): BranchlogError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
 }
 
 function isMissing(error: unknown): boolean {

@@ -3,7 +3,7 @@
  * but for sorting; every node is there once, also the members of a cycle, of which the first in
  * the file becomes a root.
  */
-import { entriesOfRows } from "../../bodies/lazy-entry.ts";
+import { settledEntries } from "../../bodies/lazy-entry.ts";
 import type { LazySource } from "../../bodies/lazy-entry.ts";
 import type { SessionEntry } from "../../entries/entry-types.ts";
 import type { IndexTable } from "../../index-table/index-table.ts";
@@ -54,15 +54,9 @@ export function treeNodes(source: LazySource, labels: Labels): SessionTreeNode[]
 
 /** A node for each entry, by row. */
 function openNodes(source: LazySource): (OpenNode | undefined)[] {
-  const { index } = source;
-  for (;;) {
-    const damagedBefore = index.damagedCount;
-    const rows = nodeRows(index);
-    const entries = entriesOfRows(source, rows);
-    // A body that fails when it is read may bring back an earlier entry that it had hidden.
-    if (index.damagedCount !== damagedBefore) continue;
-    return nodesByRow(rows, entries);
-  }
+  let rows: Int32Array = new Int32Array(0);
+  const entries = settledEntries(source, () => (rows = nodeRows(source.index)));
+  return nodesByRow(rows, entries);
 }
 
 function nodesByRow(

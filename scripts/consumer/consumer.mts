@@ -26,6 +26,15 @@ async function appendAndRead(): Promise<void> {
   await session.close();
 }
 
+async function misspellType(): Promise<void> {
+  const session = await memorySession();
+  // @ts-expect-error -- an unknown type
+  const attempt = session.append({ type: "mesage", text: "Hello" });
+  await assert.rejects(attempt, (error) => isBranchlogError(error, "ERR_INVALID_ARGUMENT"));
+  await session.append({ type: "x:note", text: "Hello" });
+  await session.append({ type: "note", text: "Hello" }, { allowUnknownType: true });
+}
+
 async function matchOnCode(): Promise<void> {
   const session = await memorySession();
   const code: ErrorCode = "ERR_CONFLICT";
@@ -70,6 +79,7 @@ async function streamLines(): Promise<void> {
 
 try {
   await appendAndRead();
+  await misspellType();
   await matchOnCode();
   useDropIn();
   await keepTurns();

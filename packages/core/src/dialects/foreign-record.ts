@@ -1,0 +1,50 @@
+/**
+ * Tells the records of other agents, whose transcripts can be imported, from records of a session.
+ * Pure. It looks at one record; which records of a file count is the caller's to say.
+ */
+import type { JsonObject } from "@branchlog/streaming";
+import { isObject, stringAt } from "../entries/json-fields.ts";
+
+/** The agents whose transcripts are imported. */
+export type SourceKind = "claude" | "codex";
+
+/** What the transcripts of an agent are called in messages. */
+export const transcriptNames: Readonly<Record<SourceKind, string>> = {
+  claude: "a transcript of Claude Code",
+  codex: "a rollout of Codex",
+};
+
+const codexTypes: ReadonlySet<string> = new Set([
+  "session_meta",
+  "turn_context",
+  "response_item",
+  "event_msg",
+  "compacted",
+]);
+
+/** Records of Claude Code that have neither a place in the tree nor a session id. */
+const claudeTypes: ReadonlySet<string> = new Set(["summary", "file-history-snapshot"]);
+
+/** Whose record it is; undefined if nothing tells. */
+export function kindOf(record: JsonObject): SourceKind | undefined {
+  const type = stringAt(record, "type");
+  if (type === undefined) return undefined;
+  if (codexTypes.has(type) && isObject(record["payload"])) return "codex";
+  const isClaude =
+    claudeTypes.has(type) ||
+    typeof record["sessionId"] === "string" ||
+    ("parentUuid" in record && typeof record["uuid"] === "string");
+  return isClaude ? "claude" : undefined;
+}
+
+/**
+ * Whether only a session has such a record: a header, a title slot, an entry with its links, or a
+ * message of version 1, which has none. An entry of an extension may hold any other field.
+ */
+export function isOfSession(record: JsonObject): boolean {
+  const { type, id, parentId, message } = record;
+  if (typeof type !== "string") return false;
+  if (type === "session" || type === "title") return true;
+  if (typeof id === "string" && (parentId === null || typeof parentId === "string")) return true;
+  return type === "message" && isObject(message);
+}

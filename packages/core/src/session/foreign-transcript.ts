@@ -1,0 +1,92 @@
+/**
+ * Recognises the transcript of another agent by its first records, so that it is not taken for a
+ * damaged session. Reads the beginning of the file, and only where no session header was found.
+ * Never writes.
+ */
+import { statSync } from "node:fs";
+import {
+  decodeLine,
+  LineFramer,
+  openByteSource,
+  readRange,
+  readShallow,
+  scanSync,
+} from "@branchlog/streaming";
+import type { ByteSource, DecodedLine, LineSink } from "@branchlog/streaming";
+import { isOfSession, kindOf, transcriptNames } from "../dialects/foreign-record.ts";
+import type { SourceKind } from "../dialects/foreign-record.ts";
+import { BranchlogError } from "../errors.ts";
+import { headBytesMax, headLinesMax } from "../limits.ts";
+
+/** Bytes that are read at once: the first record of most transcripts, without a long wait. */
+const headChunkBytes = 64 * 1024;
+
+/**
+ * Whose transcript a file is. The first record that tells decides; undefined if that is one of a
+ * session, or if none of the first lines tells. Lines that are no whole record tell nothing.
+ */
+export function transcriptKind(source: ByteSource, size: number): SourceKind | undefined {
+  let owner: SourceKind | "session" | undefined;
+  const take = (line: DecodedLine): void => {
+    if (line.ok) owner ??= isOfSession(line.value) ? "session" : kindOf(line.value);
+  };
+  const sink: LineSink = {
+    line: (bytes, start, end) => {
+      if (owner === undefined) take(decodeLine(bytes, start, end));
+    },
+    longLine: ({ offset, length }) => {
+      if (owner !== undefined) return;
+      take(readShallow(readRange(source, offset, length), { open: ["message", "payload"] }));
+    },
+  };
+  const framer = new LineFramer({ lineBytesMax: headBytesMax });
+  const isOver = (): boolean =>
+    owner !== undefined ||
+    framer.committedOffset >= headBytesMax ||
+    framer.lineNumber > headLinesMax ||
+    framer.offset >= size;
+  while (!isOver()) {
+    const from = framer.offset;
+    const range = { from, to: Math.min(size, from + headChunkBytes), chunkBytes: headChunkBytes };
+    if (scanSync(source, framer, sink, range) === 0) break;
+  }
+  const rest = framer.rest();
+  if (owner === undefined && rest?.bytes) take(decodeLine(rest.bytes));
+  return owner === "session" ? undefined : owner;
+}
+
+/**
+ * Refuses a file without a session header that is the transcript of another agent.
+ * @throws BranchlogError `ERR_NOT_A_SESSION`.
+ */
+export function requireNoTranscript(path: string, source: ByteSource, size: number): void {
+  const error = transcriptError(path, transcriptKind(source, size));
+  if (error !== undefined) throw error;
+}
+
+/**
+ * The error for what is at a path, if it is the transcript of another agent. Undefined for anything
+ * else, also for what cannot be read.
+ */
+export function transcriptErrorAt(path: string): BranchlogError | undefined {
+  try {
+    // Opening a pipe waits for its writer.
+    if (!statSync(path).isFile()) return undefined;
+    const source = openByteSource(path);
+    try {
+      return transcriptError(path, transcriptKind(source, source.sizeSync()));
+    } finally {
+      source.closeSync();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+function transcriptError(path: string, kind: SourceKind | undefined): BranchlogError | undefined {
+  if (kind === undefined) return undefined;
+  const message =
+    `${path} is ${transcriptNames[kind]}, not a session of pi or omp. It was left as it is. Make ` +
+    "a session of it with branchlog import, or importSession(), and work with that.";
+  return new BranchlogError("ERR_NOT_A_SESSION", message, { path });
+}

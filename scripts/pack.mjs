@@ -1,0 +1,68 @@
+/**
+ * Packs the published packages into a folder, as publishing would: `node scripts/pack.mjs [folder]`,
+ * by default `dist-packages`. Prints how another project installs them; `npm run pack` also installs
+ * and builds what they need. pnpm packs because it replaces `workspace:` and `catalog:` by versions;
+ * it is started through npx at the version that package.json pins: the machine needs nothing but npm.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+import { publishedPackages, readManifest, root, tarballName } from "./checks/packages.mjs";
+
+const target = resolve(process.argv[2] ?? join(root, "dist-packages"));
+const packages = publishedPackages();
+mkdirSync(target, { recursive: true });
+removeOldTarballs();
+for (const published of packages) pack(published);
+console.log(instructions());
+
+/** Those of other versions: `*.tgz` of the folder is what a project installs. */
+function removeOldTarballs() {
+  const old = readdirSync(target).filter((name) => /^branchlog-.*\.tgz$/.test(name));
+  for (const name of old) rmSync(join(target, name));
+}
+
+function pack(published) {
+  const folder = join(root, "packages", published.folder);
+  if (!existsSync(join(folder, "dist", "index.js"))) {
+    throw new Error(`${folder} is not built. Use "npm run pack", which builds first.`);
+  }
+  const pnpm = readManifest(root).packageManager;
+  const args = ["--yes", pnpm, "pack", "--pack-destination", target];
+  const { status, error, stdout, stderr } = spawnSync("npx", args, {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  if (error !== undefined) throw error;
+  if (status === 0 && existsSync(tarball(published))) return;
+  throw new Error(`pnpm did not make ${tarball(published)}:\n${stdout}${stderr}`);
+}
+
+function tarball(published) {
+  return join(target, tarballName(published));
+}
+
+/** npm takes what is named in one command for what they depend on; pnpm and yarn have to be told. */
+function instructions() {
+  const quoted = packages.map((published) => `"${tarball(published)}"`).join(" ");
+  const overrides = packages.map(({ name, ...rest }) => [
+    name,
+    `file:${tarball({ name, ...rest })}`,
+  ]);
+  const pnpm = overrides.map(([name, file]) => `  "${name}": "${file}"`).join("\n");
+  const yarn = JSON.stringify({ resolutions: Object.fromEntries(overrides) }, null, 2);
+  return `Packed ${packages.map(({ name }) => name).join(", ")} into ${target}
+They depend on one another by version, and no registry has them: install them in one command.
+
+  npm install ${quoted}
+
+pnpm: first add this to pnpm-workspace.yaml, then "pnpm add" (in its folder, "pnpm add -w") with the same files.
+
+overrides:
+${pnpm}
+
+Yarn 1: first add this to package.json, then "yarn add" with the same files.
+
+${yarn}`;
+}

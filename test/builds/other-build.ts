@@ -1,0 +1,38 @@
+/**
+ * The two builds that are compared: this checkout, and another one that `BRANCHLOG_OTHER_BUILD` names.
+ * Modules are found through the packages' own names, so that a build may place its files as it likes.
+ */
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { workspace } from "../e2e/support/install.ts";
+
+/** The checkout that this one is compared with: an absolute path. Throws if none is named. */
+export function otherCheckout(): string {
+  const named = process.env["BRANCHLOG_OTHER_BUILD"];
+  if (named === undefined || named === "") {
+    throw new Error(
+      "Set BRANCHLOG_OTHER_BUILD to another checkout of Branchlog in which `npm run setup` and " +
+        "`npm run build` have run.",
+    );
+  }
+  return resolve(workspace, named);
+}
+
+/** The checkout of this test. */
+export const thisCheckout: string = workspace;
+
+/** The built file behind a module name such as `@branchlog/core/pi`, or undefined. */
+export function builtModule(checkout: string, name: string): string | undefined {
+  // The command line depends on every package that is compared.
+  const { resolve: find } = createRequire(join(checkout, "packages/cli/package.json"));
+  try {
+    return find(name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The program behind the command `branchlog`. */
+export function builtProgram(checkout: string): string {
+  return join(checkout, "packages/cli/bin/branchlog.mjs");
+}

@@ -1,0 +1,358 @@
+/**
+ * What the command prints cannot steer the terminal that shows it, whatever the names of files and
+ * directories, the contents of sessions and the arguments are. Over all commands.
+ */
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { commandNames } from "../../packages/cli/src/command.ts";
+import type { Command } from "../../packages/cli/src/command.ts";
+import { quoted } from "../../packages/cli/src/failure.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { runProcess } from "./command-process.ts";
+import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
+import { samples } from "./command-samples.ts";
+
+/** A colour, a title, a C1 sequence, DEL, a return, and every mark of direction. */
+const steers =
+  "\u001B[31mRED\u001B]0;title\u0007\u009B2J\u007F\r" +
+  "\u061C\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069";
+/** The same with a line of its own. */
+const hostile = `${steers}\nFORGED`;
+const steering = /[^\P{Cc}\n\t]|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
+/** The colours of our own. */
+const colours = new RegExp(String.raw`\u001B\[(?:[12]|22|3[1-6]|39)m`, "g");
+
+function requireHarmless(text: string, words: readonly string[]): void {
+  const shown = JSON.stringify(words);
+  // A colour of ours is opened around a text, never within the text of others.
+  expect(text, shown).not.toContain("\u001B[31mRED");
+  expect(steering.exec(text.replaceAll(colours, "")), `${shown}\n${JSON.stringify(text)}`).toBe(
+    null,
+  );
+  // Exports are data, and data has lines of its own.
+  if (words[0] !== "export") expect(text, shown).not.toMatch(/^FORGED/m);
+}
+
+const stamp = (second: number): string => new Date(1_750_000_000_000 + second * 1000).toISOString();
+const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2 };
+
+/** A session that is hostile wherever text can stand, with all kinds of entries. */
+function sessionLines(version: 1 | 3): string[] {
+  const header = { type: "session", version, id: hostile, timestamp: stamp(0), cwd: hostile };
+  const call = { type: "toolCall", id: hostile, name: hostile, arguments: { [hostile]: hostile } };
+  const text = { type: "text", text: hostile };
+  const image = { type: "image", mimeType: hostile, data: "AA==" };
+  const said = { provider: hostile, model: hostile, api: hostile, stopReason: "stop", usage };
+  const messages = [
+    { role: "user", content: [text, image], timestamp: 1 },
+    { role: "assistant", content: [{ type: "thinking", thinking: hostile }, text, call], ...said },
+    { role: "toolResult", toolName: hostile, toolCallId: hostile, content: [text], isError: true },
+    { role: "bashExecution", command: hostile, output: hostile, exitCode: 1 },
+    { role: hostile, content: hostile },
+  ];
+  const others = [
+    { type: "model_change", provider: hostile, modelId: hostile },
+    { type: "thinking_level_change", thinkingLevel: hostile },
+    { type: "label", targetId: "e1", label: hostile },
+    { type: "label", targetId: hostile, label: hostile },
+    { type: "session_info", name: hostile },
+    { type: "custom", customType: hostile, data: { [hostile]: hostile } },
+    { type: "custom_message", customType: hostile, content: hostile, display: true },
+    { type: "compaction", summary: hostile, firstKeptEntryId: "e1", tokensBefore: 1 },
+    { type: "branch_summary", fromId: hostile, summary: hostile },
+    { type: hostile, [hostile]: hostile },
+  ];
+  const drafts = [...messages.map((message) => ({ type: "message", message })), ...others];
+  const entries = drafts.map((draft, i) => {
+    const links = { id: i === 1 ? hostile : `e${i}`, parentId: parentOf(i) };
+    return { ...draft, ...(version === 1 ? {} : links), timestamp: stamp(i) };
+  });
+  // What JSON.stringify escapes may stand there raw, but for the control characters below U+0020.
+  return [header, ...entries].map((line) => JSON.stringify(line));
+}
+
+function parentOf(i: number): string | null {
+  if (i === 0) return null;
+  return i === 2 ? hostile : `e${i - 1}`.replace("e1", hostile);
+}
+
+function damagedLines(): string[] {
+  const [, ...entries] = sessionLines(3);
+  const orphan = { type: "custom", customType: "x", id: "o", parentId: `${hostile}?` };
+  const cycle = { type: "custom", customType: "x", id: `${hostile}!`, parentId: `${hostile}!` };
+  const more = [orphan, cycle, cycle].map((line) =>
+    JSON.stringify({ ...line, timestamp: stamp(99) }),
+  );
+  return [...entries, `{"type":"${steers}`, steers, "\0\0", ...more, `{"type":"mess`];
+}
+
+/** YAML takes these characters as escapes only. */
+const yamlText = JSON.stringify(hostile).replaceAll(
+  /[\u007F-\uFFFF]/g,
+  (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+);
+
+const document = [
+  `name: ${yamlText}`,
+  "turns:",
+  `- turn: 1\n  input: ${yamlText}\n  result: ${yamlText}`,
+  `  model: ${yamlText}\n  expected: ${yamlText}\n  passed: false`,
+  `messages:\n  1:\n  - role: user\n    content: ${yamlText}`,
+].join("\n");
+
+/** What is given to the commands, by what it is. Each makes it in a new directory. */
+const places: readonly (readonly [string, (directory: string) => string])[] = [
+  ["a session", (directory) => written(directory, "jsonl", sessionLines(3))],
+  ["an old session", (directory) => written(directory, "jsonl", sessionLines(1))],
+  ["a damaged session", (directory) => written(directory, "jsonl", damagedLines())],
+  ["a document", (directory) => written(directory, "yaml", [document])],
+  ["a damaged document", (directory) => written(directory, "yaml", ["name: x", `"${hostile}`])],
+  ["a transcript", (directory) => written(directory, "jsonl", [transcript()])],
+  ["a text", (directory) => written(directory, "jsonl", [hostile])],
+  ["an empty file", (directory) => written(directory, "jsonl", [])],
+  ["nothing", (directory) => join(directory, `${hostile}.jsonl`)],
+  ["a link", (directory) => linkTo(written(directory, "jsonl", sessionLines(3)))],
+  ["a word", () => hostile],
+  ["a directory", (directory) => withSession(directory)],
+  ["an empty directory", (directory) => directory],
+];
+
+function written(directory: string, extension: string, lines: readonly string[]): string {
+  const path = join(directory, `${hostile}.${extension}`);
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
+  return path;
+}
+
+function withSession(directory: string): string {
+  written(directory, "jsonl", sessionLines(3));
+  return directory;
+}
+
+function linkTo(path: string): string {
+  const link = `${path}.link.jsonl`;
+  symlinkSync(path, link);
+  return link;
+}
+
+function transcript(): string {
+  return readFileSync(fixture("claude/conversation.jsonl"), "utf8");
+}
+
+function hostileDirectory(): string {
+  const directory = join(temporaryDirectory(), hostile);
+  mkdirSync(directory);
+  return directory;
+}
+
+interface Printed {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a command on terminals; one that watches is interrupted as soon as it has shown all. */
+async function onTerminal(
+  words: readonly string[],
+  { isTerminal = true, hasColours = false } = {},
+): Promise<Printed> {
+  const interrupt = new AbortController();
+  const onWrite = (text: string): void => {
+    if (words[0] === "watch" && /watching|"kind":"live"/.test(text)) interrupt.abort();
+  };
+  const out = new MemoryOutput({ isTerminal, hasColours, onWrite });
+  const err = new MemoryOutput({ isTerminal, hasColours, onWrite });
+  const { code } = await branchlog(words, { out, err, signal: interrupt.signal });
+  return { code, out: out.text, err: err.text };
+}
+
+/** Commands whose output is the same when they are run again. */
+const readers: ReadonlySet<Command["name"]> = new Set([
+  "info",
+  "tree",
+  "context",
+  "turns",
+  "entries",
+  "tail",
+  "search",
+  "verify",
+  "list",
+]);
+
+describe.each(commandNames)("%s", (name) => {
+  it.each(places)("prints nothing that steers a terminal when it is given %s", async (what, at) => {
+    for (const words of samplesOn(name, what, at)) {
+      const { out, err } = await onTerminal(words, { hasColours: true });
+      requireHarmless(out, words);
+      requireHarmless(err, words);
+    }
+  });
+
+  it.each(places)(
+    "prints JSON of equal value on a terminal when it is given %s",
+    async (what, at) => {
+      for (const sample of samplesOn(name, what, at)) {
+        const words = [...sample, "--json"];
+        const shown = await onTerminal(words);
+        requireHarmless(shown.out, words);
+        requireHarmless(shown.err, words);
+        const values = jsonLines(shown.out);
+        if (shown.code !== 2) jsonLines(shown.err);
+        if (!readers.has(name) || values.length === 0) continue;
+        const piped = await onTerminal(words, { isTerminal: false });
+        expect(values).toEqual(jsonLines(piped.out));
+      }
+    },
+  );
+
+  it("prints nothing that steers a terminal when its arguments are wrong", async () => {
+    const options = ["--last", "--to", "--turn", "--from", "--limit", "--depth", "--entry"];
+    const wrong = [
+      [name, hostile, hostile, hostile, hostile, hostile],
+      [name, hostile, `--${hostile}`, "--json"],
+      [name, hostile, `-${hostile}`],
+      ...options.map((option) => [name, "/no/such/file", option, hostile]),
+    ];
+    for (const words of wrong) {
+      const { out, err } = await onTerminal(words, { hasColours: true });
+      requireHarmless(out, words);
+      requireHarmless(err, words);
+    }
+  });
+});
+
+/**
+ * The samples of a command, each in new directories, as some of them change these. Where there is
+ * no session, one tells as much as all.
+ */
+function* samplesOn(
+  name: Command["name"],
+  what: string,
+  at: (directory: string) => string,
+): Generator<readonly string[]> {
+  const place = (): Parameters<(typeof samples)[typeof name]>[0] => ({
+    file: at(hostileDirectory()),
+    output: hostileDirectory(),
+    entryId: hostile,
+  });
+  const length = what.endsWith("session") ? samples[name](place()).length : 1;
+  for (let i = 0; i < length; i += 1) yield [name, ...(samples[name](place())[i] ?? [])];
+}
+
+describe("the table of samples", () => {
+  it("has every command", () => {
+    expect(Object.keys(samples).toSorted()).toEqual(commandNames.toSorted());
+  });
+});
+
+describe("a command line", () => {
+  it.each([
+    [[hostile]],
+    [["--", hostile]],
+    [[`--${hostile}`]],
+    [["--get-yargs-completions", hostile]],
+  ])("of %j is refused in words that steer nothing", async (words) => {
+    const { out, err } = await onTerminal(words, { hasColours: true });
+    requireHarmless(out, words);
+    requireHarmless(err, words);
+  });
+});
+
+describe("an output", () => {
+  const options = { isTerminal: true, hasColours: true };
+
+  it("has the colours of its own style only", async () => {
+    const out = new MemoryOutput(options);
+    const { style } = out;
+    await out.write(style.bad(`a${style.good(`b${steers}`)}c \u001B[1mnot bold`));
+    await out.flush();
+    const { text } = out;
+    expect(text.startsWith("\u001B[31ma\u001B[32mb")).toBe(true);
+    expect(text).toContain("\u001B[39m");
+    expect(text).not.toContain("\u001B[1m");
+    requireHarmless(text.replaceAll("\u001B[31ma", ""), []);
+  });
+
+  it("escapes JSON on a terminal when a character comes in two pieces", async () => {
+    const out = new MemoryOutput(options);
+    const json = Buffer.from(JSON.stringify({ text: `é\u009B${hostile}😀` }));
+    for (const byte of json) await out.writeData(Buffer.from([byte]), "json");
+    await out.writeData("\r\n", "json");
+    await out.flush();
+    requireHarmless(out.text, ["export"]);
+    expect(JSON.parse(out.text)).toEqual({ text: `é\u009B${hostile}😀` });
+  });
+
+  it("shows JSON of equal value, whatever the strings are", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue({ stringUnit: "binary" }), fc.string(), async (value, key) => {
+        const out = new MemoryOutput(options);
+        const given = { [`${key}\u009F`]: value };
+        await out.writeData(JSON.stringify(given), "json");
+        await out.flush();
+        expect(steering.test(out.text)).toBe(false);
+        expect(out.text.replaceAll("\\u", "")).not.toMatch(steering);
+        expect(JSON.parse(out.text)).toEqual(JSON.parse(JSON.stringify(given)));
+      }),
+    );
+  });
+
+  it("leaves data as it is where no terminal shows it", async () => {
+    const out = new MemoryOutput();
+    const data = Buffer.from(`${hostile}\u00FF`, "latin1");
+    await out.writeData(data, "json");
+    await out.writeData(data, "text");
+    await out.flush();
+    expect(out.bytes.equals(Buffer.concat([data, data]))).toBe(true);
+  });
+
+  it("shows a status on a terminal only", async () => {
+    const [terminal, pipe] = [new MemoryOutput(options), new MemoryOutput()];
+    for (const out of [terminal, pipe]) await out.showStatus(`reading ${hostile}`);
+    expect(terminal.text.startsWith("\r\u001B[Kreading ")).toBe(true);
+    requireHarmless(terminal.text.slice("\r\u001B[K".length), ["export"]);
+    expect(pipe.text).toBe("");
+  });
+});
+
+describe("a path in a hint", () => {
+  it("is one word of a shell, without what steers a terminal", () => {
+    expect(quoted("/it's\u001B[31m\nhere\\")).toBe(String.raw`$'/it\'s\u001b[31m\u000ahere\\'`);
+    expect(quoted("/a b")).toBe("'/a b'");
+  });
+});
+
+describe("the process", () => {
+  /** Runs before the program: pipes look like terminals, and what is thrown is not waited for. */
+  const terminals = "process.stdout.isTTY = true; process.stderr.isTTY = true;";
+  const failure =
+    "const look = () => process.listenerCount('uncaughtException') > 0" +
+    ` ? (() => { throw new Error(${JSON.stringify(hostile)}); })() : setImmediate(look); look();`;
+  const preload = (code: string): { readonly nodeArguments: readonly string[] } => ({
+    nodeArguments: ["--import", `data:text/javascript,${encodeURIComponent(code)}`],
+  });
+
+  it("prints through its outputs on a terminal", async () => {
+    const file = written(hostileDirectory(), "jsonl", sessionLines(3));
+    for (const words of [
+      ["verify", file],
+      ["info", `${file}?`],
+      ["entries", file, "--json"],
+    ]) {
+      const { out, err } = await runProcess(words, preload(terminals));
+      expect(`${out}${err}`).not.toBe("");
+      requireHarmless(out, words);
+      requireHarmless(err, words);
+    }
+  });
+
+  it.each([{}, { BRANCHLOG_DEBUG: "1" }])("says what nobody caught, with %j", async (env) => {
+    const directory = temporaryDirectory();
+    const options = { env, ...preload(`${terminals}${failure}`) };
+    const { code, err } = await runProcess(["watch", directory], options);
+    expect(code).toBe(1);
+    expect(err).toContain("error:");
+    requireHarmless(err, ["export"]);
+  });
+});

@@ -1,0 +1,49 @@
+/** Notes about turns: what counts as one, and that nothing else stops the fold. */
+import { describe, expect, it } from "vitest";
+import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import { turnNotes, turnNoteType } from "../../../packages/core/src/projections/turn-notes.ts";
+import { foldAll } from "./fold.ts";
+import { stored } from "./sample-entries.ts";
+
+const note = (data: unknown): SessionEntry =>
+  stored("custom", "n", null, { customType: turnNoteType, data });
+
+describe("notes about turns", () => {
+  it("are merged key by key, the later one's keys first", () => {
+    const entries = [
+      note({ targetId: "1", fields: { model: "a", cost: 1 } }),
+      note({ targetId: "2", fields: { model: "c" } }),
+      note({ targetId: "1", fields: { model: "b" } }),
+    ];
+    expect([...foldAll(turnNotes, entries)]).toEqual([
+      ["1", { model: "b", cost: 1 }],
+      ["2", { model: "c" }],
+    ]);
+  });
+
+  it("are only entries of their type, whatever others hold (Verifies: P10)", () => {
+    const data = { targetId: "1", fields: { model: "a" } };
+    const entries = [
+      stored("custom", "n", null, { customType: "other", data }),
+      stored("custom_message", "n", null, { customType: turnNoteType, data }),
+      stored("message", "n", null, { customType: turnNoteType, data }),
+    ];
+    expect([...foldAll(turnNotes, entries)]).toEqual([]);
+  });
+
+  it.each([
+    undefined,
+    null,
+    5,
+    "text",
+    {},
+    { targetId: "1" },
+    { fields: {} },
+    { targetId: 5, fields: {} },
+    { targetId: "1", fields: null },
+    { targetId: "1", fields: 5 },
+  ])("are none with the data %j, and the fold goes on (Verifies: P10)", (data) => {
+    const entries = [note(data), note({ targetId: "2", fields: { model: "b" } })];
+    expect([...foldAll(turnNotes, entries)]).toEqual([["2", { model: "b" }]]);
+  });
+});

@@ -1,0 +1,185 @@
+/** Transcripts of other agents are recognised by their first records; sessions never are. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  BranchlogError,
+  convertSession,
+  deleteSession,
+  findSessions,
+  forkSession,
+  importSession,
+  migrateSession,
+  openSession,
+  planRepair,
+  searchSessions,
+} from "@branchlog/core";
+import { SessionManager } from "@branchlog/core/pi";
+import { headBytesMax, headLinesMax } from "../../../packages/core/src/limits.ts";
+import { transcriptKind } from "../../../packages/core/src/session/foreign-transcript.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { arbitraryLines } from "../catalog/arbitrary-session.ts";
+import { claudeSource } from "../import/arbitrary-claude.ts";
+import { codexSource } from "../import/arbitrary-codex.ts";
+import { fixturePath } from "../import/imported.ts";
+import { damagedSession } from "../repair/damaged-session.ts";
+
+function kindOfBytes(bytes: Buffer): string | undefined {
+  const readSync = (target: Buffer, offset: number, length: number, position: number): number =>
+    bytes.copy(target, offset, position, position + length);
+  const read = (
+    target: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<number> => Promise.resolve(readSync(target, offset, length, position));
+  return transcriptKind({ readSync, read }, bytes.length);
+}
+
+function kindOfLines(...lines: readonly (string | object)[]): string | undefined {
+  const texts = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)));
+  return kindOfBytes(Buffer.from(texts.map((text) => `${text}\n`).join("")));
+}
+
+const claude = { type: "user", uuid: "u1", parentUuid: null, sessionId: "s" };
+const codex = { timestamp: "2026-01-01T00:00:00Z", type: "session_meta", payload: { id: "c" } };
+const entry = { type: "custom", id: "a1", parentId: null, timestamp: "2026-01-01T00:00:00Z" };
+
+describe("a transcript", () => {
+  it.each([
+    ["its first record", [claude]],
+    ["a record behind damage and blank lines", ["{torn", "", "[1]", claude]],
+    ["a record behind some that say nothing", [{ type: "mode" }, claude]],
+    ["a summary", [{ type: "summary", summary: "s", leafUuid: "u" }]],
+  ])("of Claude Code is recognised by %s", (_what, lines) => {
+    expect(kindOfLines(...lines)).toBe("claude");
+  });
+
+  it("of Codex is recognised by a record with a payload", () => {
+    expect(kindOfLines(codex)).toBe("codex");
+    expect(kindOfLines({ ...codex, payload: "c" })).toBeUndefined();
+  });
+
+  it("is recognised when its only line lacks a newline, but not when that is torn", () => {
+    const line = JSON.stringify(claude);
+    expect(kindOfBytes(Buffer.from(line))).toBe("claude");
+    expect(kindOfBytes(Buffer.from(line.slice(0, -1)))).toBeUndefined();
+  });
+
+  it("is recognised when its first record is longer than what is read at once", () => {
+    const long = { ...claude, message: { content: "x".repeat(headBytesMax) } };
+    expect(kindOfLines(long)).toBe("claude");
+    expect(kindOfLines({ ...codex, payload: { text: "x".repeat(headBytesMax) } })).toBe("codex");
+  });
+
+  it("is looked for in the first lines only", () => {
+    const before = Array.from({ length: headLinesMax - 1 }, () => ({ type: "x" }));
+    expect(kindOfLines(...before, claude)).toBe("claude");
+    const padded = before.map((line) => ({ ...line, text: "x".repeat(100) }));
+    expect(kindOfLines(...padded, ...padded, claude)).toBeUndefined();
+  });
+
+  it("of any content is recognised when import reads it", async () => {
+    for (const source of [claudeSource, codexSource]) {
+      await fc.assert(
+        fc.asyncProperty(source, async ({ lines }) => {
+          const file = join(temporaryDirectory(), "s.jsonl");
+          writeFileSync(file, `${lines.join("\n")}\n`);
+          const { kind } = await importSession(file, `${file}.imported`);
+          expect(kindOfBytes(readFileSync(file))).toBe(kind);
+        }),
+        { numRuns: 60 },
+      );
+    }
+  });
+
+  const operations: readonly (readonly [string, (path: string) => Promise<unknown>])[] = [
+    ["openSession", (path) => openSession(path)],
+    ["openSession to read", (path) => openSession(path, { access: "read" })],
+    ["planRepair", (path) => planRepair(path)],
+    ["migrateSession", (path) => migrateSession(path)],
+    ["forkSession", (path) => forkSession(path)],
+    ["convertSession", (path) => convertSession(path, { to: "omp", target: `${path}.new` })],
+    ["deleteSession", (path) => deleteSession(path)],
+    ["searchSessions", (path) => searchSessions(path, "text").next()],
+    ["findSessions", (path) => findSessions([path])],
+    ["SessionManager.open", async (path) => SessionManager.open(path)],
+  ];
+  const sources = ["claude/conversation.jsonl", "codex/conversation.jsonl"];
+  it.each(operations.flatMap(([name, run]) => sources.map((source) => ({ name, run, source }))))(
+    "is left as it is when $name is given $source",
+    async ({ run, source }) => {
+      const directory = temporaryDirectory();
+      const path = join(directory, "s.jsonl");
+      const bytes = readFileSync(fixturePath(source));
+      writeFileSync(path, bytes);
+      const error = await run(path).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      expect(error).toBeInstanceOf(BranchlogError);
+      expect(error).toMatchObject({ code: "ERR_NOT_A_SESSION", path });
+      expect(readFileSync(path).equals(bytes)).toBe(true);
+      expect(readdirSync(directory)).toEqual(["s.jsonl"]);
+    },
+  );
+});
+
+describe("a session", () => {
+  const fixtures = readdirSync(fixturePath(".")).filter((name) => /\.(jsonl|yaml)$/.test(name));
+  it.each(fixtures)("of %s is no transcript, with its header or without", (name) => {
+    const bytes = readFileSync(fixturePath(name));
+    expect(kindOfBytes(bytes)).toBeUndefined();
+    expect(kindOfBytes(bytes.subarray(bytes.indexOf("\n") + 1))).toBeUndefined();
+  });
+
+  it("that is empty, or holds nothing whole, is no transcript", () => {
+    for (const text of ["", "\n", "{", "\0\0\0\n", "null\n", "[]\n"]) {
+      expect(kindOfBytes(Buffer.from(text))).toBeUndefined();
+    }
+  });
+
+  it("whose header is followed by records of another agent is no transcript", () => {
+    const header = { type: "session", version: 3, id: "s", timestamp: "", cwd: "/" };
+    expect(kindOfLines(header, claude)).toBeUndefined();
+    expect(kindOfLines({ type: "title", v: 1, title: "t" }, codex)).toBeUndefined();
+  });
+
+  it("is no transcript when it is damaged at random", () => {
+    fc.assert(
+      fc.property(damagedSession, ({ bytes }) => {
+        expect(kindOfBytes(bytes)).toBeUndefined();
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("of any kind of lines is no transcript when it begins with a header", () => {
+    fc.assert(
+      fc.property(arbitraryLines, (lines) => {
+        expect(kindOfLines(JSON.stringify({ type: "session", id: "s" }), ...lines)).toBeUndefined();
+      }),
+    );
+  });
+
+  it("is no transcript when extensions give its entries fields of other agents", () => {
+    const foreign = fc.record(
+      {
+        type: fc.constantFrom("summary", "user", "session_meta", "event_msg", "custom"),
+        sessionId: fc.string(),
+        uuid: fc.string(),
+        parentUuid: fc.option(fc.string()),
+        payload: fc.object(),
+      },
+      { requiredKeys: ["type"] },
+    );
+    fc.assert(
+      fc.property(fc.array(foreign, { minLength: 1 }), fc.boolean(), (records, hasHeader) => {
+        const entries = records.map((record, i) => ({ ...entry, ...record, id: `e${i}` }));
+        const header = { type: "session", id: "s" };
+        expect(kindOfLines(...(hasHeader ? [header] : []), ...entries)).toBeUndefined();
+      }),
+    );
+  });
+});

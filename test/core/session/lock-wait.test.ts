@@ -1,0 +1,165 @@
+/** How a process waits for a lock: in the order of the queue, ever more rarely, up to a deadline. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { BranchlogError } from "../../../packages/core/src/errors.ts";
+import { lockPauseMsMax, nextPauseMsMax } from "../../../packages/core/src/limits.ts";
+import { acquireLock, lockPauseMs } from "../../../packages/core/src/session/lock-wait.ts";
+import type { LockWait } from "../../../packages/core/src/session/lock-wait.ts";
+import { runSync } from "../../../packages/core/src/session/steps.ts";
+import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
+import { MemoryLock } from "../../../packages/core/src/store/memory-lock.ts";
+import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import type { FileLock, LockQueue, Ports } from "../../../packages/core/src/store/ports.ts";
+import { createSeededIds } from "../../../packages/core/src/store/seeded-ids.ts";
+
+const path = "/s.jsonl";
+const holder = { pid: 4711, isOwnProcess: false, heldMs: 900, refreshedMsAgo: 30 };
+
+/** A queue in which so many wait in front; one of them leaves with each look. */
+class QueueOf implements LockQueue {
+  looks = 0;
+  joined = 0;
+  left = 0;
+  #ahead: number;
+
+  constructor(ahead: number) {
+    this.#ahead = ahead;
+  }
+
+  isBusySync(): boolean {
+    return this.#ahead > 0;
+  }
+
+  joinSync(): ReturnType<LockQueue["joinSync"]> {
+    this.joined += 1;
+    return {
+      aheadSync: () => {
+        this.looks += 1;
+        return Math.max(0, this.#ahead--);
+      },
+      leaveSync: () => (this.left += 1),
+    };
+  }
+}
+
+interface Setting {
+  readonly ports: Ports;
+  readonly clock: ManualClock;
+  readonly inner: MemoryLock;
+  /** How often the lock itself was tried. */
+  readonly tries: () => number;
+}
+
+function setUp(queue?: LockQueue): Setting {
+  const inner = new MemoryLock();
+  let tries = 0;
+  const lock: FileLock = {
+    tryAcquireSync(of) {
+      tries += 1;
+      return inner.tryAcquireSync(of);
+    },
+    holderSync: () => holder,
+    ...(queue === undefined ? {} : { queue }),
+  };
+  const clock = new ManualClock();
+  const ports = createMemoryPorts({ lock, clock, ids: createSeededIds(1, clock) });
+  return { ports, clock, inner, tries: () => tries };
+}
+
+describe("a process that waits for a lock", () => {
+  it("takes a free lock at once, without a place in the queue", () => {
+    const queue = new QueueOf(0);
+    const { ports, clock } = setUp(queue);
+    runSync(acquireLock(path, ports, 1_000), clock);
+    expect(clock.monotonicMs()).toBe(0);
+    expect(queue.joined).toBe(0);
+  });
+
+  it("does not take a free lock before those that wait in front", () => {
+    const queue = new QueueOf(3);
+    const { ports, clock, tries } = setUp(queue);
+    runSync(acquireLock(path, ports, 60_000), clock);
+    expect(queue).toMatchObject({ looks: 4, joined: 1, left: 1 });
+    expect(tries()).toBe(1);
+  });
+
+  it("looks a number of times that grows with the logarithm of the wait", () => {
+    const { ports, clock, inner, tries } = setUp();
+    inner.tryAcquireSync(path);
+    expect(() => runSync(acquireLock(path, ports, 15_000), clock)).toThrow("was not free");
+    expect(tries()).toBeLessThan(200);
+  });
+
+  it("is told how often it tried, for how long, and who held the lock", () => {
+    const { ports, clock, inner, tries } = setUp(new QueueOf(0));
+    inner.tryAcquireSync(path);
+    const wait = (): unknown => runSync(acquireLock(path, ports, 1_000), clock);
+    const thrown = errorOf(wait);
+    const facts = { tries: tries(), waitedMs: 1_000, ahead: 0, holder };
+    expect(thrown).toMatchObject({ code: "ERR_LOCK_TIMEOUT", path, lock: facts });
+    expect(thrown.message).toMatch(
+      /within 1000 ms \(\d+ tries\).*held by process 4711, for 900 ms, last refreshed 30 ms ago/,
+    );
+  });
+
+  it("tries once, whoever waits, if it may not wait", () => {
+    const queue = new QueueOf(3);
+    const { ports, clock, inner, tries } = setUp(queue);
+    runSync(acquireLock(path, ports, 0), clock).releaseSync();
+    inner.tryAcquireSync(path);
+    expect(() => runSync(acquireLock(path, ports, 0), clock)).toThrow("(1 try)");
+    expect(tries()).toBe(2);
+    expect(queue.joined).toBe(0);
+  });
+
+  it("leaves the queue when its wait is broken off", () => {
+    const queue = new QueueOf(100);
+    const { ports } = setUp(queue);
+    const steps = acquireLock(path, ports, 1_000);
+    for (let next = steps.next(); next.value && next.done !== true; next = steps.next()) {
+      if ("kind" in next.value && next.value.kind === "wait") break;
+    }
+    expect(() => steps.throw(new Error("aborted"))).toThrow("aborted");
+    expect(queue).toMatchObject({ joined: 1, left: 1 });
+  });
+});
+
+function errorOf(work: () => unknown): BranchlogError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof BranchlogError) return error;
+  }
+  throw new Error("no error of ours was thrown");
+}
+
+describe("the pause of a waiter", () => {
+  const waits = fc.record<LockWait>({
+    waitedMs: fc.double({ min: 0, max: 600_000, noNaN: true }),
+    ahead: fc.nat(2_000),
+    passed: fc.nat(2_000),
+    isQueued: fc.boolean(),
+  });
+  const jitters = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+  it("is between 1 ms and the longest, and of the next in line so short that the lock is hardly idle", () => {
+    fc.assert(
+      fc.property(waits, jitters, (wait, jitter) => {
+        const pauseMs = lockPauseMs(wait, jitter);
+        expect(pauseMs).toBeGreaterThanOrEqual(1);
+        expect(pauseMs).toBeLessThan(
+          wait.isQueued && wait.ahead === 0 ? nextPauseMsMax : lockPauseMsMax,
+        );
+      }),
+    );
+  });
+
+  it("never shrinks while nothing moves", () => {
+    fc.assert(
+      fc.property(waits, jitters, fc.nat(10_000), (wait, jitter, moreMs) => {
+        const later = { ...wait, waitedMs: wait.waitedMs + moreMs };
+        expect(lockPauseMs(later, jitter)).toBeGreaterThanOrEqual(lockPauseMs(wait, jitter));
+      }),
+    );
+  });
+});

@@ -1,0 +1,94 @@
+/** Appends whose lock is taken over after they were planned: they are planned anew, not written. */
+import { describe, expect, it } from "vitest";
+import type { EntryDraft } from "../../../packages/core/src/entries/entry-draft.ts";
+import { appendAttemptsMax } from "../../../packages/core/src/limits.ts";
+import type { Session } from "../../../packages/core/src/live/session.ts";
+import { createSession } from "../../../packages/core/src/open.ts";
+import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+import { MemoryLock } from "../../../packages/core/src/store/memory-lock.ts";
+import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { randomIds } from "../../../packages/core/src/store/random-ids.ts";
+
+const path = "/s.jsonl";
+
+const say = (content: string): EntryDraft => ({
+  type: "message",
+  message: { role: "user", content, timestamp: 1 },
+});
+
+interface World {
+  readonly fs: MemoryFileSystem;
+  readonly lock: MemoryLock;
+  readonly session: Session;
+  /** Called whenever an append is being planned: with the log caught up, before its write. */
+  whilePlanning: () => void;
+}
+
+/** A session with one entry; ids are minted by plans, which is how a test is called by them. */
+async function newWorld(): Promise<World> {
+  const fs = new MemoryFileSystem();
+  const lock = new MemoryLock();
+  const entryId = (): string => {
+    world.whilePlanning();
+    return randomIds.entryId();
+  };
+  const ports = createMemoryPorts({ fs, lock, ids: { ...randomIds, entryId } });
+  const session = await createSession(path, { ports, cwd: "/w" });
+  await session.append(say("first"), { id: "first" });
+  const world: World = { fs, lock, session, whilePlanning: () => undefined };
+  return world;
+}
+
+/** Takes over the lock as of a stalled holder, appends an entry, and gives the lock back. */
+function overtake({ fs, lock }: World, id: string): void {
+  lock.breakLock(path);
+  const held = lock.tryAcquireSync(path);
+  const line = Buffer.from(`{"type":"custom","customType":"peer","id":"${id}","parentId":null}\n`);
+  const fd = fs.openSync(path, "append");
+  fs.writeSync(fd, line, 0, line.length);
+  fs.closeSync(fd);
+  held?.releaseSync();
+}
+
+function idsOf({ fs }: World): unknown[] {
+  const lines = fs.readFileSync(path).toString().trimEnd().split("\n").slice(1);
+  return lines.map((line) => (JSON.parse(line) as { id: unknown }).id);
+}
+
+describe("an append whose lock was taken over before its write", () => {
+  it("conflicts and writes nothing if the tail is not the expected one any more (Verifies: P2)", async () => {
+    const world = await newWorld();
+    world.whilePlanning = () => {
+      world.whilePlanning = () => undefined;
+      overtake(world, "peer");
+    };
+    const append = world.session.append(say("second"), { expectedTail: "first" });
+    await expect(append).rejects.toMatchObject({ code: "ERR_CONFLICT", tail: "peer", landed: [] });
+    expect(idsOf(world)).toEqual(["first", "peer"]);
+  });
+
+  it("is planned anew behind what the other holder wrote", async () => {
+    const world = await newWorld();
+    world.whilePlanning = () => {
+      world.whilePlanning = () => undefined;
+      overtake(world, "peer");
+    };
+    const result = await world.session.append(say("second"), { parent: "tail" });
+    expect(result).toMatchObject({ parentId: "peer", displaced: false });
+    expect(idsOf(world)).toEqual(["first", "peer", result.id]);
+  });
+
+  it("fails and writes nothing when that happens each time, and leaves no lock", async () => {
+    const world = await newWorld();
+    let count = 0;
+    world.whilePlanning = () => {
+      count += 1;
+      overtake(world, `peer${count}`);
+    };
+    const append = world.session.append(say("second"));
+    await expect(append).rejects.toMatchObject({ code: "ERR_APPEND_FAILED" });
+    expect(count).toBe(appendAttemptsMax);
+    expect(idsOf(world)).toEqual(["first", "peer1", "peer2", "peer3"]);
+    expect(world.lock.tryAcquireSync(path)).not.toBeNull();
+  });
+});

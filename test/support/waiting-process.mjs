@@ -1,0 +1,14 @@
+// Opens a session, says so, and appends one entry once its standard input ends; then says its id.
+// Usage: node waiting-process.mjs FILE NAME
+import { writeSync } from "node:fs";
+import { openSession } from "../../packages/core/dist/index.js";
+
+const [path, name] = process.argv.slice(2);
+const session = await openSession(path);
+writeSync(1, "ready\n");
+process.stdin.resume();
+process.stdin.once("end", async () => {
+  const { id } = await session.append({ type: "custom", customType: name });
+  writeSync(1, `${id}\n`);
+  await session.close();
+});
