@@ -61,6 +61,8 @@ interface Place {
   readonly state: LogState;
   readonly generation: number;
   row: number;
+  /** Lets the file of the log be closed, once the events have gone on from it. */
+  readonly release: () => void;
 }
 
 /** See the file comment. */
@@ -82,32 +84,37 @@ async function* eventsFor(
   { from = 1, live = true, signal }: EntryEventOptions,
 ): AsyncGenerator<EntryEvent, void, undefined> {
   let place = startOf(source.engine, from);
-  for (;;) {
-    signal?.throwIfAborted();
-    const { version } = source;
-    const { log } = source.engine;
-    if (log.state !== place.state) {
-      const before = place;
-      const change = changeFrom(before, source.engine);
-      place = { ...placeIn(source.engine), row: change === "reset" ? 0 : before.row };
-      if (change === "reset") yield { kind: change, generation: place.generation };
-      else if (change === "migrated") yield { kind: change };
-    }
-    try {
-      yield* entriesAt(source, place, signal);
-      source.succeeded(who);
-    } catch (error) {
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const { version } = source;
+      const { log } = source.engine;
+      if (log.state !== place.state) {
+        const before = place;
+        const change = changeFrom(before, source.engine);
+        place = { ...placeIn(source.engine), row: change === "reset" ? 0 : before.row };
+        before.release();
+        if (change === "reset") yield { kind: change, generation: place.generation };
+        else if (change === "migrated") yield { kind: change };
+      }
+      try {
+        yield* entriesAt(source, place, signal);
+        source.succeeded(who);
+      } catch (error) {
+        if (source.engine.log.state !== place.state) continue;
+        // A log that was rewritten while it was read is found to be another one at the next look.
+        if (!live || source.isClosed || !isPassing(error)) throw error;
+        source.failed(who, error);
+      }
       if (source.engine.log.state !== place.state) continue;
-      // A log that was rewritten while it was read is found to be another one at the next look.
-      if (!live || source.isClosed || !isPassing(error)) throw error;
-      source.failed(who, error);
+      // What comes while the past is read is not past.
+      if (!live) return;
+      if (source.version !== version) continue;
+      if (source.isClosed) return;
+      await source.changed(version, signal);
     }
-    if (source.engine.log.state !== place.state) continue;
-    // What comes while the past is read is not past.
-    if (!live) return;
-    if (source.version !== version) continue;
-    if (source.isClosed) return;
-    await source.changed(version, signal);
+  } finally {
+    place.release();
   }
 }
 
@@ -160,9 +167,11 @@ function startOf(engine: Engine, from: number): Place {
   return { ...placeIn(engine), row: from - 1 };
 }
 
+/** The session may be closed before its last events are taken: they are still to be read. */
 function placeIn(engine: Engine): Place {
-  const { state, generation } = engine.log;
-  return { engine, state, generation, row: 0, isLive: false };
+  const { state, generation, file } = engine.log;
+  const release = file.retain(state);
+  return { engine, state, generation, row: 0, isLive: false, release };
 }
 
 /** What became of a log, or of the one that the session stands on now instead. */

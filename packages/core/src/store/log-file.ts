@@ -19,14 +19,6 @@ const chunkBytes = 1024 * 1024;
 /** Managers have no `close`: what they retain is released with them. */
 const collected = new FinalizationRegistry<() => void>((release) => release());
 
-function once(action: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) action();
-    isDone = true;
-  };
-}
-
 /** See the file comment. */
 export class LogFile implements ByteSource {
   /** Canonical: symlinks resolved, so that two names of a log share a lock. */
@@ -70,8 +62,14 @@ export class LogFile implements ByteSource {
     const pool = descriptorPoolOf(this.#fs);
     const { path } = this;
     pool.retain(path);
-    const release = once(() => pool.release(path));
-    collected.register(owner, release);
+    const token = {};
+    let isReleased = false;
+    const release = (): void => {
+      if (!isReleased) pool.release(path);
+      isReleased = true;
+      collected.unregister(token);
+    };
+    collected.register(owner, release, token);
     return release;
   }
 
