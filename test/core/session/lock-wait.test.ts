@@ -102,7 +102,7 @@ describe("a process that waits for a lock", () => {
     );
   });
 
-  it("tries once, whoever waits, if it may not wait", () => {
+  it("tries once, however many wait, if it may not wait", () => {
     const queue = new QueueOf(3);
     const { ports, clock, inner, tries } = setUp(queue);
     runSync(acquireLock(path, ports, 0), clock).releaseSync();

@@ -28,7 +28,7 @@ const ticket = (ms: number, pid: number): string =>
 const nobody = 2 ** 22 + 1;
 
 describe("a queue", () => {
-  it("is there while somebody waits in it, and gone with the last", () => {
+  it("exists while a process waits in it, and is removed with the last", () => {
     const { path, directory } = newPath();
     expect(directoryQueue.isBusySync(path)).toBe(false);
     const [one, other] = [placeIn(path), placeIn(path)];

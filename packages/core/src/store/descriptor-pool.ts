@@ -1,6 +1,6 @@
 /**
- * Keeps files open between uses, as long as somebody retains their path: a read costs no `open`,
- * and a log that is deleted meanwhile can be written back. One pool serves the process; beyond its
+ * Keeps files open between uses, as long as their path is retained: a read costs no `open`, and
+ * a log that is deleted meanwhile can be written back. One pool serves the process; beyond its
  * size the descriptors least recently used are closed, never one in use. Files are told apart by
  * path, inode and device, so a replaced file is opened anew.
  */

@@ -36,7 +36,7 @@ export const directoryQueue: LockQueue = {
   },
 };
 
-/** Removes the queue for the lock of `path` unless somebody waits in it. Never throws. */
+/** Removes the queue for the lock of `path` unless a live process is in it. Never throws. */
 export function removeAbandonedTickets(path: string): void {
   const place = directoryQueue.joinSync(path);
   place?.aheadSync();

@@ -1,6 +1,6 @@
 /**
  * One log as a file: reads from it, appends to it, says what it is now. Descriptors come from the
- * pool, which keeps them for as long as somebody retains the log. Reads stay with the file that was
+ * pool, which keeps them for as long as the log is retained. Reads stay with the file that was
  * adopted, even if another one takes its name meanwhile; appends always go to the file that has the
  * name. Reading fails with `ERR_LOG_UNREADABLE`, or `ERR_LOG_GONE` where the adopted file has lost
  * its name; appending fails as the file system does.
