@@ -86,9 +86,14 @@ function addSource(project, name) {
   copyFileSync(join(root, "scripts", "consumer", name), join(project, name));
 }
 
+/** What is set for the machine, not for one command: with another store, pnpm installs anew. */
+const machineSettings = /^npm_config_(?:cache|registry|store_dir|userconfig)$/i;
+
 /** Runs a program in a project. `npm test` hands its settings to its children; a project has none. */
 function run(cwd, program, args) {
-  const own = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^npm_/i.test(name) || machineSettings.test(name),
+  );
   const env = { ...Object.fromEntries(own), npm_config_prefer_offline: "true" };
   const { status, error, stdout, stderr } = spawnSync(program, args, {
     cwd,
