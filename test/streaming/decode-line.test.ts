@@ -7,6 +7,34 @@ import { jsonText, objectJson } from "./support/session-lines.ts";
 const decode = (text: string) => decodeLine(Buffer.from(text));
 
 describe("decodeLine", () => {
+  it.each([
+    ["another first byte", [0x7b, 0xbb, 0xbf]],
+    ["another second byte", [0xef, 0x7b, 0xbf]],
+    ["another third byte", [0xef, 0xbb, 0x7b]],
+    ["another third byte that looks like the mark's first", [0xef, 0xbb, 0xef]],
+  ])("takes three bytes for no mark with %s", (_, bytes) => {
+    const line = Buffer.concat([Buffer.from(bytes), Buffer.from('{"a":1}')]);
+    expect(decodeLine(line)).toMatchObject({ ok: false, reason: "not-json" });
+  });
+
+  it("takes no mark that ends behind the line", () => {
+    const bytes = Buffer.from([0x20, 0xef, 0xbb, 0xbf]);
+    expect(decodeLine(bytes, 1, 3)).toMatchObject({ ok: false, reason: "not-json" });
+    expect(decodeLine(bytes, 1, 4)).toMatchObject({ ok: false, reason: "blank" });
+  });
+
+  it.each([
+    ["null", "null"],
+    ["[]", "an array"],
+    ["5", "a number"],
+  ])("says what %s is instead of an object", (text, name) => {
+    expect(decodeLine(Buffer.from(text))).toEqual({
+      ok: false,
+      reason: "not-object",
+      message: `the line holds ${name}, not an object`,
+    });
+  });
+
   it("decodes an object, whatever white space is around it", () => {
     for (const text of [
       '{"a":1}',

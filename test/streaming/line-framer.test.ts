@@ -77,6 +77,17 @@ describe("LineFramer", () => {
     expect(state).toEqual({ offset: 16, committedOffset: 12, lineNumber: 4 });
   });
 
+  it("throws what a sink threw that takes no ends of batches, and stands before its line", () => {
+    const framer = new LineFramer();
+    const refusal = new Error("refused");
+    const line = (...[, , , offset]: Parameters<LineCollector["line"]>): void => {
+      if (offset > 0) throw refusal;
+    };
+    const sink = { line, longLine: () => undefined };
+    expect(() => framer.push(Buffer.from("a\nb\n"), sink)).toThrow(refusal);
+    expect([framer.offset, framer.committedOffset, framer.lineNumber]).toEqual([2, 2, 2]);
+  });
+
   it("starts where it is told to", () => {
     const framer = new LineFramer({ offset: 100, lineNumber: 7 });
     const sink = new LineCollector();
