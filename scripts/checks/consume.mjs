@@ -15,6 +15,9 @@ import { join } from "node:path";
 
 import { publishedPackages, readManifest, root } from "./packages.mjs";
 
+/** What is set for the machine, not for one command: with another store, pnpm installs anew. */
+const machineSettings = /^npm_config_(?:cache|registry|store_dir|userconfig)$/i;
+
 const readme = readFileSync(join(root, "README.md"), "utf8");
 const tsc = join(root, "node_modules", ".bin", "tsc");
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), "branchlog-consumer-")));
@@ -85,9 +88,6 @@ function startCommand(project) {
 function addSource(project, name) {
   copyFileSync(join(root, "scripts", "consumer", name), join(project, name));
 }
-
-/** What is set for the machine, not for one command: with another store, pnpm installs anew. */
-const machineSettings = /^npm_config_(?:cache|registry|store_dir|userconfig)$/i;
 
 /** Runs a program in a project. `npm test` hands its settings to its children; a project has none. */
 function run(cwd, program, args) {

@@ -59,7 +59,11 @@ describe.each(shapes)("%s", (_name, options) => {
       const manager = SessionManager.open(path);
       reset();
       expect(countNodes(manager.getTree())).toBe(entries);
-      // Entries of the tree are read when somebody looks at them.
+      // Each line once, to see that it is JSON; then bodies are read when they are looked at.
+      expect(decodeCounter.parses).toBeLessThanOrEqual(entries);
+      expect(readCounter.bytes).toBeLessThanOrEqual(2 * size);
+      reset();
+      expect(countNodes(manager.getTree())).toBe(entries);
       expect([decodeCounter.parses, readCounter.bytes]).toEqual([0, 0]);
     },
   );

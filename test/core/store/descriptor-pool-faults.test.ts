@@ -37,6 +37,17 @@ describe("on failure", () => {
     expect(read("a")).toBe("a");
   });
 
+  it("a descriptor that cannot be closed fails neither its last use nor its release", () => {
+    const { fs, pool, path, read } = pooledFiles();
+    read("a");
+    fs.onCall = ({ name }) => {
+      if (name === "closeSync") throw fileError("EIO", "close");
+    };
+    pool.release(path("a"));
+    expect(read("a")).toBe("a");
+    expect(pool.openCount).toBe(0);
+  });
+
   it("descriptors kept for speed are given up when the process runs out of them", () => {
     const { fs, read } = pooledFiles();
     for (const name of "ab") read(name);

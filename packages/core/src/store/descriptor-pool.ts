@@ -170,7 +170,16 @@ export class DescriptorPool {
   #close(isMeant: (descriptor: Descriptor) => boolean): void {
     const closing = this.#descriptors.filter((one) => one.users === 0 && isMeant(one));
     this.#descriptors = this.#descriptors.filter((one) => !closing.includes(one));
-    for (const { fd } of closing) this.#fs.closeSync(fd);
+    for (const { fd } of closing) this.#closeQuietly(fd);
+  }
+
+  /** What was written was acknowledged by its write, or its sync: closing has no more to say. */
+  #closeQuietly(fd: number): void {
+    try {
+      this.#fs.closeSync(fd);
+    } catch {
+      // The descriptor is gone all the same.
+    }
   }
 }
 
