@@ -17,66 +17,19 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readCounter } from "@branchlog/streaming";
 import type { CatalogMode } from "../../../packages/core/src/catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../../../packages/core/src/catalog/directory-catalog.ts";
 import { readCatalog } from "../../../packages/core/src/catalog/saved-catalog.ts";
-import type { ListedSession } from "../../../packages/core/src/catalog/listed-session.ts";
-import {
-  savedCatalogName,
-  sessionFilesIn,
-} from "../../../packages/core/src/catalog/session-files.ts";
-import { header, jsonl, message, name, user, writeLines } from "./session-lines.ts";
+import { sessionFilesIn } from "../../../packages/core/src/catalog/session-files.ts";
+import { bytesReadBy, catalogPath, large, list, savedDirectory } from "./saved-directory.ts";
+import { header, jsonl, name, user, writeLines } from "./session-lines.ts";
 import { temporaryDirectories } from "./temporary-directory.ts";
 
 const newDirectory = temporaryDirectories();
 
-interface ListOptions {
-  readonly saved?: CatalogMode;
-  readonly signal?: AbortSignal;
-  readonly onLooked?: () => void;
-}
-
-/** As a process finds it that begins now. */
-async function list(directory: string, options: ListOptions = {}): Promise<ListedSession[]> {
-  const catalog = new DirectoryCatalog({
-    list: (signal) => sessionFilesIn(directory, signal),
-    saved: options.saved ?? "auto",
-    // Nothing is settled that was changed in the last moments: these files were, long ago.
-    now: () => Date.now() + 60_000,
-  });
-  const { signal, onLooked } = options;
-  await catalog.look({ paths: null, signal, onLooked });
-  return catalog.sessions();
-}
-
-async function bytesReadBy<T>(work: () => Promise<T>): Promise<number> {
-  const before = readCounter.bytes;
-  await work();
-  return readCounter.bytes - before;
-}
-
-/** A line that makes it worth while to save what was read. */
-const large = message("toolResult", [{ type: "text", text: "x".repeat(1_100_000) }]);
-
-function catalogPath(directory: string): string {
-  return join(directory, savedCatalogName);
-}
-
-/** A directory of three sessions and a file that is none, with its catalog. */
-async function savedDirectory(): Promise<string> {
-  const directory = newDirectory();
-  writeLines(directory, "large.jsonl", [header({ id: "large" }), user("one"), large]);
-  writeLines(directory, "small.jsonl", [header({ id: "small" }), user("two"), name("Named")]);
-  writeLines(directory, "empty.jsonl", [header({ id: "empty" })]);
-  writeLines(directory, "other.jsonl", [{ type: "other" }]);
-  await list(directory);
-  return directory;
-}
-
 describe("the saved catalog of a directory", () => {
   it("spares reading the files, in any process that comes later", async () => {
-    const directory = await savedDirectory();
+    const directory = await savedDirectory(newDirectory());
     const read = await bytesReadBy(async () => {
       expect(await list(directory)).toEqual(await list(directory, { saved: "off" }));
     });
@@ -86,7 +39,7 @@ describe("the saved catalog of a directory", () => {
   });
 
   it("lets a file that has grown be read from where it ended", async () => {
-    const directory = await savedDirectory();
+    const directory = await savedDirectory(newDirectory());
     const line = jsonl([user("three"), name("New")]);
     appendFileSync(join(directory, "large.jsonl"), line);
     const read = await bytesReadBy(async () => {
@@ -103,7 +56,7 @@ describe("the saved catalog of a directory", () => {
     await list(directory);
     expect(existsSync(catalogPath(directory))).toBe(false);
 
-    const saved = await savedDirectory();
+    const saved = await savedDirectory(newDirectory());
     const before = readFileSync(catalogPath(saved));
     appendFileSync(join(saved, "small.jsonl"), jsonl([user("three")]));
     await list(saved);
@@ -130,7 +83,7 @@ describe("the saved catalog of a directory", () => {
   });
 
   it("forgets files that are gone", async () => {
-    const directory = await savedDirectory();
+    const directory = await savedDirectory(newDirectory());
     expect(readFileSync(catalogPath(directory), "utf8")).toContain("two");
     rmSync(join(directory, "small.jsonl"));
     await list(directory);
@@ -140,7 +93,7 @@ describe("the saved catalog of a directory", () => {
   });
 
   it("is not written, or not even read, by those who want it so", async () => {
-    const directory = await savedDirectory();
+    const directory = await savedDirectory(newDirectory());
     expect(await bytesReadBy(() => list(directory, { saved: "read" }))).toBe(0);
     expect(await bytesReadBy(() => list(directory, { saved: "off" }))).toBeGreaterThan(1_000_000);
     rmSync(catalogPath(directory));
@@ -163,7 +116,7 @@ describe("the saved catalog of a directory", () => {
 
 describe("whatever happens to the saved catalog", () => {
   it("the sessions are the same: damaged in any byte, cut anywhere (Verifies: P21)", async () => {
-    const directory = await savedDirectory();
+    const directory = await savedDirectory(newDirectory());
     const whole = readFileSync(catalogPath(directory));
     const expected = await list(directory, { saved: "off" });
     expect(await readCatalog(whole)).toHaveProperty("size", 4);
@@ -182,7 +135,7 @@ describe("whatever happens to the saved catalog", () => {
   });
 
   it("the sessions are the same if it cannot be read or written", async () => {
-    const directory = await savedDirectory();
+    const directory = await savedDirectory(newDirectory());
     const expected = await list(directory, { saved: "off" });
     rmSync(catalogPath(directory));
     // A directory has its name: it can be neither read as a file nor replaced by one.
@@ -192,7 +145,7 @@ describe("whatever happens to the saved catalog", () => {
   });
 
   it("a pipe of its name is not waited for", async () => {
-    const directory = await savedDirectory();
+    const directory = await savedDirectory(newDirectory());
     const expected = await list(directory, { saved: "off" });
     rmSync(catalogPath(directory));
     execFileSync("/usr/bin/env", ["mkfifo", catalogPath(directory)]);
@@ -210,7 +163,10 @@ describe("whatever happens to the saved catalog", () => {
   });
 
   it("the sessions are the same when it was saved of other files of the same names", async () => {
-    const [one, other] = [await savedDirectory(), await savedDirectory()];
+    const [one, other] = [
+      await savedDirectory(newDirectory()),
+      await savedDirectory(newDirectory()),
+    ];
     writeLines(other, "small.jsonl", [header({ id: "another" }), user("else")]);
     renameSync(catalogPath(one), catalogPath(other));
     expect(await list(other)).toEqual(await list(other, { saved: "off" }));

@@ -22,7 +22,8 @@ export interface Forgery {
 
 const numbers = [-1, 0, 1, 2, 255, 999, 4e9, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 53, 1.5, 1e308];
 const texts = [null, true, "", "x", "__proto__", "\u0000", "message", "label", "x".repeat(3_000)];
-const hostile: readonly unknown[] = [
+/** Values that a file of this user may hold anywhere. */
+export const hostileValues: readonly unknown[] = [
   ...numbers,
   ...texts,
   [],
@@ -44,7 +45,7 @@ export const forgeries: fc.Arbitrary<readonly Forgery[]> = fc.array(
     ),
     at: fc.nat(),
     from: fc.nat(),
-    value: fc.oneof(fc.constantFrom(...hostile), fc.integer(), fc.nat(40)),
+    value: fc.oneof(fc.constantFrom(...hostileValues), fc.integer(), fc.nat(40)),
   }),
   { minLength: 1, maxLength: 3 },
 );

@@ -3,10 +3,12 @@
  * and saves another once so much was read anew that reading it again would be felt. Saving may fail
  * without anybody being told: all that is lost is time at the next look.
  */
-import { readFile } from "node:fs/promises";
+import { Buffer } from "node:buffer";
 import { basename, dirname, join } from "node:path";
+import { readFully } from "../bodies/whole-read.ts";
 import { CheckpointWrite } from "../checkpoint/checkpoint-file.ts";
 import { nodePorts } from "../store/node-ports.ts";
+import { openTrustedSync, sidecarSource } from "../store/trusted-file.ts";
 import {
   catalogBytesMax,
   catalogPieceBytes,
@@ -17,7 +19,7 @@ import { mapInTurns } from "./map-concurrently.ts";
 import { removeOrphans } from "./orphan-sidecars.ts";
 import { catalogBytes, readCatalog } from "./saved-catalog.ts";
 import type { SavedFile } from "./saved-file.ts";
-import { lookAtFile, savedCatalogName } from "./session-files.ts";
+import { savedCatalogName } from "./session-files.ts";
 
 /** Whether catalogs are saved and taken up, taken up, or neither. */
 export type CatalogMode = "auto" | "read" | "off";
@@ -100,15 +102,28 @@ export class CatalogStore {
     if (this.#mode === "off") return none;
     if (this.#mode === "auto") await removeOrphans(directory);
     try {
-      const path = join(directory, savedCatalogName);
-      // Anything may have that name: reading a pipe would never end.
-      const { isReadable, size } = lookAtFile(path);
-      if (!isReadable || size > catalogBytesMax) return none;
-      const files = await readCatalog(await readFile(path));
-      return files === undefined ? none : { files, readBytes: 0, savedBytes: size };
+      const bytes = await savedBytes(join(directory, savedCatalogName));
+      if (bytes === undefined) return none;
+      const files = await readCatalog(bytes);
+      return files === undefined ? none : { files, readBytes: 0, savedBytes: bytes.length };
     } catch {
       return none;
     }
+  }
+}
+
+/** The bytes of a saved catalog; undefined where none counts. Throws what reading throws. */
+async function savedBytes(path: string): Promise<Buffer | undefined> {
+  const { fs } = nodePorts;
+  const opened = openTrustedSync(fs, path);
+  if (opened === undefined) return undefined;
+  try {
+    if (opened.stat.size > catalogBytesMax) return undefined;
+    const bytes = Buffer.allocUnsafe(opened.stat.size);
+    await readFully(sidecarSource(fs, opened), bytes, bytes.length, 0);
+    return bytes;
+  } finally {
+    fs.closeSync(opened.fd);
   }
 }
 

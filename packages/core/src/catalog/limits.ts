@@ -27,6 +27,9 @@ export const catalogBytesMax: number = 256 * 1024 * 1024;
 /** Longest line of a catalog: longer first messages are read again each time. */
 export const catalogLineUnitsMax: number = 64 * 1024;
 
+/** Bad lines that a catalog may have: each costs an error, and what has more is none of ours. */
+export const catalogBadLinesMax: number = 1000;
+
 /** What opening a file costs, in bytes that are read in the same time. */
 export const openedFileBytes: number = 16 * 1024;
 

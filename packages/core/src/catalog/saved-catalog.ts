@@ -1,12 +1,13 @@
 /**
  * The saved catalog of a directory: what is known of its files, a line each behind a line with
  * their checksum. It is derived: damaged anywhere, cut, or of another version, it counts as
- * missing.
+ * missing. A line that says what none could say costs itself.
  */
 import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
 import { sessionName } from "../projections/name.ts";
 import { summary } from "../projections/summary.ts";
+import { catalogBadLinesMax, catalogLineUnitsMax } from "./limits.ts";
 import { mapInTurns } from "./map-concurrently.ts";
 import { savedFile, savedLine } from "./saved-file.ts";
 import type { SavedFile } from "./saved-file.ts";
@@ -27,13 +28,27 @@ export async function catalogBytes(files: SavedFiles): Promise<Buffer> {
   return Buffer.concat([Buffer.from(`${firstLine(checksum)}\n`), ...lines]);
 }
 
-/** The files of a catalog; undefined if the bytes are none. Read in turns. */
+/** The files of a catalog; undefined if the bytes are none. Read in turns. Throws nothing. */
 export async function readCatalog(bytes: Buffer): Promise<Map<string, SavedFile> | undefined> {
   const start = bytes.indexOf("\n") + 1;
   const rest = bytes.subarray(start);
   if (bytes.toString("utf8", 0, start) !== `${firstLine(crc32(rest))}\n`) return undefined;
-  const files = await mapInTurns(linesOf(rest), undefined, savedFile);
-  return new Map(files.map(({ name, file }) => [name, file]));
+  const files = new Map<string, SavedFile>();
+  let badLines = 0;
+  await mapInTurns(linesOf(rest), undefined, (line) => {
+    const saved = badLines < catalogBadLinesMax ? fileOf(line) : undefined;
+    if (saved === undefined) badLines += 1;
+    else files.set(saved.name, saved.file);
+  });
+  return badLines < catalogBadLinesMax ? files : undefined;
+}
+
+function fileOf(line: string): ReturnType<typeof savedFile> | undefined {
+  try {
+    return line.length <= catalogLineUnitsMax ? savedFile(line) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function firstLine(checksum: number): string {

@@ -1,13 +1,26 @@
 /**
  * What is saved of a file in a directory of sessions, and its line in the saved catalog. Pure. What
- * would not come back from JSON as it was is not saved.
+ * would not be read from JSON as it was is not saved, and a line is read field by field: types,
+ * ranges and places that no file of its size has make it no line of a catalog.
  */
 import { createHash } from "node:crypto";
+import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import {
+  finiteNumber,
+  malformed,
+  SavedFields,
+  savedText,
+  wholeNumber,
+} from "../checkpoint/saved-fields.ts";
+import { dialectNames } from "../dialects/dialect.ts";
+import { readHeader } from "../dialects/header.ts";
+import type { SessionSummary } from "../projections/summary.ts";
 import type { RememberedBytes } from "../session/log-identity.ts";
 import { catalogLineUnitsMax } from "./limits.ts";
 import type { ListedSession } from "./listed-session.ts";
 import type { SessionMarks } from "./session-marks.ts";
+import { isSessionFileName } from "./session-files.ts";
 import type { FileStamp } from "./session-files.ts";
 
 /** What is known of the session in a file, whatever its path. */
@@ -53,29 +66,60 @@ export function savedLine(name: string, file: SavedFile): string | undefined {
   }
 }
 
-/** The file of a line. Throws for what is no such line. */
+/** The file of a line, read field by field. Throws `SyntaxError` or `TypeError` for another line. */
 export function savedFile(line: string): { readonly name: string; readonly file: SavedFile } {
-  // Decoding boundary: it has the checksum of a catalog of this version.
-  const { name, stamp, isSettled, session, place } = JSON.parse(line) as SavedLine;
-  const [identity, size, mtimeMs, ctimeMs] = stamp;
-  const file = {
-    stamp: { identity, size, mtimeMs, ctimeMs },
-    isSettled,
-    session: session && complete(session),
-    place,
+  const fields = new SavedFields(JSON.parse(line));
+  const name = fields.text("name");
+  if (name !== basename(name) || !isSessionFileName(name))
+    throw malformed("name of a session file");
+  const stamp = readStamp(fields);
+  const session = fields.has("session") ? readSession(fields.fields("session"), stamp) : undefined;
+  const place = fields.has("place") ? readPlace(fields.fields("place"), stamp) : undefined;
+  return { name, file: { stamp, isSettled: fields.flag("isSettled"), session, place } };
+}
+
+function readStamp(fields: SavedFields): FileStamp {
+  const [identity, size, mtimeMs, ctimeMs] = fields.list("stamp", 4, (one) => one);
+  return {
+    identity: savedText(identity),
+    size: wholeNumber(size, 0, Number.MAX_SAFE_INTEGER),
+    mtimeMs: finiteNumber(mtimeMs),
+    ctimeMs: finiteNumber(ctimeMs),
   };
-  return { name, file };
 }
 
-interface SavedLine extends Pick<SavedFile, "isSettled" | "session" | "place"> {
-  readonly name: string;
-  readonly stamp: readonly [string | undefined, number, number, number];
+function readSession(fields: SavedFields, { size }: FileStamp): SavedSession {
+  const reading = readHeader(fields.stored("header"));
+  if (reading.kind !== "header") throw malformed("header", "header");
+  return {
+    header: reading.header,
+    name: fields.optionalText("name"),
+    summary: readSummary(fields.fields("summary"), size),
+    dialect: fields.oneOf("dialect", dialectNames),
+    modifiedMs: fields.dateMs("modifiedMs"),
+    sizeBytes: fields.whole("sizeBytes", size, size),
+  };
 }
 
-/** JSON leaves out what is undefined; whoever compares sessions does not. */
-function complete(session: SavedSession): SavedSession {
-  const { header, name, summary, dialect, modifiedMs, sizeBytes } = session;
-  const { messageCount, firstMessage, lastActivityMs } = summary;
-  const whole = { messageCount, firstMessage, lastActivityMs };
-  return { header, name, summary: whole, dialect, modifiedMs, sizeBytes };
+function readSummary(fields: SavedFields, size: number): SessionSummary {
+  return {
+    messageCount: fields.whole("messageCount", 0, size),
+    firstMessage: fields.optionalText("firstMessage"),
+    lastActivityMs: fields.has("lastActivityMs") ? fields.dateMs("lastActivityMs") : undefined,
+  };
+}
+
+function readPlace(fields: SavedFields, { size }: FileStamp): SavedPlace {
+  const offset = fields.whole("offset", 0, size);
+  const marks = fields.fields("marks");
+  return {
+    offset,
+    lineNumber: fields.whole("lineNumber", 1, offset + 1),
+    digest: fields.text("digest"),
+    marks: {
+      slot: marks.isNull("slot") ? null : marks.text("slot"),
+      entry: marks.isNull("entry") ? null : marks.text("entry"),
+      dialect: marks.isNull("dialect") ? null : marks.oneOf("dialect", dialectNames),
+    },
+  };
 }

@@ -6,11 +6,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { runReadsSync } from "@branchlog/streaming";
-import type { ByteSource, Reads } from "@branchlog/streaming";
+import type { Reads } from "@branchlog/streaming";
 import { writeFully } from "../store/create-log.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
 import { sidecarPath } from "../store/sidecar-path.ts";
-import { openTrustedSync } from "../store/trusted-file.ts";
+import { openTrustedSync, sidecarSource } from "../store/trusted-file.ts";
 import { readFrame, secondFrameStart } from "./checkpoint-format.ts";
 import type { FrameSchema } from "./checkpoint-format.ts";
 import { readFrameAhead } from "./read-ahead.ts";
@@ -51,7 +51,7 @@ export async function loadIndex<T>(
     const opened = openTrustedSync(fs, path);
     if (opened === undefined) return undefined;
     try {
-      return await readFrameAhead(sourceOf(fs, opened.fd), schema, opened.stat.size);
+      return await readFrameAhead(sidecarSource(fs, opened), schema, opened.stat.size);
     } finally {
       fs.closeSync(opened.fd);
     }
@@ -142,19 +142,11 @@ function readSync<T>(
     const opened = openTrustedSync(fs, path);
     if (opened === undefined) return undefined;
     try {
-      return runReadsSync(sourceOf(fs, opened.fd), reads(opened.stat.size));
+      return runReadsSync(sidecarSource(fs, opened), reads(opened.stat.size));
     } finally {
       fs.closeSync(opened.fd);
     }
   } catch {
     return undefined;
   }
-}
-
-function sourceOf(fs: FileSystem, fd: number): ByteSource {
-  return {
-    readSync: (target, offset, length, position) =>
-      fs.readSync(fd, target, offset, length, position),
-    read: (target, offset, length, position) => fs.read(fd, target, offset, length, position),
-  };
 }

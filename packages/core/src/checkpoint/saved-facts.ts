@@ -2,7 +2,7 @@
  * What the text of a checkpoint says of a log beside its columns: kinds of entries, findings, and
  * what is folded. Read field by field into objects of their own; see `SavedFields`.
  */
-import type { DialectName } from "../dialects/dialect.ts";
+import { dialectNames } from "../dialects/dialect.ts";
 import type { Diagnostic, DiagnosticKind, SavedDiagnostics } from "../index-table/diagnostics.ts";
 import type { Kind } from "../index-table/kind-table.ts";
 import { diagnosticsMax } from "../limits.ts";
@@ -25,8 +25,6 @@ const savedKinds: Readonly<Record<Exclude<DiagnosticKind, "lost-entries" | "unkn
     cycle: true,
     "malformed-body": true,
   };
-
-const dialects: readonly DialectName[] = ["pi", "omp"];
 
 /** Kinds, each of them once: their numbers are their places. Throws `TypeError`. */
 export function readKinds(fields: SavedFields, log: CoveredLog): readonly Kind[] {
@@ -70,7 +68,7 @@ export function readFolded(fields: SavedFields, log: CoveredLog): SavedFolded {
     }),
     labelled: fields.list("labelled", linesMax, savedText),
     names: fields.list("names", 1, (name) => (name === null ? null : savedText(name))),
-    dialect: fields.isNull("dialect") ? null : fields.oneOf("dialect", dialects),
+    dialect: fields.isNull("dialect") ? null : fields.oneOf("dialect", dialectNames),
   };
 }
 

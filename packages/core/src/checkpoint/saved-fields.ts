@@ -1,18 +1,17 @@
 /**
  * Reads a JSON value from a file field by field, each with its type and range. Only own members
- * that are asked for count, and nothing of the value itself is handed on but strings and numbers:
- * what keys a file has beside them, `__proto__` included, has no effect.
+ * that are asked for count, and what is handed on is strings, numbers, and records that are asked
+ * for as such: what keys a file has beside them, `__proto__` included, has no effect.
  */
+
+import type { JsonObject } from "@branchlog/streaming";
 
 /** See the file comment. Every question throws `TypeError` for what the file should not hold. */
 export class SavedFields {
   readonly #value: object;
 
   constructor(value: unknown) {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw malformed("an object");
-    }
-    this.#value = value;
+    this.#value = savedObject(value);
   }
 
   /** A whole number from `min` to `max`. */
@@ -22,8 +21,13 @@ export class SavedFields {
 
   /** A number that is neither NaN nor infinite. */
   finite(key: string): number {
-    const value = this.#own(key);
-    if (typeof value !== "number" || !Number.isFinite(value)) throw malformed("a number", key);
+    return finiteNumber(this.#own(key));
+  }
+
+  /** Epoch ms that a `Date` can hold. */
+  dateMs(key: string): number {
+    const value = this.finite(key);
+    if (Number.isNaN(new Date(value).getTime())) throw malformed("a time", key);
     return value;
   }
 
@@ -70,6 +74,12 @@ export class SavedFields {
     return new SavedFields(this.#own(key));
   }
 
+  /** An object as it was stored, whatever its keys: it is to be read, and copied to no other. */
+  stored(key: string): JsonObject {
+    // Decoding boundary: the value is one that JSON.parse returned.
+    return savedObject(this.#own(key)) as JsonObject;
+  }
+
   /** What `read` makes of each element of a list of at most so many. */
   list<T>(key: string, lengthMax: number, read: (element: unknown) => T): T[] {
     return savedList(this.#own(key), lengthMax).map((element) => read(element));
@@ -80,6 +90,11 @@ export class SavedFields {
     const value: unknown = Reflect.get(this.#value, key);
     return value;
   }
+}
+
+function savedObject(value: unknown): object {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw malformed("an object");
 }
 
 /** A list of at most so many elements. Throws `TypeError`. */
@@ -105,6 +120,12 @@ export function savedText(value: unknown): string {
 export function wholeNumber(value: unknown, min: number, max: number): number {
   const isWhole = typeof value === "number" && Number.isSafeInteger(value);
   if (!isWhole || value < min || value > max) throw malformed(`a whole number to ${max}`);
+  return value;
+}
+
+/** A number that is neither NaN nor infinite. Throws `TypeError`. */
+export function finiteNumber(value: unknown): number {
+  if (typeof value !== "number" || !Number.isFinite(value)) throw malformed("a number");
   return value;
 }
 

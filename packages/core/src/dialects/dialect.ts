@@ -10,6 +10,9 @@ import { ompEntryTypes } from "../entries/omp-entry-types.ts";
 /** pi and co-mono write one dialect, oh-my-pi ("omp") the other. */
 export type DialectName = "pi" | "omp";
 
+/** All of them. */
+export const dialectNames: readonly DialectName[] = ["pi", "omp"];
+
 /** Lengths of the ids that omp makes up. */
 export const ompEntryIdLength = 8;
 export const ompSessionIdLength = 21;

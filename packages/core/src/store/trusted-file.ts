@@ -4,6 +4,7 @@
  * what the system says of a file, never by its content. Where the system has no users (Windows),
  * the access rights of the directory are all that protects a sidecar.
  */
+import type { ByteSource } from "@branchlog/streaming";
 import type { FileStat, FileSystem } from "./ports.ts";
 
 /** What decides whether a sidecar counts. */
@@ -48,4 +49,13 @@ export function openTrustedSync(fs: FileSystem, path: string): TrustedSidecar | 
   }
   fs.closeSync(fd);
   return undefined;
+}
+
+/** The bytes of an open sidecar. */
+export function sidecarSource(fs: FileSystem, { fd }: TrustedSidecar): ByteSource {
+  return {
+    readSync: (target, offset, length, position) =>
+      fs.readSync(fd, target, offset, length, position),
+    read: (target, offset, length, position) => fs.read(fd, target, offset, length, position),
+  };
 }
