@@ -15,6 +15,7 @@ function viewOf(parents: readonly number[]): TreeView {
   return {
     roots,
     size: parents.length,
+    kinds: () => [{ type: "message", count: parents.length }],
     children: (id) => children[Number(id)] ?? [],
     node: (id) => {
       const parent = parents[Number(id)] ?? -1;

@@ -10,6 +10,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { BranchlogError, openSession } from "@branchlog/core";
 import type { OpenOptions, VerifyReport } from "@branchlog/core";
+import { usageFold } from "../../packages/core/src/session/body-fold.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
 import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
@@ -64,6 +65,7 @@ async function exampleOf(name: string): Promise<Example> {
   const log = logOf(name);
   fs.writeFileSync(path, log);
   const engine = Engine.openSync(path, { ...options, checkpoint: "auto", checkpointEveryBytes: 1 });
+  await usageFold(engine).value();
   await engine.checkpoints.save();
   const checkpoint = Buffer.from(fs.readFileSync(`${path}.ckpt`));
   const facts = await openedFacts(path, { ...options, checkpoint: "off" });

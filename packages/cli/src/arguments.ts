@@ -15,13 +15,14 @@ import {
   contextOptions,
   entriesOptions,
   fileOptions,
+  readingOptions,
   searchOptions,
   tailOptions,
   treeOptions,
   turnsOptions,
   watchOptions,
 } from "./reader-options.ts";
-import type { FileArguments } from "./reader-options.ts";
+import type { FileArguments, ReadingArguments } from "./reader-options.ts";
 import { addTransfers } from "./transfer-arguments.ts";
 
 /** A command to run, or a text to print (help, version, completions). */
@@ -112,7 +113,7 @@ function createParser(version: string, words: Words, choose: Choose): Argv {
 
 function addReaders(parser: Argv, choose: Choose): void {
   parser
-    .command("info <file>", "Say what a session is and what it holds", fileOptions, (args) => {
+    .command("info <file>", "Say what a session is and what it holds", readingOptions, (args) => {
       choose({ name: "info", options: args });
     })
     .command("tree <file>", "Show the branches of a session", treeOptions, (args) => {
@@ -125,29 +126,29 @@ function addReaders(parser: Argv, choose: Choose): void {
       choose({ name: "context", options: { ...args, at: args.at, last } });
     })
     .command("turns <file>", "List turns: asked, answered, spent", turnsOptions, (args) => {
-      const { file, json } = args;
+      const { file, json, noSave } = args;
       const turn = wholeNumber("turn", args.turn, 1);
       const replay = wholeNumber("replay", args.replay, 1);
       if (turn !== undefined && replay !== undefined) {
         throw new UsageError("Give --turn or --replay.");
       }
-      choose({ name: "turns", options: { file, json, turn, replay } });
+      choose({ name: "turns", options: { file, json, noSave, turn, replay } });
     })
     .command("entries <file>", "List entries, as stored with --json", entriesOptions, (args) => {
-      const { file, json, type, customType, on, reverse } = args;
+      const { file, json, noSave, type, customType, on, reverse } = args;
       const from = wholeNumber("from", args.from, 1);
       const limit = wholeNumber("limit", args.limit);
-      const options = { file, json, type, customType, on, reverse, from, limit };
-      choose({ name: "entries", options });
+      const query = { type, customType, on, reverse, from, limit };
+      choose({ name: "entries", options: { file, json, noSave, ...query } });
     })
     .command("tail <file>", "Show the last entries, and those that come", tailOptions, (args) => {
-      const { file, json, follow, all } = args;
+      const { file, json, noSave, follow, all } = args;
       if (args.from !== undefined && args.last !== undefined) {
         throw new UsageError("Give --from or --last.");
       }
       const from = wholeNumber("from", args.from, 1);
       const last = wholeNumber("last", args.last);
-      choose({ name: "tail", options: { file, json, follow, all, from, last } });
+      choose({ name: "tail", options: { file, json, noSave, follow, all, from, last } });
     })
     .command("watch <dir>", "Show sessions as they come and change", watchOptions, (args) => {
       const { dir: directory, json, recursive } = args;
@@ -159,7 +160,7 @@ function addReaders(parser: Argv, choose: Choose): void {
       const options = { query, directory, json, recursive, limit };
       choose({ name: "search", options });
     })
-    .command("verify <file>", "Check every byte of a session", fileOptions, (args) => {
+    .command("verify <file>", "Check every byte of a session", readingOptions, (args) => {
       choose({ name: "verify", options: args });
     });
 }
@@ -184,9 +185,9 @@ function addWriters(parser: Argv, choose: Choose): void {
       choose({ name: "append", options });
     })
     .command("name <file> [text]", "Say or set the name of a session", nameOptions, (args) => {
-      const { file, json, text, clear } = args;
+      const { file, json, noSave, text, clear } = args;
       if (text !== undefined && clear) throw new UsageError("Give a name, or --clear.");
-      choose({ name: "name", options: { file, json, text, clear } });
+      choose({ name: "name", options: { file, json, noSave, text, clear } });
     })
     .command(
       "label <file> <id> [text]",
@@ -264,8 +265,8 @@ function appendOptions(
 
 function nameOptions(
   command: Argv,
-): Argv<FileArguments & { text: string | undefined; clear: boolean }> {
-  return fileOptions(command)
+): Argv<ReadingArguments & { text: string | undefined; clear: boolean }> {
+  return readingOptions(command)
     .positional("text", {
       type: "string",
       describe: "The new name; without it, the name is printed",

@@ -1,7 +1,9 @@
 /**
  * Opens the session that a word of the command line stands for: a path, a name or an id. To look
- * into it, which measures what that cost and never writes; or to append to it.
+ * into it, which measures what that cost and writes nothing but its checkpoint; or to append to it.
  */
+import { realpath, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { decodeCounter, readCounter } from "@branchlog/streaming";
@@ -22,18 +24,30 @@ export interface OpenedSession {
   readonly opening: OpeningCost;
 }
 
+/** How a session is read. */
+export interface ReadingOptions {
+  /** Whether nothing is written at all. */
+  readonly noSave: boolean;
+}
+
 /**
  * Opens the session of a file, for reading only. Where there is no file of that path, it may be the
- * name or id of a session that an agent keeps.
+ * name or id of a session that an agent keeps. What was found in a large one is saved when the
+ * process ends, so that the next one need not read it again.
  * @throws BranchlogError as `openSession` does; `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
  */
 export async function openForReading(
   file: string,
   { monotonicMs, signal }: Pick<CommandIo, "monotonicMs" | "signal">,
+  { noSave = true }: Partial<ReadingOptions> = {},
 ): Promise<OpenedSession> {
   const path = await sessionPath(file, signal);
+  const saves = !noSave && (await isOwn(path));
   const [startMs, bytes, parses] = [monotonicMs(), readCounter.bytes, decodeCounter.parses];
-  const session = await openSession(path, { access: "read", signal });
+  const session = await openSession(path, {
+    ...(saves ? { checkpoint: "index" } : { access: "read" }),
+    signal,
+  });
   const ms = Math.round((monotonicMs() - startMs) * 1000) / 1000;
   const bytesRead = readCounter.bytes - bytes;
   return { session, opening: { ms, bytesRead, linesParsed: decodeCounter.parses - parses } };
@@ -48,4 +62,20 @@ export async function openForAppending(
   { signal }: Pick<CommandIo, "signal">,
 ): Promise<Session> {
   return openSession(await sessionPath(file, signal), { signal });
+}
+
+/**
+ * Whether a log and its directory are this user's. Beside the log of another, a checkpoint would be
+ * a file that its owner does not expect, and does not trust.
+ */
+async function isOwn(path: string): Promise<boolean> {
+  const userId = process.geteuid?.();
+  try {
+    const log = await realpath(path);
+    const owners = await Promise.all([stat(log), stat(dirname(log))]);
+    return userId === undefined || owners.every(({ uid }) => uid === userId);
+  } catch {
+    // Opening says what is wrong.
+    return false;
+  }
 }

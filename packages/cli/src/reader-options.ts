@@ -4,6 +4,9 @@ import type { Argv } from "./parser.ts";
 /** What every command takes. */
 export type FileArguments = { file: string; json: boolean };
 
+/** What every command takes that reads a session. */
+export type ReadingArguments = FileArguments & { "no-save": boolean };
+
 /** Declares what every command takes. */
 export function fileOptions<T>(command: Argv<T>): Argv<T & FileArguments> {
   return command
@@ -15,11 +18,20 @@ export function fileOptions<T>(command: Argv<T>): Argv<T & FileArguments> {
     .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
 }
 
+/** Declares what every command takes that reads a session. */
+export function readingOptions<T>(command: Argv<T>): Argv<T & ReadingArguments> {
+  return fileOptions(command).option("no-save", {
+    type: "boolean",
+    default: false,
+    describe: "Save nothing of what was read beside a large session",
+  });
+}
+
 /** Declares the options of `tree`. */
 export function treeOptions(
   command: Argv,
-): Argv<FileArguments & { all: boolean; depth: number | undefined }> {
-  return fileOptions(command)
+): Argv<ReadingArguments & { all: boolean; depth: number | undefined }> {
+  return readingOptions(command)
     .option("all", { type: "boolean", default: false, describe: "Every entry on its own line" })
     .option("depth", {
       type: "number",
@@ -31,8 +43,8 @@ export function treeOptions(
 /** Declares the options of `context`. */
 export function contextOptions(
   command: Argv,
-): Argv<FileArguments & { at: string | undefined; last: number | undefined; full: boolean }> {
-  return fileOptions(command)
+): Argv<ReadingArguments & { at: string | undefined; last: number | undefined; full: boolean }> {
+  return readingOptions(command)
     .option("at", { type: "string", requiresArg: true, describe: "The id of an entry to stand at" })
     .option("last", { type: "number", requiresArg: true, describe: "Only so many last messages" })
     .option("full", { type: "boolean", default: false, describe: "Shorten nothing" });
@@ -41,8 +53,8 @@ export function contextOptions(
 /** Declares the options of `turns`. */
 export function turnsOptions(
   command: Argv,
-): Argv<FileArguments & { turn: number | undefined; replay: number | undefined }> {
-  return fileOptions(command)
+): Argv<ReadingArguments & { turn: number | undefined; replay: number | undefined }> {
+  return readingOptions(command)
     .option("turn", { type: "number", requiresArg: true, describe: "One turn, with its messages" })
     .option("replay", {
       type: "number",
@@ -53,7 +65,7 @@ export function turnsOptions(
 
 /** Declares the options of `entries`. */
 export function entriesOptions(command: Argv): Argv<
-  FileArguments & {
+  ReadingArguments & {
     type: string | undefined;
     "custom-type": string | undefined;
     from: number | undefined;
@@ -63,7 +75,7 @@ export function entriesOptions(command: Argv): Argv<
   }
 > {
   const places = ["log", "branch"] as const;
-  return fileOptions(command)
+  return readingOptions(command)
     .option("type", { type: "string", requiresArg: true, describe: "Only entries of this type" })
     .option("custom-type", {
       type: "string",
@@ -86,14 +98,14 @@ export function entriesOptions(command: Argv): Argv<
 
 /** Declares the options of `tail`. */
 export function tailOptions(command: Argv): Argv<
-  FileArguments & {
+  ReadingArguments & {
     follow: boolean;
     from: number | undefined;
     last: number | undefined;
     all: boolean;
   }
 > {
-  return fileOptions(command)
+  return readingOptions(command)
     .option("follow", {
       alias: "f",
       type: "boolean",

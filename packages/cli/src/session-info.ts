@@ -4,7 +4,6 @@
  */
 import type { Envelope, Label, Session, UsageTotals } from "@branchlog/core";
 import type { OpenedSession, OpeningCost } from "./opened-session.ts";
-import { walkTree } from "./tree-walk.ts";
 
 /** Numbers by name, the names in order of first appearance. */
 export type Counts = Readonly<Record<string, number>>;
@@ -92,12 +91,10 @@ function countNodes(session: Session): Pick<SessionInfo, "types" | "roles" | "cu
   const types = new Map<string, number>();
   const roles = new Map<string, number>();
   const customTypes = new Map<string, number>();
-  const view = session.tree();
-  for (const { id } of walkTree(view)) {
-    const node = view.node(id);
-    count(types, node?.type);
-    count(roles, node?.role);
-    count(customTypes, node?.customType);
+  for (const { type, role, customType, count } of session.tree().kinds()) {
+    add(types, type, count);
+    add(roles, role, count);
+    add(customTypes, customType, count);
   }
   return {
     types: Object.fromEntries(types),
@@ -106,8 +103,8 @@ function countNodes(session: Session): Pick<SessionInfo, "types" | "roles" | "cu
   };
 }
 
-function count(counts: Map<string, number>, name: string | undefined): void {
-  if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+function add(counts: Map<string, number>, name: string | undefined, count: number): void {
+  if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + count);
 }
 
 function tipOf({ id, type, role, time }: Envelope): Tip {
@@ -126,6 +123,6 @@ async function usageInfo(session: Session): Promise<UsageInfo | null> {
 
 function diagnosticsInfo({ diagnostics }: Session): SessionInfo["diagnostics"] {
   const kinds = new Map<string, number>();
-  for (const { kind } of diagnostics) count(kinds, kind);
+  for (const { kind } of diagnostics) add(kinds, kind, 1);
   return { count: diagnostics.length, kinds: Object.fromEntries(kinds) };
 }

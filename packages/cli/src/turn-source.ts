@@ -4,6 +4,7 @@
  */
 import type { CommandIo } from "./command-io.ts";
 import { openForReading } from "./opened-session.ts";
+import type { ReadingOptions } from "./opened-session.ts";
 import { fieldOf, stringOf } from "./text/stored-field.ts";
 
 /** What turns took together. */
@@ -31,10 +32,14 @@ export interface TurnSource {
  * Opens what is at a path.
  * @throws BranchlogError as `openSession` and `openConnectonion` do.
  */
-export async function openTurns(path: string, io: CommandIo): Promise<TurnSource> {
+export async function openTurns(
+  path: string,
+  io: CommandIo,
+  options: ReadingOptions,
+): Promise<TurnSource> {
   // Loaded on demand: a parser of YAML would make every other command start later.
   const { isConnectonion, openConnectonion } = await import("@branchlog/core/connectonion");
-  if (!isConnectonion(path)) return turnsOfLog(path, io);
+  if (!isConnectonion(path)) return turnsOfLog(path, io, options);
   const session = await openConnectonion(path);
   const { turns, totals, diagnostics } = session;
   return {
@@ -46,8 +51,12 @@ export async function openTurns(path: string, io: CommandIo): Promise<TurnSource
   };
 }
 
-async function turnsOfLog(path: string, io: CommandIo): Promise<TurnSource> {
-  const { session } = await openForReading(path, io);
+async function turnsOfLog(
+  path: string,
+  io: CommandIo,
+  options: ReadingOptions,
+): Promise<TurnSource> {
+  const { session } = await openForReading(path, io, options);
   return {
     turns: await session.turns(),
     totals: await session.turnTotals(),

@@ -62,7 +62,7 @@ export type {
 export type { VerifyReport } from "./session/verify.ts";
 export type { UnknownType } from "./index-table/unknown-types.ts";
 export type { EntryPlace } from "./index-table/entry-place.ts";
-export type { Envelope, TreeView } from "./projections/tree.ts";
+export type { Envelope, KindCount, TreeView } from "./projections/tree.ts";
 export { applyRepair } from "./repair/apply-repair.ts";
 export type { ApplyOptions, RepairResult } from "./repair/apply-repair.ts";
 export { planRepair } from "./repair/plan-repair.ts";

@@ -83,6 +83,9 @@ export const timerMsMax: number = 2 ** 31 - 1;
 /** How far a log goes past its checkpoint before another is saved: reading it again is fast. */
 export const checkpointEveryBytesDefault: number = 8 * 1024 * 1024;
 
+/** What part of a log has to be read whole before that is saved: a checkpoint is written whole. */
+export const checkpointReadShare: number = 1 / 8;
+
 /** How long a session is left alone before its checkpoint is saved. */
 export const checkpointIdleMs: number = 1_000;
 

@@ -54,10 +54,17 @@ describe.each(paths)("the fixture $name, opened as a session", ({ name, path }) 
     const facts = async (lineBytesMax: number): Promise<unknown> => {
       const session = new Session(await Engine.open(path, { lineBytesMax }));
       const tree = session.tree();
+      expect(tree.kinds().reduce((sum, { count }) => sum + count, 0)).toBe(tree.size);
       const nodes = tree.roots.flatMap((root) => [tree.node(root), tree.children(root)]);
       const entries: unknown[] = [];
       for await (const entry of session.entries()) entries.push(entry);
-      return { nodes, entries, tips: session.tips(), diagnostics: session.diagnostics };
+      return {
+        nodes,
+        kinds: tree.kinds(),
+        entries,
+        tips: session.tips(),
+        diagnostics: session.diagnostics,
+      };
     };
     const wanted = await facts(16 * 1024 * 1024);
     for (const max of [1024, 256, 16]) expect(await facts(max)).toEqual(wanted);

@@ -6,11 +6,12 @@ import type { PathContext } from "@branchlog/core";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import type { Output } from "../output.ts";
 import { openForReading } from "../opened-session.ts";
+import type { ReadingOptions } from "../opened-session.ts";
 import type { Style } from "../style.ts";
 import { contextHeading, messageText } from "../text/message-text.ts";
 
 /** What `branchlog context` was asked. */
-export interface ContextOptions {
+export interface ContextOptions extends ReadingOptions {
   readonly file: string;
   readonly json: boolean;
   /** The entry to stand at; undefined: the leaf. */
@@ -26,7 +27,7 @@ export async function contextCommand(
   options: ContextOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
-  const { session } = await openForReading(options.file, io);
+  const { session } = await openForReading(options.file, io, options);
   const context = await session.context(options.at === undefined ? {} : { at: options.at });
   const last = options.last ?? context.messages.length;
   if (options.json) {

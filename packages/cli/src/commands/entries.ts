@@ -5,11 +5,12 @@
 import type { EntryQuery } from "@branchlog/core";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
+import type { ReadingOptions } from "../opened-session.ts";
 import { writeLine } from "../stored-line.ts";
 import { entryLine } from "../text/entry-line.ts";
 
 /** What `branchlog entries` was asked. */
-export interface EntriesOptions {
+export interface EntriesOptions extends ReadingOptions {
   readonly file: string;
   readonly json: boolean;
   readonly type: string | undefined;
@@ -27,7 +28,7 @@ export async function entriesCommand(
   options: EntriesOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
-  const { session } = await openForReading(options.file, io);
+  const { session } = await openForReading(options.file, io, options);
   const query = queryOf(options, io.signal);
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   if (options.json) {

@@ -2,19 +2,20 @@
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
+import type { ReadingOptions } from "../opened-session.ts";
 import { withProgress } from "../progress.ts";
 import { gatherInfo } from "../session-info.ts";
 import { infoText } from "../text/info-text.ts";
 
 /** What `branchlog info` was asked. */
-export interface InfoOptions {
+export interface InfoOptions extends ReadingOptions {
   readonly file: string;
   readonly json: boolean;
 }
 
 /** Runs the command. */
 export async function infoCommand(options: InfoOptions, io: CommandIo): Promise<CommandResult> {
-  const opened = await openForReading(options.file, io);
+  const opened = await openForReading(options.file, io, options);
   const task = { what: "adding up", bytes: opened.session.sizeBytes };
   const info = await withProgress(io.err, task, () => gatherInfo(opened));
   if (options.json) await writeJsonLine(io.out, info);

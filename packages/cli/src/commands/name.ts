@@ -5,10 +5,11 @@ import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
 import { openForAppending, openForReading } from "../opened-session.ts";
+import type { ReadingOptions } from "../opened-session.ts";
 import { wholeLine } from "../text/clean-text.ts";
 
 /** What `branchlog name` was asked. */
-export interface NameOptions {
+export interface NameOptions extends ReadingOptions {
   /** A path, or the name or id of a session. */
   readonly file: string;
   readonly json: boolean;
@@ -21,7 +22,7 @@ export interface NameOptions {
 export async function nameCommand(options: NameOptions, io: CommandIo): Promise<CommandResult> {
   const { file, json, text, clear } = options;
   if (text === undefined && !clear) {
-    const { session } = await openForReading(file, io);
+    const { session } = await openForReading(file, io, options);
     const { name } = session;
     if (json) await writeJsonLine(io.out, { name: name ?? null });
     else if (name !== undefined) await io.out.write(`${wholeLine(name)}\n`);

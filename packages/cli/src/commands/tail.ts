@@ -6,12 +6,13 @@ import type { EntryEvent, Session } from "@branchlog/core";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
+import type { ReadingOptions } from "../opened-session.ts";
 import type { Output } from "../output.ts";
 import { writeLine } from "../stored-line.ts";
 import { entryLine } from "../text/entry-line.ts";
 
 /** What `branchlog tail` was asked. */
-export interface TailOptions {
+export interface TailOptions extends ReadingOptions {
   readonly file: string;
   readonly json: boolean;
   /** Whether to go on with what comes. */
@@ -28,7 +29,7 @@ const lastDefault = 10;
 
 /** Runs the command. While it follows, only an interruption or a closed output ends it. */
 export async function tailCommand(options: TailOptions, io: CommandIo): Promise<CommandResult> {
-  const { session } = await openForReading(options.file, io);
+  const { session } = await openForReading(options.file, io, options);
   const { follow, last = lastDefault } = options;
   const from = options.from ?? Math.max(0, session.revision - last) + 1;
   const show = options.json ? showJson : showText;

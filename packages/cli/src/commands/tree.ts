@@ -7,6 +7,7 @@ import type { Envelope, Session, TreeView } from "@branchlog/core";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
+import type { ReadingOptions } from "../opened-session.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { gistOf } from "../text/entry-gist.ts";
@@ -19,7 +20,7 @@ import { treeOrder, walkTree } from "../tree-walk.ts";
 import type { TreeOrder } from "../tree-walk.ts";
 
 /** What `branchlog tree` was asked. */
-export interface TreeOptions {
+export interface TreeOptions extends ReadingOptions {
   readonly file: string;
   readonly json: boolean;
   /** Every entry on a line of its own. */
@@ -44,7 +45,7 @@ export interface TreeNode {
 
 /** Runs the command. */
 export async function treeCommand(options: TreeOptions, io: CommandIo): Promise<CommandResult> {
-  const { session } = await openForReading(options.file, io);
+  const { session } = await openForReading(options.file, io, options);
   if (!options.json) {
     const { columns, style } = io.out;
     for await (const line of treeLines(session, { ...options, columns, style })) {

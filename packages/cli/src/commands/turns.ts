@@ -1,13 +1,14 @@
 /** `branchlog turns`: what was asked turn by turn, what came of it, and what it took. */
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
+import type { ReadingOptions } from "../opened-session.ts";
 import { messageText } from "../text/message-text.ts";
 import { turnDetails, turnLine, turnsHeading, turnsSummary } from "../text/turn-text.ts";
 import { inBlocks, openTurns } from "../turn-source.ts";
 import type { TurnSource } from "../turn-source.ts";
 
 /** What `branchlog turns` was asked. */
-export interface TurnsOptions {
+export interface TurnsOptions extends ReadingOptions {
   readonly file: string;
   readonly json: boolean;
   /** One turn, with its messages. */
@@ -18,7 +19,7 @@ export interface TurnsOptions {
 
 /** Runs the command. */
 export async function turnsCommand(options: TurnsOptions, io: CommandIo): Promise<CommandResult> {
-  const source = await openTurns(options.file, io);
+  const source = await openTurns(options.file, io, options);
   if (options.turn !== undefined) await writeTurn(source, options.turn, options.json, io);
   else if (options.replay !== undefined) await writeReplay(source, options.replay, options, io);
   else await writeTurns(source, options.json, io);

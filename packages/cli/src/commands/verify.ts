@@ -2,18 +2,19 @@
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
+import type { ReadingOptions } from "../opened-session.ts";
 import { withProgress } from "../progress.ts";
 import { verifyText } from "../text/verify-text.ts";
 
 /** What `branchlog verify` was asked. */
-export interface VerifyOptions {
+export interface VerifyOptions extends ReadingOptions {
   readonly file: string;
   readonly json: boolean;
 }
 
 /** Runs the command; 1 if the session has damage. */
 export async function verifyCommand(options: VerifyOptions, io: CommandIo): Promise<CommandResult> {
-  const { session } = await openForReading(options.file, io);
+  const { session } = await openForReading(options.file, io, options);
   const { signal } = io;
   const task = { what: "verifying", bytes: session.sizeBytes };
   const report = await withProgress(io.err, task, () => session.verify({ signal }));

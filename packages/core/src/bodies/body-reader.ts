@@ -51,6 +51,7 @@ export interface RowBody {
 export class BodyReader {
   readonly #source: BodySource;
   readonly #damage: BodyDamage;
+  #confirmedBytes = 0;
 
   constructor(source: BodySource) {
     this.#source = source;
@@ -121,7 +122,7 @@ export class BodyReader {
   checkedLine(row: number, read: Buffer): Buffer | undefined {
     const isGood = typeof this.#entryIn(row, read, 0, read.length) !== "string";
     const line = isGood ? read : this.#readAgain(row)?.line;
-    if (line !== undefined) this.#rows.mark(row, 0, rowFlags.provisional);
+    if (line !== undefined) this.#confirm(row);
     return line;
   }
 
@@ -138,7 +139,7 @@ export class BodyReader {
       return;
     }
     const shallow = readShallow(readRange(bytes, rows.offset(row), rows.length(row)), {});
-    if (shallow.ok) rows.mark(row, 0, rowFlags.provisional);
+    if (shallow.ok) this.#confirm(row);
     else this.#damage.markDamaged(row, shallow.reason);
   }
 
@@ -150,6 +151,18 @@ export class BodyReader {
     // Whoever takes a body has it decoded, which confirms it.
     for (const _ of this.entriesSync(rows.filter((row) => !isLong(row)))) continue;
     for (const row of rows) if (isLong(row)) this.confirmSync(row);
+  }
+
+  /** Bytes of lines that were known by their envelopes only, and were read whole since. */
+  get confirmedBytes(): number {
+    return this.#confirmedBytes;
+  }
+
+  #confirm(row: number): void {
+    const rows = this.#rows;
+    if (!rows.is(row, rowFlags.provisional)) return;
+    rows.mark(row, 0, rowFlags.provisional);
+    this.#confirmedBytes += rows.length(row);
   }
 
   get #rows(): RowTable {
@@ -202,7 +215,7 @@ export class BodyReader {
     const read = this.#entryIn(row, bytes, start, end);
     const entry = typeof read === "string" ? this.#readAgain(row)?.entry : read;
     if (entry === undefined) return undefined;
-    this.#rows.mark(row, 0, rowFlags.provisional);
+    this.#confirm(row);
     if (this.#source.freeze) freezeDeep(entry);
     return asEntry(entry);
   }

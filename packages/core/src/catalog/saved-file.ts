@@ -66,12 +66,11 @@ export function savedLine(name: string, file: SavedFile): string | undefined {
   }
 }
 
-/** The file of a line, read field by field. Throws `SyntaxError` or `TypeError` for another line. */
+/** The file of a line. Throws `SyntaxError` or `TypeError` for what is no such line. */
 export function savedFile(line: string): { readonly name: string; readonly file: SavedFile } {
   const fields = new SavedFields(JSON.parse(line));
   const name = fields.text("name");
-  if (name !== basename(name) || !isSessionFileName(name))
-    throw malformed("name of a session file");
+  if (name !== basename(name) || !isSessionFileName(name)) throw malformed("session file", "name");
   const stamp = readStamp(fields);
   const session = fields.has("session") ? readSession(fields.fields("session"), stamp) : undefined;
   const place = fields.has("place") ? readPlace(fields.fields("place"), stamp) : undefined;

@@ -8,9 +8,18 @@ import type { Kind } from "../index-table/kind-table.ts";
 import { diagnosticsMax } from "../limits.ts";
 import { foldedVersions } from "../projections/folded.ts";
 import type { SavedFolded } from "../projections/folded.ts";
+import { savedModelsMax } from "../projections/usage.ts";
+import type { SavedTotals } from "../projections/usage.ts";
 import type { Label } from "../projections/labels.ts";
 import type { CoveredLog } from "./saved-columns.ts";
-import { malformed, SavedFields, savedPair, savedText, wholeNumber } from "./saved-fields.ts";
+import {
+  finiteNumber,
+  malformed,
+  SavedFields,
+  savedText,
+  savedTuple,
+  wholeNumber,
+} from "./saved-fields.ts";
 
 /** All kinds of findings that are saved: what only one process knows, or the kinds tell, is not. */
 const savedKinds: Readonly<Record<Exclude<DiagnosticKind, "lost-entries" | "unknown-type">, true>> =
@@ -47,14 +56,14 @@ export function readDiagnostics(fields: SavedFields, log: CoveredLog): SavedDiag
   return {
     entries: fields.list("entries", diagnosticsMax * kinds, (one) => readDiagnostic(one, log)),
     counts: fields.list("counts", kinds, (element) => {
-      const [kind, count] = savedPair(element);
+      const [kind, count] = savedTuple(element, 2);
       return [diagnosticKind(kind), wholeNumber(count, 1, log.end)] as const;
     }),
   };
 }
 
 /** What was folded. Throws `TypeError`, also for what was folded by another version. */
-export function readFolded(fields: SavedFields, log: CoveredLog): SavedFolded {
+export function readFolded(fields: SavedFields, log: CoveredLog, rows: number): SavedFolded {
   const { lineNumber: linesMax } = log;
   const versions = fields.list("versions", foldedVersions.length, (one) =>
     wholeNumber(one, 0, Number.MAX_SAFE_INTEGER),
@@ -63,13 +72,34 @@ export function readFolded(fields: SavedFields, log: CoveredLog): SavedFolded {
   return {
     versions,
     labels: fields.list("labels", linesMax, (element) => {
-      const [targetId, label] = savedPair(element);
+      const [targetId, label] = savedTuple(element, 2);
       return [savedText(targetId), readLabel(label)] as const;
     }),
     labelled: fields.list("labelled", linesMax, savedText),
     names: fields.list("names", 1, (name) => (name === null ? null : savedText(name))),
     dialect: fields.isNull("dialect") ? null : fields.oneOf("dialect", dialectNames),
+    usage: fields.isNull("usage") ? null : readUsage(fields.fields("usage"), rows),
   };
+}
+
+/** Usage of some of so many rows: each of them counts at most once. */
+function readUsage(fields: SavedFields, rowsMax: number): SavedFolded["usage"] {
+  const rows = fields.whole("rows", 1, rowsMax);
+  const models = fields.list("models", savedModelsMax, (element) => {
+    const [provider, id, totals] = savedTuple(element, 3);
+    return [savedText(provider), savedText(id), readTotals(totals, rows)] as const;
+  });
+  const totals = (key: string): SavedTotals =>
+    readTotals(
+      fields.list(key, 7, (sum) => sum),
+      rows,
+    );
+  return { rows, total: totals("total"), unattributed: totals("unattributed"), models };
+}
+
+function readTotals(value: unknown, rows: number): SavedTotals {
+  const [requests, ...sums] = savedTuple(value, 7);
+  return [wholeNumber(requests, 0, rows), ...sums.map((sum) => finiteNumber(sum))];
 }
 
 function readLabel(value: unknown): Label {

@@ -103,11 +103,11 @@ function savedList(value: unknown, lengthMax: number): readonly unknown[] {
   return value;
 }
 
-/** A pair of values. Throws `TypeError`. */
-export function savedPair(value: unknown): readonly [unknown, unknown] {
-  const [first, second, ...others] = savedList(value, 2);
-  if (second === undefined || others.length > 0) throw malformed("a pair");
-  return [first, second];
+/** A list of exactly so many values. Throws `TypeError`. */
+export function savedTuple(value: unknown, length: number): readonly unknown[] {
+  const list = savedList(value, length);
+  if (list.length < length) throw malformed("a longer list");
+  return list;
 }
 
 /** A string. Throws `TypeError`. */

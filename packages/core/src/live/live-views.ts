@@ -17,9 +17,8 @@ import type { PathSettings } from "../projections/settings.ts";
 import { summary } from "../projections/summary.ts";
 import type { SessionSummary } from "../projections/summary.ts";
 import type { Envelope } from "../projections/tree.ts";
-import { usage } from "../projections/usage.ts";
 import type { SessionUsage } from "../projections/usage.ts";
-import { BodyFold } from "../session/body-fold.ts";
+import { BodyFold, usageFold } from "../session/body-fold.ts";
 import { sessionClosed } from "../session/engine-access.ts";
 import type { SessionTurn } from "../projections/turns.ts";
 import { SettingsMemo } from "../session/settings-memo.ts";
@@ -92,7 +91,8 @@ export class LiveViews {
     const context = (): Promise<LiveContext> => contexts.at(hub.engine, hub.leaf.id);
     this.context$ = hub.computation(context, isSameContext).observable;
     this.turns$ = this.#turns$();
-    this.usage$ = this.project$(usage, isDeepStrictEqual);
+    const usage = (): Promise<SessionUsage> => usageFold(hub.engine).value();
+    this.usage$ = hub.computation(usage, isDeepStrictEqual).observable;
     this.summary$ = this.project$(summary, isDeepStrictEqual);
   }
 

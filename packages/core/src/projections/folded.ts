@@ -1,7 +1,8 @@
 /**
- * The projections that are folded while a log is read, because their few entries are parsed then
- * anyway: labels, the name, and in which dialect the log is written. Everything else is folded when
- * somebody asks for it.
+ * The projections of a log that are saved. Labels, the name, and in which dialect the log is written
+ * are folded while it is read, because their few entries are parsed then anyway; the usage once it
+ * is asked for, which reads the bodies of all messages. Everything else is folded on demand, too,
+ * and not saved.
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { dialectOfEntry } from "../dialects/dialect.ts";
@@ -9,8 +10,11 @@ import type { DialectName } from "../dialects/dialect.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { labels } from "./labels.ts";
 import type { Label, Labels } from "./labels.ts";
+import { Fold } from "./fold.ts";
 import { sessionName } from "./name.ts";
 import type { GivenName } from "./name.ts";
+import { savedUsage, restoredUsage, usage } from "./usage.ts";
+import type { SavedUsage, SessionUsage } from "./usage.ts";
 
 /** All of it as it is saved. */
 export interface SavedFolded {
@@ -20,16 +24,24 @@ export interface SavedFolded {
   /** An empty list: nothing names it. */
   readonly names: readonly (string | null)[];
   readonly dialect: DialectName | null;
+  /** Null: nothing of it was folded, or it is not worth its place. */
+  readonly usage: (SavedUsage & { readonly rows: number }) | null;
 }
 
 /** What the states of these versions mean: those of another are rebuilt. */
-export const foldedVersions: readonly number[] = [labels.version, sessionName.version, 1];
+export const foldedVersions: readonly number[] = [
+  labels.version,
+  sessionName.version,
+  1,
+  usage.version,
+];
 
 /** What the folded entries of one generation of a log come to. */
 export class FoldedProjections {
   #labels: Labels = labels.initial();
   #name: GivenName = sessionName.initial();
   #dialect: DialectName | undefined;
+  #usage: Fold<SessionUsage> = new Fold(usage);
   readonly #labelled: string[] = [];
 
   /** Labels in force, by the id of their target. Changes with the log: copy it to keep it. */
@@ -52,14 +64,22 @@ export class FoldedProjections {
     return this.#dialect;
   }
 
+  /** The usage, as far as it was folded. */
+  get usage(): Fold<SessionUsage> {
+    return this.#usage;
+  }
+
   /** All of it, as it is now. */
   save(): SavedFolded {
+    const { rows, value } = this.#usage;
+    const saved = rows === 0 ? null : savedUsage(value);
     return {
       versions: foldedVersions,
       labels: [...this.#labels],
       labelled: this.#labelled,
       names: this.#name === undefined ? [] : [this.#name],
       dialect: this.#dialect ?? null,
+      usage: saved && { ...saved, rows },
     };
   }
 
@@ -69,6 +89,9 @@ export class FoldedProjections {
     for (const targetId of saved.labelled) this.#labelled.push(targetId);
     this.#name = saved.names[0];
     this.#dialect = saved.dialect ?? undefined;
+    if (saved.usage !== null) {
+      this.#usage = new Fold(usage, restoredUsage(saved.usage), saved.usage.rows);
+    }
   }
 
   /** Takes in the entry of a row, in file order. */

@@ -7,6 +7,7 @@ import { requireEntryId } from "../entries/entry-id.ts";
 import { findCycles } from "../index-table/cycles.ts";
 import { rootSlot } from "../index-table/id-table.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
+import type { Kind } from "../index-table/kind-table.ts";
 import { childrenOfSlot, rootRows } from "../index-table/tree-walk.ts";
 
 /** What the index knows of an entry. */
@@ -25,6 +26,11 @@ export interface Envelope {
   readonly revision: number;
 }
 
+/** How many nodes of a tree are of one kind. */
+export interface KindCount extends Pick<Envelope, "type" | "role" | "customType"> {
+  readonly count: number;
+}
+
 /**
  * The tree as it was when the view was made; entries that came later do not appear in it, but one
  * that repeats an id takes the earlier entry out of it.
@@ -34,6 +40,8 @@ export interface TreeView {
   readonly roots: readonly string[];
   /** Number of nodes. */
   readonly size: number;
+  /** How many nodes there are of each kind, in order of first appearance. O(nodes). */
+  kinds(): readonly KindCount[];
   /** Ids of the nodes below an entry, in file order. O(children). */
   children(id: string): readonly string[];
   /** The envelope of a node; undefined if the tree has no such node. */
@@ -42,16 +50,31 @@ export interface TreeView {
 
 /** The envelope of a row. */
 export function envelopeOf(index: IndexTable, row: number): Envelope {
-  const { type, role, customType } = index.kindOf(row);
   return {
     id: index.idOf(row),
     parentId: index.parentIdOf(row),
-    type,
-    ...(role === undefined || type !== "message" ? {} : { role }),
-    ...(customType === undefined ? {} : { customType }),
+    ...shownKind(index.kindOf(row)),
     time: index.rows.time(row),
     revision: row + 1,
   };
+}
+
+function shownKind({ type, role, customType }: Kind): Omit<KindCount, "count"> {
+  return {
+    type,
+    ...(role === undefined || type !== "message" ? {} : { role }),
+    ...(customType === undefined ? {} : { customType }),
+  };
+}
+
+/** How many of the first rows are nodes of each kind. */
+function kindCounts(index: IndexTable, limit: number): KindCount[] {
+  const counts = new Map<number, number>();
+  for (let row = 0; row < limit; row += 1) {
+    const kind = index.rows.kind(row);
+    if (index.isNode(row)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return [...counts].map(([kind, count]) => ({ ...shownKind(index.kinds.at(kind)), count }));
 }
 
 /** A view of the tree. Making it costs O(rows); asking it costs what the answer holds. */
@@ -73,6 +96,7 @@ export function treeNodes(index: IndexTable): Omit<TreeView, "roots"> {
   };
   return {
     size: limit - index.shadowedCount - index.damagedCount,
+    kinds: () => kindCounts(index, limit),
     children: (id) => {
       const row = rowOf(id);
       if (row < 0) return [];

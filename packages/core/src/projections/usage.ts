@@ -141,6 +141,52 @@ function plus(totals: UsageTotals, added: Usage): UsageTotals {
   };
 }
 
+/** The seven sums of {@link UsageTotals}, in their order. */
+export type SavedTotals = readonly number[];
+
+/** Usage as it is saved. */
+export interface SavedUsage {
+  readonly total: SavedTotals;
+  readonly unattributed: SavedTotals;
+  readonly models: readonly (readonly [provider: string, id: string, totals: SavedTotals])[];
+}
+
+/** More models than any session has used: what has more is folded again. */
+export const savedModelsMax: number = 1_000;
+
+/** Usage to be saved; null if that is long, or JSON would change it. */
+export function savedUsage({ total, byModel, unattributed }: SessionUsage): SavedUsage | null {
+  const models = [...byModel].flatMap(([provider, ofProvider]) =>
+    [...ofProvider].map(([id, totals]) => [provider, id, numbersOf(totals)] as const),
+  );
+  const saved = { total: numbersOf(total), unattributed: numbersOf(unattributed), models };
+  const all = [saved.total, saved.unattributed, ...models.map(([, , totals]) => totals)];
+  // A sum of huge numbers may be infinite.
+  const isExact = all.every((totals) => totals.every((sum) => Number.isFinite(sum)));
+  return isExact && models.length <= savedModelsMax ? saved : null;
+}
+
+/** The same usage, in a state that can be folded on. */
+export function restoredUsage({ total, unattributed, models }: SavedUsage): SessionUsage {
+  const byModel: OwnUsage["byModel"] = new Map();
+  for (const [provider, id, totals] of models) {
+    const ofProvider = byModel.get(provider) ?? new Map<string, UsageTotals>();
+    byModel.set(provider, ofProvider.set(id, totalsOf(totals)));
+  }
+  return { total: totalsOf(total), byModel, unattributed: totalsOf(unattributed) };
+}
+
+function numbersOf(totals: UsageTotals): SavedTotals {
+  const { requests, input, output, cacheRead, cacheWrite, totalTokens, cost } = totals;
+  return [requests, input, output, cacheRead, cacheWrite, totalTokens, cost];
+}
+
+function totalsOf(numbers: SavedTotals): UsageTotals {
+  const [requests = 0, input = 0, output = 0, cacheRead = 0, cacheWrite = 0, ...others] = numbers;
+  const [totalTokens = 0, cost = 0] = others;
+  return { requests, input, output, cacheRead, cacheWrite, totalTokens, cost };
+}
+
 function copyOf(byModel: OwnUsage["byModel"]): OwnUsage["byModel"] {
   return new Map([...byModel].map(([provider, models]) => [provider, new Map(models)]));
 }

@@ -1,27 +1,30 @@
 /**
  * Folds projections over bodies: one streaming pass on first demand, then only what is new. A
- * projection that names its types never has others read. A new generation starts over.
+ * projection that names its types never has others read. A new generation starts over. The usage is
+ * folded once for all that ask for it, and saved with the checkpoint of the log.
  */
-import type { SessionEntry } from "../entries/entry-types.ts";
+import { Fold } from "../projections/fold.ts";
 import type { Projection } from "../projections/projection.ts";
+import { usage } from "../projections/usage.ts";
+import type { SessionUsage } from "../projections/usage.ts";
 import type { Engine } from "./engine.ts";
 
 /** The state of one projection and how far it has been folded. */
 export class BodyFold<S> {
   readonly #engine: Engine;
   readonly #projection: Projection<S>;
-  #state: S;
-  #generation: number;
-  #rows = 0;
-  /** What was handed out last, while no other record was folded. */
-  #snapshot: { readonly state: S } | undefined;
+  /** What is folded so far of the generation that the log has now. */
+  readonly #foldNow: () => Fold<S>;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(engine: Engine, projection: Projection<S>) {
+  constructor(
+    engine: Engine,
+    projection: Projection<S>,
+    foldNow: () => Fold<S> = foldOfGeneration(engine, projection),
+  ) {
     this.#engine = engine;
     this.#projection = projection;
-    this.#state = projection.initial();
-    this.#generation = engine.log.generation;
+    this.#foldNow = foldNow;
   }
 
   /** The state up to the last entry known at the call. Passes follow one another. */
@@ -37,46 +40,47 @@ export class BodyFold<S> {
 
   /** As {@link BodyFold.value}, blocking. */
   valueSync(): S {
-    const { rows, upTo } = this.#rest();
+    const { fold, rows, upTo } = this.#rest();
     const { bodies } = this.#engine;
-    for (const { row, entry } of bodies.entriesSync(rows)) this.#apply(row, entry);
-    return this.#done(upTo);
+    for (const { row, entry } of bodies.entriesSync(rows)) fold.apply(row, entry);
+    return this.#done(fold, upTo);
   }
 
   async #foldOn(signal: AbortSignal | undefined): Promise<S> {
-    const { rows, upTo } = this.#rest();
+    const { fold, rows, upTo } = this.#rest();
     const { bodies } = this.#engine;
-    for await (const { row, entry } of bodies.entries(rows, signal)) this.#apply(row, entry);
-    return this.#done(upTo);
+    for await (const { row, entry } of bodies.entries(rows, signal)) fold.apply(row, entry);
+    return this.#done(fold, upTo);
   }
 
-  /** What was not folded yet, of the generation that the log has now. */
-  #rest(): { readonly rows: Iterable<number>; readonly upTo: number } {
-    const { generation, state } = this.#engine.log;
-    if (generation !== this.#generation) {
-      this.#state = this.#projection.initial();
-      this.#rows = 0;
-      this.#generation = generation;
-      this.#snapshot = undefined;
-    }
-    const upTo = state.revision;
-    const rows = rowsFor(this.#engine, this.#projection, this.#rows, upTo);
-    return { rows, upTo };
+  /** What was not folded yet. */
+  #rest(): { readonly fold: Fold<S>; readonly rows: Iterable<number>; readonly upTo: number } {
+    const fold = this.#foldNow();
+    const upTo = this.#engine.log.state.revision;
+    return { fold, rows: rowsFor(this.#engine, this.#projection, fold.rows, upTo), upTo };
   }
 
-  #done(upTo: number): S {
-    this.#rows = Math.max(this.#rows, upTo);
-    this.#snapshot ??= { state: this.#projection.snapshot?.(this.#state) ?? this.#state };
-    return this.#snapshot.state;
+  #done(fold: Fold<S>, upTo: number): S {
+    fold.reached(upTo);
+    // What was read of bodies may be worth another checkpoint.
+    this.#engine.checkpoints.progressed();
+    return fold.value;
   }
+}
 
-  #apply(row: number, entry: SessionEntry): void {
-    // Folded meanwhile by somebody who could not wait.
-    if (row < this.#rows) return;
-    this.#state = this.#projection.apply(this.#state, { revision: row + 1, entry });
-    this.#rows = row + 1;
-    this.#snapshot = undefined;
-  }
+/** The usage of a log, from where its checkpoint has it. */
+export function usageFold(engine: Engine): BodyFold<SessionUsage> {
+  return new BodyFold(engine, usage, () => engine.log.state.folded.usage);
+}
+
+function foldOfGeneration<S>(engine: Engine, projection: Projection<S>): () => Fold<S> {
+  let { generation } = engine.log;
+  let fold = new Fold(projection);
+  return () => {
+    if (generation !== engine.log.generation) fold = new Fold(projection);
+    ({ generation } = engine.log);
+    return fold;
+  };
 }
 
 /** Rows [from, to) that matter to a projection, answered by the index. */

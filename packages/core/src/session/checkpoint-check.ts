@@ -60,11 +60,14 @@ export function checkCheckpoint(
   const compare = (what: CheckpointDifference["what"], isSame: boolean): void => {
     if (!isSame) ofAll.push(what);
   };
+  // The rows behind the last that counts are no difference.
+  log.folded.usage.reached(folded.usage?.rows ?? 0);
   const { names, labels, labelled, ...others } = log.folded.save();
   compare("header", isDeepStrictEqual(header, own.header));
   compare("name", isDeepStrictEqual(folded.names, names));
   compare("labels", isDeepStrictEqual([folded.labels, folded.labelled], [labels, labelled]));
   compare("dialect", folded.dialect === others.dialect);
+  compare("usage", isDeepStrictEqual(folded.usage, others.usage));
   compare("lines", lineNumber === log.lineNumber && hasSameLines(indexer.lines, own.lines));
   compare(
     "findings",

@@ -1,6 +1,6 @@
 /**
  * Keeps the checkpoint of one log: takes it up when the log is opened, and saves another one once
- * the log has gone far enough past it. That happens while nothing else does, in pieces; at the
+ * the log has gone far enough past it, or much of what it covers was read whole. That happens while nothing else does, in pieces; at the
  * latest when the session is closed or the process exits. Saving may fail without anybody being
  * told: all that is lost is time at the next opening.
  */
@@ -13,7 +13,12 @@ import {
 } from "../checkpoint/checkpoint-file.ts";
 import type { FrameSchema } from "../checkpoint/checkpoint-format.ts";
 import { removeOrphanCheckpoints } from "../checkpoint/orphan-checkpoints.ts";
-import { checkpointIdleMs, closingSumsMsMax, exitSumsShare } from "../limits.ts";
+import {
+  checkpointIdleMs,
+  checkpointReadShare,
+  closingSumsMsMax,
+  exitSumsShare,
+} from "../limits.ts";
 import { atExit } from "../store/exit-work.ts";
 import type { FileStat } from "../store/ports.ts";
 import type { EngineSettings } from "./engine-options.ts";
@@ -35,14 +40,26 @@ export interface CheckpointedLog {
   readonly state: LogState;
 }
 
+/** What a checkpoint spares, in bytes of its log. */
+interface SavedWork {
+  /** How far it goes, and how far with checksums. */
+  readonly end: number;
+  readonly sumsEnd: number;
+  /** What this process had read of bodies by then: to confirm them, and to fold the usage. */
+  readonly confirmedBytes: number;
+  readonly foldedBytes: number;
+}
+
+const noWork: SavedWork = { end: 0, sumsEnd: 0, confirmedBytes: 0, foldedBytes: 0 };
+
 /** See the file comment. */
 export class Checkpoints {
   readonly #settings: CheckpointSettings;
   readonly #log: CheckpointedLog;
   readonly #changes: ChangeSignal;
   readonly #sums: LogSums;
-  /** How much of which state is saved, and how far with checksums. */
-  #saved: { readonly state: LogState; readonly end: number; readonly sumsEnd: number } | undefined;
+  /** How much of which state is saved. */
+  #saved: (SavedWork & { readonly state: LogState }) | undefined;
   #isScheduled = false;
   #isClosed = false;
   #hasFailed = false;
@@ -76,7 +93,7 @@ export class Checkpoints {
     return this.#restored(makeState, state, found);
   }
 
-  /** Takes note that the log was read or has grown. O(1). */
+  /** Takes note that the log has grown, or that much of it was read. O(1). */
   progressed(): void {
     if (this.#isScheduled || this.#isClosed || !this.#isDue) return;
     this.#isScheduled = true;
@@ -132,10 +149,18 @@ export class Checkpoints {
 
   get #isDue(): boolean {
     const { access, checkpoint, checkpointEveryBytes } = this.#settings;
-    if (checkpoint !== "auto" || access === "read" || this.#hasFailed) return false;
+    const isSaving = checkpoint === "auto" || checkpoint === "index";
+    if (!isSaving || access === "read" || this.#hasFailed) return false;
     const { state } = this.#log;
-    const end = this.#isSaved ? Math.min(this.#saved?.end ?? 0, this.#saved?.sumsEnd ?? 0) : 0;
-    return state.end - end >= checkpointEveryBytes;
+    const saved = (this.#isSaved ? this.#saved : undefined) ?? noWork;
+    const savedEnd = checkpoint === "auto" ? Math.min(saved.end, saved.sumsEnd) : saved.end;
+    if (state.end - savedEnd >= checkpointEveryBytes) return true;
+    const { confirmedBytes, foldedBytes } = workOf(state, saved.sumsEnd);
+    const readBytes = Math.max(
+      confirmedBytes - saved.confirmedBytes,
+      foldedBytes - saved.foldedBytes,
+    );
+    return readBytes >= Math.max(checkpointEveryBytes, state.end * checkpointReadShare);
   }
 
   /** Whether what lies there is of what is known, as far as it goes. */
@@ -151,7 +176,7 @@ export class Checkpoints {
     if (found === undefined) return state;
     try {
       restoreState(state, found);
-      this.#saved = { state, end: state.end, sumsEnd: found.checkpoint.sumsEnd };
+      this.#saved = { state, ...workOf(state, found.checkpoint.sumsEnd) };
       return state;
     } catch {
       // Half of a checkpoint is worse than none.
@@ -174,6 +199,7 @@ export class Checkpoints {
         yield;
         if (isStale()) return;
       }
+      const work = workOf(state, sumsEndOf(taken.value));
       const pieces = statePieces(state, taken.value);
       if (pieces === null) return;
       const write = new CheckpointWrite(this.#settings.ports, this.#path);
@@ -185,7 +211,7 @@ export class Checkpoints {
       }
       this.#write = undefined;
       write.finish();
-      this.#saved = { state, end: state.end, sumsEnd: sumsEndOf(taken.value) };
+      this.#saved = { state, ...work };
       this.#sums.forget();
       yield;
       this.#removeOrphans();
@@ -198,9 +224,10 @@ export class Checkpoints {
   }
 
   #takingSums(state: LogState, msMax: number): ReturnType<LogSums["bring"]> {
-    const { clock } = this.#settings.ports;
-    const endMs = clock.monotonicMs() + msMax;
-    const isOver = (): boolean => clock.monotonicMs() > endMs;
+    const { checkpoint, ports } = this.#settings;
+    const { clock } = ports;
+    const endMs = clock.monotonicMs() + (checkpoint === "auto" ? msMax : 0);
+    const isOver = (): boolean => clock.monotonicMs() >= endMs;
     return this.#sums.bring({ state, isKnown: this.#isSaved, isOver });
   }
 
@@ -224,6 +251,12 @@ export class Checkpoints {
       // What cannot be closed or removed stays.
     }
   }
+}
+
+function workOf({ bodies, end, folded, index }: LogState, sumsEnd: number): SavedWork {
+  const { rows } = folded.usage;
+  const foldedBytes = rows === 0 ? 0 : index.rows.offset(rows - 1);
+  return { end, sumsEnd, confirmedBytes: bodies.confirmedBytes, foldedBytes };
 }
 
 function schemaOf({ file, lineBytesMax }: LogState, stat: FileStat): FrameSchema<FoundCheckpoint> {

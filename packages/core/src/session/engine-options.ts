@@ -20,8 +20,12 @@ import {
 import { nodePorts } from "../store/node-ports.ts";
 import type { Ports } from "../store/ports.ts";
 
-/** Whether checkpoints are saved and taken up, taken up, or neither. */
-export type CheckpointMode = "auto" | "read" | "off";
+/**
+ * Whether checkpoints are saved and taken up, taken up, or neither. `index`: as `auto`, but without
+ * the checksums of what they do not cover yet, for which the log is read once more: they are left
+ * to a session that appends.
+ */
+export type CheckpointMode = "auto" | "index" | "read" | "off";
 
 /**
  * When an append is acknowledged. `os`: the system has the bytes; they survive the death of this
@@ -50,8 +54,8 @@ export interface EngineOptions {
   readonly queuedBytesMax?: number;
   /**
    * Whether what was indexed is saved beside the log, once it is worth it, and taken up when the
-   * log is opened again: `auto` does both, `read` only takes up, as with `access: "read"`; `off`
-   * neither. Default `auto`.
+   * log is opened again: `auto` does both, `index` as well, but takes no checksums; `read` only
+   * takes up, as with `access: "read"`; `off` neither. Default `auto`.
    */
   readonly checkpoint?: CheckpointMode;
   /** A directory for these files instead; it has to exist. */
@@ -94,7 +98,7 @@ export function engineSettings(options: EngineOptions): EngineSettings {
     ...sizes(options),
     lockWaitMs: requireAtLeast("lockWaitMs", options.lockWaitMs ?? lockWaitMsDefault, 0),
     durability: checkedDurability(options.durability ?? "os"),
-    checkpoint: requireOneOf("checkpoint", checkpoint, ["auto", "read", "off"]),
+    checkpoint: requireOneOf("checkpoint", checkpoint, ["auto", "index", "read", "off"]),
     checkpointDir:
       checkpointDir === undefined ? undefined : requireWords("checkpointDir", checkpointDir),
     // A timer that is given more fires at once; `Infinity` means never.

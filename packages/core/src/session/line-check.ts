@@ -1,17 +1,20 @@
 /**
  * The part of `verify` that looks at every line: parses each of them whole, whatever its envelope
  * says, counts them by what they are, and builds an index of its own in which every entry whose
- * line is not that entry is marked as damaged. Reads nothing but lines that were too long to join.
+ * line is not that entry is marked as damaged; and folds what a checkpoint has folded. Reads nothing
+ * but lines that were too long to join.
  */
 import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
-import type { ByteSource, DecodedLine, LineSink, LongLine } from "@branchlog/streaming";
+import type { ByteSource, DecodedLine, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
 import { inCurrentForm } from "../bodies/body-decoder.ts";
+import { readFullySync } from "../bodies/body-reader.ts";
 import { entryForm } from "../dialects/header.ts";
 import { entryPlace } from "../index-table/entry-place.ts";
 import { LogIndexer } from "../index-table/log-indexer.ts";
-import { diagnosticsMax } from "../limits.ts";
+import { bodyBytesMax, diagnosticsMax } from "../limits.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { FoldedProjections } from "../projections/folded.ts";
+import { usage } from "../projections/usage.ts";
 import { isCutOffRecord } from "./cut-off-record.ts";
 import type { BadLine, BadLineKind, DamagedEntry } from "./verify-findings.ts";
 
@@ -24,6 +27,8 @@ interface CheckedLine {
   readonly kind: LineKind;
   /** The id that the record has; undefined where that need not be compared. */
   readonly id: unknown;
+  /** The record, if its usage may count. */
+  readonly spending: JsonObject | undefined;
 }
 
 /** See the file comment. To be fed every line, then {@link LineCheck.batchEnd} once more. */
@@ -43,21 +48,22 @@ export class LineCheck implements LineSink {
   };
   readonly damagedEntries: DamagedEntry[] = [];
   readonly #source: ByteSource;
+  readonly #usageRows: number;
   /** The line that was read last of those too long to join: index and check both ask for it. */
   #long: { readonly offset: number; readonly decoded: DecodedLine } | undefined;
   #checked: CheckedLine[] = [];
   #nextRow = 0;
 
-  /** @param source Where the lines come from. */
-  constructor(source: ByteSource) {
+  /**
+   * @param source Where the lines come from.
+   * @param usageRows Of how many rows the usage is folded.
+   */
+  constructor(source: ByteSource, usageRows: number) {
     this.#source = source;
+    this.#usageRows = usageRows;
     this.indexer = new LogIndexer({
       readLong: (offset, length) => this.readLong(offset, length),
-      onFolded: (row, value) => {
-        const entry = inCurrentForm(this.indexer, row, value);
-        // Decoding boundary: foreign entries are folded as stored.
-        this.folded.apply(row, entry as unknown as SessionEntry);
-      },
+      onFolded: (row, value) => this.folded.apply(row, this.#entry(row, value)),
     });
   }
 
@@ -73,7 +79,8 @@ export class LineCheck implements LineSink {
     this.#count(kind, { line, offset, length: end - start });
     // Lines of version 1 have no ids; the index makes them from their places.
     const hasId = decoded.ok && entryForm(this.indexer.header?.version ?? 1) > 1;
-    this.#checked.push({ offset, kind, id: hasId ? decoded.value["id"] : undefined });
+    const id = hasId ? decoded.value["id"] : undefined;
+    this.#checked.push({ offset, kind, id, spending: this.#spending(decoded) });
   }
 
   longLine(long: LongLine, line: number): void {
@@ -82,14 +89,15 @@ export class LineCheck implements LineSink {
     const decoded = this.readLong(offset, length);
     const kind = kindOf(decoded, () => readRange(this.#source, offset, length));
     this.#count(kind, { line, offset, length });
-    this.#checked.push({ offset, kind, id: undefined });
+    const spending = this.#spending(decoded) && this.#readWhole(offset, length);
+    this.#checked.push({ offset, kind, id: undefined, spending });
   }
 
   /** Marks the entries among the lines since the last call that turned out to be damaged. */
   batchEnd(): void {
     this.indexer.batchEnd();
     const { index } = this.indexer;
-    for (const { offset, kind, id } of this.#checked) {
+    for (const { offset, kind, id, spending } of this.#checked) {
       while (this.#nextRow < index.count && index.rows.offset(this.#nextRow) < offset) {
         this.#nextRow += 1;
       }
@@ -97,6 +105,7 @@ export class LineCheck implements LineSink {
       if (kind === "blank" || row >= index.count || index.rows.offset(row) !== offset) continue;
       if (kind !== "record") this.#markDamaged(row, kind);
       else if (id !== undefined && id !== index.idOf(row)) this.#markDamaged(row, "id-changed");
+      else if (spending !== undefined) this.#foldUsage(row, spending);
     }
     this.#checked = [];
   }
@@ -108,6 +117,32 @@ export class LineCheck implements LineSink {
     const decoded = readShallow(bytes, { open: ["message"] });
     this.#long = { offset, decoded };
     return decoded;
+  }
+
+  /** The record, if it may be one of those whose usage is folded. */
+  #spending(decoded: DecodedLine): JsonObject | undefined {
+    if (!decoded.ok || this.indexer.index.count > this.#usageRows) return undefined;
+    const { type } = decoded.value;
+    return usage.types?.some((one) => one === type) === true ? decoded.value : undefined;
+  }
+
+  /** A record that is too long to be joined, as sessions read it. */
+  #readWhole(offset: number, length: number): JsonObject | undefined {
+    if (length > bodyBytesMax) return undefined;
+    const bytes = Buffer.allocUnsafe(length);
+    readFullySync(this.#source, bytes, length, offset);
+    const decoded = decodeLine(bytes);
+    return decoded.ok ? decoded.value : undefined;
+  }
+
+  #foldUsage(row: number, value: JsonObject): void {
+    const isFolded = usage.types?.includes(this.indexer.index.kindOf(row).type) === true;
+    if (isFolded && row < this.#usageRows) this.folded.usage.apply(row, this.#entry(row, value));
+  }
+
+  #entry(row: number, value: JsonObject): SessionEntry {
+    // Decoding boundary: foreign entries are folded as stored.
+    return inCurrentForm(this.indexer, row, value) as unknown as SessionEntry;
   }
 
   #markDamaged(row: number, reason: DamagedEntry["reason"]): void {

@@ -69,7 +69,7 @@ export function checkpointSchema(log: BoundLog): FrameSchema<FoundCheckpoint> {
       const kinds = readKinds(indexer, covered);
       const diagnostics = readDiagnostics(indexer.fields("diagnostics"), covered);
       const entriesBeforeHeader = indexer.whole("entriesBeforeHeader", 0, lineNumber);
-      const folded = readFolded(state.fields("folded"), covered);
+      const folded = readFolded(state.fields("folded"), covered, counts.rows);
       const settledRows = state.whole("settledRows", 0, counts.rows);
       const sumsEnd = fields.whole("sumsEnd", 0, end);
       const { rows, ids, lines, check } = roomForTables(counts, kinds.length, covered, room);

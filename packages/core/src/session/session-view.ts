@@ -23,9 +23,8 @@ import { childRows, envelopeOf, treeView } from "../projections/tree.ts";
 import type { Envelope, TreeView } from "../projections/tree.ts";
 import { turnTotals } from "../projections/turns.ts";
 import type { SessionTurn, TurnTotals } from "../projections/turns.ts";
-import { usage } from "../projections/usage.ts";
 import type { SessionUsage } from "../projections/usage.ts";
-import { BodyFold } from "./body-fold.ts";
+import { BodyFold, usageFold } from "./body-fold.ts";
 import { contextAt } from "./context-load.ts";
 import type { ContextOptions } from "./context-load.ts";
 import { ContextMemo } from "./context-memo.ts";
@@ -58,7 +57,7 @@ export class SessionView {
   constructor(access: EngineAccess, leaf: LeafCursor) {
     this.#access = access;
     this.#leaf = leaf;
-    this.#usage = new BodyFold(access.engine, usage);
+    this.#usage = usageFold(access.engine);
     this.#summary = new BodyFold(access.engine, summary);
     this.#turns = new TurnMemo(access.engine);
   }
@@ -113,7 +112,10 @@ export class SessionView {
     return settingsOfPath(this.#access.engine.pathView(this.#leaf.id));
   }
 
-  /** Token and cost totals of the whole log. One pass over its bodies on first demand. */
+  /**
+   * Token and cost totals of the whole log. One pass over the bodies of messages, on first demand:
+   * what a checkpoint covers is not read again.
+   */
   get usage(): Promise<SessionUsage> {
     return this.#usage.value();
   }

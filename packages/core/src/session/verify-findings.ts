@@ -67,6 +67,7 @@ export interface CheckpointDifference {
     | "name"
     | "labels"
     | "dialect"
+    | "usage"
     | "findings"
     | "lines"
     | "entries"

@@ -108,7 +108,7 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
   const { file, end } = log.state;
   const found = isRead ? await savedIndex(engine, file, stat) : undefined;
   const sums = saved !== undefined && file.isAt(saved) ? saved : undefined;
-  const check = new LineCheck(file);
+  const check = new LineCheck(file, found?.checkpoint.state.folded.usage?.rows ?? 0);
   const framer = new LineFramer({ lineBytesMax });
   let differences = noDifferences;
   const binding = found?.checkpoint.binding;

@@ -8,10 +8,8 @@ import type { SessionEntry, SessionHeader } from "../../entries/entry-types.ts";
 import type { OmpSessionEntry } from "../../entries/omp-entry-types.ts";
 import type { Diagnostic } from "../../index-table/diagnostics.ts";
 import { isStoredObject } from "../../projections/stored-value.ts";
-import { usage } from "../../projections/usage.ts";
-import type { SessionUsage, UsageTotals } from "../../projections/usage.ts";
-import { BodyFold } from "../../session/body-fold.ts";
-import type { Engine } from "../../session/engine.ts";
+import type { UsageTotals } from "../../projections/usage.ts";
+import { usageFold } from "../../session/body-fold.ts";
 import * as questions from "../pi/log-questions.ts";
 import type { ManagerPosition } from "../pi/manager-position.ts";
 import type { ManagerState } from "../pi/manager-state.ts";
@@ -24,7 +22,6 @@ import { titleSource } from "./session-name.ts";
 /** See the file comment. */
 export class SessionReader {
   readonly #position: Pick<ManagerPosition, "state">;
-  #usage: { readonly engine: Engine; readonly fold: BodyFold<SessionUsage> } | undefined;
 
   /** @internal Part of a session manager. */
   constructor(position: Pick<ManagerPosition, "state">) {
@@ -137,8 +134,7 @@ export class SessionReader {
   /** Token and cost totals of the whole log. Reads bodies on first demand, then only new ones. */
   getUsageStatistics(): UsageTotals {
     const { engine } = this.#state.log;
-    if (this.#usage?.engine !== engine) this.#usage = { engine, fold: new BodyFold(engine, usage) };
-    return this.#usage.fold.valueSync().total;
+    return usageFold(engine).valueSync().total;
   }
 }
 

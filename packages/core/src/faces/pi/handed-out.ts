@@ -26,6 +26,8 @@ export function lazySource(engine: Engine): LazySource {
 /** The entries of the rows that are asked for, in their order, damaged ones left out. */
 export function handOut(engine: Engine, rowsNow: () => ArrayLike<number>): SessionEntry[] {
   const entries = settledEntries(lazySource(engine), rowsNow);
+  // What was read of bodies may be worth another checkpoint.
+  engine.checkpoints.progressed();
   return entries.includes(undefined)
     ? entries.filter((entry) => entry !== undefined)
     : // Checked in the line above, without a copy of what may be a million entries.

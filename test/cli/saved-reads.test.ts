@@ -1,0 +1,96 @@
+/** What commands that only read leave beside a large session, and what that spares the next one. */
+import { chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { runProcess } from "./command-process.ts";
+import { fixture } from "./command-run.ts";
+
+/** Larger than what is worth a checkpoint: 8 MiB. */
+let large = Buffer.alloc(0);
+
+beforeAll(() => {
+  const [header = "", ...lines] = readFileSync(fixture("realistic-session.jsonl"), "utf8")
+    .trimEnd()
+    .split("\n");
+  const text = "x".repeat(10_000);
+  const added = Array.from({ length: 900 }, (_, n) =>
+    JSON.stringify({
+      type: "message",
+      id: `m${n}`,
+      parentId: n === 0 ? null : `m${n - 1}`,
+      timestamp: "2026-01-01T00:00:00.000Z",
+      message: {
+        role: "assistant",
+        content: [{ type: "text", text }],
+        provider: "p",
+        model: "m",
+        usage: { input: n, output: 1, cost: { total: 0.1 } },
+        timestamp: n,
+      },
+    }),
+  );
+  large = Buffer.from(`${[header, ...lines, ...added].join("\n")}\n`);
+});
+
+/** A large session in a directory of its own. */
+function largeSession(): string {
+  const path = join(temporaryDirectory(), "s.jsonl");
+  writeFileSync(path, large, { mode: 0o600 });
+  return path;
+}
+
+async function outputOf(words: readonly string[]): Promise<string> {
+  const { code, out, err } = await runProcess(words);
+  expect([code, err]).toEqual([0, ""]);
+  return out;
+}
+
+const readers: readonly (readonly [string, readonly string[]])[] = [
+  ["info", []],
+  ["tree", ["--depth", "0"]],
+  ["context", ["--last", "1"]],
+  ["turns", []],
+  ["entries", ["--limit", "1"]],
+  ["tail", ["--last", "1"]],
+  ["verify", []],
+  ["name", []],
+];
+
+describe("a command that reads a large session", () => {
+  it.each(readers)("%s saves a checkpoint, and nothing with --no-save", async (name, words) => {
+    const path = largeSession();
+    const out = await outputOf([name, path, ...words, "--no-save"]);
+    expect(readdirSync(dirname(path))).toEqual(["s.jsonl"]);
+    const again = await outputOf([name, path, ...words]);
+    expect(readdirSync(dirname(path)).toSorted()).toEqual(["s.jsonl", "s.jsonl.ckpt"]);
+    const third = await outputOf([name, path, ...words]);
+    if (name !== "info" && name !== "verify") expect([again, third]).toEqual([out, out]);
+    expect(readFileSync(path).equals(large)).toBe(true);
+  });
+
+  it("info has the usage from the checkpoint that the one before has left", async () => {
+    const path = largeSession();
+    const first = JSON.parse(await outputOf(["info", path, "--json"])) as Record<string, unknown>;
+    const second = JSON.parse(await outputOf(["info", path, "--json"])) as Record<string, unknown>;
+    expect(second).toMatchObject({ ...first, opening: { linesParsed: 1 } });
+    const saved = readFileSync(`${path}.ckpt`);
+    expect(saved.includes('"usage":{"total"')).toBe(true);
+    // Nothing new was found, so that nothing is written.
+    expect(await outputOf(["info", path])).toContain("1 line parsed");
+    expect(readFileSync(`${path}.ckpt`).equals(saved)).toBe(true);
+  });
+
+  it.skipIf(process.geteuid?.() !== 0)(
+    "saves nothing when the session or its directory is of another user",
+    async () => {
+      const [ofFile, ofDirectory] = [largeSession(), largeSession()];
+      chownSync(ofFile, 12_345, 12_345);
+      chownSync(dirname(ofDirectory), 12_345, 12_345);
+      for (const path of [ofFile, ofDirectory]) {
+        await outputOf(["info", path]);
+        expect(existsSync(`${path}.ckpt`)).toBe(false);
+      }
+    },
+  );
+});

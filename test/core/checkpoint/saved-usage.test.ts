@@ -1,0 +1,200 @@
+/** What a checkpoint spares those who read bodies: folding the usage again, and confirming lines. */
+import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeCounter } from "@branchlog/streaming";
+import type { Observable } from "@branchlog/streaming";
+import { createSession, openSession } from "@branchlog/core";
+import { SessionManager as OmpManager } from "@branchlog/core/omp";
+import { SessionManager } from "@branchlog/core/pi";
+import type { OpenOptions, Session, SessionUsage } from "@branchlog/core";
+import { handOut } from "../../../packages/core/src/faces/pi/handed-out.ts";
+import type { IndexTable } from "../../../packages/core/src/index-table/index-table.ts";
+import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { restoredUsage, savedUsage } from "../../../packages/core/src/projections/usage.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { rewrittenFrame } from "./forged-checkpoint.ts";
+
+const always: OpenOptions = { checkpointEveryBytes: 1 };
+const answers = 40;
+
+/** The line of an answer that cost `cost`, as pi writes it. */
+function answer(n: number, cost: number): string {
+  const usage = { input: n, output: 1, cacheRead: 2, cacheWrite: 3, totalTokens: n + 6 };
+  const message = {
+    role: "assistant",
+    content: [{ type: "text", text: "x".repeat(100) }],
+    provider: n % 2 === 0 ? "p" : "__proto__",
+    model: `m${n % 3}`,
+    usage: { ...usage, cost: { total: cost } },
+    timestamp: n,
+  };
+  const id = n.toString(16).padStart(8, "0");
+  const parentId = n === 1 ? null : (n - 1).toString(16).padStart(8, "0");
+  const timestamp = "2026-01-01T00:00:00.000Z";
+  return `${JSON.stringify({ type: "message", id, parentId, timestamp, message })}\n`;
+}
+
+/** A log of answers, as another program left it. */
+async function logOfAnswers(cost = 0.1): Promise<string> {
+  const path = join(temporaryDirectory(), "s.jsonl");
+  await (await createSession(path, { cwd: "/w", checkpoint: "off" })).close();
+  for (let n = 1; n <= answers; n += 1) appendFileSync(path, answer(n, cost));
+  return path;
+}
+
+async function firstOf<T>(values: Observable<T>): Promise<T> {
+  return new Promise((resolve) => {
+    values.subscribe(resolve);
+  });
+}
+
+/** What a session that is opened anew says of the usage, and how many lines that parsed. */
+async function usageOf(
+  path: string,
+  options: OpenOptions = {},
+): Promise<{ readonly usage: SessionUsage; readonly parses: number; readonly session: Session }> {
+  const session = await openSession(path, { access: "read", ...options });
+  decodeCounter.parses = 0;
+  const usage = await session.usage;
+  return { usage, parses: decodeCounter.parses, session };
+}
+
+describe("the usage of a session", () => {
+  it("is folded on from where a checkpoint has it (Verifies: P21)", async () => {
+    const path = await logOfAnswers();
+    const first = await usageOf(path, { access: "append", ...always });
+    expect(first.parses).toBeGreaterThanOrEqual(answers - 1);
+    await first.session.close();
+    const second = await usageOf(path);
+    expect(second.parses).toBe(0);
+    expect(second.usage).toEqual(first.usage);
+    appendFileSync(path, answer(answers + 1, 0.1));
+    const third = await usageOf(path);
+    expect(third.parses).toBeLessThan(3);
+    expect(third.usage).toEqual((await usageOf(path, { checkpoint: "off" })).usage);
+    expect((await OmpManager.open(path)).getUsageStatistics()).toEqual(third.usage.total);
+  });
+
+  it("is folded once for all that ask, also while it is being folded", async () => {
+    const path = await logOfAnswers();
+    const session = await openSession(path, { access: "read", bodyCacheBytesMax: 0 });
+    const all = await Promise.all([session.usage, session.usage]);
+    decodeCounter.parses = 0;
+    expect(await session.usage).toBe(all[0]);
+    expect(await firstOf(session.usage$)).toEqual({ revision: answers, value: all[1] });
+    expect(decodeCounter.parses).toBe(0);
+    await session.close();
+  });
+
+  it("is saved although the log is no longer than its checkpoint", async () => {
+    const path = await logOfAnswers();
+    await (await openSession(path, always)).close();
+    const { mtimeMs } = statSync(`${path}.ckpt`);
+    await (await openSession(path, always)).close();
+    expect(statSync(`${path}.ckpt`).mtimeMs).toBe(mtimeMs);
+    const asked = await usageOf(path, { access: "append", ...always });
+    await asked.session.close();
+    expect((await usageOf(path)).parses).toBe(0);
+    // Nothing is left that would be worth another one.
+    const saved = readFileSync(`${path}.ckpt`);
+    const again = await usageOf(path, { access: "append", ...always });
+    await again.session.close();
+    expect(readFileSync(`${path}.ckpt`)).toEqual(saved);
+  });
+
+  it("is not saved where it is infinite, and everything else is", async () => {
+    const path = await logOfAnswers(1e308);
+    const first = await usageOf(path, { access: "append", ...always });
+    expect(first.usage.total.cost).toBe(Number.POSITIVE_INFINITY);
+    await first.session.close();
+    decodeCounter.parses = 0;
+    const second = await openSession(path, { access: "read" });
+    expect(decodeCounter.parses).toBe(1);
+    expect(await second.usage).toEqual(first.usage);
+  });
+
+  it("is reported by verify when a checkpoint says another one", async () => {
+    const path = await logOfAnswers();
+    const { session, usage } = await usageOf(path, { access: "append", ...always });
+    await session.close();
+    expect((await (await usageOf(path)).session.verify()).ok).toBe(true);
+    const forged = rewrittenFrame(
+      readFileSync(`${path}.ckpt`),
+      ({ state }) => {
+        const { folded } = state as { folded: { usage: { total: number[] } } };
+        folded.usage.total[6] = 1_000;
+      },
+      () => undefined,
+    );
+    writeFileSync(`${path}.ckpt`, forged);
+    const opened = await usageOf(path);
+    expect(opened.usage.total).toEqual({ ...usage.total, cost: 1_000 });
+    expect((await opened.session.verify()).checkpointDifferences).toEqual([
+      { what: "usage", entry: null },
+    ]);
+  });
+
+  it("is the same after it was saved and taken up, whatever it is", () => {
+    const totals = fc.record({
+      requests: fc.nat(),
+      input: fc.double({ noNaN: true, noDefaultInfinity: true }).map((sum) => sum + 0),
+      output: fc.nat(),
+      cacheRead: fc.nat(),
+      cacheWrite: fc.nat(),
+      totalTokens: fc.nat(),
+      cost: fc.double({ noNaN: true, noDefaultInfinity: true }).map((sum) => sum + 0),
+    });
+    const names = fc.oneof(fc.constantFrom("__proto__", "", "p"), fc.string());
+    const models = fc.dictionary(names, fc.array(fc.tuple(names, totals), { minLength: 1 }));
+    const usages = fc.record({ total: totals, unattributed: totals, models });
+    fc.assert(
+      fc.property(usages, ({ total, unattributed, models: all }) => {
+        const byModel = new Map(Object.entries(all).map(([name, of]) => [name, new Map(of)]));
+        const usage = { total, unattributed, byModel };
+        const saved = savedUsage(usage);
+        expect(saved).not.toBeNull();
+        if (saved === null) return;
+        const read = JSON.parse(JSON.stringify(saved)) as typeof saved;
+        expect(restoredUsage(read)).toEqual(usage);
+      }),
+    );
+  });
+});
+
+function everyRow({ count }: IndexTable): number[] {
+  return Array.from({ length: count }, (_, row) => row);
+}
+
+describe("a line that was read whole", () => {
+  it("is not read again by the next process that hands out all entries", async () => {
+    const path = await logOfAnswers();
+    await (await openSession(path, always)).close();
+    const engine = Engine.openSync(path, always);
+    decodeCounter.parses = 0;
+    expect(handOut(engine, () => everyRow(engine.index))).toHaveLength(answers);
+    expect(decodeCounter.parses).toBeGreaterThanOrEqual(answers - 1);
+    engine.checkpoints.saveSync();
+    const next = SessionManager.open(path);
+    decodeCounter.parses = 0;
+    expect(next.getEntries()).toHaveLength(answers);
+    expect(decodeCounter.parses).toBe(0);
+  });
+});
+
+describe("a checkpoint of an index alone", () => {
+  it("has no checksums, and leaves those there are as they are", async () => {
+    const path = await logOfAnswers();
+    await (await openSession(path, { checkpointEveryBytes: 1, checkpoint: "index" })).close();
+    const without = await openSession(path, { access: "read" });
+    expect((await without.verify()).checksums).toMatchObject({ entries: 0 });
+    // A session that appends takes them.
+    await (await openSession(path, always)).close();
+    const asked = { access: "append", checkpointEveryBytes: 1, checkpoint: "index" } as const;
+    await (await usageOf(path, asked)).session.close();
+    const { checksums } = await (await openSession(path, { access: "read" })).verify();
+    expect(checksums).toEqual({ state: "compared", entries: answers, unseenEntries: 0 });
+    expect((await usageOf(path)).parses).toBe(0);
+  });
+});
