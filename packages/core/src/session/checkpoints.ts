@@ -1,8 +1,8 @@
 /**
  * Keeps the checkpoint of one log: takes it up when the log is opened, and saves another one once
- * the log has gone far enough past it, or much of what it covers was read whole. That happens while nothing else does, in pieces; at the
- * latest when the session is closed or the process exits. Saving may fail without anybody being
- * told: all that is lost is time at the next opening.
+ * the log has gone far enough past it, or much of what it covers was read whole. That happens while
+ * nothing else does, in pieces; at the latest when the session is closed or the process exits.
+ * Saving may fail without a report: all that is lost is time at the next opening.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
