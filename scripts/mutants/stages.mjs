@@ -16,8 +16,12 @@ export const stages = {
     tests: [tests("streaming", "{byte-pass,decode-line,line-framer,read-*,scan,streams}")],
   },
   store: {
-    mutate: [core("store", "!(memory-*|lock*|manual-clock|seeded-ids)")],
-    tests: [tests("core/store", "!(lockfile-lock-processes)")],
+    mutate: [core("store", "!(memory-*|manual-clock|seeded-ids)")],
+    tests: [
+      tests("core/store", "!(lockfile-lock-processes)"),
+      tests("core/session", "{long-names,open-descriptors}"),
+      tests("faults", "lock-sharing"),
+    ],
   },
   log: {
     mutate: [
@@ -42,7 +46,7 @@ export const stages = {
   },
   checkpoint: {
     mutate: [core("checkpoint"), core("session", "{checkpoints,saved-state}")],
-    tests: [tests("core/checkpoint", "{checkpoint-laws,checkpoints,record-sums,exit-sums}")],
+    tests: [tests("core/checkpoint"), tests("faults", "forged-checkpoints")],
   },
   "index-table": {
     mutate: [core("index-table")],
