@@ -44,11 +44,15 @@ export const stages = {
     ],
   },
   checkpoint: {
-    mutate: [core("checkpoint"), core("session", "{checkpoints,saved-state}")],
+    mutate: [core("checkpoint", "!(*sum*)"), core("session", "{checkpoints,saved-state}")],
     tests: [
-      tests("core/checkpoint", "!(exit-sums|opening-processes)"),
+      tests("core/checkpoint", "{checkpoints,orphan-checkpoints,saved-usage,saving-in-turns}"),
       tests("faults", "forged-checkpoints"),
     ],
+  },
+  checksums: {
+    mutate: [core("checkpoint", "*sum*")],
+    tests: [tests("core/checkpoint", "record-sums")],
   },
   "index-table": {
     mutate: [core("index-table")],
