@@ -16,8 +16,11 @@ export const stages = {
     tests: [tests("streaming", "{byte-pass,decode-line,line-framer,read-*,scan,streams}")],
   },
   store: {
-    mutate: [core("store", "!(memory-*|lock*|manual-clock|seeded-ids)")],
-    tests: [tests("core/store", "!(lockfile-lock-processes)")],
+    mutate: [core("store", "!(memory-*|manual-clock|seeded-ids)")],
+    tests: [
+      tests("core/store", "!(lockfile-lock-processes)"),
+      tests("core/session", "{long-names,open-descriptors}"),
+    ],
   },
   log: {
     mutate: [
@@ -41,8 +44,15 @@ export const stages = {
     ],
   },
   checkpoint: {
-    mutate: [core("checkpoint"), core("session", "{checkpoints,saved-state}")],
-    tests: [tests("core/checkpoint", "{checkpoint-laws,checkpoints,record-sums,exit-sums}")],
+    mutate: [core("checkpoint", "!(*sum*)"), core("session", "{checkpoints,saved-state}")],
+    tests: [
+      tests("core/checkpoint", "{checkpoints,orphan-checkpoints,saved-usage,saving-in-turns}"),
+      tests("faults", "forged-checkpoints"),
+    ],
+  },
+  checksums: {
+    mutate: [core("checkpoint", "*sum*")],
+    tests: [tests("core/checkpoint", "record-sums")],
   },
   "index-table": {
     mutate: [core("index-table")],

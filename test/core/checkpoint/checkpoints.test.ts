@@ -1,8 +1,6 @@
 /**
  * Checkpoints: what is taken up from one is what reading the log gives, whatever became of both.
  */
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import {
   appendFileSync,
   chmodSync,
@@ -402,18 +400,5 @@ describe("a forged checkpoint", () => {
     expect([ok, checkpointDifferences]).toMatchObject([false, [{ what: "parent" }]]);
     rmSync(saved);
     expect((await session.verify()).ok).toBe(true);
-  });
-});
-
-describe("a process that only opens", () => {
-  it.each(["session", "manager"])("a large log as %s leaves a checkpoint behind", async (face) => {
-    const path = join(temporaryDirectory(), "s.jsonl");
-    writeFileSync(path, fixture("pi-linear"));
-    const program = new URL("../../support/opening-process.mjs", import.meta.url);
-    const child = fork(program, [path, face], { execArgv: [] });
-    expect(await once(child, "exit")).toEqual([0, null]);
-    expect(existsSync(`${path}.ckpt`)).toBe(true);
-    expect(await isTakenUp(path)).toBe(true);
-    await expectSame(path);
   });
 });

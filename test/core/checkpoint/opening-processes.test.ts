@@ -1,0 +1,29 @@
+/** Processes that do nothing but open a log, and what they leave beside it. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { decodeCounter } from "@branchlog/streaming";
+import { openSession } from "@branchlog/core";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { openedFacts } from "./session-facts.ts";
+
+const log = fileURLToPath(new URL("../../../fixtures/pi-linear.jsonl", import.meta.url));
+
+describe("a process that only opens", () => {
+  it.each(["session", "manager"])("a large log as %s leaves a checkpoint behind", async (face) => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    copyFileSync(log, path);
+    const program = new URL("../../support/opening-process.mjs", import.meta.url);
+    const child = fork(program, [path, face], { execArgv: [] });
+    expect(await once(child, "exit")).toEqual([0, null]);
+    expect(existsSync(`${path}.ckpt`)).toBe(true);
+    decodeCounter.parses = 0;
+    await openSession(path, { access: "read" });
+    // What is taken up spares parsing all lines but the header.
+    expect(decodeCounter.parses).toBe(1);
+    expect(await openedFacts(path, {})).toEqual(await openedFacts(path, { checkpoint: "off" }));
+  });
+});
