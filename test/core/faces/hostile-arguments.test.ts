@@ -14,7 +14,12 @@ import {
   migrateSession,
   openSession,
   planRepair,
+  findSessions,
+  resolveSession,
+  searchSessions,
+  sessions$,
 } from "@branchlog/core";
+import type { LiveSessions, LiveSessionsOptions } from "@branchlog/core";
 import * as omp from "@branchlog/core/omp";
 import * as pi from "@branchlog/core/pi";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -47,6 +52,8 @@ const paths: Readonly<Record<string, (directory: string) => string>> = {
   "below a file": (directory) => join(directory, "file", "s.jsonl"),
   "of 6,000 characters": () => `/${"d/".repeat(3_000)}s.jsonl`,
   "that is a URL of another machine": () => "file://host/s.jsonl",
+  "that is a character device": () => "/dev/null",
+  "that is empty": () => "",
 };
 
 const answer = { role: "assistant", content: [], timestamp: 1 } as unknown as Parameters<
@@ -55,7 +62,29 @@ const answer = { role: "assistant", content: [], timestamp: 1 } as unknown as Pa
 
 type Way = (path: string) => unknown;
 
+/** What goes wrong with a list that is kept up to date is in its status. */
+async function listed(path: string, options: LiveSessionsOptions): Promise<void> {
+  let end = (): void => {};
+  const { status } = await new Promise<LiveSessions>((resolve) => {
+    const subscription = sessions$(path, options).subscribe(resolve);
+    end = () => subscription.unsubscribe();
+  });
+  end();
+  if (status.kind === "stalled") throw status.error;
+}
+
+async function drained(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of items) continue;
+}
+
 const functions: Readonly<Record<string, Way>> = {
+  searchSessions: (path) => drained(searchSessions(path, "x")),
+  "searchSessions, below": (path) => drained(searchSessions(path, "x", { subdirectories: true })),
+  findSessions: (path) => findSessions([path]),
+  "findSessions, with artifacts": (path) => findSessions([path], { artifacts: true }),
+  resolveSession: (path) => resolveSession("x", [path]),
+  sessions$: (path) => listed(path, {}),
+  "sessions$, below": (path) => listed(path, { subdirectories: true }),
   openSession: (path) => openSession(path),
   createSession: (path) => createSession(path),
   "forkSession, source": (path) => forkSession(path),
@@ -81,6 +110,8 @@ function waysOf({ SessionManager }: Pick<typeof pi, "SessionManager">): Record<s
     continueRecent: (path) => SessionManager.continueRecent("/w", path),
     "forkFrom, source": (path) => SessionManager.forkFrom(path, "/w", place.directory),
     "forkFrom, directory": (path) => SessionManager.forkFrom(place.session, "/w", path),
+    list: (path) => SessionManager.list("/w", path),
+    "list, working directory": (path) => SessionManager.list(path),
     setSessionFile: (path) => SessionManager.create("/w", place.directory).setSessionFile(path),
   };
 }
@@ -89,12 +120,14 @@ const piWays: Readonly<Record<string, Way>> = {
   ...waysOf(pi),
   loadEntriesFromFile: (path) => pi.loadEntriesFromFile(path),
   findMostRecentSession: (path) => pi.findMostRecentSession(path),
+  listAll: (path) => pi.SessionManager.listAll(path),
 };
 
 const ompWays: Readonly<Record<string, Way>> = {
   open: (path) => omp.SessionManager.open(path),
   create: (path) => omp.SessionManager.create("/w", path),
   continueRecent: (path) => omp.SessionManager.continueRecent("/w", path),
+  list: (path) => omp.SessionManager.list("/w", path),
   findMostRecentSession: (path) => omp.findMostRecentSession(path),
 };
 

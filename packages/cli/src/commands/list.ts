@@ -6,6 +6,7 @@ import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { groupText } from "../text/group-text.ts";
+import { writeUnlisted } from "../unlisted-names.ts";
 
 /** What `branchlog list` was asked. */
 export interface ListCommandOptions {
@@ -29,7 +30,8 @@ export async function listCommand(
   // What is no path, but names a session that an agent keeps, is shown alone.
   const only = path === directory ? undefined : path;
   const places = directory === undefined || only !== undefined ? knownPlaces() : [directory];
-  const groups = sessionGroups(await findSessions(places, { artifacts: all, signal }))
+  const found = await findSessions(places, { artifacts: all, signal });
+  const groups = sessionGroups(found)
     .map((group) => (only === undefined ? group : onlySession(group, only)))
     .filter(({ sessions, agents }) => sessions.length + agents.length > 0);
   for (const [at, group] of groups.entries()) {
@@ -43,6 +45,7 @@ export async function listCommand(
     const text = groupText(group, { nowMs: io.now(), columns, style });
     await out.write(at === 0 ? text : `\n${text}`);
   }
+  if (only === undefined) await writeUnlisted(found.unlisted, json, io);
   if (groups.length === 0 && !json) {
     const place = directory ?? "the places where agents keep them";
     await err.write(`no sessions in ${oneLine(place, 400)}\n`);

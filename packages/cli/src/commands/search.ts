@@ -5,6 +5,7 @@ import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { hitLine } from "../text/hit-line.ts";
+import { writeUnlisted } from "../unlisted-names.ts";
 
 /** What `branchlog search` was asked. */
 export interface SearchCommandOptions {
@@ -24,7 +25,13 @@ export async function searchCommand(
 ): Promise<CommandResult> {
   const { out, err, signal } = io;
   let [hits, path] = [0, ""];
-  for await (const hit of searchSessions(directory, query, { subdirectories: recursive, signal })) {
+  const unlisted: string[] = [];
+  const options = {
+    subdirectories: recursive,
+    onUnlisted: (one: string) => unlisted.push(one),
+    signal,
+  };
+  for await (const hit of searchSessions(directory, query, options)) {
     if (hits >= limit) break;
     hits += 1;
     if (json) await writeJsonLine(out, hitJson(hit));
@@ -36,6 +43,7 @@ export async function searchCommand(
     // Whoever waits for a hit wants to see it now.
     await out.flush();
   }
+  await writeUnlisted(unlisted, json, io);
   if (hits === 0 && !json) await err.write(`nothing found in ${oneLine(directory, 400)}\n`);
   return 0;
 }

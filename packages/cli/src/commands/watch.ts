@@ -9,6 +9,7 @@ import type { SessionEvent } from "../session-events.ts";
 import { oneLine, wholeLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 import { sessionLine } from "../text/session-line.ts";
+import { writeUnlisted } from "../unlisted-names.ts";
 
 /** What `branchlog watch` was asked. */
 export interface WatchOptions {
@@ -53,6 +54,8 @@ class Shown {
   /** The status that was shown last. */
   #status: LiveSessions["status"]["kind"] = "catching-up";
   #hasBegun = false;
+  /** Names that are not UTF-8, and were said to be. */
+  readonly #unlisted = new Set<string>();
 
   constructor(options: WatchOptions, io: CommandIo) {
     this.#options = options;
@@ -68,7 +71,10 @@ class Shown {
   async write(): Promise<void> {
     const { out } = this.#io;
     for (const event of this.#pending.take()) await this.#writeEvent(event);
-    if (this.#last !== undefined) await this.#writeStatus(this.#last);
+    if (this.#last !== undefined) {
+      await this.#writeUnlisted(this.#last);
+      await this.#writeStatus(this.#last);
+    }
     await out.flush();
   }
 
@@ -79,6 +85,12 @@ class Shown {
     return out.write(
       sessionLine(kind, session, { timeMs, columns: out.columns, style: out.style }),
     );
+  }
+
+  async #writeUnlisted({ unlisted }: LiveSessions): Promise<void> {
+    const added = unlisted.filter((path) => !this.#unlisted.has(path));
+    for (const path of added) this.#unlisted.add(path);
+    await writeUnlisted(added, this.#options.json, this.#io);
   }
 
   async #writeStatus({ status, sessions }: LiveSessions): Promise<void> {

@@ -12,7 +12,7 @@ import { filesReadAtOnceMax } from "./limits.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
 import { Ranking } from "./ranking.ts";
-import { lookAtFile } from "./session-files.ts";
+import { isUnlistable, lookAtFile } from "./session-files.ts";
 import type { OnAlias, SessionFile } from "./session-files.ts";
 
 /** What became of one session: it was not there `before`, or is not there `now`, or is another. */
@@ -58,6 +58,7 @@ export class DirectoryCatalog {
   /** Further names of files, with those under which they are listed. */
   readonly #aliases = new Map<string, string>();
   readonly #ranking = new Ranking(comesBefore);
+  #unlisted: readonly string[] = [];
 
   constructor(options: DirectoryCatalogOptions) {
     this.#options = options;
@@ -75,6 +76,11 @@ export class DirectoryCatalog {
     return this.#ranking.items();
   }
 
+  /** Where names are that are not UTF-8, as far as they can be written; in the order of the list. */
+  get unlisted(): readonly string[] {
+    return this.#unlisted;
+  }
+
   /** Looks again. Throws what listing the directory throws, and the signal's reason. */
   async look({ paths, onChange, onLooked, signal }: CatalogLook): Promise<void> {
     const lookedAtMs = this.#options.now();
@@ -83,7 +89,10 @@ export class DirectoryCatalog {
     const isSame = named?.every((file) => this.#isSame(file)) ?? false;
     const files = named !== null && isSame ? named : await this.#list(signal);
     const there = files === named ? null : new Set(files.map(({ path }) => path));
-    if (there !== null) this.#forgetOthers(there, onChange);
+    if (there !== null) {
+      this.#unlisted = files.filter(isUnlistable).map(({ path }) => path);
+      this.#forgetOthers(there, onChange);
+    }
     const chunks: Buffer[] = [];
     const options = { atOnceMax: filesReadAtOnceMax, signal };
     try {

@@ -2,6 +2,7 @@
  * The session files in directories, each file once: a file that several names lead to, through
  * symbolic links of files or directories or through hard links, is taken under one of them. Names
  * tell a session file (`*.jsonl`); whether it is a session, only its content says. Not recursive.
+ * What cannot be read is among them, and says so.
  */
 import { statSync } from "node:fs";
 import type { BigIntStats, Dirent } from "node:fs";
@@ -47,6 +48,14 @@ export const savedCatalogName = ".branchlog-catalog";
 /** Whether what has that name stands beside sessions: a lock, a copy, a checkpoint, a catalog. */
 export function isSidecarName(name: string): boolean {
   return name.includes(".jsonl.") || name.startsWith(savedCatalogName);
+}
+
+/**
+ * Whether a name was listed that cannot be looked up: it is not UTF-8, and what stands for its bytes
+ * is not in it. Node opens no file under such a name.
+ */
+export function isUnlistable({ name, identity }: SessionFile): boolean {
+  return identity === undefined && name.includes("\u{fffd}");
 }
 
 /** Whether a file of that name may be a session. */
@@ -122,7 +131,8 @@ async function namesBelow(root: string, signal?: AbortSignal): Promise<NamedFile
     try {
       return await namesIn(join(root, place.name), Number(place.isSymbolicLink()));
     } catch {
-      return [];
+      // One whose name is not UTF-8 cannot be looked up either, and is told by that.
+      return place.name.includes("\u{fffd}") ? [{ path: join(root, place.name), links: 0 }] : [];
     }
   });
   return names.flat();

@@ -16,7 +16,12 @@ import { nameSaidBy, namingTypes } from "../projections/name.ts";
 import { isStoredObject, storedText } from "../projections/stored-value.ts";
 import { textSearch } from "./search-text.ts";
 import type { Snippet, TextSearch } from "./search-text.ts";
-import { lookAtFile, sessionFilesIn, sessionFilesInAndBelow } from "./session-files.ts";
+import {
+  isUnlistable,
+  lookAtFile,
+  sessionFilesIn,
+  sessionFilesInAndBelow,
+} from "./session-files.ts";
 import type { SessionFile } from "./session-files.ts";
 import { SessionScan } from "./session-scan.ts";
 import { unreadableDirectory } from "./unreadable-directory.ts";
@@ -43,6 +48,11 @@ export interface SearchHit {
 export interface SearchOptions {
   /** Whether the sessions right in sub-directories are searched, too. Default false. */
   readonly subdirectories?: boolean;
+  /**
+   * Told of each file or directory that is not searched because its name is not UTF-8: its path,
+   * with U+FFFD for what cannot be written.
+   */
+  readonly onUnlisted?: (path: string) => void;
   /** Ends the search with its reason. */
   readonly signal?: AbortSignal;
 }
@@ -65,10 +75,10 @@ export async function* searchSessions(
   query: string,
   options: SearchOptions = {},
 ): AsyncGenerator<SearchHit, void, undefined> {
-  const { subdirectories = false, signal } = requireOptions(options);
+  const { signal } = requireOptions(options);
   const search = textSearch(requireText("The query", query));
   signal?.throwIfAborted();
-  const files = await filesAt(resolve(requireText("The place", place)), subdirectories, signal);
+  const files = await filesAt(resolve(requireText("The place", place)), options);
   const chunk = Buffer.allocUnsafe(chunkBytesDefault);
   for (const { path } of files) {
     try {
@@ -84,8 +94,7 @@ export async function* searchSessions(
 /** The files to be searched, latest change first. */
 async function filesAt(
   place: string,
-  subdirectories: boolean,
-  signal: AbortSignal | undefined,
+  { subdirectories = false, onUnlisted, signal }: SearchOptions,
 ): Promise<SessionFile[]> {
   const named = lookAtFile(place);
   if (named.isReadable) {
@@ -95,7 +104,9 @@ async function filesAt(
   }
   const list = subdirectories ? sessionFilesInAndBelow : sessionFilesIn;
   try {
-    const files = (await list(place, signal)).filter(({ isReadable }) => isReadable);
+    const all = await list(place, signal);
+    for (const file of all) if (isUnlistable(file)) onUnlisted?.(file.path);
+    const files = all.filter(({ isReadable }) => isReadable);
     const byPath = (one: SessionFile, other: SessionFile): number =>
       one.path < other.path ? -1 : 1;
     return files.sort((one, other) => other.mtimeMs - one.mtimeMs || byPath(one, other));

@@ -4,8 +4,11 @@ import { transcriptErrorAt } from "../session/foreign-transcript.ts";
 
 /** The error for what the system said of a directory. Anything else, as a reason, as it is. */
 export function unreadableDirectory(path: string, cause: unknown): unknown {
-  if (!(cause instanceof Error && "syscall" in cause && "code" in cause)) return cause;
+  if (!(cause instanceof Error && "code" in cause)) return cause;
+  if (!("syscall" in cause) && cause.code !== "ERR_INVALID_ARG_VALUE") return cause;
   switch (cause.code) {
+    // No name of a file has a null character.
+    case "ERR_INVALID_ARG_VALUE":
     case "ENOENT": {
       const message = `There is nothing at ${path}. Check the path.`;
       return new BranchlogError("ERR_LOG_MISSING", message, { path, cause });

@@ -6,7 +6,7 @@
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
-import { sessionFilesIn } from "../catalog/session-files.ts";
+import { isUnlistable, lookAtFile, sessionFilesIn } from "../catalog/session-files.ts";
 import type { SessionFile } from "../catalog/session-files.ts";
 import { requireList, requireOptions, requireText } from "../argument-checks.ts";
 import { readAgent } from "./agent-file.ts";
@@ -30,6 +30,11 @@ export interface FoundSessions {
   readonly sessions: readonly ListedSession[];
   /** Of ConnectOnion: a file holds all runs of one agent. */
   readonly agents: readonly ListedAgent[];
+  /**
+   * Files and directories that are left out because their names are not UTF-8: their paths, with
+   * U+FFFD for what cannot be written. Rename them, and they are found.
+   */
+  readonly unlisted: readonly string[];
 }
 
 /**
@@ -58,7 +63,9 @@ export async function findSessions(
   agents.sort(
     (one, other) => other.modifiedMs - one.modifiedMs || (one.path < other.path ? -1 : 1),
   );
-  return { sessions: directories.sessions(), agents };
+  const agentFiles = found.agentFiles.filter((path) => isUnlistable(lookAtFile(path)));
+  const unlisted = [...found.unlisted, ...directories.unlisted, ...agentFiles];
+  return { sessions: directories.sessions(), agents, unlisted };
 }
 
 /** The session files of directories, those that changed last first; each once. */

@@ -34,7 +34,10 @@ export interface SessionGroup {
 }
 
 /** The groups of sessions, in the order of the first session of each. */
-export function sessionGroups({ sessions, agents }: FoundSessions): SessionGroup[] {
+export function sessionGroups({
+  sessions,
+  agents,
+}: Pick<FoundSessions, "sessions" | "agents">): SessionGroup[] {
   const parents = parentsOf(sessions);
   const groups = new Map<string, { sessions: ListedSession[]; agents: ListedAgent[] }>();
   const groupOf = (cwd: string): { sessions: ListedSession[]; agents: ListedAgent[] } => {

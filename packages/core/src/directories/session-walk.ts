@@ -7,7 +7,12 @@ import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { removeOrphansAmong } from "../catalog/orphan-sidecars.ts";
-import { isSessionFileName, isSidecarName } from "../catalog/session-files.ts";
+import {
+  isSessionFileName,
+  isSidecarName,
+  isUnlistable,
+  lookAtFile,
+} from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
 import { isAgentDirectory, isAgentFileName } from "./agent-file.ts";
 
@@ -17,6 +22,8 @@ export interface SessionWalk {
   readonly directories: readonly string[];
   /** Files that may be those of ConnectOnion agents. */
   readonly agentFiles: readonly string[];
+  /** Directories whose names are not UTF-8. */
+  readonly unlisted: readonly string[];
 }
 
 /** How to look. */
@@ -42,6 +49,7 @@ export async function walkSessions(
 ): Promise<SessionWalk> {
   const directories: string[] = [];
   const agentFiles: string[] = [];
+  const unlisted: string[] = [];
   const seen = new Set<string>();
   const open: string[] = [];
   for (const root of roots) open.push(await realDirectory(resolve(root)));
@@ -50,6 +58,10 @@ export async function walkSessions(
   for (const directory of open) {
     options.signal?.throwIfAborted();
     const places = await placesIn(directory, seen, given.has(directory));
+    if (places === undefined) {
+      if (isUnlistable(lookAtFile(directory))) unlisted.push(directory);
+      continue;
+    }
     const names = places.map(({ name }) => name);
     if (names.some(isSessionFileName)) directories.push(directory);
     else if (options.cleans && names.some(isSidecarName)) {
@@ -60,15 +72,15 @@ export async function walkSessions(
     }
     for (const below of subdirectories(directory, places, options.artifacts)) open.push(below);
   }
-  return { directories, agentFiles };
+  return { directories, agentFiles, unlisted };
 }
 
-/** What is in a directory that was not met yet; nothing in any other. */
+/** What is in a directory that was not met yet; nothing in one that was; undefined: no access. */
 async function placesIn(
   directory: string,
   seen: Set<string>,
   isGiven: boolean,
-): Promise<readonly Dirent[]> {
+): Promise<readonly Dirent[] | undefined> {
   try {
     const { dev, ino } = await stat(directory, { bigint: true });
     const identity = `${dev}:${ino}`;
@@ -77,7 +89,7 @@ async function placesIn(
     return await readdir(directory, { withFileTypes: true });
   } catch (error) {
     if (isGiven) throw unreadableDirectory(directory, error);
-    return [];
+    return undefined;
   }
 }
 

@@ -4,6 +4,7 @@
  * what was appended. Nothing is kept, watched or polled once nobody subscribes.
  */
 import { resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { Observable } from "@branchlog/streaming";
 import type { Subscriber } from "@branchlog/streaming";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
@@ -35,6 +36,11 @@ export interface LiveSessions extends SessionListDifference {
    * and is looked for at each poll.
    */
   readonly status: LiveStatus;
+  /**
+   * Files and directories that are left out because their names are not UTF-8: their paths, with
+   * U+FFFD for what cannot be written.
+   */
+  readonly unlisted: readonly string[];
 }
 
 /** How a directory is watched. */
@@ -143,8 +149,11 @@ class LiveSessionList {
     const changes = new SessionListChanges();
     let shownMs = clock.monotonicMs();
     const show = (status: LiveStatus): void => {
-      if (look.signal.aborted || !this.#isNews(changes, status)) return;
-      this.#last = { sessions: catalog.sessions(), ...changes.take(), status };
+      const { unlisted } = catalog;
+      const isNews =
+        this.#isNews(changes, status) || !isDeepStrictEqual(unlisted, this.#last?.unlisted);
+      if (look.signal.aborted || !isNews) return;
+      this.#last = { sessions: catalog.sessions(), ...changes.take(), status, unlisted };
       shownMs = clock.monotonicMs();
       this.#subscribers.show(this.#last);
     };

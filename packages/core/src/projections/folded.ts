@@ -1,7 +1,7 @@
 /**
  * The projections of a log that are saved. Labels, the name, and in which dialect it is written are
  * folded while it is read, because their few entries are parsed then anyway; the usage when it is
- * asked for, as that reads the bodies of all messages. Everything else is folded on demand, too, and
+ * asked for, as that reads the bodies of all messages. Everything else is folded on demand too, and
  * not saved.
  */
 import type { JsonObject } from "@branchlog/streaming";
