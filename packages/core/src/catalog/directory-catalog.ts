@@ -76,7 +76,7 @@ export class DirectoryCatalog {
     return this.#ranking.items();
   }
 
-  /** Where names are that are not UTF-8, as far as they can be written; in the order of the list. */
+  /** Paths of names that are not UTF-8, with U+FFFD for what cannot be written; in listed order. */
   get unlisted(): readonly string[] {
     return this.#unlisted;
   }
