@@ -1,8 +1,15 @@
 /** What the lock directory removes, and what it leaves standing: the races, one step at a time. */
-import { existsSync, mkdirSync, rmdirSync, statSync, utimesSync } from "node:fs";
+import nodeFs, {
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmdirSync,
+  statSync,
+  utimesSync,
+} from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { LockDirectory } from "../../../packages/core/src/store/lock-directory.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { holderOf, LockDirectory } from "../../../packages/core/src/store/lock-directory.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const staleMs = 2_000;
@@ -123,5 +130,70 @@ describe("a directory of ours", () => {
     rmdirSync(path);
     expect(directory.isOurs()).toBe(false);
     expect(() => directory.removeIfOurs()).not.toThrow();
+  });
+});
+
+describe("a lock that is taken over while its holder touches it", () => {
+  const inThatMoment: readonly (readonly [string, (path: string) => void])[] = [
+    [
+      "by another directory of the same time",
+      (path) => {
+        const { mtime } = statSync(path);
+        // Not removed: the number of its inode would be free then.
+        renameSync(path, `${path}.before`);
+        mkdirSync(path);
+        utimesSync(path, mtime, mtime);
+      },
+    ],
+    ["by a touch of another process", (path) => utimesSync(path, new Date(), new Date(1_000))],
+  ];
+
+  it.each(inThatMoment)("is lost, %s", (_, takeOver) => {
+    const { path, directory } = setUp();
+    make(directory, path);
+    // The two steps of the holder have another process between them.
+    const touch = vi.spyOn(nodeFs, "utimesSync").mockImplementationOnce((...call) => {
+      touch.mockRestore();
+      utimesSync(...call);
+      takeOver(path);
+    });
+    onTestFinished(() => touch.mockRestore());
+    expect(() => directory.fs.utimesSync(path, new Date(), new Date())).toThrow("taken over");
+    expect(existsSync(path)).toBe(true);
+  });
+});
+
+describe("the holder of a lock directory", () => {
+  it("is known by its process id, and since when, while there is a directory", () => {
+    const { path, directory } = setUp();
+    expect(holderOf(path)).toBeNull();
+    make(directory, path);
+    const { pid, heldMs, refreshedMsAgo } = holderOf(path) ?? {};
+    expect(pid).toBe(process.pid);
+    for (const ms of [heldMs, refreshedMsAgo]) {
+      expect(ms).toBeGreaterThanOrEqual(0);
+      expect(ms).toBeLessThan(60_000);
+    }
+    const minuteAgo = new Date(Date.now() - 60_000);
+    utimesSync(path, 4_194_304, minuteAgo);
+    expect(holderOf(path)).toMatchObject({ pid: 4_194_304 });
+    expect(Math.round((holderOf(path)?.refreshedMsAgo ?? 0) / 10_000)).toBe(6);
+  });
+
+  it.each([0, -1, 4_194_305, 1_790_000_000])(
+    "is not told by %d seconds, which are no process id",
+    (seconds) => {
+      const { path } = setUp();
+      mkdirSync(path);
+      utimesSync(path, seconds, new Date());
+      expect(holderOf(path)).toMatchObject({ pid: null });
+    },
+  );
+
+  it("was there for no time at all when the directory is of the future", () => {
+    const { path } = setUp();
+    mkdirSync(path);
+    utimesSync(path, 1, new Date(Date.now() + 60_000));
+    expect(holderOf(path)).toMatchObject({ refreshedMsAgo: 0 });
   });
 });

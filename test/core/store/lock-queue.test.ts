@@ -1,8 +1,18 @@
 /** The queue of those that wait for a lock: its order, and what is left behind in it. */
-import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ticketStaleMs } from "../../../packages/core/src/limits.ts";
 import {
   directoryQueue,
@@ -124,3 +134,62 @@ describe("a queue", () => {
     waiting.leaveSync();
   });
 });
+
+describe("a waiter", () => {
+  it("has those in front of it who live or stand behind one who does", () => {
+    const kinds = fc.array(fc.boolean(), { maxLength: 8 });
+    fc.assert(
+      fc.property(kinds, fc.integer(), (isLive, seed) => {
+        const { path, directory } = newPath();
+        mkdirSync(directory);
+        const tickets = isLive.map((live, at) => ticket(at, live ? process.pid : nobody));
+        // Directories list names in an order of their own.
+        const written = tickets.toSorted((one, other) => hash(one, seed) - hash(other, seed));
+        for (const name of written) writeFileSync(join(directory, name), "");
+        const place = placeIn(path);
+        const firstLive = isLive.indexOf(true);
+        const ahead = firstLive < 0 ? [] : tickets.slice(firstLive);
+        expect(place.aheadSync()).toBe(ahead.length);
+        expect(readdirSync(directory).toSorted().slice(0, -1)).toEqual(ahead);
+        rmSync(directory, { recursive: true });
+      }),
+    );
+  });
+
+  it("shows that it lives when a quarter of the time has passed after which it would not", () => {
+    const { path, directory } = newPath();
+    const place = placeIn(path);
+    const [name = ""] = readdirSync(directory);
+    const touchedMs = (): number => statSync(join(directory, name)).mtimeMs;
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const startMs = Date.now();
+    place.aheadSync();
+    expect(Math.round(touchedMs())).toBe(startMs);
+    vi.setSystemTime(startMs + ticketStaleMs / 4 - 1);
+    place.aheadSync();
+    expect(Math.round(touchedMs())).toBe(startMs);
+    vi.setSystemTime(startMs + ticketStaleMs / 4);
+    place.aheadSync();
+    expect(Math.round(touchedMs())).toBe(startMs + ticketStaleMs / 4);
+  });
+
+  it("is first when what stands in front of it cannot be looked at", () => {
+    const { path, directory } = newPath();
+    const place = placeIn(path);
+    const before = join(directory, ticket(1, process.pid));
+    // A link to itself: a look at it fails, and it is no file that could be read.
+    symlinkSync(before, before);
+    expect(place.aheadSync()).toBe(0);
+    expect(readdirSync(directory)).toHaveLength(1);
+    place.leaveSync();
+    expect(existsSync(directory)).toBe(false);
+  });
+});
+
+/** Some order of names that is not their own. */
+function hash(name: string, seed: number): number {
+  return crc32(name, seed >>> 0);
+}

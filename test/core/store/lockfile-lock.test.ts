@@ -147,3 +147,35 @@ describe("what is not contention", () => {
     expect(held.isOursSync()).toBe(false);
   });
 });
+
+describe("a lock that this process holds", () => {
+  it("is not taken by itself when it has become stale after a long stall", () => {
+    const path = join(temporaryDirectory(), "a.jsonl");
+    const held = acquire(quickLock, path);
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    vi.setSystemTime(Date.now() + 60_000);
+    expect(quickLock.tryAcquireSync(path)).toBeNull();
+    expect(held.isOursSync()).toBe(true);
+    held.releaseSync();
+    expect(existsSync(directoryOf(path))).toBe(false);
+  });
+
+  it("names itself as the holder, and not one that another process holds", () => {
+    const path = join(temporaryDirectory(), "a.jsonl");
+    expect(lockfileLock.holderSync?.(path)).toBeNull();
+    leaveBehind(path, 0);
+    expect(lockfileLock.holderSync?.(path)).toMatchObject({ isOwnProcess: false });
+    rmdirSync(directoryOf(path));
+    const held = acquire(lockfileLock, path);
+    expect(lockfileLock.holderSync?.(path)).toMatchObject({
+      pid: process.pid,
+      isOwnProcess: true,
+    });
+    held.releaseSync();
+    leaveBehind(path, 0);
+    expect(lockfileLock.holderSync?.(path)).toMatchObject({ isOwnProcess: false });
+  });
+});

@@ -10,6 +10,7 @@ import {
   openTrustedSync,
 } from "../../../packages/core/src/store/trusted-file.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { failingFileSystem } from "./failing-file-system.ts";
 
 const own = { isFile: true, mode: 0o100600, uid: 1000 };
 
@@ -40,6 +41,16 @@ describe("a sidecar", () => {
         expect(isTrusted).toBe(!isOthers && !isWritable);
       }),
     );
+  });
+});
+
+describe("a sidecar that cannot be looked at once it is open", () => {
+  it("is closed, and the error goes on", () => {
+    // The calls are: a look, the opening, a look at what was opened.
+    const { fs, failed } = failingFileSystem((call) => call === 3);
+    fs.writeFileSync("/sidecar", Buffer.from("text"));
+    expect(() => openTrustedSync(fs, "/sidecar")).toThrow("EIO");
+    expect([failed, fs.openCount]).toEqual([["fstatSync"], 0]);
   });
 });
 

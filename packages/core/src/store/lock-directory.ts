@@ -45,7 +45,7 @@ export class LockDirectory {
     mkdirSync: () => this.#make(),
     statSync: () => ({ mtime: new Date(wholeMtimeMs(this.#look())) }),
     utimesSync: (_path, _atime, mtime) => this.#refresh(mtime),
-    rmdirSync: () => (this.#made ? this.removeIfOurs() : this.#removeIfStale()),
+    rmdirSync: () => (this.#made ? this.removeIfOurs() : this.#removeIfSeen()),
   };
 
   /** @param staleMs Age at which a directory of somebody else may be removed. */
@@ -111,10 +111,10 @@ export class LockDirectory {
    * Two processes may have seen the same stale directory; the slower one must not remove the
    * lock that the faster one has made since (proper-lockfile#121). Left standing, it is `ELOCKED`.
    */
-  #removeIfStale(): void {
+  #removeIfSeen(): void {
     const found = identify(this.#path);
-    const isSeen = this.#inTheWay !== null && isSame(found, this.#inTheWay);
-    if (isSeen && wholeMtimeMs(found) < Date.now() - this.#staleMs) fs.rmdirSync(this.#path);
+    // Proper-lockfile found it stale; unchanged, it is so still.
+    if (this.#inTheWay !== null && isSame(found, this.#inTheWay)) fs.rmdirSync(this.#path);
   }
 
   #isUnchanged(): boolean {

@@ -7,6 +7,7 @@
  */
 import { randomBytes } from "node:crypto";
 import {
+  existsSync,
   mkdirSync,
   readdirSync,
   rmdirSync,
@@ -29,7 +30,7 @@ const joinAttemptsMax = 5;
 
 /** Queues as directories. Never throws. */
 export const directoryQueue: LockQueue = {
-  isBusySync: (path) => exists(queueDirectory(path)),
+  isBusySync: (path) => existsSync(queueDirectory(path)),
   joinSync(path) {
     const place = new TicketPlace(queueDirectory(path));
     return place.enterSync() ? place : null;
@@ -66,7 +67,7 @@ class TicketPlace implements LockPlace {
       // The last of those before may have removed the queue in between.
       quietly(() => mkdirSync(this.#directory, { mode: 0o700 }));
       if (quietly(() => writeFileSync(this.#ticket(this.#name), "", { mode: 0o600 }))) return true;
-      if (exists(this.#directory)) return false;
+      if (existsSync(this.#directory)) return false;
     }
     return false;
   }
@@ -119,16 +120,9 @@ class TicketPlace implements LockPlace {
 
 /** A live owner touches its ticket; one that is gone, or of the future, is not fresh. */
 function isFresh(ticket: string): boolean {
-  const mtimeMs = statSync(ticket, { throwIfNoEntry: false })?.mtimeMs;
-  return mtimeMs !== undefined && Math.abs(Date.now() - mtimeMs) < ticketStaleMs;
-}
-
-function exists(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
+  let mtimeMs = Number.NaN;
+  quietly(() => ({ mtimeMs } = statSync(ticket)));
+  return Math.abs(Date.now() - mtimeMs) < ticketStaleMs;
 }
 
 /** Whether it was done: what fails here costs a place in the queue, and nothing else. */
