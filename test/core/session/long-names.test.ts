@@ -26,6 +26,20 @@ function pathOf(bytes: number, character = "n"): string {
   return join(temporaryDirectory(), `${character.repeat(count)}${filler}${ending}`);
 }
 
+describe("the name of a sidecar", () => {
+  it("is that of its log as long as it has 255 bytes, then a hash that processes share", () => {
+    const ending = ".ckpt";
+    for (const character of ["n", "é", "名"]) {
+      const width = Buffer.byteLength(character);
+      const most = character.repeat(Math.floor(250 / width));
+      const name = most + "f".repeat(250 - Buffer.byteLength(most));
+      expect(sidecarPath(`/d/${name}`, ending)).toBe(`/d/${name}${ending}`);
+      expect(sidecarPath(`/d/${name}f`, ending)).toBe(`/d/${hashedName(`${name}f`)}${ending}`);
+    }
+    expect(hashedName("s.jsonl")).toMatch(/^\.branchlog-[0-9a-f]{32}$/);
+  });
+});
+
 describe.each([
   [192, "n"],
   [240, "n"],

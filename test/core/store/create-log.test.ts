@@ -160,6 +160,19 @@ describe("a log that cannot be created", () => {
     expect(found(fs)).toEqual({ log: undefined, others: [] });
   });
 
+  it("is none where another took the name meanwhile, and there are no hard links", () => {
+    const fs = new MemoryFileSystem();
+    fs.makeDirectorySync("/a/b");
+    fs.onCall = ({ name }) => {
+      if (name !== "linkSync") return;
+      fs.onCall = undefined;
+      fs.writeFileSync(path, Buffer.from("of another"));
+      throw fileError("EPERM", "link");
+    };
+    expect(errorOf(fs)).toMatchObject({ code: "ERR_LOG_EXISTS" });
+    expect(found(fs)).toEqual({ log: "of another", others: [] });
+  });
+
   it.each([true, false])("leaves nothing, whichever call fails (links: %s)", (hasLinks) => {
     for (let number = 1; ; number += 1) {
       const { fs, failed } = failingFileSystem((call) => call === number, hasLinks);

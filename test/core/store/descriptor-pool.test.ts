@@ -27,7 +27,21 @@ describe("which file one gets", () => {
     expect(read("a")).toBe("a");
     fs.renameSync(path("b"), path("a"));
     expect(read("a")).toBe("b");
+    const { openCount } = fs;
     expect(() => read("missing")).toThrow(expect.objectContaining({ code: "ENOENT" }));
+    fs.unlinkSync(path("a"));
+    expect(() => read("a")).toThrow(expect.objectContaining({ code: "ENOENT" }));
+    // Only a lack of descriptors is a reason to give up others.
+    expect(fs.openCount).toBe(openCount);
+  });
+
+  it("is opened for each of its names, so that closing one leaves the other", () => {
+    const { fs, pool, path, read } = pooledFiles();
+    fs.unlinkSync(path("b"));
+    fs.linkSync(path("a"), path("b"));
+    expect([read("a"), read("b"), pool.openCount]).toEqual(["a", "a", 2]);
+    pool.closePath(path("b"));
+    expect(pool.openCount).toBe(1);
   });
 
   it("stays the adopted one while another has taken its name", () => {
@@ -93,6 +107,16 @@ describe("how many are open", () => {
     expect(fs.callCount("openSync")).toBe(opens);
     read("c");
     expect(fs.callCount("openSync")).toBe(opens + 1);
+  });
+
+  it("is bounded while one is used: the oldest that is not makes room", async () => {
+    const { pool, path, read } = pooledFiles();
+    const { opened, open } = gate();
+    const using = pool.use(path("a"), "read", undefined, () => opened);
+    for (const name of "bc") read(name);
+    pool.useSync(path("d"), "read", undefined, () => expect(pool.openCount).toBe(3));
+    open();
+    await using;
   });
 
   it("may exceed the bound only by those in use, none of which is closed", async () => {
