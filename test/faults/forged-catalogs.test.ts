@@ -13,12 +13,11 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ListedSession } from "../../packages/core/src/catalog/listed-session.ts";
 import { readCatalog } from "../../packages/core/src/catalog/saved-catalog.ts";
-import { hostileValues } from "../core/checkpoint/forged-checkpoint.ts";
+import { hostileValues, membersOf } from "../core/checkpoint/forged-checkpoint.ts";
+import type { Json } from "../core/checkpoint/forged-checkpoint.ts";
 import { bytesReadBy, catalogPath, list, savedDirectory } from "../core/catalog/saved-directory.ts";
 import { jsonl, user } from "../core/catalog/session-lines.ts";
 import { patience, runs, seed } from "../support/fault-seed.ts";
-
-type Json = Record<string, unknown>;
 
 /** One change of one line. Numbers choose among what there is. */
 interface Forgery {
@@ -60,14 +59,6 @@ function catalogOf(changed: readonly string[]): Buffer {
     Buffer.from(`${JSON.stringify({ ...first, checksum: crc32(body) })}\n`),
     body,
   ]);
-}
-
-function* membersOf(value: unknown): Generator<readonly [Json, string]> {
-  if (typeof value !== "object" || value === null) return;
-  for (const key of Object.keys(value)) {
-    yield [value as Json, key];
-    yield* membersOf((value as Json)[key]);
-  }
 }
 
 function forgedLine(line: string, { kind, at, value }: Forgery): string {

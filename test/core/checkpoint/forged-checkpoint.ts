@@ -60,7 +60,8 @@ const layout = columnNames.split(",").map((one) => {
   return { type, count, elementBytes: Number(type.slice(1)) };
 });
 
-type Json = Record<string, unknown>;
+/** An object of JSON. */
+export type Json = Record<string, unknown>;
 
 /** The checkpoint with these changes in its first frame, and both checksums right. */
 export function forged(checkpoint: Buffer, changes: readonly Forgery[]): Buffer {
@@ -221,7 +222,7 @@ class OpenFrame {
 }
 
 /** Every member of every object and list, with what holds it. */
-function* membersOf(value: unknown): Generator<readonly [Json, string]> {
+export function* membersOf(value: unknown): Generator<readonly [Json, string]> {
   if (typeof value !== "object" || value === null) return;
   for (const key of Object.keys(value)) {
     yield [value as Json, key];

@@ -124,7 +124,7 @@ export class IndexTable {
 
   /**
    * Takes over what was saved, being empty so far, and links its rows again. Of ids that repeat,
-   * it tells nobody: whoever saved them was told. O(rows).
+   * nothing is reported: they were when the index was made. O(rows).
    */
   restore(saved: SavedIndex): void {
     const { rows } = this;

@@ -1,6 +1,6 @@
 /**
- * How far a projection was folded over the rows of a log, and what it came to there. Each row is
- * taken once and in file order, however many passes there are over the log at a time. Pure.
+ * How far a projection was folded over the rows of a log, and its state there. Each row is folded
+ * once and in file order, however many passes there are over the log at a time. Pure.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { Projection } from "./projection.ts";

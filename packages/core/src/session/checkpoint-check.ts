@@ -15,7 +15,7 @@ import type { FoldedProjections } from "../projections/folded.ts";
 import type { FoundCheckpoint } from "./log-checkpoint.ts";
 import type { CheckpointDifference } from "./verify-findings.ts";
 
-/** What the comparison came to. */
+/** The result of the comparison. */
 export interface CheckpointFindings {
   readonly checkpointDifferenceCount: number;
   readonly checkpointDifferences: readonly CheckpointDifference[];

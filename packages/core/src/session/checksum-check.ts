@@ -12,7 +12,7 @@ import { rowFlags } from "../index-table/row-table.ts";
 import { diagnosticsMax } from "../limits.ts";
 import type { ChangedLine, Checksums } from "./verify-findings.ts";
 
-/** What the comparison came to. */
+/** The result of the comparison. */
 export interface ChecksumFindings {
   readonly checksums: Checksums;
   readonly changedLineCount: number;
