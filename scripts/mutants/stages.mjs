@@ -46,7 +46,7 @@ export const stages = {
   checkpoint: {
     mutate: [core("checkpoint", "!(*sum*)"), core("session", "{checkpoints,saved-state}")],
     tests: [
-      tests("core/checkpoint", "{checkpoints,orphan-checkpoints,saved-usage,saving-in-turns}"),
+      tests("core/checkpoint", "{checkpoints,log-binding,orphan-checkpoints,saved-usage}"),
       tests("faults", "forged-checkpoints"),
     ],
   },
