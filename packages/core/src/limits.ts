@@ -20,6 +20,12 @@ export const ticketStaleMs: number = 1_000;
 /** Longest pause of a process that waits for a lock: what it may lose when its turn comes early. */
 export const lockPauseMsMax: number = 250;
 
+/**
+ * Longest pause for each one that waits in front, where that is longer: a look lists the queue, and
+ * a thousand waiters that look four times a second leave no time to the one that holds the lock.
+ */
+export const lockPausePlaceMsMax: number = 20;
+
 /** Longest pause of the first in the queue: the lock is idle for as long. */
 export const nextPauseMsMax: number = 10;
 

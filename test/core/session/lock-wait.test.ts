@@ -2,7 +2,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BranchlogError } from "../../../packages/core/src/errors.ts";
-import { lockPauseMsMax, nextPauseMsMax } from "../../../packages/core/src/limits.ts";
+import {
+  lockPauseMsMax,
+  lockPausePlaceMsMax,
+  nextPauseMsMax,
+} from "../../../packages/core/src/limits.ts";
 import { acquireLock, lockPauseMs } from "../../../packages/core/src/session/lock-wait.ts";
 import type { LockWait } from "../../../packages/core/src/session/lock-wait.ts";
 import { runSync } from "../../../packages/core/src/session/steps.ts";
@@ -147,11 +151,21 @@ describe("the pause of a waiter", () => {
       fc.property(waits, jitters, (wait, jitter) => {
         const pauseMs = lockPauseMs(wait, jitter);
         expect(pauseMs).toBeGreaterThanOrEqual(1);
+        const longestMs = Math.max(lockPauseMsMax, wait.ahead * lockPausePlaceMsMax);
         expect(pauseMs).toBeLessThan(
-          wait.isQueued && wait.ahead === 0 ? nextPauseMsMax : lockPauseMsMax,
+          wait.isQueued && wait.ahead === 0 ? nextPauseMsMax : longestMs,
         );
       }),
     );
+  });
+
+  it("leaves less than a thousand looks a second to a thousand waiters while nothing moves", () => {
+    const aheadOfEach = Array.from({ length: 1_000 }, (_, ahead) => ahead);
+    const pausesMs = aheadOfEach.map((ahead) =>
+      lockPauseMs({ waitedMs: 10_000, ahead, passed: 0, isQueued: true }, 0),
+    );
+    const looks = pausesMs.reduce((sum, pauseMs) => sum + 1_000 / pauseMs, 0);
+    expect(looks).toBeLessThan(1_000);
   });
 
   it("never shrinks while nothing moves", () => {

@@ -5,7 +5,7 @@
  */
 import { BranchlogError } from "../errors.ts";
 import type { LockFacts } from "../errors.ts";
-import { lockPauseMsMax, nextPauseMsMax } from "../limits.ts";
+import { lockPauseMsMax, lockPausePlaceMsMax, nextPauseMsMax } from "../limits.ts";
 import { sharingOf } from "../store/lock-sharing.ts";
 import type { HeldLock, LockPlace, Ports } from "../store/ports.ts";
 import { portStep } from "./steps.ts";
@@ -71,7 +71,7 @@ export interface LockWait {
 /**
  * The next pause of a waiter, in milliseconds: an eighth to a quarter of the time that it is likely
  * to wait, told from the pace so far. It grows as long as nothing moves, so that a wait of any
- * length costs few looks, and is never below 1.
+ * length costs few looks, however many wait, and is never below 1.
  * @param jitter From 0 up to 1, exclusive.
  */
 export function lockPauseMs(wait: LockWait, jitter: number): number {
@@ -80,8 +80,12 @@ export function lockPauseMs(wait: LockWait, jitter: number): number {
   const isNext = isQueued && ahead === 0;
   const pauseMs = isNext
     ? Math.min(nextPauseMsMax, paceMs / 8)
-    : Math.min(lockPauseMsMax, (paceMs * Math.max(1, ahead)) / 2);
+    : Math.min(pauseMsMax(ahead), (paceMs * Math.max(1, ahead)) / 2);
   return Math.max(2, pauseMs) * (1 + jitter) * 0.5;
+}
+
+function pauseMsMax(ahead: number): number {
+  return Math.max(lockPauseMsMax, ahead * lockPausePlaceMsMax);
 }
 
 function lockTimeout(path: string, facts: LockFacts): BranchlogError {
