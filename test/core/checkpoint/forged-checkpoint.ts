@@ -195,7 +195,8 @@ class OpenFrame {
   #count(place: number, length: number): void {
     const counts = this.#counts;
     const shared = layout[place]?.count ?? "";
-    if (counts === undefined) return;
+    // A change before this one may have replaced them.
+    if (!(counts instanceof Object)) return;
     counts[shared] = length;
     for (const [one, { count, elementBytes }] of layout.entries()) {
       if (count !== shared) continue;

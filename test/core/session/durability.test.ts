@@ -328,6 +328,23 @@ describe("a sync that fails", () => {
     expect(await session.recover()).toEqual({ isRestored: false, appendedAgain: [] });
   });
 
+  it("is recovered from once the lock can be made again, and nothing is written before", async () => {
+    const world = new World();
+    const session = await world.create("disk");
+    world.failures = 1;
+    const doubted = session.append(say("1"), { id: "one" });
+    await expect(doubted).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN" });
+    const before = world.lines;
+    const tryAcquireSync = world.lock.tryAcquireSync.bind(world.lock);
+    world.lock.tryAcquireSync = () => {
+      throw Object.assign(new Error("EACCES: permission denied, mkdir"), { code: "EACCES" });
+    };
+    await expect(session.recover()).rejects.toMatchObject({ code: "ERR_APPEND_FAILED", path });
+    expect(world.lines).toEqual(before);
+    world.lock.tryAcquireSync = tryAcquireSync;
+    expect(await session.recover()).toEqual({ isRestored: false, appendedAgain: ["one"] });
+  });
+
   it("stops all who have the log open, until one of them wrote again what is in doubt", async () => {
     const world = new World();
     const session = await world.create("disk");

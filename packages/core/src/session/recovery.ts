@@ -8,6 +8,7 @@ import { decodeLine } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { createLog } from "../store/create-log.ts";
 import { requireWritable } from "./append-entries.ts";
+import { notAppended } from "./append-outcome.ts";
 import { appendSection } from "./append-section.ts";
 import type { LockUse } from "./append-section.ts";
 import type { LinePlan } from "./append-section.ts";
@@ -27,7 +28,8 @@ export interface Recovery {
  * Recovers the log of an engine and reads it. Does nothing to a log that lacks nothing.
  * @throws BranchlogError `ERR_LOG_GONE` if the file is not open here any more either, or entries
  * cannot be read back; `ERR_DURABILITY_UNKNOWN` if the disk fails again; `ERR_READ_ONLY`,
- * `ERR_VERSION_NEWER`, `ERR_LOCK_TIMEOUT`, `ERR_APPEND_UNCERTAIN`; what creating a file throws.
+ * `ERR_VERSION_NEWER`, `ERR_LOCK_TIMEOUT`, `ERR_APPEND_FAILED`, `ERR_APPEND_UNCERTAIN`; what
+ * creating a file throws.
  */
 export async function recoverLog(engine: Engine): Promise<Recovery> {
   requireWritable(engine);
@@ -56,7 +58,9 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
   const plan = (): LinePlan => ({ lines: linesInDoubt(engine), needsFence: true });
   const lock: LockUse = { ports, lockWaitMs, keptLockIsReturnedBy: "nobody" };
   const section = appendSection(log, lock, plan);
-  const { landing, plan: done } = await runAsync(section, ports.clock);
+  const { landing, plan: done } = await runAsync(section, ports.clock).catch((error: unknown) => {
+    throw notAppended(engine.path, error);
+  });
   const ids = done.lines.map(({ id }) => id);
   if (!landing.isAsPlanned) throw disturbed(engine.path, landing.failure?.cause);
   engine.markOwn();

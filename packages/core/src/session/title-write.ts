@@ -12,6 +12,7 @@ import { closeQuietly, removeQuietly, writeFully } from "../store/create-log.ts"
 import { isSameFile } from "../store/file-identity.ts";
 import type { FileStat, FileSystem, Ports } from "../store/ports.ts";
 import { requireWritable } from "./append-entries.ts";
+import { notAppended } from "./append-outcome.ts";
 import type { Engine } from "./engine.ts";
 import { acquireLock } from "./lock-wait.ts";
 import { portStep } from "./steps.ts";
@@ -32,7 +33,7 @@ export function* writeTitle(engine: Engine, title: string, source: TitleSource):
   const { ports, lockWaitMs } = settings;
   const endMs = ports.clock.monotonicMs() + lockWaitMs;
   for (;;) {
-    const outcome = yield* writtenUnderLocks(engine, title, source);
+    const outcome = yield* underLocks(engine, title, source);
     if (outcome !== "busy") return outcome === "written";
     if (ports.clock.monotonicMs() >= endMs) throw heldByOmp(log.path, lockWaitMs);
     yield { kind: "wait", ms: pauseMs };
@@ -40,11 +41,21 @@ export function* writeTitle(engine: Engine, title: string, source: TitleSource):
 }
 
 /** `busy`: omp is writing, or our lock was lost; `kept`: a user named it. Nothing was written. */
+type TitleOutcome = "written" | "kept" | "busy";
+
+function* underLocks(engine: Engine, title: string, source: TitleSource): Steps<TitleOutcome> {
+  try {
+    return yield* writtenUnderLocks(engine, title, source);
+  } catch (error) {
+    throw notAppended(engine.path, error);
+  }
+}
+
 function* writtenUnderLocks(
   engine: Engine,
   title: string,
   source: TitleSource,
-): Steps<"written" | "kept" | "busy"> {
+): Steps<TitleOutcome> {
   const { log, settings } = engine;
   const { ports, lockWaitMs } = settings;
   const held = yield* acquireLock(log.path, ports, lockWaitMs);

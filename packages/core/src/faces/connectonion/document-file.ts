@@ -12,7 +12,7 @@ import { portStep } from "../../session/steps.ts";
 import type { Steps } from "../../session/steps.ts";
 import { temporaryPath, writeFully } from "../../store/create-log.ts";
 import { isSameFile } from "../../store/file-identity.ts";
-import type { FileStat, FileSystem, Ports } from "../../store/ports.ts";
+import type { FileStat, FileSystem, HeldLock, Ports } from "../../store/ports.ts";
 import {
   appendAttemptsMax,
   documentBytesMax,
@@ -139,10 +139,10 @@ export interface Replacement<T> {
  * `ERR_DURABILITY_UNKNOWN` it is the new one, whose name may not outlive a loss of power.
  */
 export function* replaceDocument<T>(replacement: Replacement<T>): Steps<T> {
-  const { ports, path, lockWaitMs } = replacement;
+  const { ports, path } = replacement;
   let waits = 0;
   for (let attempt = 0; attempt < appendAttemptsMax;) {
-    const held = yield* acquireLock(path, ports, lockWaitMs);
+    const held = yield* lockOf(replacement);
     try {
       yield portStep("read");
       const planned = plannedNow(replacement);
@@ -161,6 +161,14 @@ export function* replaceDocument<T>(replacement: Replacement<T>): Steps<T> {
     if (waits > 0) yield { kind: "wait", ms: readPauseMs };
   }
   throw changing(path);
+}
+
+function* lockOf({ ports, path, lockWaitMs }: Replacement<unknown>): Steps<HeldLock> {
+  try {
+    return yield* acquireLock(path, ports, lockWaitMs);
+  } catch (error) {
+    throw error instanceof BranchlogError ? error : notWritten(path, error);
+  }
 }
 
 /** What to write for the document as it is; nothing while somebody may be writing it. */

@@ -13,12 +13,16 @@ import type { Ports } from "../../store/ports.ts";
 
 /**
  * Writes the header line unless somebody else was faster.
- * @throws BranchlogError `ERR_LOCK_TIMEOUT`, `ERR_CREATE_FAILED`; what looking at the file throws.
+ * @throws BranchlogError `ERR_LOCK_TIMEOUT`, `ERR_CREATE_FAILED`.
  */
 export function claimEmptyFile(path: string, header: Buffer, options: EngineOptions): void {
   const { ports, lockWaitMs } = engineSettings(options);
   const file = new LogFile(ports.fs, path);
-  runSync(claim(file, header, ports, lockWaitMs), ports.clock);
+  try {
+    runSync(claim(file, header, ports, lockWaitMs), ports.clock);
+  } catch (error) {
+    throw notClaimed(path, error);
+  }
 }
 
 function* claim(file: LogFile, header: Buffer, ports: Ports, lockWaitMs: number): Steps<void> {
@@ -34,19 +38,18 @@ function* claim(file: LogFile, header: Buffer, ports: Ports, lockWaitMs: number)
 }
 
 function writeWhole(file: LogFile, header: Buffer): void {
-  try {
-    for (let done = 0; done < header.length;) {
-      const taken = file.appendSync(header.subarray(done));
-      if (taken === 0) throw new Error("the file system took none of the bytes");
-      done += taken;
-    }
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new BranchlogError(
-      "ERR_CREATE_FAILED",
-      `The empty file ${file.path} could not be made a session (${reason}). Mend the cause, ` +
-        "empty the file, and open it again.",
-      { path: file.path, cause },
-    );
+  for (let done = 0; done < header.length;) {
+    const taken = file.appendSync(header.subarray(done));
+    if (taken === 0) throw new Error("the file system took none of the bytes");
+    done += taken;
   }
+}
+
+function notClaimed(path: string, cause: unknown): BranchlogError {
+  if (cause instanceof BranchlogError) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message =
+    `The empty file ${path} could not be made a session (${reason}). Remove the cause, empty the ` +
+    "file, and open it again.";
+  return new BranchlogError("ERR_CREATE_FAILED", message, { path, cause });
 }
