@@ -35,10 +35,10 @@ export const stages = {
     ],
   },
   append: {
-    mutate: [core("session", "{append-*,landing,planned-log,same-content,steps}")],
+    mutate: [core("session", "{append-*,landing,lock-wait,planned-log,same-content,steps}")],
     tests: [
       tests("core/session", "{append,append-queue,append-plan,durability,expected-tail}"),
-      tests("core/session", "{kept-locks,landing,lost-locks}"),
+      tests("core/session", "{kept-locks,landing,lock-wait,lost-locks}"),
       tests("faults", "{cut-writes,doubtful-retries,failed-appends,failed-queues}"),
       tests("faults", "unreadable-landings"),
     ],
@@ -46,7 +46,7 @@ export const stages = {
   checkpoint: {
     mutate: [core("checkpoint", "!(*sum*)"), core("session", "{checkpoints,saved-state}")],
     tests: [
-      tests("core/checkpoint", "{checkpoints,log-binding,orphan-checkpoints,saved-usage}"),
+      tests("core/checkpoint", "{checkpoints,log-binding,orphan-checkpoints,saved-*}"),
       tests("faults", "forged-checkpoints"),
     ],
   },

@@ -27,6 +27,15 @@ function fixture(name: string): Buffer {
   return readFileSync(fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url)));
 }
 
+const turn = {
+  input: "i",
+  result: "r",
+  model: "m",
+  duration_ms: 1,
+  tokens: 1,
+  cost: 0,
+  tools_called: [],
+};
 const draft = { type: "custom", customType: "x" } as const;
 
 const attempts: readonly Attempt[] = [
@@ -58,7 +67,7 @@ const attempts: readonly Attempt[] = [
     name: "a turn of a document",
     bytes: fixture("connectonion-ideal.yaml"),
     code: "ERR_APPEND_FAILED",
-    write: async (path) => (await openConnectonion(path)).appendTurn({}, []),
+    write: async (path) => (await openConnectonion(path)).appendTurn(turn, []),
   },
   {
     name: "a migration",
