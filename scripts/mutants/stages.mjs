@@ -16,7 +16,7 @@ export const stages = {
     tests: [tests("streaming", "{byte-pass,decode-line,line-framer,read-*,scan,streams}")],
   },
   store: {
-    mutate: [core("store", "!(memory-*|manual-clock|seeded-ids)")],
+    mutate: [core("store", "!(memory-*|manual-clock|seeded-ids|log-file)")],
     tests: [
       tests("core/store", "!(lockfile-lock-processes)"),
       tests("core/session", "{long-names,open-descriptors}"),
@@ -24,6 +24,7 @@ export const stages = {
   },
   log: {
     mutate: [
+      core("store", "log-file"),
       core("session", "{tracked-log,log-*,open-outcome,read-trail,same-log,line-check}"),
       core("session", "{recovery,cut-off-record,migrated-bytes,migration}"),
     ],

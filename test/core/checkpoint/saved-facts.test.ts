@@ -9,7 +9,7 @@ import { SavedFields } from "../../../packages/core/src/checkpoint/saved-fields.
 import { diagnosticsMax } from "../../../packages/core/src/limits.ts";
 import { foldedVersions } from "../../../packages/core/src/projections/folded.ts";
 
-const log = { end: 1_000, lineNumber: 2_000 };
+const log = { end: 1_000, entriesFrom: 100, lineNumber: 2_000 };
 const folded = {
   versions: foldedVersions,
   labels: [["one", { label: "L", timestamp: "t" }]],

@@ -49,6 +49,17 @@ describe("a queue", () => {
     expect(existsSync(directory)).toBe(false);
   });
 
+  it.runIf(process.platform !== "win32")("is for its user alone", () => {
+    const { path, directory } = newPath();
+    const umask = process.umask(0);
+    const place = placeIn(path);
+    process.umask(umask);
+    const [name = ""] = readdirSync(directory);
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    expect(statSync(join(directory, name)).mode & 0o777).toBe(0o600);
+    place.leaveSync();
+  });
+
   it("has one first, and as many in front of each other one as there are", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(9), { maxLength: 12 }), (leavers) => {

@@ -8,6 +8,7 @@ import { nodeFileSystem } from "../../../packages/core/src/store/node-file-syste
 import {
   isTrustedSidecar,
   openTrustedSync,
+  sidecarSource,
 } from "../../../packages/core/src/store/trusted-file.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { failingFileSystem } from "./failing-file-system.ts";
@@ -41,6 +42,22 @@ describe("a sidecar", () => {
         expect(isTrusted).toBe(!isOthers && !isWritable);
       }),
     );
+  });
+});
+
+describe("a sidecar that counts", () => {
+  it("is read in parts, in both ways", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl.ckpt");
+    writeFileSync(path, "0123456789");
+    const sidecar = openTrustedSync(nodeFileSystem, path);
+    if (sidecar === undefined) throw new Error("this user's own file counts");
+    const source = sidecarSource(nodeFileSystem, sidecar);
+    const part = Buffer.from("....");
+    expect(source.readSync(part, 1, 2, 3)).toBe(2);
+    expect(part.toString()).toBe(".34.");
+    expect(await source.read(part, 0, 4, 8)).toBe(2);
+    expect(part.toString()).toBe("894.");
+    nodeFileSystem.closeSync(sidecar.fd);
   });
 });
 
