@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -17,6 +18,8 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { findSessions } from "@branchlog/core";
+import { indexFrame } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
 import type { CatalogMode } from "../../../packages/core/src/catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../../../packages/core/src/catalog/directory-catalog.ts";
 import { readCatalog } from "../../../packages/core/src/catalog/saved-catalog.ts";
@@ -62,6 +65,31 @@ describe("the saved catalog of a directory", () => {
     await list(saved);
     expect(readFileSync(catalogPath(saved)).equals(before)).toBe(true);
   });
+
+  it.runIf(process.getuid?.() === 0)(
+    "is written in no directory of another user, and nothing is removed there",
+    async () => {
+      const directory = newDirectory();
+      const checkpoint = Buffer.from(indexFrame.mark);
+      writeFileSync(join(directory, "gone.jsonl.ckpt"), checkpoint);
+      chownSync(directory, 65_534, 65_534);
+      await savedDirectory(directory);
+      const { sessions } = await findSessions([directory]);
+      expect(sessions).toHaveLength(3);
+      const others = ["empty.jsonl", "gone.jsonl.ckpt", "large.jsonl", "other.jsonl"];
+      expect(readdirSync(directory).toSorted()).toEqual([...others, "small.jsonl"]);
+
+      // What is there already counts as it does anywhere.
+      chownSync(directory, 0, 0);
+      await list(directory);
+      const saved = readFileSync(catalogPath(directory));
+      chownSync(directory, 65_534, 65_534);
+      expect(await bytesReadBy(() => list(directory))).toBe(0);
+      rmSync(join(directory, "small.jsonl"));
+      expect(await list(directory)).toHaveLength(2);
+      expect(readFileSync(catalogPath(directory)).equals(saved)).toBe(true);
+    },
+  );
 
   it("waits the longer the larger it is", async () => {
     const directory = newDirectory();

@@ -371,10 +371,31 @@ describe("a forged checkpoint", () => {
     }
   });
 
-  it("is reported by verify when it says another name, label, parent or entry", async () => {
+  const anEntry = { reason: "r", offset: 300, length: 100, line: 3, id: "0000000a" };
+
+  function kindsIn(state: Json): unknown[] {
+    return (state["indexer"] as Json)["kinds"] as unknown[];
+  }
+
+  function findingsIn(state: Json): { readonly entries: unknown[]; readonly counts: unknown[] } {
+    type Findings = ReturnType<typeof findingsIn>;
+    return (state["indexer"] as Json)["diagnostics"] as Findings;
+  }
+
+  const withFinding =
+    (finding: object) =>
+    (state: Json): void =>
+      void findingsIn(state).entries.push(finding);
+
+  it("is reported by verify when it says another name, label, parent, kind, finding or entry", async () => {
     for (const [what, change] of [
       ["name", (text) => void ((text["folded"] as Json)["names"] = ["forged"])],
       ["labels", (text) => void ((text["folded"] as Json)["labels"] = [])],
+      ["kind", (text) => void kindsIn(text).push({ type: "message", role: "forged" })],
+      ["findings", withFinding({ kind: "damaged-entry", ...anEntry })],
+      ["findings", withFinding({ kind: "malformed-body", ...anEntry })],
+      ["findings", withFinding({ kind: "damaged-entry", reason: "of no place" })],
+      ["findings", (text) => void findingsIn(text).counts.push(["damaged-entry", 1])],
     ] as readonly [string, (state: Json) => void][]) {
       const { path, saved } = await smallLog();
       const own = await (await openSession(path, { access: "read" })).verify();

@@ -55,17 +55,19 @@ describe("the findings of a checkpoint", () => {
   const finding = { kind: "bad-line", reason: "r", offset: 0, length: 1_000, line: 1, id: "i" };
 
   it("are as many as one log keeps, with the places that they have", () => {
-    const bare = { kind: "cycle", reason: "r" };
+    const bare = { kind: "not-an-entry", reason: "r" };
     const entries = [bare, ...Array.from({ length: diagnosticsMax }, () => finding)];
     const counts = [
       ["bad-line", 1_000],
-      ["cycle", 1],
+      ["not-an-entry", 1],
     ];
     expect(read(entries, counts)).toEqual({ entries, counts });
   });
 
   it.each([
     [{ ...finding, kind: "lost-entries" }],
+    [{ ...finding, kind: "missing-parent" }],
+    [{ ...finding, kind: "cycle" }],
     [{ ...finding, kind: "toString" }],
     [{ ...finding, offset: 1_001 }],
     [{ ...finding, length: -1 }],

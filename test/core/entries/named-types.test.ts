@@ -50,6 +50,8 @@ describe("a type of an entry", () => {
     ["thinkingLevelChange", "thinking_level_change"],
     ["title_chnage", "title_change"],
     [":note", undefined],
+    ["note:", undefined],
+    ["message:", "message"],
     ["note", undefined],
     ["todo_list", undefined],
     ["toString", undefined],
@@ -75,7 +77,7 @@ describe("a type of an entry", () => {
   it("is accepted when it has a namespace, whatever else it says (law)", () => {
     const prefix = fc.string({ unit: "binary", minLength: 1 }).filter((text) => text[0] !== ":");
     fc.assert(
-      fc.property(prefix, fc.string({ unit: "binary" }), (before, name) => {
+      fc.property(prefix, fc.string({ unit: "binary", minLength: 1 }), (before, name) => {
         expect(isNamedType(`${before}:${name}`)).toBe(true);
       }),
     );

@@ -1,7 +1,7 @@
 /** Paths and ids that no file system takes: every way in refuses them with an error of ours. */
-import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import {
   convertSession,
   createSession,
@@ -42,6 +42,11 @@ beforeEach(async () => {
   writeFileSync(join(directory, "file"), "no session");
   let count = 0;
   place = { directory, session, free: () => join(directory, `free-${(count += 1)}.jsonl`) };
+});
+
+// For the core, a URL is a relative path like any other.
+afterAll(() => {
+  rmSync("file:", { recursive: true, force: true });
 });
 
 const paths: Readonly<Record<string, (directory: string) => string>> = {

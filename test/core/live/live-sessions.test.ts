@@ -30,7 +30,8 @@ describe("the sessions of a directory", () => {
     await newSession(one, "first");
     const watching = new Watching(directory, { pollMs: Infinity });
     const first = await watching.until(({ sessions }) => sessions.length === 1);
-    expect(first.added).toEqual(first.sessions);
+    // On a busy machine a part of the list was told of before.
+    expect([...watching.replayed().values()]).toEqual(first.sessions);
     expect(first.sessions[0]?.summary.firstMessage).toBe("first");
 
     await newSession(two);

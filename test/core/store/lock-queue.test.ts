@@ -1,5 +1,7 @@
 /** The queue of those that wait for a lock: its order, and what is left behind in it. */
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -128,9 +130,50 @@ describe("a queue", () => {
   it("that cannot be written gives no place, and throws nothing", () => {
     const { path, directory } = newPath();
     writeFileSync(directory, "a file has the name");
-    expect(directoryQueue.isBusySync(path)).toBe(true);
+    expect(directoryQueue.isBusySync(path)).toBe(false);
     expect(directoryQueue.joinSync(path)).toBeNull();
   });
+
+  it.runIf(process.platform !== "win32")(
+    "that others can write to does not count: they could hold the first place",
+    () => {
+      const { path, directory } = newPath();
+      mkdirSync(directory);
+      const first = join(directory, ticket(1, process.pid));
+      writeFileSync(first, "");
+      expect(placeIn(path).aheadSync()).toBe(1);
+      for (const mode of [0o777, 0o770, 0o1777]) {
+        chmodSync(directory, mode);
+        expect(directoryQueue.isBusySync(path)).toBe(false);
+        expect(directoryQueue.joinSync(path)).toBeNull();
+        removeAbandonedTickets(path);
+        expect(existsSync(first)).toBe(true);
+      }
+    },
+  );
+
+  it.runIf(process.getuid?.() === 0)("of another user does not count", () => {
+    const { path, directory } = newPath();
+    mkdirSync(directory, { mode: 0o700 });
+    chownSync(directory, 65_534, 65_534);
+    expect(directoryQueue.isBusySync(path)).toBe(false);
+    expect(directoryQueue.joinSync(path)).toBeNull();
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it.runIf(process.platform !== "win32")(
+    "that is a link to a directory does not count, and nothing in it is touched",
+    () => {
+      const { path, directory } = newPath();
+      const foreign = temporaryDirectory();
+      writeFileSync(join(foreign, ticket(1, nobody)), "");
+      symlinkSync(foreign, directory);
+      expect(directoryQueue.isBusySync(path)).toBe(false);
+      expect(directoryQueue.joinSync(path)).toBeNull();
+      removeAbandonedTickets(path);
+      expect(readdirSync(foreign)).toEqual([ticket(1, nobody)]);
+    },
+  );
 
   it("is removed with what processes have left that are gone, and not while one waits", () => {
     const { path, directory } = newPath();

@@ -8,7 +8,7 @@ import { basename, dirname, join } from "node:path";
 import { readFully } from "../bodies/whole-read.ts";
 import { CheckpointWrite } from "../checkpoint/checkpoint-file.ts";
 import { nodePorts } from "../store/node-ports.ts";
-import { openTrustedSync, sidecarSource } from "../store/trusted-file.ts";
+import { isOwnDirectory, openTrustedSync, sidecarSource } from "../store/trusted-file.ts";
 import {
   catalogBytesMax,
   catalogPieceBytes,
@@ -21,12 +21,14 @@ import { catalogBytes, readCatalog } from "./saved-catalog.ts";
 import type { SavedFile } from "./saved-file.ts";
 import { savedCatalogName } from "./session-files.ts";
 
-/** Whether catalogs are saved and taken up, taken up, or neither. */
+/** Whether catalogs are saved, in directories of this user, and taken up; taken up; or neither. */
 export type CatalogMode = "auto" | "read" | "off";
 
 /** What is known of one directory. */
 interface KnownDirectory {
   readonly files: Map<string, SavedFile>;
+  /** Whether a catalog is saved there. */
+  readonly saves: boolean;
   /** What was read since the last save, in bytes. */
   readBytes: number;
   /** Length of the saved catalog; 0 if there is none. */
@@ -34,8 +36,8 @@ interface KnownDirectory {
 }
 
 /**
- * See the file comment. Throws nothing. Where it saves, it also removes what sessions that were
- * deleted have left behind.
+ * See the file comment. Throws nothing. It saves in directories of this user alone; there it also
+ * removes what sessions that were deleted have left behind.
  */
 export class CatalogStore {
   readonly #mode: CatalogMode;
@@ -69,6 +71,7 @@ export class CatalogStore {
     if (this.#mode !== "auto") return;
     for (const [path, known] of this.#directories) {
       const directory = await known;
+      if (!directory.saves) continue;
       const isGone = (name: string): boolean => there?.has(join(path, name)) === false;
       // A look at one file costs no look at the names of all.
       const gone = there === null ? [] : [...directory.files.keys()].filter(isGone);
@@ -86,7 +89,7 @@ export class CatalogStore {
   /** Leaves nothing of a file in the saved catalog of its directory, if there is one. */
   async forget(path: string): Promise<void> {
     const known = await this.#directoryOf(path);
-    if (known.savedBytes === 0 || !known.files.delete(basename(path))) return;
+    if (!known.saves || known.savedBytes === 0 || !known.files.delete(basename(path))) return;
     known.savedBytes = await saved(dirname(path), known.files);
   }
 
@@ -98,14 +101,15 @@ export class CatalogStore {
   }
 
   async #load(directory: string): Promise<KnownDirectory> {
-    const none = { files: new Map<string, SavedFile>(), readBytes: 0, savedBytes: 0 };
+    const saves = this.#mode === "auto" && isOwnDirectory(nodePorts.fs, directory);
+    const none = { files: new Map<string, SavedFile>(), saves, readBytes: 0, savedBytes: 0 };
     if (this.#mode === "off") return none;
-    if (this.#mode === "auto") await removeOrphans(directory);
+    if (saves) await removeOrphans(directory);
     try {
       const bytes = await savedBytes(join(directory, savedCatalogName));
       if (bytes === undefined) return none;
       const files = await readCatalog(bytes);
-      return files === undefined ? none : { files, readBytes: 0, savedBytes: bytes.length };
+      return files === undefined ? none : { ...none, files, savedBytes: bytes.length };
     } catch {
       return none;
     }

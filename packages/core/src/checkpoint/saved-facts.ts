@@ -21,19 +21,19 @@ import {
   wholeNumber,
 } from "./saved-fields.ts";
 
-/** All kinds of findings that are saved: what only one process knows, or the kinds tell, is not. */
-const savedKinds: Readonly<Record<Exclude<DiagnosticKind, "lost-entries" | "unknown-type">, true>> =
-  {
-    "bad-line": true,
-    "damaged-entry": true,
-    "not-an-entry": true,
-    "duplicate-id": true,
-    "second-header": true,
-    "before-header": true,
-    "missing-parent": true,
-    cycle: true,
-    "malformed-body": true,
-  };
+/** What only one process knows, and what the tree or the kinds tell anew, is not saved. */
+type DerivedKind = "lost-entries" | "missing-parent" | "cycle" | "unknown-type";
+
+/** All kinds of findings that are saved. */
+const savedKinds: Readonly<Record<Exclude<DiagnosticKind, DerivedKind>, true>> = {
+  "bad-line": true,
+  "damaged-entry": true,
+  "not-an-entry": true,
+  "duplicate-id": true,
+  "second-header": true,
+  "before-header": true,
+  "malformed-body": true,
+};
 
 /** Kinds, each of them once: their numbers are their places. Throws `TypeError`. */
 export function readKinds(fields: SavedFields, log: CoveredLog): readonly Kind[] {

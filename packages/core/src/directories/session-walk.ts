@@ -14,6 +14,8 @@ import {
   lookAtFile,
 } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
+import { nodeFileSystem } from "../store/node-file-system.ts";
+import { isOwnDirectory } from "../store/trusted-file.ts";
 import { isAgentDirectory, isAgentFileName } from "./agent-file.ts";
 
 /** What was found. */
@@ -64,7 +66,11 @@ export async function walkSessions(
     }
     const names = places.map(({ name }) => name);
     if (names.some(isSessionFileName)) directories.push(directory);
-    else if (options.cleans && names.some(isSidecarName)) {
+    else if (
+      options.cleans &&
+      names.some(isSidecarName) &&
+      isOwnDirectory(nodeFileSystem, directory)
+    ) {
       await removeOrphansAmong(directory, names);
     }
     if (given.has(directory) || isAgentDirectory(directory)) {

@@ -9,9 +9,12 @@ import type { DraftFields } from "./encode-entry.ts";
 import { isKnownEntryType, knownEntryTypes } from "./entry-types.ts";
 import { isOmpEntryType, ompEntryTypes } from "./omp-entry-types.ts";
 
-/** Whether pi or omp writes entries of that type, or it has a namespace: text before a colon. */
+/** Text before a colon, the namespace, and text behind it. */
+const namespacedForm = /^[^:]+:./su;
+
+/** Whether pi or omp writes entries of that type, or it is a name in a namespace. */
 export function isNamedType(type: string): boolean {
-  return isKnownEntryType(type) || isOmpEntryType(type) || type.indexOf(":") > 0;
+  return isKnownEntryType(type) || isOmpEntryType(type) || namespacedForm.test(type);
 }
 
 /** The type of pi or omp that was probably meant; undefined if none is near. */

@@ -4,13 +4,15 @@
  * has seen yet, a checkpoint need not know.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { SavedDiagnostics } from "../index-table/diagnostics.ts";
+import type { Diagnostic, SavedDiagnostics } from "../index-table/diagnostics.ts";
 import { entryPlace } from "../index-table/entry-place.ts";
+import type { EntryPlace } from "../index-table/entry-place.ts";
 import { IndexTable } from "../index-table/index-table.ts";
+import type { Kind } from "../index-table/kind-table.ts";
 import { LineMap } from "../index-table/line-map.ts";
 import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
-import { diagnosticsMax } from "../limits.ts";
+import { bodyBytesMax, diagnosticsMax } from "../limits.ts";
 import type { FoldedProjections } from "../projections/folded.ts";
 import type { FoundCheckpoint } from "./log-checkpoint.ts";
 import type { CheckpointDifference } from "./verify-findings.ts";
@@ -43,6 +45,8 @@ const indexedFindings: ReadonlySet<string> = new Set([
   "second-header",
   "before-header",
 ]);
+/** Findings of bodies that were read, with what is true then of their rows. */
+const bodyFindings = ["damaged-entry", "malformed-body"] as const;
 /** What a line shows of itself. The other flags change while bodies are read. */
 const lineFlags = rowFlags.tailForm | rowFlags.exactTime;
 /** What a line shows until its body was changed. */
@@ -69,10 +73,12 @@ export function checkCheckpoint(
   compare("dialect", folded.dialect === others.dialect);
   compare("usage", isDeepStrictEqual(folded.usage, others.usage));
   compare("lines", lineNumber === log.lineNumber && hasSameLines(indexer.lines, own.lines));
+  compare("kind", hasKindsOf(own, indexer.index.kinds));
   compare(
     "findings",
     indexer.entriesBeforeHeader === own.entriesBeforeHeader &&
-      isDeepStrictEqual(ofLines(indexer.diagnostics), ofLines(own.diagnostics.save())),
+      isDeepStrictEqual(ofLines(indexer.diagnostics), ofLines(own.diagnostics.save())) &&
+      bodyFindings.every((kind) => areOfBodies(indexer.diagnostics, kind, own)),
   );
   const list = [...ofAll.map((what) => ({ what, entry: null })), ...rows.list];
   return {
@@ -133,10 +139,41 @@ function hasSameLines(saved: ReturnType<LineMap["save"]>, own: LineMap): boolean
   return isSameCount && isDeepStrictEqual(saved.otherRecords.slice(0, otherCount), otherRecords);
 }
 
+/** Whether the log has all these kinds; a kind that no entry has costs memory and time. */
+function hasKindsOf(own: LogIndexer, kinds: readonly Kind[]): boolean {
+  const keyOf = ({ type, role, customType }: Kind): string =>
+    JSON.stringify([type, role ?? null, customType ?? null]);
+  const known = new Set(own.index.kinds.save().map(keyOf));
+  return kinds.every((kind) => known.has(keyOf(kind)));
+}
+
 function ofLines({ entries, counts }: SavedDiagnostics): unknown {
   // Of different kinds, and of ids that repeat, the order is that of batches.
   const inOrder = entries
     .filter(({ kind }) => indexedFindings.has(kind))
     .toSorted((one, other) => (one.offset ?? 0) - (other.offset ?? 0));
   return [inOrder, new Map(counts.filter(([kind]) => indexedFindings.has(kind)))];
+}
+
+/** Whether findings of that kind are of bodies that are so: as many as there are, or fewer. */
+function areOfBodies(
+  { entries, counts }: SavedDiagnostics,
+  kind: (typeof bodyFindings)[number],
+  own: LogIndexer,
+): boolean {
+  const { rows, count } = own.index;
+  const found = entries.filter((entry) => entry.kind === kind);
+  if (found.length === 0 && counts.every(([counted]) => counted !== kind)) return true;
+  const isSo = (row: number): boolean =>
+    kind === "damaged-entry" ? rows.is(row, rowFlags.damaged) : rows.length(row) > bodyBytesMax;
+  const places = new Map<number, EntryPlace>();
+  for (let row = 0; row < count; row += 1) {
+    if (isSo(row)) places.set(rows.offset(row), entryPlace(own, row));
+  }
+  const isFound = ({ id, line, offset, length }: Diagnostic): boolean =>
+    isDeepStrictEqual({ id, line, offset, length }, places.get(offset ?? -1));
+  return (
+    found.every(isFound) &&
+    counts.every(([counted, number]) => counted !== kind || number <= places.size)
+  );
 }

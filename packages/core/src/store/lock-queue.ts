@@ -8,6 +8,7 @@
 import { randomBytes } from "node:crypto";
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   rmdirSync,
@@ -21,6 +22,7 @@ import { ticketStaleMs } from "../limits.ts";
 import { isLiveProcess } from "./live-process.ts";
 import type { LockPlace, LockQueue } from "./ports.ts";
 import { sidecarPath } from "./sidecar-path.ts";
+import { isOfTrusted } from "./trusted-file.ts";
 
 /** Time of arrival in milliseconds since the epoch, process id, and what makes it unique. */
 const ticketForm = /^\d{15}-(\d+)-[0-9a-f]{8}$/;
@@ -30,7 +32,7 @@ const joinAttemptsMax = 5;
 
 /** Queues as directories. Never throws. */
 export const directoryQueue: LockQueue = {
-  isBusySync: (path) => existsSync(queueDirectory(path)),
+  isBusySync: (path) => isQueue(queueDirectory(path)),
   joinSync(path) {
     const place = new TicketPlace(queueDirectory(path));
     return place.enterSync() ? place : null;
@@ -46,6 +48,19 @@ export function removeAbandonedTickets(path: string): void {
 
 function queueDirectory(path: string): string {
   return sidecarPath(path, ".branchlog-queue");
+}
+
+/**
+ * Whether a queue counts: a directory, not a link to one, into which nobody but this user and root
+ * can have put tickets. In any other, the first place could be held for ever.
+ */
+function isQueue(directory: string): boolean {
+  let isTrusted = false;
+  quietly(() => {
+    const stat = lstatSync(directory, { throwIfNoEntry: false });
+    isTrusted = stat?.isDirectory() === true && isOfTrusted(stat, process.geteuid?.());
+  });
+  return isTrusted;
 }
 
 /** The place of one waiter. */
@@ -66,10 +81,14 @@ class TicketPlace implements LockPlace {
     for (let attempt = 0; attempt < joinAttemptsMax; attempt += 1) {
       // The last of those before may have removed the queue in between.
       quietly(() => mkdirSync(this.#directory, { mode: 0o700 }));
-      if (quietly(() => writeFileSync(this.#ticket(this.#name), "", { mode: 0o600 }))) return true;
+      if (isQueue(this.#directory) && this.#isWritten()) return true;
       if (existsSync(this.#directory)) return false;
     }
     return false;
+  }
+
+  #isWritten(): boolean {
+    return quietly(() => writeFileSync(this.#ticket(this.#name), "", { mode: 0o600 }));
   }
 
   aheadSync(): number {

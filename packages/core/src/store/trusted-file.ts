@@ -23,13 +23,31 @@ const writableByOthers = 0o022;
  * Whether a file with these facts is a sidecar of `userId`: a regular file, owned by that user or
  * root, not writable by group or others. With `undefined`, any regular file is.
  */
-export function isTrustedSidecar(
-  { isFile, mode, uid }: SidecarFacts,
+export function isTrustedSidecar(facts: SidecarFacts, userId: number | undefined): boolean {
+  return facts.isFile && isOfTrusted(facts, userId);
+}
+
+/** Whether only `userId` and root can have made what has these facts, or written to it. */
+export function isOfTrusted(
+  { mode, uid }: Omit<SidecarFacts, "isFile">,
   userId: number | undefined,
 ): boolean {
-  if (!isFile) return false;
   if (userId === undefined) return true;
   return (uid === userId || uid === rootUserId) && (mode & writableByOthers) === 0;
+}
+
+/**
+ * Whether files may be left in a directory: it is this user's. In that of another, its owner
+ * neither expects nor trusts them. False for one that cannot be looked at.
+ */
+export function isOwnDirectory(fs: FileSystem, path: string): boolean {
+  const userId = fs.userId();
+  try {
+    const stat = fs.statSync(path);
+    return stat?.isDirectory === true && (userId === undefined || stat.uid === userId);
+  } catch {
+    return false;
+  }
 }
 
 /**
