@@ -47,7 +47,7 @@ export const stages = {
   checkpoint: {
     mutate: [core("checkpoint", "!(*sum*)"), core("session", "{checkpoints,saved-state}")],
     tests: [
-      tests("core/checkpoint", "{checkpoints,log-binding,orphan-checkpoints,saved-*}"),
+      tests("core/checkpoint", "{checkpoint-*,checkpoints,log-binding,orphan-checkpoints,saved-*}"),
       tests("faults", "forged-checkpoints"),
     ],
   },

@@ -102,8 +102,15 @@ describe("a process that waits for a lock", () => {
     const facts = { tries: tries(), waitedMs: 1_000, ahead: 0, holder };
     expect(thrown).toMatchObject({ code: "ERR_LOCK_TIMEOUT", path, lock: facts });
     expect(thrown.message).toMatch(
-      /within 1000 ms \(\d+ tries\).*held by process 4711, for 900 ms, last refreshed 30 ms ago/,
+      /within 1000 ms \(\d+ tries\); nothing.*by process 4711, for 900 ms, last refreshed 30 ms ago/,
     );
+  });
+
+  it("is told how many waited in front, and that nobody is known to hold the lock", () => {
+    const { ports, clock } = setUp(new QueueOf(1_000_000));
+    const lock = { ...ports.lock, holderSync: () => ({ ...holder, pid: null }) };
+    const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 100), clock));
+    expect(thrown.message).toMatch(/tries, 99\d{4} more waited in front\); .*by another process/);
   });
 
   it("tries once, however many wait, if it may not wait", () => {
@@ -114,6 +121,52 @@ describe("a process that waits for a lock", () => {
     expect(() => runSync(acquireLock(path, ports, 0), clock)).toThrow("(1 try)");
     expect(tries()).toBe(2);
     expect(queue.joined).toBe(0);
+  });
+
+  it("pauses by its place in the queue, and by how many of those in front have gone", () => {
+    const { ports } = setUp(new QueueOf(4));
+    const clock = new ManualClock();
+    const steps = acquireLock(
+      path,
+      { ...ports, clock, ids: { ...ports.ids, jitter: () => 0 } },
+      1e4,
+    );
+    const pausesMs: number[] = [];
+    for (let next = steps.next(); next.done !== true; next = steps.next()) {
+      if (!("kind" in next.value) || next.value.kind !== "wait") continue;
+      pausesMs.push(next.value.ms);
+      clock.advance(96);
+    }
+    // Nobody is asked for a place in front, then three, two, one; then it is the next.
+    const waits = [
+      { waitedMs: 0, ahead: 4, passed: 0 },
+      { waitedMs: 96, ahead: 3, passed: 1 },
+      { waitedMs: 192, ahead: 2, passed: 2 },
+      { waitedMs: 288, ahead: 1, passed: 3 },
+    ];
+    const wanted = waits.map((wait) => lockPauseMs({ ...wait, isQueued: true }, 0));
+    expect(pausesMs).toEqual(wanted);
+  });
+
+  it("pauses as one without a place where the queue has none for it", () => {
+    const queue: LockQueue = { isBusySync: () => true, joinSync: () => null };
+    const { ports, inner, tries } = setUp(queue);
+    const clock = new ManualClock();
+    inner.tryAcquireSync(path);
+    const steps = acquireLock(
+      path,
+      { ...ports, clock, ids: { ...ports.ids, jitter: () => 0 } },
+      1e4,
+    );
+    const pausesMs: number[] = [];
+    for (let next = steps.next(); pausesMs.length < 2; next = steps.next()) {
+      if (next.done === true) break;
+      if (!("kind" in next.value) || next.value.kind !== "wait") continue;
+      pausesMs.push(next.value.ms);
+      clock.advance(100);
+    }
+    expect(pausesMs).toEqual([1, 25]);
+    expect(tries()).toBe(2);
   });
 
   it("leaves the queue when its wait is broken off", () => {
@@ -157,6 +210,23 @@ describe("the pause of a waiter", () => {
         );
       }),
     );
+  });
+
+  // An eighth of the pace of the queue for the next, half of the wait to expect for the others;
+  // both halved by the lowest jitter.
+  it.each<[LockWait, number]>([
+    [{ waitedMs: 80, ahead: 0, passed: 0, isQueued: true }, 5],
+    [{ waitedMs: 400, ahead: 0, passed: 0, isQueued: true }, 5],
+    [{ waitedMs: 80, ahead: 0, passed: 1, isQueued: true }, 2.5],
+    [{ waitedMs: 0, ahead: 0, passed: 0, isQueued: true }, 1],
+    [{ waitedMs: 100, ahead: 0, passed: 0, isQueued: false }, 25],
+    [{ waitedMs: 100, ahead: 3, passed: 4, isQueued: true }, 15],
+    [{ waitedMs: 10_000, ahead: 12, passed: 0, isQueued: true }, 125],
+    [{ waitedMs: 10_000, ahead: 13, passed: 0, isQueued: true }, 130],
+    [{ waitedMs: 10_000, ahead: 100, passed: 0, isQueued: true }, 1_000],
+  ])("of %j is %d ms at least", (wait, pauseMs) => {
+    expect(lockPauseMs(wait, 0)).toBe(pauseMs);
+    expect(lockPauseMs(wait, 0.5)).toBe(pauseMs * 1.5);
   });
 
   it("leaves less than a thousand looks a second to a thousand waiters while nothing moves", () => {
