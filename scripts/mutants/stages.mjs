@@ -29,8 +29,9 @@ export const stages = {
       core("session", "{recovery,cut-off-record,migrated-bytes,migration}"),
     ],
     tests: [
-      tests("core/session", "{append,cut-off-record,durability,fixtures,leaf,migration,open}"),
-      tests("core/session", "{reading,recovery,rewrites,model}"),
+      tests("core/session", "{append,cut-off-record,fixtures,leaf,migration,open}"),
+      tests("core/session", "{durability,reading,recovery,rewrites,model}"),
+      tests("core/checkpoint", "checkpoints"),
       tests("faults", "{failed-openings,recovery,replacements,rewrites-while-reading}"),
       tests("faults", "{crash-model,unreadable-records}"),
     ],

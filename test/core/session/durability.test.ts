@@ -343,6 +343,27 @@ describe("a sync that fails", () => {
     expect(world.lines).toEqual(before);
     world.lock.tryAcquireSync = tryAcquireSync;
     expect(await session.recover()).toEqual({ isRestored: false, appendedAgain: ["one"] });
+    // What the disk has of the bytes before is unknown: the new line begins on a line of its own.
+    expect(world.lines).toEqual([...before, "", before.at(-1)]);
+  });
+
+  it("stays in doubt when what is appended again is disturbed", async () => {
+    const world = new World();
+    const session = await world.create("disk");
+    world.failures = 1;
+    await session.append(say("1"), { id: "one" }).catch(() => undefined);
+    // As a program that appends without a lock, at each write.
+    const open = world.memory.openSync(path, "append");
+    const writeSync = world.memory.writeSync.bind(world.memory);
+    world.memory.writeSync = (...call) => {
+      writeSync(open, Buffer.from("{"), 0, 1);
+      return writeSync(...call);
+    };
+    const disturbed = session.recover();
+    await expect(disturbed).rejects.toMatchObject({ code: "ERR_APPEND_UNCERTAIN", path });
+    world.memory.writeSync = writeSync;
+    expect(await session.recover()).toEqual({ isRestored: false, appendedAgain: ["one"] });
+    expect((await world.open("os")).leaf).toBe("one");
   });
 
   it("stops all who have the log open, until one of them wrote again what is in doubt", async () => {

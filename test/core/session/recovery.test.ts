@@ -15,6 +15,7 @@ import { createSession, openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
 import { descriptorPoolOf } from "../../../packages/core/src/store/descriptor-pool.ts";
 import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
+import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const say = (content: string): EntryDraft => ({
@@ -88,6 +89,37 @@ describe("a log that was deleted", () => {
     renameSync(session.path, `${session.path}.other`);
     expect(await session.recover()).toMatchObject({ isRestored: true });
     expect(readFileSync(session.path)).toEqual(before);
+  });
+
+  /** A session on a file system on which `act` comes before the log is written back. */
+  async function restoredAfter(act: (path: string, bytes: Buffer) => void): Promise<Session> {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    let bytes: Buffer | undefined;
+    const fs = observedFileSystem(nodeFileSystem, (call, effect) => {
+      if (call.name === "linkSync" && bytes !== undefined) act(path, bytes);
+      return effect();
+    });
+    const session = await createSession(path, { cwd: "/w", ports: { fs } });
+    await session.append(say("1"));
+    bytes = readFileSync(path);
+    unlinkSync(path);
+    return session;
+  }
+
+  it("is not written back where another session was faster", async () => {
+    const session = await restoredAfter((path, bytes) => writeFileSync(path, bytes));
+    expect(await session.recover()).toEqual(nothing);
+    expect(session.revision).toBe(1);
+    const { id } = await session.append(say("2"));
+    expect((await openSession(session.path)).leaf).toBe(id);
+  });
+
+  it("stays away, and its session says so, where it cannot be written", async () => {
+    const session = await restoredAfter(() => {
+      throw Object.assign(new Error("ENOSPC: no space left on device, link"), { code: "ENOSPC" });
+    });
+    await expect(session.recover()).rejects.toMatchObject({ code: "ERR_CREATE_FAILED" });
+    expect(existsSync(session.path)).toBe(false);
   });
 
   it("is not written back by a session that only reads", async () => {
