@@ -69,6 +69,16 @@ describe("a command that reads a large session", () => {
     expect(readFileSync(path).equals(large)).toBe(true);
   });
 
+  it("list saves what it read of it in the directory, and nothing with --no-save", async () => {
+    const path = largeSession();
+    const out = await outputOf(["list", dirname(path), "--json", "--no-save"]);
+    expect(readdirSync(dirname(path))).toEqual(["s.jsonl"]);
+    expect(await outputOf(["list", dirname(path), "--json"])).toBe(out);
+    const saved = [".branchlog-catalog", "s.jsonl"];
+    expect(readdirSync(dirname(path)).toSorted()).toEqual(saved);
+    expect(await outputOf(["list", dirname(path), "--json", "--no-save"])).toBe(out);
+  });
+
   it("info has the usage from the checkpoint that the one before has left", async () => {
     const path = largeSession();
     const first = JSON.parse(await outputOf(["info", path, "--json"])) as Record<string, unknown>;

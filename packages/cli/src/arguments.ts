@@ -151,8 +151,8 @@ function addReaders(parser: Argv, choose: Choose): void {
       choose({ name: "tail", options: { file, json, noSave, follow, all, from, last } });
     })
     .command("watch <dir>", "Show sessions as they come and change", watchOptions, (args) => {
-      const { dir: directory, json, recursive } = args;
-      choose({ name: "watch", options: { directory, json, recursive } });
+      const { dir: directory, json, recursive, noSave } = args;
+      choose({ name: "watch", options: { directory, json, recursive, noSave } });
     })
     .command("search <query> [dir]", "Find text in pi and omp sessions", searchOptions, (args) => {
       const limit = wholeNumber("limit", args.limit);

@@ -7,15 +7,15 @@ import type { Choose } from "./command.ts";
 import { isOption, optionWords } from "./marked-words.ts";
 import type { Words } from "./marked-words.ts";
 import type { Argv } from "./parser.ts";
-import { fileOptions } from "./reader-options.ts";
+import { fileOptions, noSaveOption } from "./reader-options.ts";
 import type { FileArguments } from "./reader-options.ts";
 
 /** Declares the commands. */
 export function addFileCommands(parser: Argv, words: Words, choose: Choose): void {
   parser
     .command("list [dir]", "List pi, omp and ConnectOnion sessions", listOptions, (args) => {
-      const { dir: directory, json, all } = args;
-      choose({ name: "list", options: { directory, json, all } });
+      const { dir: directory, json, all, noSave } = args;
+      choose({ name: "list", options: { directory, json, all, noSave } });
     })
     .command("fork <file>", "Make a new session of one branch", forkOptions, (args) => {
       const { file, json, at } = args;
@@ -47,8 +47,8 @@ function sessionWords(words: Words): string[] {
 
 function listOptions(
   command: Argv,
-): Argv<{ dir: string | undefined; all: boolean; json: boolean }> {
-  return command
+): Argv<{ dir: string | undefined; all: boolean; json: boolean; "no-save": boolean }> {
+  return noSaveOption(command)
     .positional("dir", {
       type: "string",
       describe:

@@ -20,10 +20,15 @@ export function fileOptions<T>(command: Argv<T>): Argv<T & FileArguments> {
 
 /** Declares what every command takes that reads a session. */
 export function readingOptions<T>(command: Argv<T>): Argv<T & ReadingArguments> {
-  return fileOptions(command).option("no-save", {
+  return noSaveOption(fileOptions(command));
+}
+
+/** Declares what every command takes that may save what it read. */
+export function noSaveOption<T>(command: Argv<T>): Argv<T & { "no-save": boolean }> {
+  return command.option("no-save", {
     type: "boolean",
     default: false,
-    describe: "Save nothing of what was read beside a large session",
+    describe: "Save nothing of what was read of large sessions",
   });
 }
 
@@ -133,8 +138,8 @@ export function tailOptions(command: Argv): Argv<
 /** Declares the options of `watch`. */
 export function watchOptions(
   command: Argv,
-): Argv<{ dir: string; json: boolean; recursive: boolean }> {
-  return command
+): Argv<{ dir: string; json: boolean; recursive: boolean; "no-save": boolean }> {
+  return noSaveOption(command)
     .positional("dir", {
       type: "string",
       demandOption: true,

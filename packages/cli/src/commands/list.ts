@@ -18,11 +18,12 @@ export interface ListCommandOptions {
   readonly json: boolean;
   /** Transcripts of subagents, too. */
   readonly all: boolean;
+  readonly noSave: boolean;
 }
 
 /** Runs the command. */
 export async function listCommand(
-  { directory, json, all }: ListCommandOptions,
+  { directory, json, all, noSave }: ListCommandOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
   const { out, err, signal } = io;
@@ -30,7 +31,11 @@ export async function listCommand(
   // What is no path, but names a session that an agent keeps, is shown alone.
   const only = path === directory ? undefined : path;
   const places = directory === undefined || only !== undefined ? knownPlaces() : [directory];
-  const found = await findSessions(places, { artifacts: all, signal });
+  const found = await findSessions(places, {
+    artifacts: all,
+    catalog: noSave ? "read" : "auto",
+    signal,
+  });
   const groups = sessionGroups(found)
     .map((group) => (only === undefined ? group : onlySession(group, only)))
     .filter(({ sessions, agents }) => sessions.length + agents.length > 0);

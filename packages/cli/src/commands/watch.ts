@@ -17,12 +17,14 @@ export interface WatchOptions {
   readonly json: boolean;
   /** Whether sessions in sub-directories count, too. */
   readonly recursive: boolean;
+  readonly noSave: boolean;
 }
 
 /** Runs the command. Only an interruption or a closed output ends it. */
 export async function watchCommand(options: WatchOptions, io: CommandIo): Promise<CommandResult> {
   const shown = new Shown(options, io);
-  const sessions = sessions$(options.directory, { subdirectories: options.recursive });
+  const { directory, recursive: subdirectories, noSave } = options;
+  const sessions = sessions$(directory, { subdirectories, catalog: noSave ? "read" : "auto" });
   let wake = (): void => undefined;
   const subscription = sessions.subscribe((list) => {
     shown.add(list);
