@@ -37,6 +37,9 @@ describe("file operations", () => {
     const malformed = [undefined, null, 5, {}, { calls: 5 }, { calls: [null, 5, {}] }];
     const halves = [{ name: "read" }, { arguments: { path: "b.ts" } }];
     const entries = [...malformed, { calls: halves }].map((nested) => result(nested));
+    const nested = { calls: [call("read", "d.ts")] };
+    entries.push(stored("message", "m", null, { message: null }));
+    entries.push(stored("message", "m", null, { message: { role: "other", nestedCalls: nested } }));
     const user = { role: "user", content: [call("read", "c.ts")], nestedCalls: { calls: [] } };
     entries.push(stored("message", "m", null, { message: user }));
     expect(fileOperations(entries)).toEqual({ readFiles: [], modifiedFiles: [] });

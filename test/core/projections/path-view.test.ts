@@ -20,6 +20,21 @@ describe("a path view over a list", () => {
     expect(arrayPathView([stored("message", "1", null, { message })]).role(0)).toBeUndefined();
   });
 
+  it("shows whose an extension's entry is, and which model a change of omp is for", () => {
+    const role = (type: string, fields: object): string | undefined =>
+      arrayPathView([stored(type, "1", null, fields)]).role(0);
+    const customType = (type: string, value: unknown): string | undefined =>
+      arrayPathView([stored(type, "1", null, { customType: value })]).customType(0);
+    expect(customType("custom", "todo")).toBe("todo");
+    expect(customType("custom_message", "todo")).toBe("todo");
+    expect(customType("custom", 5)).toBeUndefined();
+    expect(customType("message", "todo")).toBeUndefined();
+    expect(role("model_change", { model: "a/b", role: "smol" })).toBe("smol");
+    expect(role("model_change", { model: "a/b" })).toBe("default");
+    expect(role("model_change", { provider: "a", modelId: "b" })).toBeUndefined();
+    expect(role("custom", { message: { role: "user" } })).toBeUndefined();
+  });
+
   it.each([-1, 1, 0.5])("throws outside of its range, at %d", (i) => {
     const view = arrayPathView([user("1", null, "one")]);
     expect(() => view.type(i)).toThrow(RangeError);

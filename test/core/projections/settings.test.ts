@@ -4,9 +4,13 @@ import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
 import { arrayPathView } from "../../../packages/core/src/projections/projection.ts";
 import {
+  settingsAfter,
   settingsOfPath,
+  settingsStateOfPath,
   type PathSettings,
 } from "../../../packages/core/src/projections/settings.ts";
+import { arbitraryOmpTree } from "./arbitrary-omp-tree.ts";
+import { arbitraryStoredEntries } from "./arbitrary-stored.ts";
 import { arbitraryTree } from "./arbitrary-tree.ts";
 import { countingView, pathTo } from "./naive-tree.ts";
 import { assistant, stored, user } from "./sample-entries.ts";
@@ -70,6 +74,46 @@ describe("the settings of a path", () => {
     expect(modelOf(ofRole)).toBeNull();
   });
 
+  it("take nothing from entries of other types that carry the same fields", () => {
+    const fields = { message: { role: "assistant", provider: "x", model: "y" } };
+    const entries = [
+      level("low"),
+      model("openai", "gpt"),
+      stored("custom", "1", null, { ...fields, thinkingLevel: "high", model: "a/b" }),
+      stored("message", "2", null, { message: { role: "user", provider: "x", model: "y" } }),
+      stored("message", "3", null, { message: { role: "assistant", provider: 1, model: "y" } }),
+      stored("message", "4", null, {}),
+    ];
+    const expected = { thinkingLevel: "low", model: { provider: "openai", modelId: "gpt" } };
+    expect(settingsOfPath(arrayPathView(entries))).toEqual(expected);
+    expect(foldedFrom(entries)).toEqual({ ...expected, isModelChosen: false });
+  });
+
+  it("of a further entry are those before it, the same object, where it names neither", () => {
+    const before = settingsStateOfPath(arrayPathView([level("low"), model("openai", "gpt")]));
+    for (const entry of [user("1", null, "x"), level(5), model("openai", 5), level("low")]) {
+      expect(settingsAfter(before, entry)).toBe(before);
+    }
+    expect(settingsAfter(before, level("high"))).toEqual({ ...before, thinkingLevel: "high" });
+    const chosen = stored("model_change", "2", null, { model: "openai/gpt" });
+    expect(settingsAfter(before, chosen)).toEqual({ ...before, isModelChosen: true });
+  });
+
+  it("entry by entry equal those of the path as a whole, in both dialects and mixed", () => {
+    const entries = fc.oneof(
+      arbitraryTree,
+      arbitraryOmpTree,
+      arbitraryStoredEntries,
+      fc.tuple(arbitraryTree, arbitraryOmpTree).map(([one, two]) => [...one, ...two, ...one]),
+    );
+    fc.assert(
+      fc.property(entries, (path) => {
+        expect(foldedFrom(path)).toEqual(settingsStateOfPath(arrayPathView(path)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it("load two bodies and stop, however long the path is", () => {
     const early = Array.from({ length: 1000 }, () => assistant("0", null, "early"));
     const late = Array.from({ length: 10 }, () => user("1", null, "late"));
@@ -90,6 +134,10 @@ describe("the settings of a path", () => {
     );
   });
 });
+
+function foldedFrom(path: readonly SessionEntry[]) {
+  return path.reduce(settingsAfter, settingsStateOfPath(arrayPathView([])));
+}
 
 function scan(path: readonly SessionEntry[]): PathSettings {
   let thinkingLevel = "off";

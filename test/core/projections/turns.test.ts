@@ -109,13 +109,82 @@ describe("the turns of a path", () => {
     });
   });
 
+  it("last until the last message that is part of them, and never less than no time", () => {
+    const result = { role: "toolResult", toolCallId: "c", content: [] };
+    const path = [
+      at(user("u1", null, "one"), "2025-06-03T09:00:00.000Z"),
+      at(stored("message", "t", "u1", { message: result }), "2025-06-03T09:00:03.000Z"),
+      at(
+        stored("message", "b", "t", { message: { role: "bashExecution" } }),
+        "2025-06-03T10:00:00.000Z",
+      ),
+      at(assistant("a", "b", "when?"), "some time"),
+      at(user("u2", "a", "two"), "2025-06-03T09:00:00.000Z"),
+      at(assistant("a2", "u2", "by a clock set back"), "2025-06-03T08:00:00.000Z"),
+    ];
+    expect(turnsOfEntries(path).map((turn) => turn.duration_ms)).toEqual([3000, 0]);
+  });
+
+  it("take their text from the message that began them, and nothing from other types", () => {
+    const body = { role: "user", content: "not a message" };
+    const odd = (id: string, parentId: string, role: unknown): SessionEntry =>
+      stored("message", id, parentId, { message: { role, content: "other" } });
+    const path = [
+      user("u1", null, "one"),
+      stored("custom_message", "c", "u1", { message: body }),
+      stored("custom_message", "d", "c", { message: { ...body, role: "assistant" } }),
+      odd("r", "d", ["user"]),
+      odd("u1", "r", "system"),
+      { ...user("u3", "r", "two"), timestamp: 5 } as unknown as SessionEntry,
+    ];
+    const turns = turnsOfEntries(path);
+    expect(turns.map(({ input, result }) => [input, result])).toEqual([
+      ["one", ""],
+      ["two", ""],
+    ]);
+    expect(turns[1]?.timestamp).toBe("");
+  });
+
+  it("sum up to what they took, and how many were as expected", () => {
+    const notes = foldAll(turnNotes, [
+      note("u1", { passed: true, expected: 5 }),
+      note("u2", { passed: false }),
+    ]);
+    const answer = (id: string, parentId: string): SessionEntry => {
+      const usage = usageOf(10, 5, 0.25);
+      return message(id, parentId, { ...assistantMessage("x"), usage } as AgentMessage);
+    };
+    const path = [
+      user("u1", null, "one"),
+      answer("a1", "u1"),
+      user("u2", "a1", "two"),
+      answer("a2", "u2"),
+      user("u3", "a2", "three"),
+    ];
+    const turns = turnsOfEntries(path, notes);
+    expect(turns[0]).not.toHaveProperty("expected");
+    expect(turnTotals(turns)).toEqual({
+      count: 3,
+      total_tokens: 30,
+      total_cost: 0.5,
+      passed: 1,
+      failed: 1,
+    });
+  });
+
   it("are read from messages of any shape", () => {
     const odd = (id: string, body: unknown): SessionEntry =>
       stored("message", id, null, { message: body });
     const turns = turnsOfEntries([
       odd("u1", { role: "user" }),
       odd("x", null),
-      odd("a1", { role: "assistant", content: "as text", model: "only", usage: { input: "many" } }),
+      odd("a1", {
+        role: "assistant",
+        content: "as text",
+        provider: 5,
+        model: "only",
+        usage: { input: "many" },
+      }),
       odd("a2", { role: "assistant", content: [null, { type: "toolCall" }, { type: "text" }] }),
       odd("a3", { role: "assistant", usage: { input: 1, cost: null } }),
       odd("t", { role: "toolResult" }),

@@ -62,10 +62,9 @@ export function settingsStateOfPath(view: PathView): SettingsState {
 
 /** The settings behind an entry, from those before it; the same object if it changes nothing. */
 export function settingsAfter(before: SettingsState, entry: SessionEntry): SettingsState {
-  const level = entry.type === "thinking_level_change" ? levelOf(entry) : undefined;
-  const change = entry.type === "model_change" ? modelChange(entry) : undefined;
+  const change = modelChange(entry);
   const answering = before.isModelChosen ? undefined : answeringModel(entry);
-  const thinkingLevel = level ?? before.thinkingLevel;
+  const thinkingLevel = levelOf(entry) ?? before.thinkingLevel;
   const model = change?.model ?? answering ?? before.model;
   const isModelChosen = change?.isModelChosen ?? before.isModelChosen;
   const isSame =
