@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createSession } from "../../packages/core/src/index.ts";
+import { createSession } from "@branchlog/core";
 import { type CaseInput, noFacts } from "../../packages/bench/src/bench-case.ts";
 import {
   checkReopened,

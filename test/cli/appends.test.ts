@@ -2,7 +2,7 @@
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openSession } from "../../packages/core/src/open.ts";
+import { openSession } from "@branchlog/core";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 

@@ -2,8 +2,8 @@
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createSession, openSession } from "@branchlog/core";
 import { lineBytesMaxDefault } from "@branchlog/streaming";
+import { createSession, openSession } from "@branchlog/core";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, MemoryOutput } from "./command-run.ts";
 

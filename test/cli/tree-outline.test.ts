@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { TreeView } from "../../packages/core/src/projections/tree.ts";
+import type { TreeView } from "@branchlog/core";
 import { outline } from "../../packages/cli/src/tree-outline.ts";
 import type { OutlineOptions, OutlineRow } from "../../packages/cli/src/tree-outline.ts";
 import { childrenOf, treeOrder, walkTree } from "../../packages/cli/src/tree-walk.ts";

@@ -3,15 +3,13 @@
  * end, with errors of ours at most; whoever was not hit is read as before, and the hit is reported.
  */
 import { describe, expect, it } from "vitest";
+import type { AnyDraft, VerifyReport } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { encodeDraft, spliceDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import type { AnyDraft } from "../../packages/core/src/entries/entry-draft.ts";
 import { tipRows } from "../../packages/core/src/index-table/tree-walk.ts";
 import { treeView } from "../../packages/core/src/projections/tree.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { verifyLog } from "../../packages/core/src/session/verify.ts";
-import type { VerifyReport } from "../../packages/core/src/session/verify.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
 import { appendTime } from "../support/engine-appends.ts";
 import { patience } from "../support/fault-seed.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";

@@ -1,15 +1,19 @@
 /** The disk that loses power in these tests behaves as a file system until then, and loses as said. */
 import { describe, expect, it } from "vitest";
-import type { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { fileSystemContract } from "../contracts/file-system.ts";
+import { fileSystemContract } from "@branchlog/core/testing";
+import type { MemoryFileSystem } from "@branchlog/core/testing";
+import { itPasses } from "../support/contract.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { Schedules } from "./schedules.ts";
 
-fileSystemContract("the disk that loses power", () => {
-  const { fs } = new CrashFileSystem();
-  fs.makeDirectorySync("/root");
-  return { fs, root: "/root" };
-});
+itPasses(
+  "the disk that loses power",
+  fileSystemContract(() => {
+    const { fs } = new CrashFileSystem();
+    fs.makeDirectorySync("/root");
+    return { fs, root: "/root" };
+  }),
+);
 
 function write({ fs }: CrashFileSystem, fd: number, text: string): void {
   fs.writeSync(fd, Buffer.from(text), 0, text.length);

@@ -3,11 +3,9 @@
  * fenced off, whole lines count, and nothing is merged into what comes next.
  */
 import { describe, expect, it } from "vitest";
+import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
-import { fileError } from "../../packages/core/src/store/memory-errors.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
 import { appendSync, meaning } from "../support/engine-appends.ts";
 import type { Offer } from "../support/engine-appends.ts";
 import { patience } from "../support/fault-seed.ts";

@@ -2,6 +2,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
 import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
 import { rootSlot } from "../../packages/core/src/index-table/id-table.ts";
@@ -12,9 +14,6 @@ import { appendItem } from "../../packages/core/src/session/append-entries.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
 import { runSync } from "../../packages/core/src/session/steps.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
-import type { Ports } from "../../packages/core/src/store/ports.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
 const header = JSON.stringify({

@@ -6,12 +6,12 @@
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
+import { createMemoryPorts } from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
 import { appendItem } from "../../packages/core/src/session/append-entries.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
-import type { Ports } from "../../packages/core/src/store/ports.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { failingFileSystem, failures, isSync } from "../support/failing-calls.ts";
 import type { FailingFileSystem } from "../support/failing-calls.ts";

@@ -3,13 +3,12 @@
  * acknowledged is lost, a rejection tells what landed, the same ids complete the rest.
  */
 import { describe, expect, it } from "vitest";
+import type { Durability } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 import { Engine } from "../../packages/core/src/session/engine.ts";
-import type { Durability } from "../../packages/core/src/session/engine-options.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
 import { recoverLog } from "../../packages/core/src/session/recovery.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
-import type { Ports } from "../../packages/core/src/store/ports.ts";
 import { appendSync, appendTime, meaning } from "../support/engine-appends.ts";
 import type { Offer } from "../support/engine-appends.ts";
 import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";

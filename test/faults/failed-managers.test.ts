@@ -5,11 +5,9 @@
  */
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
+import type { ManagerFactory, SessionManager } from "@branchlog/core/pi";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
-import type { SessionManager } from "../../packages/core/src/faces/pi/session-manager.ts";
-import type { ManagerFactory } from "../../packages/core/src/faces/pi/manager-factory.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
 import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";

@@ -5,13 +5,11 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { migrateSession } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
-import { migrateSession } from "../../packages/core/src/copies/migrate-session.ts";
-import { fileError } from "../../packages/core/src/store/memory-errors.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
-import type { Ports } from "../../packages/core/src/store/ports.ts";
 import { appendSync } from "../support/engine-appends.ts";
 import type { Offer } from "../support/engine-appends.ts";
 import { observedFileSystem } from "../support/observed-file-system.ts";

@@ -3,13 +3,11 @@
  * the truth about its own entry, and a failed one takes no other along.
  */
 import { describe, expect, it } from "vitest";
-import { createRandom } from "../../packages/bench/src/generator/random.ts";
 import { createSession, openSession } from "@branchlog/core";
-import type { EntryDraft, Session } from "@branchlog/core";
-import type { Durability } from "../../packages/core/src/session/engine-options.ts";
-import type { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
-import type { Ports } from "../../packages/core/src/store/ports.ts";
+import type { Durability, EntryDraft, Session } from "@branchlog/core";
+import { createMemoryPorts } from "@branchlog/core/testing";
+import type { MemoryFileSystem, Ports } from "@branchlog/core/testing";
+import { createRandom } from "../../packages/bench/src/generator/random.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { failEveryCall, failingFileSystem, failures, isSync } from "../support/failing-calls.ts";
 import type { FailingFileSystem } from "../support/failing-calls.ts";

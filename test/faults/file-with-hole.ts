@@ -2,8 +2,8 @@
  * A file system in memory on which every file is longer than what was written to it, once a hole is
  * made: there it reads as so many times the letter x. So there can be lines that no memory holds.
  */
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import type { FileStat } from "../../packages/core/src/store/ports.ts";
+import { MemoryFileSystem } from "@branchlog/core/testing";
+import type { FileStat } from "@branchlog/core/testing";
 
 /** See the file comment. Reads give all that is asked for, up to the end of the file. */
 export class FileSystemWithHole extends MemoryFileSystem {

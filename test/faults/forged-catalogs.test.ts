@@ -11,7 +11,7 @@ import { isDeepStrictEqual } from "node:util";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ListedSession } from "../../packages/core/src/catalog/listed-session.ts";
+import type { ListedSession } from "@branchlog/core";
 import { readCatalog } from "../../packages/core/src/catalog/saved-catalog.ts";
 import { hostileValues, membersOf } from "../core/checkpoint/forged-checkpoint.ts";
 import type { Json } from "../core/checkpoint/forged-checkpoint.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
-import { SessionManager } from "../../packages/core/src/faces/pi/index.ts";
+import { SessionManager } from "@branchlog/core/pi";
 import { patience } from "../support/fault-seed.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";

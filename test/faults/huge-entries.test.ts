@@ -10,9 +10,9 @@ import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, Ports, Session } from "@branchlog/core";
+import { createMemoryPorts } from "@branchlog/core/testing";
 import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
 import { bodyBytesMax } from "../../packages/core/src/limits.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { FileSystemWithHole } from "./file-with-hole.ts";
 

@@ -3,26 +3,26 @@
  * of their own, or sessions of one process, which give way to each other only where they wait.
  */
 import { inspect } from "node:util";
+import { isBranchlogError } from "@branchlog/core";
+import type { AppendResult } from "@branchlog/core";
+import {
+  ManualClock,
+  MemoryFileSystem,
+  MemoryLock,
+  createMemoryPorts,
+  createSeededIds,
+} from "@branchlog/core/testing";
+import type { FileLock, HeldLock, Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import { isBranchlogError } from "../../packages/core/src/errors.ts";
 import { appendItem } from "../../packages/core/src/session/append-entries.ts";
 import type { AppendRequest } from "../../packages/core/src/session/append-group.ts";
-import type {
-  AppendOutcome,
-  AppendResult,
-} from "../../packages/core/src/session/append-outcome.ts";
+import type { AppendOutcome } from "../../packages/core/src/session/append-outcome.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
 import { portStep } from "../../packages/core/src/session/steps.ts";
 import type { Step } from "../../packages/core/src/session/steps.ts";
 import { sharingOf } from "../../packages/core/src/store/lock-sharing.ts";
 import { leaseAfterAwaited } from "../../packages/core/src/limits.ts";
-import { ManualClock } from "../../packages/core/src/store/manual-clock.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { MemoryLock } from "../../packages/core/src/store/memory-lock.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
-import type { FileLock, HeldLock, Ports } from "../../packages/core/src/store/ports.ts";
-import { createSeededIds } from "../../packages/core/src/store/seeded-ids.ts";
 import type { Schedule } from "./schedules.ts";
 
 export const path = "/s.jsonl";

@@ -4,8 +4,8 @@
  * or this test could not.
  */
 import { describe, expect, it } from "vitest";
+import type { MemoryFileSystem } from "@branchlog/core/testing";
 import { leaseMsMax } from "../../packages/core/src/limits.ts";
-import type { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
 import { patience, runs, seed } from "../support/fault-seed.ts";
 import {
   appendsGroup,

@@ -11,10 +11,8 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
+import { ManualClock, MemoryLock, createMemoryPorts } from "@branchlog/core/testing";
 import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
-import { ManualClock } from "../../packages/core/src/store/manual-clock.ts";
-import { MemoryLock } from "../../packages/core/src/store/memory-lock.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const run = promisify(execFile);

@@ -6,7 +6,7 @@ import { chmodSync, readFileSync, readdirSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import { SessionManager } from "../../packages/core/src/faces/pi/index.ts";
+import { SessionManager } from "@branchlog/core/pi";
 import { lockfileLock } from "../../packages/core/src/store/lockfile-lock.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { thrownBy } from "../support/typed-errors.ts";

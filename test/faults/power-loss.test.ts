@@ -4,12 +4,12 @@
  * left can be read, and appending goes on behind the debris.
  */
 import { describe, expect, it } from "vitest";
+import { isBranchlogError } from "@branchlog/core";
+import { createMemoryPorts } from "@branchlog/core/testing";
+import type { MemoryFileSystem } from "@branchlog/core/testing";
 import { createRandom } from "../../packages/bench/src/generator/random.ts";
-import { isBranchlogError } from "../../packages/core/src/errors.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
-import type { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import type { Choose } from "../support/crash-file-system.ts";
 import { appendSync } from "../support/engine-appends.ts";

@@ -3,11 +3,8 @@
  * it has open: the repair is refused, or every line of it is there; none is torn, and none gone.
  */
 import { describe, expect, it } from "vitest";
-import { applyRepair } from "../../packages/core/src/repair/apply-repair.ts";
-import { planRepair } from "../../packages/core/src/repair/plan-repair.ts";
-import { isBranchlogError } from "../../packages/core/src/errors.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
+import { applyRepair, isBranchlogError, planRepair } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";

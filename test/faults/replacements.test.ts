@@ -4,17 +4,15 @@
  * an append is in the log that has the name, or an error says that it is not; neither log is lost.
  */
 import { describe, expect, it } from "vitest";
-import { openSession } from "@branchlog/core";
+import { isBranchlogError, openSession } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import { isBranchlogError } from "../../packages/core/src/errors.ts";
 import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
 import { appendItem } from "../../packages/core/src/session/append-entries.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
 import { runSync } from "../../packages/core/src/session/steps.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
-import type { Ports } from "../../packages/core/src/store/ports.ts";
 
 const path = "/s.jsonl";
 const stamp = "2026-01-01T00:00:00.000Z";

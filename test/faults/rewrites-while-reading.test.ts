@@ -1,8 +1,7 @@
 /** A log that is rewritten in place, under its own name and inode, in the midst of being read. */
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 
 const path = "/s.jsonl";
 

@@ -2,11 +2,10 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
 import { treeView } from "../../packages/core/src/projections/tree.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
 import { appendSync } from "../support/engine-appends.ts";
 
 const fixture = (name: string): Buffer =>

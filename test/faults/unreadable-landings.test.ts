@@ -4,12 +4,10 @@
  * have landed did not, and nothing is said to be missing that is there.
  */
 import { describe, expect, it } from "vitest";
-import { isBranchlogError } from "../../packages/core/src/errors.ts";
+import { isBranchlogError } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
-import { fileError } from "../../packages/core/src/store/memory-errors.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
 import { appendSync } from "../support/engine-appends.ts";
 import type { Offer } from "../support/engine-appends.ts";
 import { rawLog, repeatedIds } from "../support/raw-log.ts";

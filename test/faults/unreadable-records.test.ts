@@ -5,10 +5,9 @@
  */
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { verifyLog } from "../../packages/core/src/session/verify.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
 import { failEveryCall, failingFileSystem } from "../support/failing-calls.ts";
 import { thrownBy } from "../support/typed-errors.ts";
 

@@ -2,16 +2,16 @@
  * A session on a memory file system whose locks and writes are counted, with a clock that stands
  * still; others that open the same log are processes of their own only in their ids.
  */
-import type { EntryDraft } from "../../packages/core/src/entries/entry-draft.ts";
-import type { Session } from "../../packages/core/src/live/session.ts";
-import { createSession, openSession } from "../../packages/core/src/open.ts";
-import type { EngineOptions } from "../../packages/core/src/session/engine-options.ts";
-import { ManualClock } from "../../packages/core/src/store/manual-clock.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import { MemoryLock } from "../../packages/core/src/store/memory-lock.ts";
-import { createMemoryPorts } from "../../packages/core/src/store/memory-ports.ts";
-import type { FileLock, HeldLock, Ports } from "../../packages/core/src/store/ports.ts";
-import { createSeededIds } from "../../packages/core/src/store/seeded-ids.ts";
+import { createSession, openSession } from "@branchlog/core";
+import type { EngineOptions, EntryDraft, Session } from "@branchlog/core";
+import {
+  ManualClock,
+  MemoryFileSystem,
+  MemoryLock,
+  createMemoryPorts,
+  createSeededIds,
+} from "@branchlog/core/testing";
+import type { FileLock, HeldLock, Ports } from "@branchlog/core/testing";
 
 export const path = "/s.jsonl";
 

@@ -5,9 +5,8 @@
  * orderly.
  */
 import { dirname, resolve } from "node:path";
-import { fileError } from "../../packages/core/src/store/memory-errors.ts";
-import { MemoryFileSystem } from "../../packages/core/src/store/memory-file-system.ts";
-import type { FileSystem } from "../../packages/core/src/store/ports.ts";
+import { MemoryFileSystem, fileError } from "@branchlog/core/testing";
+import type { FileSystem } from "@branchlog/core/testing";
 import { observedFileSystem } from "./observed-file-system.ts";
 import type { Around, ObservedCall } from "./observed-file-system.ts";
 

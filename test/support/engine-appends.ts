@@ -1,9 +1,8 @@
 /** Appends to an engine in one call, and says in one text what a session of it means. */
+import type { AnyDraft, AppendResult } from "@branchlog/core";
 import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import type { AnyDraft } from "../../packages/core/src/entries/entry-draft.ts";
 import { tipRows } from "../../packages/core/src/index-table/tree-walk.ts";
 import { appendItem } from "../../packages/core/src/session/append-entries.ts";
-import type { AppendResult } from "../../packages/core/src/session/append-outcome.ts";
 import type { Engine } from "../../packages/core/src/session/engine.ts";
 import type { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
 import { runSync } from "../../packages/core/src/session/steps.ts";

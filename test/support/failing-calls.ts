@@ -2,9 +2,8 @@
  * Makes the n-th call of a file system fail, in every way in which one can: for tests that go
  * through all n until nothing is left to fail.
  */
-import { fileError } from "../../packages/core/src/store/memory-errors.ts";
-import type { FileErrorCode } from "../../packages/core/src/store/memory-errors.ts";
-import type { FileSystem } from "../../packages/core/src/store/ports.ts";
+import { fileError } from "@branchlog/core/testing";
+import type { FileErrorCode, FileSystem } from "@branchlog/core/testing";
 import { observedFileSystem } from "./observed-file-system.ts";
 import type { ObservedCall } from "./observed-file-system.ts";
 

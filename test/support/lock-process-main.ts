@@ -1,8 +1,8 @@
 /** The program of lock-process.ts: locks one path on command. */
 import { existsSync, statSync } from "node:fs";
+import type { HeldLock } from "@branchlog/core/testing";
 import { createLockfileLock } from "../../packages/core/src/store/lockfile-lock.ts";
 import type { LockTimes } from "../../packages/core/src/store/lockfile-lock.ts";
-import type { HeldLock } from "../../packages/core/src/store/ports.ts";
 import { systemClock } from "../../packages/core/src/store/system-clock.ts";
 import type { LockCommand, LockRequest } from "./lock-process.ts";
 

@@ -2,7 +2,7 @@
  * A file system whose calls pass through a function: it may fail a call before or after its effect,
  * let a write take fewer bytes, or note what happened. Everything else is as in the one beneath.
  */
-import type { FileSystem, OpenMode } from "../../packages/core/src/store/ports.ts";
+import type { FileSystem, OpenMode } from "@branchlog/core/testing";
 
 /** A call about to happen. */
 export interface ObservedCall {

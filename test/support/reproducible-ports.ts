@@ -1,7 +1,6 @@
 /** Clock and ids that give the same bytes on every run. */
-import { createSeededIds } from "../../packages/core/src/store/seeded-ids.ts";
-import { ManualClock } from "../../packages/core/src/store/manual-clock.ts";
-import type { Clock, IdSource } from "../../packages/core/src/store/ports.ts";
+import { ManualClock, createSeededIds } from "@branchlog/core/testing";
+import type { Clock, IdSource } from "@branchlog/core/testing";
 
 /** A clock that stands at 2026-01-01 and ids from a seed. */
 export function reproducible(seed = 1): { clock: Clock; ids: IdSource } {

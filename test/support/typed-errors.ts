@@ -1,5 +1,5 @@
 /** What a call threw, as the tests of faults want it: an error of ours, or a failure of the test. */
-import { BranchlogError } from "../../packages/core/src/errors.ts";
+import { BranchlogError } from "@branchlog/core";
 
 /** What `attempt` threw; undefined if it went through. */
 export function thrownBy(attempt: () => unknown): unknown {

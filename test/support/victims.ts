@@ -8,7 +8,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import type { FileSystem } from "../../packages/core/src/store/ports.ts";
+import type { FileSystem } from "@branchlog/core/testing";
 
 const script = fileURLToPath(new URL("victim-process.mjs", import.meta.url));
 

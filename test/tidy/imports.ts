@@ -28,7 +28,7 @@ const coreFloors: readonly (readonly string[])[] = [
   ["session"],
   ["catalog", "copies", "export", "import", "live", "removal", "repair"],
   ["open"],
-  ["faces", "directories"],
+  ["faces", "directories", "testing"],
   ["index"],
 ];
 

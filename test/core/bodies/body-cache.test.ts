@@ -1,9 +1,9 @@
 /** The cache of bodies: bounded, true, and not emptied by who goes through everything once. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { SessionEntry } from "@branchlog/core";
 import { createBodyCache } from "../../../packages/core/src/bodies/body-cache.ts";
 import type { BodyCache } from "../../../packages/core/src/bodies/body-cache.ts";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
 
 const bytesMax = 1_000_000;
 

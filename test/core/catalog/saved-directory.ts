@@ -1,9 +1,9 @@
 /** Directories of sessions that have a saved catalog, and how a process that begins now lists them. */
 import { join } from "node:path";
 import { readCounter } from "@branchlog/streaming";
+import type { ListedSession } from "@branchlog/core";
 import type { CatalogMode } from "../../../packages/core/src/catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../../../packages/core/src/catalog/directory-catalog.ts";
-import type { ListedSession } from "../../../packages/core/src/catalog/listed-session.ts";
 import {
   savedCatalogName,
   sessionFilesIn,

@@ -3,8 +3,6 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { openSession } from "@branchlog/core";
-import type { OpenOptions, Session } from "@branchlog/core";
 import {
   framePieces,
   indexFrame,
@@ -18,12 +16,12 @@ import type {
 } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
 import type { Column } from "../../../packages/core/src/checkpoint/columns.ts";
 import { runReadsSync } from "@branchlog/streaming";
+import { openSession } from "@branchlog/core";
+import type { OpenOptions, Session } from "@branchlog/core";
+import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { readFrameAhead } from "../../../packages/core/src/checkpoint/read-ahead.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { verifyLog } from "../../../packages/core/src/session/verify.ts";
-import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";
 import { damagedSession } from "../repair/damaged-session.ts";

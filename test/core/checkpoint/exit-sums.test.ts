@@ -8,13 +8,11 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import type { Checksums } from "@branchlog/core";
 import { decodeCounter } from "@branchlog/streaming";
+import type { Checksums } from "@branchlog/core";
+import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { verifyLog } from "../../../packages/core/src/session/verify.ts";
-import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const entries = 9;

@@ -8,11 +8,10 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { OpenOptions } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 import { checkpointPath } from "../../../packages/core/src/checkpoint/checkpoint-file.ts";
 import { removeOrphanCheckpoints } from "../../../packages/core/src/checkpoint/orphan-checkpoints.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
-import type { Ports } from "../../../packages/core/src/store/ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";
 

@@ -5,13 +5,12 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import type { SessionEntry } from "@branchlog/core";
 import { decodeCounter } from "@branchlog/streaming";
+import type { SessionEntry } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
-import type { Ports } from "../../../packages/core/src/store/ports.ts";
 import { appendSync } from "../../support/engine-appends.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 

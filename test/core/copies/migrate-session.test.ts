@@ -4,8 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { migrateSession, openSession } from "@branchlog/core";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fileOf, header, messagesAt, recordsIn } from "./session-files.ts";
 

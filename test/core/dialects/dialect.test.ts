@@ -1,11 +1,10 @@
 /** Which dialect a log is in, and drafts in the words of either. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { AnyDraft, SessionHeader } from "@branchlog/core";
 import { dialectOfEntry, dialectOfLog } from "../../../packages/core/src/dialects/dialect.ts";
 import { translationTo } from "../../../packages/core/src/dialects/draft-dialect.ts";
 import { encodeDraft, spliceDraft } from "../../../packages/core/src/entries/encode-entry.ts";
-import type { AnyDraft } from "../../../packages/core/src/entries/entry-draft.ts";
-import type { SessionHeader } from "../../../packages/core/src/entries/entry-types.ts";
 
 const uuid = "01990000-0000-7000-8000-000000000001";
 const nanoid = "V1StGXR8_Z5jdHi6B-myT";

@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { ListedAgent } from "@branchlog/core";
 import { readAgent } from "../../../packages/core/src/directories/agent-file.ts";
-import type { ListedAgent } from "../../../packages/core/src/directories/agent-file.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 async function agentOf(...lines: readonly string[]): Promise<ListedAgent | undefined> {

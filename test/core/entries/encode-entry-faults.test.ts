@@ -1,9 +1,9 @@
 /** Drafts that cannot be written: one error with its cause, whatever the caller's code does. */
 import { describe, expect, it } from "vitest";
-import { BranchlogError } from "../../../packages/core/src/errors.ts";
+import { BranchlogError } from "@branchlog/core";
+import type { EntryDraft } from "@branchlog/core";
 import { encodeDraft, spliceDraft } from "../../../packages/core/src/entries/encode-entry.ts";
 import { encodeHeader } from "../../../packages/core/src/entries/encode-header.ts";
-import type { EntryDraft } from "../../../packages/core/src/entries/entry-draft.ts";
 
 const time = "2026-01-02T03:04:05.678Z";
 

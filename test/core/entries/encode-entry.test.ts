@@ -1,12 +1,12 @@
 /** The bytes of every entry type, against literal lines and JSON.stringify of pi's objects. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { AnyDraft, KnownDraft } from "@branchlog/core";
 import {
   encodeDraft,
   entryFromDraft,
   spliceDraft,
 } from "../../../packages/core/src/entries/encode-entry.ts";
-import type { AnyDraft, KnownDraft } from "../../../packages/core/src/entries/entry-draft.ts";
 import { anyDraft, piObject, usage } from "./drafts.ts";
 
 const time = "2026-01-02T03:04:05.678Z";

@@ -1,21 +1,20 @@
 /** Telling known from unknown; unions narrow by their tags. The compiler checks the rest. */
 import { describe, expect, expectTypeOf, it } from "vitest";
+import { isKnownEntry, normalizeName } from "@branchlog/core";
+import type {
+  AgentMessage,
+  AnyEntry,
+  CompactionEntry,
+  KnownDraft,
+  SessionEntry,
+  SessionMessageEntry,
+  UserMessage,
+} from "@branchlog/core";
+import { isKnownEntryType } from "../../../packages/core/src/entries/entry-types.ts";
 import {
-  type AnyEntry,
-  type CompactionEntry,
-  isKnownEntry,
-  isKnownEntryType,
-  type SessionEntry,
-  type SessionMessageEntry,
-} from "../../../packages/core/src/entries/entry-types.ts";
-import type { KnownDraft } from "../../../packages/core/src/entries/entry-draft.ts";
-import {
-  type AgentMessage,
   type AnyMessage,
   isKnownMessage,
-  type UserMessage,
 } from "../../../packages/core/src/entries/message-types.ts";
-import { normalizeName } from "../../../packages/core/src/entries/session-name.ts";
 
 const base = { id: "a", parentId: null, timestamp: "2026-01-02T03:04:05.678Z" };
 

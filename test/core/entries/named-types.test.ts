@@ -1,18 +1,16 @@
 /** Which types of entries are known, and which one was meant. */
 import * as fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
+import type { SessionEntry } from "@branchlog/core";
+import type { OmpSessionEntry } from "@branchlog/core/omp";
 import { knownEntryTypes } from "../../../packages/core/src/entries/entry-types.ts";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
 import {
   isNamedType,
   nearestType,
   requireNamedType,
 } from "../../../packages/core/src/entries/named-types.ts";
 import { ompEntryTypes } from "../../../packages/core/src/entries/omp-entry-types.ts";
-import type {
-  OmpEntryType,
-  OmpSessionEntry,
-} from "../../../packages/core/src/entries/omp-entry-types.ts";
+import type { OmpEntryType } from "../../../packages/core/src/entries/omp-entry-types.ts";
 import { thrownBy } from "../../support/typed-errors.ts";
 
 const agentTypes: readonly string[] = [...knownEntryTypes, ...ompEntryTypes];

@@ -1,7 +1,7 @@
 /** The rule for session ids that callers choose. */
 import { describe, expect, it } from "vitest";
-import { isBranchlogError } from "../../../packages/core/src/errors.ts";
-import { assertValidSessionId } from "../../../packages/core/src/entries/session-id.ts";
+import { isBranchlogError } from "@branchlog/core";
+import { assertValidSessionId } from "@branchlog/core/pi";
 
 const message =
   "Session id must be non-empty, contain only alphanumeric characters, '-', '_', and '.', " +

@@ -2,8 +2,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { exportLinear, exportMarkdown, linearPieces, markdownPieces } from "@branchlog/core";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { DataForm } from "../../../packages/cli/src/output.ts";
 import { branchlog, MemoryOutput } from "../../cli/command-run.ts";
 import { fileOf, header, linesOf } from "../copies/session-files.ts";

@@ -2,26 +2,26 @@
 import { readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import * as omp from "@branchlog/core/omp";
+import * as pi from "@branchlog/core/pi";
 import {
   convertSession,
   createSession,
   deleteSession,
   exportLinear,
   exportMarkdown,
+  findSessions,
   forkSession,
   importSession,
   isBranchlogError,
   migrateSession,
   openSession,
   planRepair,
-  findSessions,
   resolveSession,
   searchSessions,
   sessions$,
 } from "@branchlog/core";
 import type { LiveSessions, LiveSessionsOptions } from "@branchlog/core";
-import * as omp from "@branchlog/core/omp";
-import * as pi from "@branchlog/core/pi";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** A session, and a directory that holds nothing else but what tests make. */

@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { SessionManager as OmpManager } from "../../../packages/core/src/faces/omp/index.ts";
-import { SessionManager as PiManager } from "../../../packages/core/src/faces/pi/index.ts";
+import { SessionManager as OmpManager } from "@branchlog/core/omp";
+import { SessionManager as PiManager } from "@branchlog/core/pi";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { userMessage } from "../projections/sample-entries.ts";
 

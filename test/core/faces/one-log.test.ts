@@ -5,11 +5,13 @@
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createSession, openSession } from "../../../packages/core/src/index.ts";
-import type { DialectName } from "../../../packages/core/src/index.ts";
-import { SessionManager as OmpManager } from "../../../packages/core/src/faces/omp/index.ts";
-import { buildSessionContext as ompContext } from "../../../packages/core/src/faces/omp/index.ts";
-import { buildSessionContext, SessionManager } from "../../../packages/core/src/faces/pi/index.ts";
+import { createSession, openSession } from "@branchlog/core";
+import type { DialectName } from "@branchlog/core";
+import {
+  SessionManager as OmpManager,
+  buildSessionContext as ompContext,
+} from "@branchlog/core/omp";
+import { SessionManager, buildSessionContext } from "@branchlog/core/pi";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { assistantMessage, userMessage } from "../projections/sample-entries.ts";
 

@@ -3,8 +3,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } f
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { BranchlogError, importSession, openSession } from "@branchlog/core";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixturePath, importedFile, importedLines, skippedCount, sourceOf } from "./imported.ts";
 

@@ -1,8 +1,8 @@
 /** The list of findings: bounded for each kind, in the order found, with exact counts. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { DiagnosticKind } from "@branchlog/core";
 import { DiagnosticLog } from "../../../packages/core/src/index-table/diagnostics.ts";
-import type { DiagnosticKind } from "../../../packages/core/src/index-table/diagnostics.ts";
 import { LogIndexer } from "../../../packages/core/src/index-table/log-indexer.ts";
 import { diagnosticsMax } from "../../../packages/core/src/limits.ts";
 

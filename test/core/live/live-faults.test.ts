@@ -1,9 +1,9 @@
 /** Watching where something goes wrong: subscribers that come and go, reads that fail, odd values. */
 import { describe, expect, it } from "vitest";
+import type { Observable } from "@branchlog/streaming";
 import { memorySession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
-import type { Observable } from "@branchlog/streaming";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { createMemoryPorts } from "@branchlog/core/testing";
 import { failingFileSystem } from "../../support/failing-calls.ts";
 import { path, say, seen, turns, values, World } from "./support.ts";
 

@@ -3,9 +3,8 @@ import { appendFileSync, readFileSync, rmSync, truncateSync, writeFileSync } fro
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { ManualClock, MemoryHints } from "@branchlog/core/testing";
 import { readSessionFacts } from "../catalog/read-facts.ts";
-import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
-import { MemoryHints } from "../../../packages/core/src/store/memory-hints.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { turns } from "./support.ts";
 import { Watching } from "./watched-directory.ts";

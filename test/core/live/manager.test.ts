@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { live, openSession } from "@branchlog/core";
 import type { EntryEvent } from "@branchlog/core";
+import type { SessionManager } from "@branchlog/core/pi";
 import { managersWith } from "../../../packages/core/src/faces/pi/session-manager.ts";
-import type { SessionManager } from "../../../packages/core/src/faces/pi/session-manager.ts";
 import { say, seen, turns, values, World } from "./support.ts";
 
 const speak = (manager: SessionManager, content: string): string =>

@@ -4,8 +4,8 @@
  */
 import { isBranchlogError, openSession } from "@branchlog/core";
 import type { EntryEvent, Session } from "@branchlog/core";
+import type { FileSystem } from "@branchlog/core/testing";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import type { FileSystem } from "../../../packages/core/src/store/ports.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { path, say, turns, World } from "./support.ts";
 

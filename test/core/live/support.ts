@@ -1,13 +1,15 @@
 /** Two sessions of one log in memory, whose files tell nobody of changes unless they are told to. */
+import type { Observable } from "@branchlog/streaming";
 import { createSession, openSession } from "@branchlog/core";
 import type { EntryDraft, Live, Session } from "@branchlog/core";
-import type { Observable } from "@branchlog/streaming";
-import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { MemoryHints } from "../../../packages/core/src/store/memory-hints.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
-import { createSeededIds } from "../../../packages/core/src/store/seeded-ids.ts";
-import type { Ports } from "../../../packages/core/src/store/ports.ts";
+import {
+  ManualClock,
+  MemoryFileSystem,
+  MemoryHints,
+  createMemoryPorts,
+  createSeededIds,
+} from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 
 export const path = "/s.jsonl";
 

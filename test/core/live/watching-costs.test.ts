@@ -6,10 +6,9 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Session } from "@branchlog/core";
 import { followFile, readCounter } from "@branchlog/streaming";
-import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
-import { MemoryHints } from "../../../packages/core/src/store/memory-hints.ts";
+import type { Session } from "@branchlog/core";
+import { ManualClock, MemoryHints } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { path, seen, turns, World } from "./support.ts";
 import { Watching } from "./watched-directory.ts";

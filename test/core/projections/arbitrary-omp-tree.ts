@@ -1,6 +1,6 @@
 /** Random small trees as omp writes them: with replays of providers, resets, and its own words. */
 import * as fc from "fast-check";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import type { SessionEntry } from "@branchlog/core";
 import { arbitraryTree } from "./arbitrary-tree.ts";
 import { stored } from "./sample-entries.ts";
 

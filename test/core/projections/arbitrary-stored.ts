@@ -1,6 +1,6 @@
 /** Entries of known types whose fields hold anything that JSON can, as a damaged file might. */
 import * as fc from "fast-check";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import type { SessionEntry } from "@branchlog/core";
 import { stored } from "./sample-entries.ts";
 
 const json = fc.jsonValue({ maxDepth: 3 });

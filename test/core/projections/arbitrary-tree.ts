@@ -1,6 +1,6 @@
 /** Random small trees of entries, rich in compactions, edits and settings, for laws. */
 import * as fc from "fast-check";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import type { SessionEntry } from "@branchlog/core";
 import {
   assistant,
   assistantMessage,

@@ -1,6 +1,6 @@
 /** What a context holds: the behaviours that the tests of pi assert, on paths in small trees. */
 import { describe, expect, it } from "vitest";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import type { SessionEntry } from "@branchlog/core";
 import { buildContext } from "../../../packages/core/src/projections/context.ts";
 import { arrayPathView } from "../../../packages/core/src/projections/projection.ts";
 import { countingView, pathTo, pathToLast } from "./naive-tree.ts";

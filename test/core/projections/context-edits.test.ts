@@ -1,11 +1,8 @@
 /** Context edits: what they change of a context, and what they leave alone. */
 import { describe, expect, it } from "vitest";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
-import type { AgentMessage } from "../../../packages/core/src/entries/message-types.ts";
-import {
-  projectEntry,
-  type ContextProblem,
-} from "../../../packages/core/src/projections/context-messages.ts";
+import type { AgentMessage, SessionEntry } from "@branchlog/core";
+import { projectContextEntry as projectEntry } from "@branchlog/core/pi";
+import type { ContextProblem } from "@branchlog/core/pi";
 import { buildContext } from "../../../packages/core/src/projections/context.ts";
 import { pathTo, pathToLast } from "./naive-tree.ts";
 import {

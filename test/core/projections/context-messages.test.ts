@@ -1,14 +1,12 @@
 /** What each entry says to a model, and what malformed ones do: nothing, and that is reported. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
-import {
-  entryMessages,
-  projectSelected,
-  type ContextProblem,
-} from "../../../packages/core/src/projections/context-messages.ts";
+import { convertToLlm } from "@branchlog/core";
+import type { SessionEntry } from "@branchlog/core";
+import { sessionEntryToContextMessages as entryMessages } from "@branchlog/core/pi";
+import type { ContextProblem } from "@branchlog/core/pi";
+import { projectSelected } from "../../../packages/core/src/projections/context-messages.ts";
 import { buildContext, projectContext } from "../../../packages/core/src/projections/context.ts";
-import { convertToLlm } from "../../../packages/core/src/projections/llm-messages.ts";
 import { arrayPathView } from "../../../packages/core/src/projections/projection.ts";
 import { arbitraryStoredEntries } from "./arbitrary-stored.ts";
 import { arbitraryTree } from "./arbitrary-tree.ts";

@@ -1,7 +1,7 @@
 /** Which entries of a path a model sees, by example and against a naive reading of pi's rules. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import type { SessionEntry } from "@branchlog/core";
 import { selectContext } from "../../../packages/core/src/projections/context-selection.ts";
 import type { PathView } from "../../../packages/core/src/projections/projection.ts";
 import { arbitraryTree } from "./arbitrary-tree.ts";

@@ -3,11 +3,8 @@
  * pi does, without any of the code under test.
  */
 import { readdirSync, readFileSync } from "node:fs";
+import type { SessionEntry, SessionHeader } from "@branchlog/core";
 import type { TitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
-import type {
-  SessionEntry,
-  SessionHeader,
-} from "../../../packages/core/src/entries/entry-types.ts";
 import type { PathView } from "../../../packages/core/src/projections/projection.ts";
 import { pathTo } from "./naive-tree.ts";
 

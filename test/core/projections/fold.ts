@@ -1,6 +1,5 @@
 /** Folds projections over entries as a log would, for tests. */
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
-import type { Projection } from "../../../packages/core/src/projections/projection.ts";
+import type { Projection, SessionEntry } from "@branchlog/core";
 
 /** The state after all entries; those of types that the projection does not name are left out. */
 export function foldAll<S>(projection: Projection<S>, entries: readonly SessionEntry[]): S {

@@ -1,10 +1,10 @@
 /** Every fixture that lists its expected projections, against the projections. */
 import { describe, expect, it } from "vitest";
-import type { ContextProblem } from "../../../packages/core/src/projections/context-messages.ts";
+import { convertToLlm } from "@branchlog/core";
+import type { ContextProblem } from "@branchlog/core/pi";
 import { selectContext } from "../../../packages/core/src/projections/context-selection.ts";
 import { buildContext, projectContext } from "../../../packages/core/src/projections/context.ts";
 import { labels } from "../../../packages/core/src/projections/labels.ts";
-import { convertToLlm } from "../../../packages/core/src/projections/llm-messages.ts";
 import { nameInForce, sessionName } from "../../../packages/core/src/projections/name.ts";
 import { summary } from "../../../packages/core/src/projections/summary.ts";
 import { usage } from "../../../packages/core/src/projections/usage.ts";

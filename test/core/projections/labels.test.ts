@@ -1,6 +1,6 @@
 /** Labels: the latest for a target wins, on whatever branch it was set. */
 import { describe, expect, it } from "vitest";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import type { SessionEntry } from "@branchlog/core";
 import { labels } from "../../../packages/core/src/projections/labels.ts";
 import { foldAll } from "./fold.ts";
 import { sampleTime, stored, user } from "./sample-entries.ts";

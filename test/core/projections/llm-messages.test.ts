@@ -1,10 +1,7 @@
 /** What a model is sent for each kind of message, word for word. */
 import { describe, expect, it } from "vitest";
-import type {
-  AgentMessage,
-  BashExecutionMessage,
-} from "../../../packages/core/src/entries/message-types.ts";
-import { convertToLlm } from "../../../packages/core/src/projections/llm-messages.ts";
+import { convertToLlm } from "@branchlog/core";
+import type { AgentMessage, BashExecutionMessage } from "@branchlog/core";
 import { assistantMessage, userMessage } from "./sample-entries.ts";
 
 const bash = (rest: Partial<BashExecutionMessage>): BashExecutionMessage => ({

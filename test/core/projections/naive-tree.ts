@@ -1,5 +1,5 @@
 /** The plainest way through a tree of entries: the oracle of the tests of projections. */
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import type { SessionEntry } from "@branchlog/core";
 import { arrayPathView, type PathView } from "../../../packages/core/src/projections/projection.ts";
 
 /** The path to a leaf, root-most first; an id names the last entry that has it. Ends on cycles. */

@@ -1,9 +1,9 @@
 /** Laws that hold for every projection over a log: resuming, repeating, never throwing. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Projection } from "@branchlog/core";
 import { labels } from "../../../packages/core/src/projections/labels.ts";
 import { sessionName } from "../../../packages/core/src/projections/name.ts";
-import type { Projection } from "../../../packages/core/src/projections/projection.ts";
 import { summary } from "../../../packages/core/src/projections/summary.ts";
 import { usage } from "../../../packages/core/src/projections/usage.ts";
 import { arbitraryStoredEntries } from "./arbitrary-stored.ts";

@@ -1,12 +1,12 @@
 /** Short ways to write entries in the tests of projections. Every entry has the same time. */
 import type {
+  AgentMessage,
   AnyEntry,
   CompactionEntry,
   ContextEditEntry,
   SessionEntry,
-} from "../../../packages/core/src/entries/entry-types.ts";
-import type { AgentMessage } from "../../../packages/core/src/entries/message-types.ts";
-import type { Usage } from "../../../packages/core/src/entries/content-types.ts";
+  Usage,
+} from "@branchlog/core";
 
 /** When every sample entry was written, unless a test says otherwise. */
 export const sampleTime = "2025-06-03T09:00:00.000Z";

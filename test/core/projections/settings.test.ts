@@ -1,13 +1,12 @@
 /** The settings of a path, by example, against a forward scan, and by the bodies that they cost. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import type { PathSettings, SessionEntry } from "@branchlog/core";
 import { arrayPathView } from "../../../packages/core/src/projections/projection.ts";
 import {
   settingsAfter,
   settingsOfPath,
   settingsStateOfPath,
-  type PathSettings,
 } from "../../../packages/core/src/projections/settings.ts";
 import { arbitraryOmpTree } from "./arbitrary-omp-tree.ts";
 import { arbitraryStoredEntries } from "./arbitrary-stored.ts";

@@ -1,7 +1,7 @@
 /** What a list shows of a session, with pi's rule for when it was modified. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
+import type { SessionEntry } from "@branchlog/core";
 import { summary } from "../../../packages/core/src/projections/summary.ts";
 import { foldAll } from "./fold.ts";
 import { assistant, sampleTimeMs, stored, user } from "./sample-entries.ts";

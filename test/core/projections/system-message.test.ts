@@ -1,7 +1,8 @@
 /** The one system message that a compaction stores. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AgentMessage, SystemTool } from "../../../packages/core/src/entries/message-types.ts";
+import type { AgentMessage } from "@branchlog/core";
+import type { SystemTool } from "@branchlog/core/pi";
 import { buildContext } from "../../../packages/core/src/projections/context.ts";
 import { arrayPathView } from "../../../packages/core/src/projections/projection.ts";
 import { computeSystemMessage } from "../../../packages/core/src/projections/system-message.ts";

@@ -1,6 +1,6 @@
 /** Calls of tools as one natural line. */
 import { expect, it } from "vitest";
-import { toolCallText } from "../../../packages/core/src/projections/tool-call-text.ts";
+import { toolCallText } from "@branchlog/core";
 
 const long = "A very long description of how to greet somebody who is new";
 

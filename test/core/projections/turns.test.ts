@@ -1,9 +1,8 @@
 /** The turns of a path: what belongs to one, what it took, and what was said about it. */
 import { describe, expect, it } from "vitest";
-import { turnsOfEntries, turnTotals } from "../../../packages/core/src/projections/turns.ts";
+import { turnTotals, turnsOfEntries } from "@branchlog/core";
+import type { AgentMessage, SessionEntry } from "@branchlog/core";
 import { turnNotes } from "../../../packages/core/src/projections/turn-notes.ts";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
-import type { AgentMessage } from "../../../packages/core/src/entries/message-types.ts";
 import { foldAll } from "./fold.ts";
 import {
   assistant,

@@ -1,8 +1,8 @@
 /** Token and cost totals, overall and by model. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SessionEntry } from "../../../packages/core/src/entries/entry-types.ts";
-import { usage, type UsageTotals } from "../../../packages/core/src/projections/usage.ts";
+import type { SessionEntry, UsageTotals } from "@branchlog/core";
+import { usage } from "../../../packages/core/src/projections/usage.ts";
 import { arbitraryTree } from "./arbitrary-tree.ts";
 import { foldAll } from "./fold.ts";
 import { stored, usageOf, user } from "./sample-entries.ts";

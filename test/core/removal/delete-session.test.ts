@@ -16,8 +16,8 @@ import {
 import { delimiter, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deleteSession, openSession } from "@branchlog/core";
+import { nodePorts } from "@branchlog/core/testing";
 import { checkpointPath } from "../../../packages/core/src/checkpoint/checkpoint-file.ts";
-import { nodePorts } from "../../../packages/core/src/store/node-ports.ts";
 import { openFiles, tellsOpenFiles } from "../../support/open-files.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { message } from "../catalog/session-lines.ts";

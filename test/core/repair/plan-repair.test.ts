@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { isSound } from "@branchlog/core";
+import type { RepairPlan } from "@branchlog/core";
 import { addedLine } from "../../../packages/core/src/repair/added-line.ts";
-import type { RepairPlan } from "../../../packages/core/src/repair/repair-plan.ts";
-import { isSound } from "../../../packages/core/src/repair/repair-plan.ts";
 import { apply, memoryLog, plan } from "./repaired-log.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";

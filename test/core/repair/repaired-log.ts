@@ -1,15 +1,15 @@
 /** Plans and repairs in memory, and puts the original together again from what a repair left. */
-import { applyRepair } from "../../../packages/core/src/repair/apply-repair.ts";
-import type { ApplyOptions, RepairResult } from "../../../packages/core/src/repair/apply-repair.ts";
+import { applyRepair, planRepair, salvagedBytes } from "@branchlog/core";
+import type {
+  ApplyOptions,
+  PlanOptions,
+  RepairPlan,
+  RepairResult,
+  SalvageLine,
+} from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 import { addedLine } from "../../../packages/core/src/repair/added-line.ts";
-import { planRepair } from "../../../packages/core/src/repair/plan-repair.ts";
-import type { PlanOptions } from "../../../packages/core/src/repair/plan-repair.ts";
-import type { RepairPlan } from "../../../packages/core/src/repair/repair-plan.ts";
-import { salvagedBytes } from "../../../packages/core/src/repair/salvage-lines.ts";
-import type { SalvageLine } from "../../../packages/core/src/repair/salvage-lines.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
-import type { Ports } from "../../../packages/core/src/store/ports.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 
 /** A file system in memory with one damaged log. */

@@ -1,17 +1,15 @@
 /** Appends that wait together are written together, and mean what they would mean one by one. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { isBranchlogError, openSession } from "@branchlog/core";
+import type { AppendOptions, Session } from "@branchlog/core";
+import type { Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
-import { isBranchlogError } from "../../../packages/core/src/errors.ts";
 import { appendItem } from "../../../packages/core/src/session/append-entries.ts";
-import type { AppendOptions } from "../../../packages/core/src/session/append-options.ts";
 import type { AppendItem, ParentChoice } from "../../../packages/core/src/session/append-plan.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
-import type { Session } from "../../../packages/core/src/live/session.ts";
 import { runSync } from "../../../packages/core/src/session/steps.ts";
-import type { Ports } from "../../../packages/core/src/store/ports.ts";
-import { openSession } from "../../../packages/core/src/open.ts";
 import { CountedWorld, header, path, say } from "../../support/counted-world.ts";
 
 describe("appends in flight", () => {

@@ -1,9 +1,9 @@
 import { appendFileSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { decodeCounter } from "@branchlog/streaming";
 import { createSession, memorySession, openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
-import { decodeCounter } from "@branchlog/streaming";
 import { reproducible } from "../../support/reproducible-ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

@@ -2,8 +2,7 @@
 import { rmdirSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createSession, isBranchlogError, memorySession, openSession } from "@branchlog/core";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { failingFileSystem } from "../store/failing-file-system.ts";
 

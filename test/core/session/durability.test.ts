@@ -1,20 +1,20 @@
 /** What an acknowledgement means: when syncs happen, whom they serve, and what a failed one costs. */
 import { describe, expect, it } from "vitest";
+import { createSession, openSession } from "@branchlog/core";
+import type { Durability, EntryDraft, Session } from "@branchlog/core";
+import {
+  ManualClock,
+  MemoryFileSystem,
+  MemoryLock,
+  createMemoryPorts,
+} from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
-import type { EntryDraft } from "../../../packages/core/src/entries/entry-draft.ts";
-import { createSession, openSession } from "../../../packages/core/src/open.ts";
 import { appendItem } from "../../../packages/core/src/session/append-entries.ts";
 import { deferred } from "../../../packages/core/src/session/deferred.ts";
 import type { Deferred } from "../../../packages/core/src/session/deferred.ts";
-import type { Durability } from "../../../packages/core/src/session/engine-options.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
-import type { Session } from "../../../packages/core/src/live/session.ts";
-import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { MemoryLock } from "../../../packages/core/src/store/memory-lock.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
-import type { Ports } from "../../../packages/core/src/store/ports.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 
 const path = "/s.jsonl";

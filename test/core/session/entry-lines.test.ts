@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { chunkBytesDefault, decodeCounter } from "@branchlog/streaming";
 import { memorySession, openSession } from "@branchlog/core";
 import type { EntryLine, EntryQuery, OpenOptions, Session } from "@branchlog/core";
-import { chunkBytesDefault, decodeCounter } from "@branchlog/streaming";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const stamp = '"timestamp":"2026-01-01T00:00:00.000Z"';

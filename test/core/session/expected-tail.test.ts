@@ -1,10 +1,8 @@
 /** Expected tails that are overtaken between the check and the write: noticed by what stands before. */
 import { describe, expect, it } from "vitest";
-import { createSession } from "../../../packages/core/src/open.ts";
-import type { EntryDraft } from "../../../packages/core/src/entries/entry-draft.ts";
-import type { Session } from "../../../packages/core/src/live/session.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { createSession } from "@branchlog/core";
+import type { EntryDraft, Session } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 
 const path = "/s.jsonl";
 const peer = '{"type":"custom","customType":"peer","id":"peer","parentId":null}\n';

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { buildContext } from "../../../packages/core/src/projections/context.ts";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { Session } from "../../../packages/core/src/live/session.ts";
+import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { fixtureNames, readFixture } from "../projections/fixture-session.ts";
 import type { ExpectedContext } from "../projections/fixture-session.ts";
 

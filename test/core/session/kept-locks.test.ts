@@ -4,13 +4,13 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import type { Session } from "@branchlog/core";
 import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
 import {
   leaseAfterAppends,
   leaseAfterAwaited,
   leaseMsMax,
 } from "../../../packages/core/src/limits.ts";
-import type { Session } from "../../../packages/core/src/live/session.ts";
 import { appendItem } from "../../../packages/core/src/session/append-entries.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";

@@ -1,12 +1,10 @@
 /** Where the lines of an append stand when its write did not land as planned, byte for byte. */
 import { describe, expect, it } from "vitest";
+import type { AppendResult } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
 import { appendAttemptsMax } from "../../../packages/core/src/limits.ts";
-import type { AppendResult } from "../../../packages/core/src/session/append-outcome.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
-import { fileError } from "../../../packages/core/src/store/memory-errors.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
 import { appendSync } from "../../support/engine-appends.ts";
 import type { Offer } from "../../support/engine-appends.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession, memorySession, openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";

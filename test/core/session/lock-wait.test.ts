@@ -1,7 +1,14 @@
 /** How a process waits for a lock: in the order of the queue, ever more rarely, up to a deadline. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BranchlogError } from "../../../packages/core/src/errors.ts";
+import { BranchlogError } from "@branchlog/core";
+import {
+  ManualClock,
+  MemoryLock,
+  createMemoryPorts,
+  createSeededIds,
+} from "@branchlog/core/testing";
+import type { FileLock, Ports } from "@branchlog/core/testing";
 import {
   lockPauseMsMax,
   lockPausePlaceMsMax,
@@ -10,11 +17,7 @@ import {
 import { acquireLock, lockPauseMs } from "../../../packages/core/src/session/lock-wait.ts";
 import type { LockWait } from "../../../packages/core/src/session/lock-wait.ts";
 import { runSync } from "../../../packages/core/src/session/steps.ts";
-import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
-import { MemoryLock } from "../../../packages/core/src/store/memory-lock.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
-import type { FileLock, LockQueue, Ports } from "../../../packages/core/src/store/ports.ts";
-import { createSeededIds } from "../../../packages/core/src/store/seeded-ids.ts";
+import type { LockQueue } from "../../../packages/core/src/store/ports.ts";
 
 const path = "/s.jsonl";
 const holder = { pid: 4711, isOwnProcess: false, heldMs: 900, refreshedMsAgo: 30 };

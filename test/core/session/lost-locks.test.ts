@@ -1,12 +1,9 @@
 /** Appends whose lock is taken over after they were planned: they are planned anew, not written. */
 import { describe, expect, it } from "vitest";
-import type { EntryDraft } from "../../../packages/core/src/entries/entry-draft.ts";
+import { createSession } from "@branchlog/core";
+import type { EntryDraft, Session } from "@branchlog/core";
+import { MemoryFileSystem, MemoryLock, createMemoryPorts } from "@branchlog/core/testing";
 import { appendAttemptsMax } from "../../../packages/core/src/limits.ts";
-import type { Session } from "../../../packages/core/src/live/session.ts";
-import { createSession } from "../../../packages/core/src/open.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { MemoryLock } from "../../../packages/core/src/store/memory-lock.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
 import { randomIds } from "../../../packages/core/src/store/random-ids.ts";
 
 const path = "/s.jsonl";

@@ -2,13 +2,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@branchlog/streaming";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
 import { appendItem } from "../../../packages/core/src/session/append-entries.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
 import { runSync } from "../../../packages/core/src/session/steps.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
 import { migrateAsPi } from "../dialects/pi-migration.ts";
 
 const path = "/s.jsonl";

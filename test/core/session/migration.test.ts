@@ -11,15 +11,13 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+import { MemoryFileSystem, createMemoryPorts, nodePorts } from "@branchlog/core/testing";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { appendItem } from "../../../packages/core/src/session/append-entries.ts";
 import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
 import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
 import { runSync } from "../../../packages/core/src/session/steps.ts";
 import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
-import { nodePorts } from "../../../packages/core/src/store/node-ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const fixture = (name: string): string =>

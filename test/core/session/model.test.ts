@@ -5,12 +5,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createSession, openSession } from "../../../packages/core/src/open.ts";
-import type { EntryDraft } from "../../../packages/core/src/entries/entry-draft.ts";
-import type { AppendOptions } from "../../../packages/core/src/session/append-options.ts";
-import type { Session } from "../../../packages/core/src/live/session.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { createSession, openSession } from "@branchlog/core";
+import type { AppendOptions, EntryDraft, Session } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { reproducible } from "../../support/reproducible-ports.ts";
 import { NaiveLog } from "./naive-log.ts";
 import type { NaiveRow } from "./naive-log.ts";

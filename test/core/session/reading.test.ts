@@ -1,9 +1,9 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { decodeCounter } from "@branchlog/streaming";
 import { createSession, fileOperations, memorySession, openSession } from "@branchlog/core";
 import type { EntryDraft, Session, SessionEntry } from "@branchlog/core";
-import { decodeCounter } from "@branchlog/streaming";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const say = (content: string): EntryDraft => ({

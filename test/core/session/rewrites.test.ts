@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { EntryDraft, Ports, Session, SessionEntry } from "@branchlog/core";
-import { nodePorts } from "../../../packages/core/src/store/node-ports.ts";
+import { nodePorts } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";

@@ -5,9 +5,9 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { decodeCounter, readCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
-import { decodeCounter, readCounter } from "@branchlog/streaming";
 import {
   type GeneratorOptions,
   writeSessionFile,

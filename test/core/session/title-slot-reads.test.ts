@@ -5,13 +5,12 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { openSession } from "@branchlog/core";
 import { readCounter } from "@branchlog/streaming";
+import { openSession } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { encodeTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { descriptorPoolOf } from "../../../packages/core/src/store/descriptor-pool.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 import { thrownBy, typedError } from "../../support/typed-errors.ts";
 import { say } from "../live/support.ts";

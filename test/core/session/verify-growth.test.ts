@@ -4,11 +4,10 @@
  */
 import { describe, expect, it } from "vitest";
 import type { VerifyReport } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { verifyLog } from "../../../packages/core/src/session/verify.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
-import type { Ports } from "../../../packages/core/src/store/ports.ts";
 
 const path = "/s.jsonl";
 const header = '{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}\n';

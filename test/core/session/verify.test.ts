@@ -5,9 +5,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, VerifyReport } from "@branchlog/core";
-import { fileError } from "../../../packages/core/src/store/memory-errors.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";

@@ -1,15 +1,21 @@
 /** The clock of the machine and the one under control. */
 import { describe, expect, it } from "vitest";
-import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
+import { ManualClock, clockContract } from "@branchlog/core/testing";
 import { systemClock } from "../../../packages/core/src/store/system-clock.ts";
-import { clockContract } from "../../contracts/clock.ts";
+import { itPasses } from "../../support/contract.ts";
 
-clockContract("the machine's", () => ({ clock: systemClock, pass: () => undefined }));
+itPasses(
+  "the machine's clock",
+  clockContract(() => ({ clock: systemClock, pass: () => undefined })),
+);
 
-clockContract("a manual one", () => {
-  const clock = new ManualClock(1_700_000_000_000);
-  return { clock, pass: (ms) => clock.advance(ms) };
-});
+itPasses(
+  "a manual clock",
+  clockContract(() => {
+    const clock = new ManualClock(1_700_000_000_000);
+    return { clock, pass: (ms) => clock.advance(ms) };
+  }),
+);
 
 describe("a manual clock", () => {
   it("stands still until it is moved", () => {

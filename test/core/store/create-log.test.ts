@@ -10,13 +10,10 @@ import {
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BranchlogError } from "../../../packages/core/src/errors.ts";
+import { BranchlogError } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts, fileError, nodePorts } from "@branchlog/core/testing";
+import type { FileErrorCode } from "@branchlog/core/testing";
 import { createLog } from "../../../packages/core/src/store/create-log.ts";
-import { fileError } from "../../../packages/core/src/store/memory-errors.ts";
-import type { FileErrorCode } from "../../../packages/core/src/store/memory-errors.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
-import { nodePorts } from "../../../packages/core/src/store/node-ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { failingFileSystem } from "./failing-file-system.ts";
 

@@ -1,9 +1,9 @@
 /** The descriptor pool where another device, with the same inode numbers, comes under a path. */
 import { describe, expect, it } from "vitest";
+import { MemoryFileSystem } from "@branchlog/core/testing";
+import type { FileStat, OpenMode } from "@branchlog/core/testing";
 import { DescriptorPool } from "../../../packages/core/src/store/descriptor-pool.ts";
 import { isSameFile } from "../../../packages/core/src/store/file-identity.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import type { FileStat, OpenMode } from "../../../packages/core/src/store/ports.ts";
 import { textOf } from "./pooled-files.ts";
 
 /** Files with equal names and inodes on two devices, of which one at a time is mounted. */

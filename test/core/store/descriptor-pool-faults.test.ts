@@ -1,12 +1,11 @@
 /** The descriptor pool on failure, and whose it is. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { MemoryFileSystem, fileError } from "@branchlog/core/testing";
 import {
   DescriptorPool,
   descriptorPoolOf,
 } from "../../../packages/core/src/store/descriptor-pool.ts";
-import { fileError } from "../../../packages/core/src/store/memory-errors.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
 import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { pooledFiles } from "./pooled-files.ts";

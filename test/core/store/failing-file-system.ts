@@ -1,7 +1,6 @@
 /** A memory file system of which chosen calls fail. */
-import { fileError } from "../../../packages/core/src/store/memory-errors.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import type { FileSystemCall } from "../../../packages/core/src/store/memory-file-system.ts";
+import { MemoryFileSystem, fileError } from "@branchlog/core/testing";
+import type { FileSystemCall } from "@branchlog/core/testing";
 
 /** Calls that are chosen by number, from 1, fail with EIO; without hard links, so do those. */
 export function failingFileSystem(

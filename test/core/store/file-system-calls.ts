@@ -1,7 +1,7 @@
 /** Random sequences of file system calls, and the answers of an adapter in comparable form. */
 import { join } from "node:path";
 import * as fc from "fast-check";
-import type { FileSystem, OpenMode } from "../../../packages/core/src/store/ports.ts";
+import type { FileSystem, OpenMode } from "@branchlog/core/testing";
 
 /** A call; `file`, `to` and `fd` choose among few, so that calls meet. */
 export type Call =

@@ -1,14 +1,19 @@
 /** Random and seeded ids, and the UUIDv7 under both. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
+import { ManualClock, createSeededIds, idSourceContract } from "@branchlog/core/testing";
 import { randomIds } from "../../../packages/core/src/store/random-ids.ts";
-import { createSeededIds } from "../../../packages/core/src/store/seeded-ids.ts";
 import { createUuidV7, formatUuidV7 } from "../../../packages/core/src/store/uuid-v7.ts";
-import { idSourceContract } from "../../contracts/id-source.ts";
+import { itPasses } from "../../support/contract.ts";
 
-idSourceContract("the machine's randomness", () => randomIds);
-idSourceContract("a seed", () => createSeededIds(7, new ManualClock(1_700_000_000_000)));
+itPasses(
+  "the machine's randomness",
+  idSourceContract(() => randomIds),
+);
+itPasses(
+  "a seed",
+  idSourceContract(() => createSeededIds(7, new ManualClock(1_700_000_000_000))),
+);
 
 function timeOf(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 13).replace("-", ""), 16);

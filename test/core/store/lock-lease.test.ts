@@ -1,5 +1,6 @@
 /** The lease: when a lock is kept, for how long, and who gets it back. */
 import { describe, expect, it } from "vitest";
+import { MemoryLock } from "@branchlog/core/testing";
 import {
   leaseAfterAppends,
   leaseAfterAwaited,
@@ -7,7 +8,6 @@ import {
 } from "../../../packages/core/src/limits.ts";
 import { LockLease } from "../../../packages/core/src/store/lock-lease.ts";
 import type { LeaseUse } from "../../../packages/core/src/store/lock-lease.ts";
-import { MemoryLock } from "../../../packages/core/src/store/memory-lock.ts";
 
 /** Appends with a lease, at times of the caller's choice. */
 class Appender {

@@ -2,8 +2,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { acquire } from "@branchlog/core/testing";
 import { createLockfileLock } from "../../../packages/core/src/store/lockfile-lock.ts";
-import { acquire } from "../../contracts/file-lock.ts";
 import type { StallCommand } from "../../support/lock-process.ts";
 import { LockProcess } from "../../support/lock-process.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

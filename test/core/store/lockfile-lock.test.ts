@@ -10,12 +10,13 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { acquire, fileLockContract } from "@branchlog/core/testing";
 import {
   createLockfileLock,
   isHeldByAnother,
   lockfileLock,
 } from "../../../packages/core/src/store/lockfile-lock.ts";
-import { acquire, fileLockContract } from "../../contracts/file-lock.ts";
+import { itPasses } from "../../support/contract.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const quickLock = createLockfileLock({ staleMs: 2_000, updateMs: 1_000 });
@@ -31,15 +32,18 @@ function leaveBehind(path: string, ageMs: number): void {
   utimesSync(directoryOf(path), time, time);
 }
 
-fileLockContract("proper-lockfile", () => {
-  const root = temporaryDirectory();
-  const path = join(root, "a.jsonl");
-  const takeOver = (): void => {
-    rmdirSync(directoryOf(path));
-    mkdirSync(directoryOf(path));
-  };
-  return { lock: lockfileLock, path, otherPath: join(root, "b.jsonl"), takeOver };
-});
+itPasses(
+  "proper-lockfile",
+  fileLockContract(() => {
+    const root = temporaryDirectory();
+    const path = join(root, "a.jsonl");
+    const takeOver = (): void => {
+      rmdirSync(directoryOf(path));
+      mkdirSync(directoryOf(path));
+    };
+    return { lock: lockfileLock, path, otherPath: join(root, "b.jsonl"), takeOver };
+  }),
+);
 
 describe("the lock directory", () => {
   it("stands beside the log while the lock is held, and the log need not exist", () => {

@@ -2,10 +2,9 @@
 import { join, resolve } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fileError } from "../../../packages/core/src/store/memory-errors.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
+import { MemoryFileSystem, fileError, fileSystemContract } from "@branchlog/core/testing";
 import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
-import { fileSystemContract } from "../../contracts/file-system.ts";
+import { itPasses } from "../../support/contract.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { answers, arbitraryCalls } from "./file-system-calls.ts";
 
@@ -16,7 +15,7 @@ function memoryRoot(): { fs: MemoryFileSystem; root: string } {
   return { fs, root };
 }
 
-fileSystemContract("the memory", memoryRoot);
+itPasses("the memory as a file system", fileSystemContract(memoryRoot));
 
 describe("the memory file system", () => {
   it("answers every sequence of calls as the disk does", () => {

@@ -2,11 +2,15 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { fileSystemContract } from "@branchlog/core/testing";
 import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
-import { fileSystemContract } from "../../contracts/file-system.ts";
+import { itPasses } from "../../support/contract.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-fileSystemContract("the machine's", () => ({ fs: nodeFileSystem, root: temporaryDirectory() }));
+itPasses(
+  "the machine's file system",
+  fileSystemContract(() => ({ fs: nodeFileSystem, root: temporaryDirectory() })),
+);
 
 it("resolves symbolic links, so that two names of a directory are one", () => {
   const root = temporaryDirectory();

@@ -1,8 +1,8 @@
 /** Files in memory and a small descriptor pool over them. */
 import { resolve } from "node:path";
+import { MemoryFileSystem } from "@branchlog/core/testing";
 import { DescriptorPool } from "../../../packages/core/src/store/descriptor-pool.ts";
 import type { FileIdentity } from "../../../packages/core/src/store/file-identity.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
 
 /** The names of the files. */
 export const names = ["a", "b", "c", "d", "e", "f"] as const;

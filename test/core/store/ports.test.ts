@@ -1,10 +1,13 @@
 /** The ready-made sets of ports. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
-import { ManualClock } from "../../../packages/core/src/store/manual-clock.ts";
-import { nodePorts } from "../../../packages/core/src/store/node-ports.ts";
-import { createFile, textAt } from "../../contracts/file-system-setting.ts";
+import {
+  ManualClock,
+  createFile,
+  createMemoryPorts,
+  nodePorts,
+  textAt,
+} from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 it("of this machine work on its files", () => {

@@ -1,8 +1,7 @@
 /** Logs that are created from bytes that come one after the other: whole, or not there. */
 import { describe, expect, it } from "vitest";
-import { BranchlogError } from "../../../packages/core/src/errors.ts";
-import { MemoryFileSystem } from "../../../packages/core/src/store/memory-file-system.ts";
-import { createMemoryPorts } from "../../../packages/core/src/store/memory-ports.ts";
+import { BranchlogError } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { createStreamedLog } from "../../../packages/core/src/store/streamed-log.ts";
 
 const path = "/a/b/s.jsonl";

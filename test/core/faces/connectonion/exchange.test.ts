@@ -10,8 +10,7 @@ import {
   importConnectonion,
   openConnectonion,
 } from "@branchlog/core/connectonion";
-import { createMemoryPorts } from "../../../../packages/core/src/store/memory-ports.ts";
-import { MemoryFileSystem } from "../../../../packages/core/src/store/memory-file-system.ts";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { fixture } from "../../../cli/command-run.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { arbitraryData, textOf } from "./documents.ts";

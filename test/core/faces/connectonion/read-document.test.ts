@@ -1,6 +1,6 @@
 /** Reading documents: both shapes, what is odd, what is damaged, what is refused. */
 import { describe, expect, it } from "vitest";
-import { isBranchlogError } from "../../../../packages/core/src/errors.ts";
+import { isBranchlogError } from "@branchlog/core";
 import { readDocument } from "../../../../packages/core/src/faces/connectonion/read-document.ts";
 import { pythonWithYaml, runPython, withoutPython } from "../../../support/python-yaml.ts";
 import { fixtureText } from "./documents.ts";

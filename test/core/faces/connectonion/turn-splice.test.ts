@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@branchlog/streaming";
-import { isBranchlogError } from "../../../../packages/core/src/errors.ts";
+import { isBranchlogError } from "@branchlog/core";
 import { spliceTurn } from "../../../../packages/core/src/faces/connectonion/turn-splice.ts";
 import { pythonWithYaml, runPython, withoutPython } from "../../../support/python-yaml.ts";
 import { arbitraryData, arbitraryLayout, arbitraryTurn, fixtureText, textOf } from "./documents.ts";

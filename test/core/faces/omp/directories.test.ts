@@ -5,11 +5,11 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  SessionManager,
   getAgentDir,
   getBlobsDir,
   getDefaultSessionDir,
-  SessionManager,
-} from "../../../../packages/core/src/faces/omp/index.ts";
+} from "@branchlog/core/omp";
 import { sessionDirectoryNames } from "../../../../packages/core/src/faces/omp/session-directory-names.ts";
 import { useAgentHome } from "../pi/agent-home.ts";
 import { answer, say } from "./managers.ts";

@@ -1,7 +1,7 @@
 /** The fixtures of omp through its manager, and through the functions over arrays. */
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { buildSessionContext } from "../../../../packages/core/src/faces/omp/index.ts";
+import { buildSessionContext } from "@branchlog/core/omp";
 import { managersWith } from "../../../../packages/core/src/faces/omp/session-manager.ts";
 import { fixtureNames, readFixture } from "../../projections/fixture-session.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";

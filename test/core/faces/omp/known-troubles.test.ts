@@ -6,8 +6,8 @@ import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { SessionManager } from "../../../../packages/core/src/faces/omp/index.ts";
-import { live } from "../../../../packages/core/src/index.ts";
+import { live } from "@branchlog/core";
+import { SessionManager } from "@branchlog/core/omp";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { answer, say } from "./managers.ts";
 

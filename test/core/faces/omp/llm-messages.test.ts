@@ -2,8 +2,8 @@
 import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { convertToLlm, SessionManager } from "../../../../packages/core/src/faces/omp/index.ts";
-import type { AgentMessage } from "../../../../packages/core/src/faces/omp/index.ts";
+import { SessionManager, convertToLlm } from "@branchlog/core/omp";
+import type { AgentMessage } from "@branchlog/core/omp";
 
 const fixture = fileURLToPath(new URL("../../../../fixtures/omp-jan.jsonl", import.meta.url));
 

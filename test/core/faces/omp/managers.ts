@@ -1,9 +1,7 @@
 /** Session managers of omp with a clock that stands still and seeded ids. */
+import type { ManagerFactory, SessionManager } from "@branchlog/core/omp";
+import { MemoryFileSystem, MemoryLock } from "@branchlog/core/testing";
 import { managersWith } from "../../../../packages/core/src/faces/omp/session-manager.ts";
-import type { SessionManager } from "../../../../packages/core/src/faces/omp/session-manager.ts";
-import type { ManagerFactory } from "../../../../packages/core/src/faces/omp/manager-factory.ts";
-import { MemoryFileSystem } from "../../../../packages/core/src/store/memory-file-system.ts";
-import { MemoryLock } from "../../../../packages/core/src/store/memory-lock.ts";
 import { reproducible } from "../../../support/reproducible-ports.ts";
 import { assistantMessage, userMessage } from "../../projections/sample-entries.ts";
 

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { findMostRecentSession } from "../../../../packages/core/src/faces/omp/index.ts";
+import { findMostRecentSession } from "@branchlog/core/omp";
 import { encodeTitleSlot } from "../../../../packages/core/src/dialects/title-slot.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { header, startTime, user, writeLines } from "../../catalog/session-lines.ts";

@@ -3,10 +3,9 @@ import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { getAgentDir, getDefaultSessionDir } from "@branchlog/core/pi";
 import {
   defaultSessionDirPath,
-  getAgentDir,
-  getDefaultSessionDir,
   isDefaultSessionDir,
   resolveSessionDir,
   sessionsRoot,

@@ -2,8 +2,8 @@
 import { mkdirSync, rmSync, symlinkSync, utimesSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { SessionInfo } from "@branchlog/core/pi";
 import { listAllSessions } from "../../../../packages/core/src/faces/pi/session-directory.ts";
-import type { SessionInfo } from "../../../../packages/core/src/faces/pi/session-info.ts";
 import { header, startMs, user, writeLines } from "../../catalog/session-lines.ts";
 import { useAgentHome } from "./agent-home.ts";
 

@@ -2,8 +2,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
-import { buildSessionContext } from "../../../../packages/core/src/faces/pi/index.ts";
-import type { SessionManager } from "../../../../packages/core/src/faces/pi/index.ts";
+import { buildSessionContext } from "@branchlog/core/pi";
+import type { SessionManager } from "@branchlog/core/pi";
 import { managersWith } from "../../../../packages/core/src/faces/pi/session-manager.ts";
 import { user } from "../../projections/sample-entries.ts";
 import { answer, directory, inMemory, inMemoryFiles, say } from "./managers.ts";

@@ -6,8 +6,8 @@ import {
   buildSessionProjection,
   getLatestCompactionEntry,
   sessionEntryToContextMessages,
-} from "../../../../packages/core/src/faces/pi/index.ts";
-import type { SessionEntry } from "../../../../packages/core/src/faces/pi/index.ts";
+} from "@branchlog/core/pi";
+import type { SessionEntry } from "@branchlog/core/pi";
 import {
   assistant,
   assistantMessage,

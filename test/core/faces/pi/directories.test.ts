@@ -2,11 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import {
-  SessionManager,
-  getDefaultSessionDir,
-} from "../../../../packages/core/src/faces/pi/index.ts";
-import type { ReadonlySessionManager } from "../../../../packages/core/src/faces/pi/index.ts";
+import { SessionManager, getDefaultSessionDir } from "@branchlog/core/pi";
+import type { ReadonlySessionManager } from "@branchlog/core/pi";
 import { useAgentHome } from "./agent-home.ts";
 import { say } from "./managers.ts";
 

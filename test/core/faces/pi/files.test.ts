@@ -12,11 +12,8 @@ import {
 } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  SessionManager,
-  loadEntriesFromFile,
-} from "../../../../packages/core/src/faces/pi/index.ts";
-import { fileError } from "../../../../packages/core/src/store/memory-errors.ts";
+import { SessionManager, loadEntriesFromFile } from "@branchlog/core/pi";
+import { fileError } from "@branchlog/core/testing";
 import { fixtureNames } from "../../projections/fixture-session.ts";
 import { usageOf, user } from "../../projections/sample-entries.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";

@@ -1,9 +1,9 @@
 /** Every fixture through a session manager: the contexts, labels and names that pi's files must give. */
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { buildSessionContext } from "../../../../packages/core/src/faces/pi/index.ts";
+import { buildSessionContext } from "@branchlog/core/pi";
+import type { SessionManager } from "@branchlog/core/pi";
 import { engineOf, managersWith } from "../../../../packages/core/src/faces/pi/session-manager.ts";
-import type { SessionManager } from "../../../../packages/core/src/faces/pi/session-manager.ts";
 import { fixtureNames, readFixture } from "../../projections/fixture-session.ts";
 import type { ExpectedContext } from "../../projections/fixture-session.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";

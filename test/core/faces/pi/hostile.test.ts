@@ -1,10 +1,7 @@
 /** Trees that no agent should write: every question about them has an end and an answer. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type {
-  SessionEntry,
-  SessionTreeNode,
-} from "../../../../packages/core/src/faces/pi/index.ts";
+import type { SessionEntry, SessionTreeNode } from "@branchlog/core/pi";
 import { stored, textsOf, user } from "../../projections/sample-entries.ts";
 import { idsOf, inMemory, say } from "./managers.ts";
 

@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { SessionManager } from "../../../../packages/core/src/faces/pi/index.ts";
-import type { FileEntry } from "../../../../packages/core/src/faces/pi/index.ts";
+import { SessionManager } from "@branchlog/core/pi";
+import type { FileEntry } from "@branchlog/core/pi";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { compaction, stored, textsOf, user } from "../../projections/sample-entries.ts";
 import { answer, idsOf, inMemory, inMemoryFiles, say } from "./managers.ts";

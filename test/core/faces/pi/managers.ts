@@ -1,10 +1,7 @@
 /** Session managers with a clock that stands still and seeded ids, in files or on a file system in memory. */
+import type { ManagerFactory, SessionEntry, SessionManager } from "@branchlog/core/pi";
+import { MemoryFileSystem, MemoryLock } from "@branchlog/core/testing";
 import { managersWith } from "../../../../packages/core/src/faces/pi/session-manager.ts";
-import type { SessionManager } from "../../../../packages/core/src/faces/pi/session-manager.ts";
-import type { ManagerFactory } from "../../../../packages/core/src/faces/pi/manager-factory.ts";
-import type { SessionEntry } from "../../../../packages/core/src/entries/entry-types.ts";
-import { MemoryFileSystem } from "../../../../packages/core/src/store/memory-file-system.ts";
-import { MemoryLock } from "../../../../packages/core/src/store/memory-lock.ts";
 import { reproducible } from "../../../support/reproducible-ports.ts";
 import { assistantMessage, userMessage } from "../../projections/sample-entries.ts";
 

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { SessionManager } from "../../../../packages/core/src/faces/pi/index.ts";
+import { SessionManager } from "@branchlog/core/pi";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { answer, idsOf, say } from "./managers.ts";
 

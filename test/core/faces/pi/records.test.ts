@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
   CURRENT_SESSION_VERSION,
+  SessionManager,
   buildSessionContext,
   migrateSessionEntries,
   parseSessionEntries,
-  SessionManager,
-} from "../../../../packages/core/src/faces/pi/index.ts";
-import type { FileEntry, SessionEntry } from "../../../../packages/core/src/faces/pi/index.ts";
+} from "@branchlog/core/pi";
+import type { FileEntry, SessionEntry } from "@branchlog/core/pi";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 function fixture(name: string): { path: string; text: string } {

@@ -11,9 +11,9 @@ import {
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { SessionInfo } from "@branchlog/core/pi";
 import { headerScanBytesMax } from "../../../../packages/core/src/catalog/limits.ts";
 import { listSessions } from "../../../../packages/core/src/faces/pi/session-directory.ts";
-import type { SessionInfo } from "../../../../packages/core/src/faces/pi/session-info.ts";
 import {
   assistant,
   entry,

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AgentMessage } from "../../../../packages/core/src/entries/message-types.ts";
-import { SessionManager } from "../../../../packages/core/src/faces/pi/index.ts";
+import { SessionManager } from "@branchlog/core/pi";
+import type { AgentMessage } from "@branchlog/core/pi";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { textsOf } from "../../projections/sample-entries.ts";
 import { answer, directory, inMemory, inMemoryFiles, linesIn, say } from "./managers.ts";

@@ -1,9 +1,71 @@
-/** Calls that every file system adapter must refuse, and how. */
+/** How every file system adapter must refuse: with errors as Node throws them, changing nothing. */
+import { deepEqual, equal, match, ok, rejects, throws } from "node:assert/strict";
 import { join } from "node:path";
+import type { Contract } from "./contract.ts";
+import { createFile, textAt } from "./file-system-setting.ts";
 import type { FileSystemSetting } from "./file-system-setting.ts";
 
+/** The part of the suite about refusals. */
+export function fileSystemRefusals(setUp: () => FileSystemSetting): Contract {
+  const refused: Record<string, () => void> = {};
+  for (const failure of failures) {
+    refused[`fails ${failure.name}, and changes nothing`] = () => checkFailure(setUp(), failure);
+  }
+  return {
+    ...refused,
+    "says the path, and for two paths both, in its errors"() {
+      const { fs, root } = setUp();
+      const [from, to] = [join(root, "from"), join(root, "to")];
+      throws(() => fs.openSync(from, "read"), { path: from });
+      throws(() => fs.renameSync(from, to), { path: from, dest: to });
+      throws(() => fs.linkSync(from, to), { path: from, dest: to });
+    },
+
+    "says null of what does not exist, also in a missing directory or below a file"() {
+      const setting = setUp();
+      const { fs, root } = setting;
+      createFile(setting, join(root, "file"), "a");
+      equal(fs.statSync(join(root, "missing")), null);
+      equal(fs.statSync(join(root, "missing", "too")), null);
+      equal(fs.statSync(join(root, "file", "below")), null);
+    },
+
+    async "refuses a descriptor that is closed"() {
+      const setting = setUp();
+      createFile(setting, join(setting.root, "a"), "a");
+      const { fs } = setting;
+      const fd = fs.openSync(join(setting.root, "a"), "append");
+      fs.closeSync(fd);
+      const byte = Buffer.alloc(1);
+      throws(() => fs.closeSync(fd), { code: "EBADF" });
+      throws(() => fs.fstatSync(fd), { code: "EBADF" });
+      throws(() => fs.readSync(fd, byte, 0, 1, 0), { code: "EBADF" });
+      throws(() => fs.writeSync(fd, byte, 0, 1), { code: "EBADF" });
+      throws(() => fs.fdatasyncSync(fd), { code: "EBADF" });
+      await rejects(fs.read(fd, byte, 0, 1, 0), { code: "EBADF" });
+      await rejects(fs.fdatasync(fd), { code: "EBADF" });
+    },
+  };
+}
+
+function checkFailure(setting: FileSystemSetting, { code, syscall, act }: Failure): void {
+  createFile(setting, join(setting.root, "file"), "content");
+  setting.fs.makeDirectorySync(join(setting.root, "directory", "inner"));
+  throws(
+    () => act(setting),
+    (error: NodeJS.ErrnoException) => {
+      match(error.code ?? "", typeof code === "string" ? new RegExp(`^${code}$`) : code);
+      ok(error.syscall?.includes(syscall));
+      equal(typeof error.errno, "number");
+      return true;
+    },
+  );
+  equal(textAt(setting, join(setting.root, "file")), "content");
+  deepEqual(setting.fs.listSync(join(setting.root, "directory")), ["inner"]);
+}
+
 /** A call that must fail. */
-export interface Failure {
+interface Failure {
   readonly name: string;
   /** Some differ between operating systems. */
   readonly code: string | RegExp;
@@ -12,7 +74,7 @@ export interface Failure {
 }
 
 /** The calls. In each case the root holds the file `file` and the directory `directory/inner`. */
-export const failures: readonly Failure[] = [
+const failures: readonly Failure[] = [
   {
     name: "opening a missing file to read",
     code: "ENOENT",

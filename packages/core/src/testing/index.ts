@@ -1,0 +1,50 @@
+/**
+ * What tests of programs that use Branchlog need: sessions in memory with time, ids and failures
+ * under control, builders for entries, and the suites that an adapter of a port has to pass. In
+ * reading order.
+ */
+export { createMemoryPorts } from "../store/memory-ports.ts";
+export { nodePorts } from "../store/node-ports.ts";
+export type {
+  Clock,
+  FileLock,
+  FileStat,
+  FileSystem,
+  HeldLock,
+  IdSource,
+  OpenMode,
+  Ports,
+} from "../store/ports.ts";
+export { MemoryFileSystem } from "../store/memory-file-system.ts";
+export type { FileSystemCall, FileSystemHook } from "../store/memory-file-system.ts";
+export { fileError } from "../store/memory-errors.ts";
+export type { FileErrorCode } from "../store/memory-errors.ts";
+export { MemoryLock } from "../store/memory-lock.ts";
+export { MemoryHints } from "../store/memory-hints.ts";
+export { ManualClock } from "../store/manual-clock.ts";
+export { createSeededIds } from "../store/seeded-ids.ts";
+export {
+  assistantEntry,
+  assistantMessage,
+  compactionEntry,
+  contextEditEntry,
+  jsonLines,
+  messageEntry,
+  sampleHeader,
+  sampleTime,
+  sampleTimeMs,
+  storedEntry,
+  usageOf,
+  userDraft,
+  userEntry,
+  userMessage,
+} from "./builders.ts";
+export type { Contract } from "./contract.ts";
+export { clockContract } from "./clock-contract.ts";
+export type { ClockSetting } from "./clock-contract.ts";
+export { acquire, fileLockContract } from "./file-lock-contract.ts";
+export type { FileLockSetting } from "./file-lock-contract.ts";
+export { fileSystemContract } from "./file-system-contract.ts";
+export { createFile, textAt } from "./file-system-setting.ts";
+export type { FileSystemSetting } from "./file-system-setting.ts";
+export { idSourceContract } from "./id-source-contract.ts";
