@@ -30,7 +30,7 @@ export const stages = {
     ],
     tests: [
       tests("core/session", "{append,cut-off-record,fixtures,leaf,migration,open}"),
-      tests("core/session", "{durability,reading,recovery,rewrites,model}"),
+      tests("core/session", "{durability,log-state,reading,recovery,rewrites,model}"),
       tests("core/checkpoint", "checkpoints"),
       tests("faults", "{failed-openings,recovery,replacements,rewrites-while-reading}"),
       tests("faults", "{crash-model,unreadable-records}"),
@@ -53,7 +53,7 @@ export const stages = {
   },
   checksums: {
     mutate: [core("checkpoint", "*sum*")],
-    tests: [tests("core/checkpoint", "record-sums")],
+    tests: [tests("core/checkpoint", "{compared-sums,record-sums,saved-sums}")],
   },
   "index-table": {
     mutate: [core("index-table")],

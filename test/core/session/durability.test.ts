@@ -347,6 +347,27 @@ describe("a sync that fails", () => {
     expect(world.lines).toEqual([...before, "", before.at(-1)]);
   });
 
+  it("writes again what the log still shows, and nothing that is something else now", async () => {
+    for (const change of ["cut", "changed"]) {
+      const world = new World();
+      const session = await world.create("disk");
+      world.failures = 1;
+      await Promise.allSettled([
+        session.append(say("1"), { id: "one" }),
+        session.append(say("2".repeat(200_000)), { id: "two" }),
+      ]);
+      const before = world.memory.readFileSync(path).toString();
+      const cut = before.slice(0, before.lastIndexOf('{"type"'));
+      const changed = before.replace('"id":"one"', '"id":"own"');
+      world.memory.writeFileSync(path, Buffer.from(change === "cut" ? cut : changed));
+      const appendedAgain = change === "cut" ? ["one"] : ["two"];
+      expect(await session.recover()).toEqual({ isRestored: false, appendedAgain });
+      const after = world.memory.readFileSync(path).toString();
+      expect(after.startsWith(change === "cut" ? cut : changed)).toBe(true);
+      expect(after.match(/"id":"one"/g) ?? []).toHaveLength(change === "cut" ? 2 : 0);
+    }
+  });
+
   it("stays in doubt when what is appended again is disturbed", async () => {
     const world = new World();
     const session = await world.create("disk");

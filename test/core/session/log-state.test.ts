@@ -1,0 +1,86 @@
+/** What is known of a log that ends within a line: what counts, what is saved, what is read again. */
+import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
+import {
+  MemoryFileSystem,
+  createMemoryPorts,
+  jsonLines,
+  sampleHeader,
+} from "@branchlog/core/testing";
+import { userEntry } from "@branchlog/core/testing";
+import { Engine } from "../../../packages/core/src/session/engine.ts";
+
+const path = "/s.jsonl";
+const whole = jsonLines(sampleHeader(), userEntry("a", null, "one"));
+const second = JSON.stringify(userEntry("b", "a", "two"));
+const third = jsonLines(userEntry("c", "b", "three"));
+
+function openedLog(text: string, lineBytesMax = 1024 * 1024) {
+  const fs = new MemoryFileSystem();
+  fs.writeFileSync(path, Buffer.from(text));
+  const engine = Engine.openSync(path, { ports: createMemoryPorts({ fs }), lineBytesMax });
+  /** Adds to the log as another program does, and reads on. */
+  const grow = (more: string): void => {
+    fs.writeFileSync(path, Buffer.concat([fs.readFileSync(path), Buffer.from(more)]));
+    engine.refreshSync();
+  };
+  const ids = (): string[] =>
+    Array.from({ length: engine.index.count }, (_, row) => engine.index.idOf(row));
+  return { engine, grow, ids, fs };
+}
+
+describe("a log that ends within a line", () => {
+  it("is saved only as far as it ends in a newline", () => {
+    const { engine, grow } = openedLog(whole);
+    expect(engine.log.state.save()).toMatchObject({ end: whole.length });
+    grow('{"type":"mess');
+    expect(engine.log.state.save()).toBeNull();
+    grow("age\n");
+    const damaged = `${whole}{"type":"message\n`;
+    expect(engine.log.state.save()).toMatchObject({ end: damaged.length });
+    grow(second);
+    expect([engine.log.state.pendingRow, engine.log.state.save()]).toEqual([1, null]);
+    grow("\n");
+    expect(engine.log.state.save()).toMatchObject({ end: damaged.length + second.length + 1 });
+  });
+
+  it.each([1024 * 1024, 64])("goes on when the line is ended (lineBytesMax %d)", (lineBytesMax) => {
+    const { engine, grow, ids } = openedLog(`${whole}${second}`, lineBytesMax);
+    const { generation, state } = engine.log;
+    grow(`\n${third}`);
+    expect(ids()).toEqual(["a", "b", "c"]);
+    expect([engine.log.state, engine.log.generation]).toEqual([state, generation]);
+    expect([state.isBroken, state.revision, state.pendingRow]).toEqual([false, 3, -1]);
+  });
+
+  it("does not count a line that is whole but for its newline, entry or not", () => {
+    for (const rest of [second, '{"x":1}', "[1]"]) {
+      const { engine, grow } = openedLog(`${whole}${rest}`);
+      expect([rest, engine.log.state.revision]).toEqual([rest, 1]);
+      grow("\n");
+      expect([rest, engine.log.state.revision]).toEqual([rest, rest === second ? 2 : 1]);
+    }
+  });
+
+  it("drops what looked whole and then went on", () => {
+    for (const more of [" and more", " and more\n", `"}\n${third}`]) {
+      const { engine, grow, ids } = openedLog(`${whole}${second}`);
+      grow(more);
+      expect([more, ids()]).toEqual([more, more.includes("c") ? ["a", "c"] : ["a"]]);
+      const { state } = engine.log;
+      expect(state.isBroken).toBe(false);
+      grow(more.endsWith("\n") ? "" : "\n");
+      expect(engine.log.state.save()).not.toBeNull();
+    }
+  });
+
+  it("keeps what was pending when nothing but a space comes after it", async () => {
+    const { grow, ids, fs } = openedLog(`${whole}${second}`);
+    grow(" ");
+    expect(ids()).toEqual(["a", "b"]);
+    grow("\n");
+    expect(ids()).toEqual(["a", "b"]);
+    const anew = await openSession(path, { ports: createMemoryPorts({ fs }) });
+    expect([anew.leaf, anew.revision]).toEqual(["b", 2]);
+  });
+});
