@@ -44,7 +44,8 @@ async function run(code: string): Promise<string> {
   return stdout;
 }
 
-const documents = ["README.md", "packages/streaming/README.md"];
+const packages = ["streaming", "maintenance", "transfer", "connectonion"];
+const documents = ["README.md", ...packages.map((name) => `packages/${name}/README.md`)];
 
 describe("the README", () => {
   const { text } = readDocument("README.md");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { memorySession } from "@branchlog/core";
 import type { EntryDraft } from "@branchlog/core";
-import { createConnectonion } from "@branchlog/core/connectonion";
+import { createConnectonion } from "@branchlog/connectonion";
 import { SessionManager as OmpSessionManager } from "@branchlog/core/omp";
 import { SessionManager } from "@branchlog/core/pi";
 import { lines } from "@branchlog/streaming";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSession, isBranchlogError, isKnownEntry, memorySession } from "@branchlog/core";
 import type { EntryDraft, ErrorCode } from "@branchlog/core";
-import { createConnectonion } from "@branchlog/core/connectonion";
+import { createConnectonion } from "@branchlog/connectonion";
 import { SessionManager as OmpSessionManager } from "@branchlog/core/omp";
 import { SessionManager } from "@branchlog/core/pi";
 import { follow$, followFile, records } from "@branchlog/streaming";

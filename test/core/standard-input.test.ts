@@ -36,7 +36,9 @@ describe.runIf(process.platform === "linux")("standard input can be waited for",
     "core/dist/index.js",
     "core/dist/faces/pi/index.js",
     "core/dist/faces/omp/index.js",
-    "core/dist/faces/connectonion/index.js",
+    "connectonion/dist/index.js",
+    "maintenance/dist/index.js",
+    "transfer/dist/index.js",
     "streaming/dist/index.js",
   ])("after an import of %s", (module) => {
     expect(canWaitAfter(built(module))).toBe(true);

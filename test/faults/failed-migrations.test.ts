@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { migrateSession } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
+import { migrateSession } from "@branchlog/maintenance";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
 import { appendSync } from "../support/engine-appends.ts";

@@ -7,10 +7,11 @@ import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { applyRepair, deleteSession, openSession, planRepair } from "@branchlog/core";
-import { openConnectonion } from "@branchlog/core/connectonion";
+import { openSession } from "@branchlog/core";
+import { openConnectonion } from "@branchlog/connectonion";
 import { SessionManager as OmpSessionManager } from "@branchlog/core/omp";
 import { SessionManager } from "@branchlog/core/pi";
+import { applyRepair, deleteSession, planRepair } from "@branchlog/maintenance";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { typedError } from "../support/typed-errors.ts";
 

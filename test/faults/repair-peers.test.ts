@@ -3,8 +3,9 @@
  * it has open: the repair is refused, or every line of it is there; none is torn, and none gone.
  */
 import { describe, expect, it } from "vitest";
-import { applyRepair, isBranchlogError, planRepair } from "@branchlog/core";
+import { isBranchlogError } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { applyRepair, planRepair } from "@branchlog/maintenance";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";

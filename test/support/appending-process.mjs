@@ -1,7 +1,7 @@
 // Appends until it is told how much or killed; each acknowledgement is a line on stdout.
 // Usage: node appending-process.mjs FILE NAME COUNT BATCH
 import { writeSync } from "node:fs";
-import { openSession } from "../../packages/core/dist/index.js";
+import { openSession } from "@branchlog/core";
 
 const [path, name, count, batch] = process.argv.slice(2);
 const session = await openSession(path);

@@ -1,5 +1,5 @@
 // Converts a session for omp and tells what that took. Usage: node … FILE TARGET
-import { convertSession } from "../../packages/core/dist/index.js";
+import { convertSession } from "@branchlog/transfer";
 
 const { entries } = await convertSession(process.argv[2], { to: "omp", target: process.argv[3] });
 process.stdout.write(JSON.stringify({ entries, maxRssKb: process.resourceUsage().maxRSS }));

@@ -1,7 +1,7 @@
 // Goes over a session in every way that reads many entries, and tells what that took.
 // Usage: node huge-entry-process.mjs FILE [LINE_BYTES_MAX]
-import { openSession } from "../../packages/core/dist/index.js";
-import { SessionManager } from "../../packages/core/dist/faces/pi/index.js";
+import { openSession } from "@branchlog/core";
+import { SessionManager } from "@branchlog/core/pi";
 
 const [path, lineBytesMax] = process.argv.slice(2);
 const options = lineBytesMax === undefined ? {} : { lineBytesMax: Number(lineBytesMax) };

@@ -2,8 +2,8 @@
 // Usage: node --expose-gc lifetimes-process.mjs MODE FILE [CYCLES]
 import { copyFileSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
-import { SessionManager } from "../../packages/core/dist/faces/pi/index.js";
-import { openSession } from "../../packages/core/dist/index.js";
+import { SessionManager } from "@branchlog/core/pi";
+import { openSession } from "@branchlog/core";
 
 const [mode, path, cycles] = process.argv.slice(2);
 const say = (facts) => writeSync(1, `${JSON.stringify(facts)}\n`);

@@ -1,5 +1,5 @@
 // Opens a session, builds its context, and tells what that took. Usage: node … FILE
-import { openSession } from "../../packages/core/dist/index.js";
+import { openSession } from "@branchlog/core";
 
 const session = await openSession(process.argv[2], { access: "read" });
 const { messages } = await session.context();

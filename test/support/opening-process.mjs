@@ -1,5 +1,5 @@
 // Opens a log, as a session or with a manager, and ends: argv is path, face. Closes nothing.
-import { openSession } from "../../packages/core/dist/index.js";
+import { openSession } from "@branchlog/core";
 import { managersWith } from "../../packages/core/dist/faces/pi/session-manager.js";
 
 const [path, face] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 // Pulls entries slowly while another session appends many of them, then takes the rest; tells what
 // memory was held at most meanwhile. Usage: node --expose-gc … FILE BATCHES ENTRIES BYTES HOW
 // HOW: drops what it gets, or keeps it.
-import { openSession } from "../../packages/core/dist/index.js";
+import { openSession } from "@branchlog/core";
 
 const [path, ...numbers] = process.argv.slice(2);
 const [batches, entries, bytes] = numbers.slice(0, 3).map(Number);

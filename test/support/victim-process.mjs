@@ -2,7 +2,7 @@
 // Usage: node victim-process.mjs OPTIONS, a JSON object as in victims.ts.
 import { appendFileSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { openSession } from "../../packages/core/dist/index.js";
+import { openSession } from "@branchlog/core";
 import { createLockfileLock } from "../../packages/core/dist/store/lockfile-lock.js";
 import { nodeFileSystem } from "../../packages/core/dist/store/node-file-system.js";
 

@@ -1,7 +1,7 @@
 // Opens a session, says so, and appends one entry once its standard input ends; then says its id.
 // Usage: node waiting-process.mjs FILE NAME LOCK_WAIT_MS
 import { writeSync } from "node:fs";
-import { openSession } from "../../packages/core/dist/index.js";
+import { openSession } from "@branchlog/core";
 
 const [path, name, lockWaitMs] = process.argv.slice(2);
 const session = await openSession(path, { lockWaitMs: Number(lockWaitMs) });

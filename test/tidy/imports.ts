@@ -11,7 +11,16 @@ import type { Problem, SourceFile } from "./source-file.ts";
 const packagesBelow: Readonly<Record<string, readonly string[]>> = {
   streaming: [],
   core: ["@branchlog/streaming"],
-  cli: ["@branchlog/core", "@branchlog/streaming"],
+  maintenance: ["@branchlog/core", "@branchlog/streaming"],
+  transfer: ["@branchlog/core", "@branchlog/streaming"],
+  connectonion: ["@branchlog/core", "@branchlog/streaming"],
+  cli: [
+    "@branchlog/connectonion",
+    "@branchlog/core",
+    "@branchlog/maintenance",
+    "@branchlog/streaming",
+    "@branchlog/transfer",
+  ],
   bench: ["@branchlog/core", "@branchlog/streaming"],
 };
 
@@ -26,10 +35,10 @@ const coreFloors: readonly (readonly string[])[] = [
   ["projections"],
   ["checkpoint"],
   ["session"],
-  ["catalog", "copies", "export", "import", "live", "removal", "repair"],
+  ["catalog", "copies", "live"],
   ["open"],
   ["faces", "directories", "testing"],
-  ["index"],
+  ["index", "internal"],
 ];
 
 /** One import, or re-export, of a module. */

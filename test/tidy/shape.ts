@@ -1,17 +1,7 @@
-/** Checks of the outer form of source files: sizes, names, the comment at the top, banned words. */
-import ts from "typescript";
-import { problemAt, visitNodes } from "./source-file.ts";
+/** Checks of the outer form of source files: columns, names, the comment at the top, banned words. */
 import type { Problem, SourceFile } from "./source-file.ts";
 
-const fileLinesMax = 300;
 const lineColumnsMax = 100;
-const functionLinesMax = 70;
-
-/** Files with more than 300 lines. */
-export function longFiles(file: SourceFile): Problem[] {
-  const lines = file.text.replace(/\n$/, "").split("\n").length;
-  return lines > fileLinesMax ? [`${file.path}:1: ${lines} lines, at most ${fileLinesMax}`] : [];
-}
 
 /** Lines with more than 100 columns. */
 export function wideLines(file: SourceFile): Problem[] {
@@ -20,22 +10,6 @@ export function wideLines(file: SourceFile): Problem[] {
     const what = `${columns} columns, at most ${lineColumnsMax}`;
     return columns > lineColumnsMax ? [`${file.path}:${index + 1}: ${what}`] : [];
   });
-}
-
-/** Functions and methods with more than 70 lines. */
-export function longFunctions(file: SourceFile): Problem[] {
-  const problems: Problem[] = [];
-  visitNodes(file, (node) => {
-    if (!ts.isFunctionLike(node) || !("body" in node) || node.body === undefined) return;
-    const first = file.tree.getLineAndCharacterOfPosition(node.getStart(file.tree)).line;
-    const last = file.tree.getLineAndCharacterOfPosition(node.getEnd()).line;
-    const lines = last - first + 1;
-    if (lines <= functionLinesMax) return;
-    problems.push(
-      problemAt(file, node, `a function of ${lines} lines, at most ${functionLinesMax}`),
-    );
-  });
-  return problems;
 }
 
 /** Files that do not open with a comment on what they are. */

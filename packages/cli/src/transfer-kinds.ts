@@ -2,20 +2,17 @@
  * What can be imported and exported, and by which function: the one place where a format is added
  * to `branchlog import` and `branchlog export`.
  */
+import { openSession } from "@branchlog/core";
+import type { SourceKind } from "@branchlog/core";
+import { exportConnectonion, importConnectonion, isConnectonion } from "@branchlog/connectonion";
 import {
   exportLinear,
   exportMarkdown,
   importSession,
   linearPieces,
   markdownPieces,
-  openSession,
-} from "@branchlog/core";
-import type { ExportOptions, ExportReport, SourceKind } from "@branchlog/core";
-import {
-  exportConnectonion,
-  importConnectonion,
-  isConnectonion,
-} from "@branchlog/core/connectonion";
+} from "@branchlog/transfer";
+import type { ExportOptions, ExportReport } from "@branchlog/transfer";
 import type { DataForm } from "./output.ts";
 import type { Style } from "./style.ts";
 import { oneLine } from "./text/clean-text.ts";

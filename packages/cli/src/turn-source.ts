@@ -38,7 +38,7 @@ export async function openTurns(
   options: ReadingOptions,
 ): Promise<TurnSource> {
   // Loaded on demand: a parser of YAML would make every other command start later.
-  const { isConnectonion, openConnectonion } = await import("@branchlog/core/connectonion");
+  const { isConnectonion, openConnectonion } = await import("@branchlog/connectonion");
   if (!isConnectonion(path)) return turnsOfLog(path, io, options);
   const session = await openConnectonion(path);
   const { turns, totals, diagnostics } = session;

@@ -17,14 +17,8 @@ export { sessionGroups } from "./directories/session-groups.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./directories/session-groups.ts";
 export type { ListedAgent } from "./directories/agent-file.ts";
 export { resolveSession } from "./directories/resolve-session.ts";
-export { deleteSession } from "./removal/delete-session.ts";
-export type { DeleteOptions, DeleteResult } from "./removal/delete-session.ts";
 export { forkSession } from "./copies/fork-session.ts";
 export type { ForkOptions, ForkResult } from "./copies/fork-session.ts";
-export { migrateSession } from "./copies/migrate-session.ts";
-export type { MigrateOptions, MigrationResult } from "./copies/migrate-session.ts";
-export { convertSession } from "./copies/convert-session.ts";
-export type { ConversionResult, ConvertOptions } from "./copies/convert-session.ts";
 export type { ConversionTarget } from "./dialects/convert-entry.ts";
 export { searchSessions } from "./catalog/session-search.ts";
 export type { SearchHit, SearchOptions } from "./catalog/session-search.ts";
@@ -63,39 +57,7 @@ export type { VerifyReport } from "./session/verify.ts";
 export type { UnknownType } from "./index-table/unknown-types.ts";
 export type { EntryPlace } from "./index-table/entry-place.ts";
 export type { Envelope, KindCount, TreeView } from "./projections/tree.ts";
-export { applyRepair } from "./repair/apply-repair.ts";
-export type { ApplyOptions, RepairResult } from "./repair/apply-repair.ts";
-export { planRepair } from "./repair/plan-repair.ts";
-export type { PlanOptions } from "./repair/plan-repair.ts";
-export { isSound } from "./repair/repair-plan.ts";
-export type {
-  HeaderSource,
-  HeaderStep,
-  KeepStep,
-  OrphanedEntry,
-  RecoverStep,
-  RemainingDamage,
-  RepairChange,
-  RepairPlan,
-  RepairStep,
-  SetAsideReason,
-  SetAsideStep,
-  StandInStep,
-  TerminateStep,
-} from "./repair/repair-plan.ts";
-export { salvagedBytes } from "./repair/salvage-lines.ts";
-export type { SalvageLine } from "./repair/salvage-lines.ts";
-export { importSession } from "./import/import-session.ts";
-export type { ImportOptions, ImportProgress, ImportReport } from "./import/import-session.ts";
-export type { ImportDiagnostic, SkipReason } from "./import/line-tally.ts";
 export type { SourceKind } from "./dialects/foreign-record.ts";
-export {
-  exportLinear,
-  exportMarkdown,
-  linearPieces,
-  markdownPieces,
-} from "./export/export-session.ts";
-export type { ExportOptions, ExportReport, LinearReport } from "./export/export-session.ts";
 export type { PathContext, SessionContext } from "./projections/context.ts";
 export type { Label, Labels } from "./projections/labels.ts";
 export type { DialectName } from "./dialects/dialect.ts";

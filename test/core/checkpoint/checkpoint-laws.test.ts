@@ -24,7 +24,7 @@ import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { verifyLog } from "../../../packages/core/src/session/verify.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";
-import { damagedSession } from "../repair/damaged-session.ts";
+import { damagedSession } from "../../maintenance/repair/damaged-session.ts";
 import { factsOf, openedFacts } from "./session-facts.ts";
 
 const always: OpenOptions = { checkpointEveryBytes: 1 };

@@ -23,7 +23,7 @@ import { verifyLog } from "../../../packages/core/src/session/verify.ts";
 import { systemClock } from "../../../packages/core/src/store/system-clock.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";
-import { damagedSession } from "../repair/damaged-session.ts";
+import { damagedSession } from "../../maintenance/repair/damaged-session.ts";
 
 const always: OpenOptions = { checkpointEveryBytes: 1 };
 const header = '{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}';

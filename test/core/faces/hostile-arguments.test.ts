@@ -5,23 +5,18 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import * as omp from "@branchlog/core/omp";
 import * as pi from "@branchlog/core/pi";
 import {
-  convertSession,
   createSession,
-  deleteSession,
-  exportLinear,
-  exportMarkdown,
   findSessions,
   forkSession,
-  importSession,
   isBranchlogError,
-  migrateSession,
   openSession,
-  planRepair,
   resolveSession,
   searchSessions,
   sessions$,
 } from "@branchlog/core";
 import type { LiveSessions, LiveSessionsOptions } from "@branchlog/core";
+import { deleteSession, migrateSession, planRepair } from "@branchlog/maintenance";
+import { convertSession, exportLinear, exportMarkdown, importSession } from "@branchlog/transfer";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** A session, and a directory that holds nothing else but what tests make. */

@@ -5,25 +5,22 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   BranchlogError,
-  convertSession,
-  deleteSession,
   findSessions,
   forkSession,
-  importSession,
-  migrateSession,
   openSession,
-  planRepair,
   searchSessions,
 } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
+import { deleteSession, migrateSession, planRepair } from "@branchlog/maintenance";
+import { convertSession, importSession } from "@branchlog/transfer";
 import { headBytesMax, headLinesMax } from "../../../packages/core/src/limits.ts";
 import { transcriptKind } from "../../../packages/core/src/session/foreign-transcript.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { arbitraryLines } from "../catalog/arbitrary-session.ts";
-import { claudeSource } from "../import/arbitrary-claude.ts";
-import { codexSource } from "../import/arbitrary-codex.ts";
-import { fixturePath } from "../import/imported.ts";
-import { damagedSession } from "../repair/damaged-session.ts";
+import { claudeSource } from "../../transfer/import/arbitrary-claude.ts";
+import { codexSource } from "../../transfer/import/arbitrary-codex.ts";
+import { fixturePath } from "../../transfer/import/imported.ts";
+import { damagedSession } from "../../maintenance/repair/damaged-session.ts";
 
 function kindOfBytes(bytes: Buffer): string | undefined {
   const readSync = (target: Buffer, offset: number, length: number, position: number): number =>

@@ -1,6 +1,8 @@
 /** What callers in JavaScript pass where types would have held them back: said with a code. */
 import { describe, expect, it } from "vitest";
 import * as core from "@branchlog/core";
+import { deleteSession } from "@branchlog/maintenance";
+import { convertSession, exportLinear, importSession } from "@branchlog/transfer";
 import type { Session } from "@branchlog/core";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -33,8 +35,8 @@ const ofSession: Readonly<Record<string, (session: Session) => unknown>> = {
 };
 
 const ofPackage: Readonly<Record<string, (directory: string) => unknown>> = {
-  "deleteSession()": () => core.deleteSession(none),
-  "deleteSession(path, null)": () => core.deleteSession("gone.jsonl", nothing),
+  "deleteSession()": () => deleteSession(none),
+  "deleteSession(path, null)": () => deleteSession("gone.jsonl", nothing),
   "resolveSession()": (directory) => core.resolveSession(none, [directory]),
   "resolveSession(name, places, null)": (directory) =>
     core.resolveSession("x", [directory], nothing),
@@ -47,9 +49,9 @@ const ofPackage: Readonly<Record<string, (directory: string) => unknown>> = {
     read(core.searchSessions(directory, "x", nothing)),
   "sessions$()": async () => core.sessions$(none),
   "sessions$(directory, null)": async (directory) => core.sessions$(directory, nothing),
-  "convertSession(path)": () => core.convertSession("gone.jsonl", none),
-  "importSession()": () => core.importSession(none, "x.jsonl"),
-  "exportLinear(path)": () => core.exportLinear("gone.jsonl", none),
+  "convertSession(path)": () => convertSession("gone.jsonl", none),
+  "importSession()": () => importSession(none, "x.jsonl"),
+  "exportLinear(path)": () => exportLinear("gone.jsonl", none),
 };
 
 const invalid = {
@@ -66,7 +68,7 @@ describe("a session", () => {
   });
 });
 
-describe("the package", () => {
+describe("a package", () => {
   it.each(Object.entries(ofPackage))("refuses %s", async (_, call) => {
     await expect(call(temporaryDirectory())).rejects.toMatchObject(invalid);
   });

@@ -3,13 +3,8 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  applyRepair,
-  createSession,
-  deleteSession,
-  openSession,
-  planRepair,
-} from "@branchlog/core";
+import { createSession, openSession } from "@branchlog/core";
+import { applyRepair, deleteSession, planRepair } from "@branchlog/maintenance";
 import { lockfileLock } from "../../../packages/core/src/store/lockfile-lock.ts";
 import { hashedName, sidecarPath } from "../../../packages/core/src/store/sidecar-path.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

@@ -2,18 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  applyRepair,
-  convertSession,
-  createSession,
-  exportLinear,
-  exportMarkdown,
-  forkSession,
-  migrateSession,
-  openSession,
-  planRepair,
-} from "@branchlog/core";
+import { createSession, forkSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
+import { applyRepair, migrateSession, planRepair } from "@branchlog/maintenance";
+import { convertSession, exportLinear, exportMarkdown } from "@branchlog/transfer";
 import { openFiles, tellsOpenFiles } from "../../support/open-files.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

@@ -3,8 +3,8 @@
  * nobody can answer it has to be told that it need not.
  */
 import { resolve } from "node:path";
-import { deleteSession } from "@branchlog/core";
-import type { DeleteResult } from "@branchlog/core";
+import { deleteSession } from "@branchlog/maintenance";
+import type { DeleteResult } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { UsageError } from "../failure.ts";

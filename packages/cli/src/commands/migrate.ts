@@ -1,6 +1,6 @@
 /** `branchlog migrate`: brings a session of an older version up to date, and keeps the original. */
-import { migrateSession } from "@branchlog/core";
-import type { MigrationResult } from "@branchlog/core";
+import { migrateSession } from "@branchlog/maintenance";
+import type { MigrationResult } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../session-path.ts";

@@ -3,8 +3,8 @@
  * The plan is printed before anything is written.
  */
 import { resolve } from "node:path";
-import { applyRepair, isSound, planRepair } from "@branchlog/core";
-import type { RepairPlan, RepairResult } from "@branchlog/core";
+import { applyRepair, isSound, planRepair } from "@branchlog/maintenance";
+import type { RepairPlan, RepairResult } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sizeOf, withProgress } from "../progress.ts";

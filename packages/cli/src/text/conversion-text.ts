@@ -1,5 +1,5 @@
 /** What changed when a session was written in another agent's words, as people read it. Pure. */
-import type { ConversionResult } from "@branchlog/core";
+import type { ConversionResult } from "@branchlog/transfer";
 import { countText, numberText } from "./quantities.ts";
 
 /** The entries that changed, by their type; empty if none did. */

@@ -1,6 +1,6 @@
 /** What became of a source that was imported, as people read it. Pure. */
-import type { ImportReport } from "@branchlog/core";
-import type { ImportedLog } from "@branchlog/core/connectonion";
+import type { ImportedLog } from "@branchlog/connectonion";
+import type { ImportReport } from "@branchlog/transfer";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { countText, numberText } from "./quantities.ts";

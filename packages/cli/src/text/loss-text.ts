@@ -1,5 +1,5 @@
 /** What a document of ConnectOnion was written, and what it cannot say. Pure. */
-import type { ExportedDocument } from "@branchlog/core/connectonion";
+import type { ExportedDocument } from "@branchlog/connectonion";
 import { oneLine } from "./clean-text.ts";
 import { countText, numberText } from "./quantities.ts";
 

@@ -1,5 +1,5 @@
 /** How a session can be mended, and what mending it came to, as people read it. Pure. */
-import { isSound } from "@branchlog/core";
+import { isSound } from "@branchlog/maintenance";
 import type {
   HeaderStep,
   RemainingDamage,
@@ -8,7 +8,7 @@ import type {
   RepairResult,
   SetAsideReason,
   StandInStep,
-} from "@branchlog/core";
+} from "@branchlog/maintenance";
 import { quoted } from "../failure.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";

@@ -1,0 +1,148 @@
+/**
+ * Collects the turns of a log's path as a document has them, entry by entry, and counts by its
+ * reason what a document has no place for. Pure.
+ */
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import type { SessionEntry, SessionTurn } from "@branchlog/core";
+import { turnNoteType } from "@branchlog/core/internal";
+import type { ExactArguments } from "@branchlog/core/internal";
+import { chatOfContent, chatOfMessage } from "./chat-of-messages.ts";
+import type { LossReason } from "./chat-of-messages.ts";
+import { furtherUserType } from "./chat-drafts.ts";
+import { textOf } from "./chat-values.ts";
+import { documentSourceOf, foundTurnOf, sourceType } from "./document-source.ts";
+import type { DocumentSource } from "./document-source.ts";
+import { isObject } from "./read-document.ts";
+
+/** One turn and its messages. */
+export interface CollectedTurn {
+  readonly turn: SessionTurn;
+  /** Whether a document said all that is to be said of it. */
+  isWhole: boolean;
+  /** Its messages as they were found, where entries cannot say them. */
+  asFound: JsonValue | undefined;
+  /** Its messages; those behind what was found, if something was. */
+  chat: JsonObject[];
+}
+
+/** Something that a document cannot say, and how often that was. */
+export interface Loss {
+  readonly reason: LossReason;
+  readonly count: number;
+}
+
+/** See the file comment. */
+export class TurnCollector {
+  readonly turns: CollectedTurn[] = [];
+  /** What the log says of the document it was made of. */
+  source: DocumentSource | undefined;
+  readonly #known: ReadonlyMap<string, SessionTurn>;
+  readonly #losses = new Map<LossReason, number>();
+  readonly #systemTexts: string[] = [];
+
+  /** @param turns Those of the path whose entries will come. */
+  constructor(turns: readonly SessionTurn[]) {
+    this.#known = new Map(turns.map((turn) => [turn.entryId, turn]));
+  }
+
+  /** The system prompt in front of the first turn; undefined if there is none. */
+  get systemPrompt(): string | undefined {
+    return this.#systemTexts.length === 0 ? undefined : this.#systemTexts.join("\n\n");
+  }
+
+  /** What was lost so far, by reason. */
+  get losses(): Loss[] {
+    const losses = [...this.#losses].map(([reason, count]) => ({ reason, count }));
+    return losses.sort((one, other) => (one.reason < other.reason ? -1 : 1));
+  }
+
+  /** Counts a loss. */
+  readonly lose = (reason: LossReason, count: number = 1): void => {
+    if (count > 0) this.#losses.set(reason, (this.#losses.get(reason) ?? 0) + count);
+  };
+
+  /** Takes the next entry of the path, and what its line says better than the entry. */
+  add(entry: SessionEntry, exact?: ExactArguments): void {
+    const turn = this.#known.get(entry.id);
+    if (turn !== undefined) {
+      this.turns.push({ turn, isWhole: false, asFound: undefined, chat: [] });
+    }
+    switch (entry.type) {
+      case "message":
+        this.#addMessage(entry, exact);
+        break;
+      case "custom_message":
+        if (entry.customType !== furtherUserType) {
+          this.lose("custom messages as messages of the user");
+        }
+        this.#say([chatOfContent(entry.content, this.lose)]);
+        break;
+      case "custom":
+        this.#addCustom(entry);
+        break;
+      default:
+        this.lose(lossOf(entry.type));
+    }
+  }
+
+  #addMessage(entry: SessionEntry & { type: "message" }, exact?: ExactArguments): void {
+    const message: unknown = entry.message;
+    if (!isObject(message)) {
+      this.lose("messages of unknown roles");
+      return;
+    }
+    const isPrompt = message["role"] === "system" && this.turns.length === 0;
+    const said = chatOfMessage(entry.message, this.lose, exact);
+    if (isPrompt) this.#systemTexts.push(...said.map(({ content }) => textOf(content)));
+    else this.#say(said);
+    if (hasDetailedUsage(message)) this.lose("details of tokens and costs");
+  }
+
+  #say(said: readonly JsonObject[]): void {
+    const turn = this.turns.at(-1);
+    if (turn === undefined) this.lose("before the first turn", said.length);
+    else turn.chat.push(...said);
+  }
+
+  #addCustom(entry: SessionEntry & { type: "custom" }): void {
+    this.source ??= documentSourceOf(entry);
+    const found = foundTurnOf(entry);
+    const turn = this.turns.at(-1);
+    if (found !== undefined && turn?.turn.entryId === found.targetId) {
+      turn.isWhole = true;
+      if (found.messages === undefined) return;
+      turn.asFound = found.messages;
+      turn.chat = [];
+    } else if (entry.customType !== turnNoteType && entry.customType !== sourceType) {
+      this.lose("custom entries");
+    }
+  }
+}
+
+/** Whether tokens and costs are told apart further than a document does it. */
+function hasDetailedUsage({ usage }: JsonObject): boolean {
+  if (!isObject(usage)) return false;
+  const { output, cacheRead, cacheWrite } = usage;
+  return [output, cacheRead, cacheWrite].some((count) => typeof count === "number" && count > 0);
+}
+
+function lossOf(type: string): LossReason {
+  switch (type) {
+    case "thinking_level_change":
+    case "model_change":
+      return "changes of model or thinking level";
+    case "compaction":
+    case "branch_summary":
+      return "compactions and branch summaries";
+    case "label":
+      return "labels";
+    case "session_info":
+      return "names";
+    case "usage":
+      return "usage beside the conversation";
+    case "context_edit":
+      return "context edits";
+    default:
+      return "entries of unknown types";
+  }
+}

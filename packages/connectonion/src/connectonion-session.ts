@@ -1,0 +1,241 @@
+/**
+ * A ConnectOnion session: the document of one agent, with the turns of all its runs. It is read
+ * when it is opened and when somebody asks for it; appending a turn begins with what is in the file
+ * then, so that edits and the turns of other processes survive.
+ */
+import type { JsonObject } from "@branchlog/streaming";
+import { BranchlogError } from "@branchlog/core";
+import type { EngineOptions, Ports } from "@branchlog/core";
+import {
+  LogFile,
+  createLog,
+  engineSettings,
+  guardEncoding,
+  noSuchTurn,
+  runAsync,
+} from "@branchlog/core/internal";
+import { readFileAs, replaceDocument } from "./document-file.ts";
+import type { FileContent } from "./document-file.ts";
+import type {
+  ChatMessage,
+  ConnectonionDocument,
+  ConnectonionTotals,
+  ConnectonionTurn,
+  DocumentDiagnostic,
+  NewTurn,
+  StoredTotals,
+} from "./document-types.ts";
+import { localTimeText } from "./local-time.ts";
+import { documentText } from "./new-document.ts";
+import { isObject, numberOfTurn, readDocument } from "./read-document.ts";
+import { spliceTurn } from "./turn-splice.ts";
+import type { SplicedTurn } from "./turn-splice.ts";
+
+/** How documents are read and written; as for sessions. */
+export type ConnectonionOptions = Pick<EngineOptions, "ports" | "lockWaitMs">;
+
+/** What a new document says of itself. */
+export interface CreateConnectonionOptions extends ConnectonionOptions {
+  /** The name of the agent. */
+  readonly name: string;
+  readonly systemPrompt: string;
+}
+
+/** What became of an appended turn. */
+export interface AppendedTurn {
+  /** The number it got: one more than the highest in the document. */
+  readonly turn: number;
+}
+
+/**
+ * Opens a document of either shape without changing it.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`, `ERR_DOCUMENT_DAMAGED` with line
+ * and column, `ERR_DOCUMENT_REFUSED`.
+ * @example
+ * const session = await openConnectonion(".co/sessions/oo.yaml");
+ * for (const { turn, input, result } of session.turns) console.log(turn, input, result);
+ */
+export async function openConnectonion(
+  path: string,
+  options: ConnectonionOptions = {},
+): Promise<ConnectonionSession> {
+  const { ports, lockWaitMs } = engineSettings(options);
+  const file = new LogFile(ports.fs, path).path;
+  const document = await readFileAs(ports, file, documentIn(file));
+  return new ConnectonionSession(file, document, { ports, lockWaitMs });
+}
+
+/**
+ * Creates a document without turns. The file has mode 0600; missing directories are made.
+ * @throws BranchlogError `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`.
+ */
+export async function createConnectonion(
+  path: string,
+  options: CreateConnectonionOptions,
+): Promise<ConnectonionSession> {
+  const { ports } = engineSettings(options);
+  const text = documentText({
+    name: options.name,
+    created: localTimeText(ports.clock.now()),
+    updated: "",
+    total_cost: 0,
+    total_tokens: 0,
+    turns: [],
+    system_prompt: options.systemPrompt,
+    messages: {},
+  });
+  createLog(ports, new LogFile(ports.fs, path).path, [Buffer.from(text)]);
+  return openConnectonion(path, options);
+}
+
+function documentIn(path: string): (content: FileContent) => ConnectonionDocument {
+  return ({ text }) => readDocument(text, path).document;
+}
+
+interface SessionSettings {
+  readonly ports: Ports;
+  readonly lockWaitMs: number;
+}
+
+/** See the file comment. Made by `openConnectonion` and `createConnectonion`; nothing to close. */
+export class ConnectonionSession {
+  /** Canonical path of the document. */
+  readonly path: string;
+  readonly #settings: SessionSettings;
+  #document: ConnectonionDocument;
+
+  /** @internal Sessions are opened, not constructed. */
+  constructor(path: string, document: ConnectonionDocument, settings: SessionSettings) {
+    this.path = path;
+    this.#document = document;
+    this.#settings = settings;
+  }
+
+  /** The document as it was last read. */
+  get document(): ConnectonionDocument {
+    return this.#document;
+  }
+
+  /** The turns as found, in the order of the document. */
+  get turns(): readonly ConnectonionTurn[] {
+    return this.#document.turns;
+  }
+
+  /** What the document says of its totals. */
+  get storedTotals(): StoredTotals {
+    return this.#document.storedTotals;
+  }
+
+  /** What its turns come to. */
+  get totals(): ConnectonionTotals {
+    return this.#document.totals;
+  }
+
+  /** What is odd about the document. */
+  get diagnostics(): readonly DocumentDiagnostic[] {
+    return this.#document.diagnostics;
+  }
+
+  /**
+   * To go on with the session: the system prompt, then the messages of all turns in their order.
+   */
+  messagesForResume(): ChatMessage[] {
+    return [...this.#systemMessages(), ...[...this.#document.messages.values()].flat()];
+  }
+
+  /**
+   * To run a turn again: the system prompt, the messages of the turns before it, and its input.
+   * @throws BranchlogError `ERR_INVALID_ARGUMENT` if there is no such turn.
+   */
+  messagesForReplay(turn: number): ChatMessage[] {
+    const { input } = this.#turn(turn);
+    const before = [...this.#document.messages].filter(([number]) => number < turn);
+    const messages = before.flatMap(([, list]) => list);
+    return [...this.#systemMessages(), ...messages, { role: "user", content: input }];
+  }
+
+  /**
+   * The messages of one turn; none if the document holds none.
+   * @throws BranchlogError `ERR_INVALID_ARGUMENT` if there is no such turn.
+   */
+  messagesOfTurn(turn: number): ChatMessage[] {
+    this.#turn(turn);
+    return [...(this.#document.messages.get(turn) ?? [])];
+  }
+
+  /** Reads the document again. Throws as `openConnectonion`. */
+  async refresh(): Promise<void> {
+    const { ports } = this.#settings;
+    this.#document = await readFileAs(ports, this.path, documentIn(this.path));
+  }
+
+  /**
+   * Appends a turn with its messages, and adds it to the totals. Only `updated`, the totals and
+   * what is inserted differ in the file afterwards; what others wrote since the last look stays.
+   * @throws BranchlogError `ERR_UNSERIALIZABLE`, `ERR_INVALID_ARGUMENT`, `ERR_DOCUMENT_DAMAGED`,
+   * `ERR_DOCUMENT_REFUSED`, `ERR_LOG_MISSING`, `ERR_LOCK_TIMEOUT`, `ERR_LOG_CHANGED`,
+   * `ERR_APPEND_FAILED`; `ERR_DURABILITY_UNKNOWN` if the turn is there, but may not outlive a loss
+   * of power.
+   */
+  async appendTurn(turn: NewTurn, messages: readonly ChatMessage[]): Promise<AppendedTurn> {
+    const { ports } = this.#settings;
+    const added = plainTurn(turn, messages, localTimeText(ports.clock.now()));
+    let last: { readonly bytes: Buffer; readonly result: SplicedTurn } | undefined;
+    const plan = ({ bytes, text }: FileContent): { text: string; result: SplicedTurn } => {
+      const isSame = last?.bytes.equals(bytes) === true;
+      const result =
+        isSame && last !== undefined ? last.result : spliceTurn(text, this.path, added);
+      last = { bytes, result };
+      return { text: result.text, result };
+    };
+    // Parsing takes time: it is done before the lock is taken, and again only if the file is
+    // another one then. Half a file is waited for here.
+    await readFileAs(ports, this.path, plan);
+    const steps = replaceDocument({ ...this.#settings, path: this.path, plan });
+    const { turn: number, document } = await runAsync(steps, ports.clock);
+    this.#document = document;
+    return { turn: number };
+  }
+
+  #systemMessages(): ChatMessage[] {
+    const content = this.#document.systemPrompt;
+    return content === undefined ? [] : [{ role: "system", content }];
+  }
+
+  /** The turn of that number; where numbers are wrong, the one in that place. */
+  #turn(number: number): ConnectonionTurn {
+    const { turns } = this.#document;
+    const named = turns.find((turn, place) => numberOfTurn(turn, place) === number);
+    const turn = named ?? (Number.isInteger(number) ? turns[number - 1] : undefined);
+    if (turn === undefined) throw noSuchTurn(number, turns.length);
+    return turn;
+  }
+}
+
+/** The turn as plain JSON, in the order of the format; what others follow. */
+function plainTurn(
+  turn: NewTurn,
+  messages: readonly ChatMessage[],
+  now: string,
+): { fields: JsonObject; messages: JsonObject[]; updated: string } {
+  const text = guardEncoding("The turn", () => JSON.stringify({ turn, messages }));
+  const plain: unknown = JSON.parse(text);
+  const { turn: fields, messages: list } = isObject(plain) ? plain : {};
+  if (!isObject(fields) || !Array.isArray(list) || !list.every((item) => isObject(item))) {
+    const message = "A turn is an object, and its messages are a list of objects";
+    throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
+  }
+  if ("turn" in fields || "messages" in fields) {
+    const message = "A new turn has no number, and its messages are an argument of their own";
+    throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
+  }
+  const { timestamp = now, ...others } = fields;
+  const known = ["input", "result", "model", "duration_ms", "tokens", "cost", "tools_called"];
+  const placeOf = (key: string): number => known.indexOf(key);
+  const given = Object.entries(others);
+  const ordered = given.filter(([key]) => known.includes(key));
+  ordered.sort(([one], [other]) => placeOf(one) - placeOf(other));
+  const rest = Object.fromEntries(given.filter(([key]) => !known.includes(key)));
+  const all = { ...Object.fromEntries(ordered), timestamp, ...rest };
+  return { fields: all, messages: list, updated: now };
+}

@@ -1,0 +1,208 @@
+/**
+ * Makes a log of a ConnectOnion document. Everything that the document says is in it: its messages
+ * as entries, and beside them, as found, what entries have no place for. The document is only read.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { basename, dirname } from "node:path";
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import type { EntryDraft, Ports } from "@branchlog/core";
+import {
+  LogFile,
+  createLog,
+  encodeDraft,
+  encodeHeader,
+  engineSettings,
+  newHeader,
+  spliceDraft,
+  turnNoteType,
+} from "@branchlog/core/internal";
+import { draftsOfChat } from "./chat-drafts.ts";
+import type { TurnFacts } from "./chat-drafts.ts";
+import { chatOfDrafts } from "./chat-of-messages.ts";
+import { textOf } from "./chat-values.ts";
+import { openConnectonion } from "./connectonion-session.ts";
+import type { ConnectonionOptions } from "./connectonion-session.ts";
+import type {
+  ConnectonionDocument,
+  ConnectonionTurn,
+  DocumentDiagnostic,
+  DocumentShape,
+} from "./document-types.ts";
+import { asciiJson } from "./json-line.ts";
+import { localTimeMs } from "./local-time.ts";
+import { isObject, messageList, numberOfTurn } from "./read-document.ts";
+import { sourceType } from "./document-source.ts";
+import type { DocumentSource } from "./document-source.ts";
+
+/** How a document becomes a log. */
+export interface ImportConnectonionOptions extends ConnectonionOptions {
+  /** The working directory of the session. Default: where the document's `.co` is; else none. */
+  readonly cwd?: string;
+  /** The id of the session. Default: a new UUIDv7. */
+  readonly id?: string;
+}
+
+/** What was made. */
+export interface ImportedLog {
+  /** Canonical path of the log. */
+  readonly path: string;
+  readonly turns: number;
+  readonly entries: number;
+  /** What was odd about the document. */
+  readonly diagnostics: readonly DocumentDiagnostic[];
+}
+
+/**
+ * Creates a log from a document, in pi's format of version 3, mode 0600.
+ * @throws BranchlogError as `openConnectonion`; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`,
+ * `ERR_INVALID_SESSION_ID`.
+ */
+export async function importConnectonion(
+  documentPath: string,
+  logPath: string,
+  options: ImportConnectonionOptions = {},
+): Promise<ImportedLog> {
+  const { path: source, document, diagnostics } = await openConnectonion(documentPath, options);
+  const { ports } = engineSettings(options);
+  const path = new LogFile(ports.fs, logPath).path;
+  const header = newHeader(ports, options.cwd ?? directoryOf(source), { id: options.id });
+  const createdMs = [document.created, document.turns[0]?.timestamp].map(localTimeMs);
+  const startMs = createdMs.find((timeMs) => !Number.isNaN(timeMs)) ?? ports.clock.now();
+  const lines = new LogLines(ports, startMs);
+  addDocument(lines, document);
+  const timestamp = new Date(startMs).toISOString();
+  createLog(ports, path, [encodeHeader({ ...header, timestamp }), ...lines.all]);
+  return { path, turns: document.turns.length, entries: lines.all.length, diagnostics };
+}
+
+/** The directory that holds `.co/sessions/x.yaml`; empty for a document that stands elsewhere. */
+function directoryOf(path: string): string {
+  const sessions = dirname(path);
+  const co = dirname(sessions);
+  return basename(sessions) === "sessions" && basename(co) === ".co" ? dirname(co) : "";
+}
+
+/** The lines of a new log, each entry the parent of the next. */
+class LogLines {
+  readonly all: Buffer[] = [];
+  readonly #ports: Ports;
+  readonly #ids = new Set<string>();
+  #last: string | null = null;
+  #timeMs: number;
+
+  constructor(ports: Ports, startMs: number) {
+    this.#ports = ports;
+    this.#timeMs = startMs;
+  }
+
+  /** The time of the last entry. */
+  get timeMs(): number {
+    return this.#timeMs;
+  }
+
+  /** Adds an entry and returns its id. */
+  add(draft: EntryDraft, timeMs: number): string {
+    let id = this.#ports.ids.entryId();
+    while (this.#ids.has(id)) id = this.#ports.ids.entryId();
+    this.#ids.add(id);
+    const encoded = encodeDraft(draft, new Date(timeMs).toISOString());
+    this.all.push(spliceDraft(encoded, id, this.#last));
+    this.#last = id;
+    this.#timeMs = timeMs;
+    return id;
+  }
+}
+
+function addDocument(lines: LogLines, document: ConnectonionDocument): void {
+  const { data, turns, shape, systemPrompt } = document;
+  const stored = data["messages"];
+  const left = new Map(Object.entries(shape === "keyed" && isObject(stored) ? stored : {}));
+  const taken = turns.map((turn, place) => {
+    const key = shape === "keyed" ? String(numberOfTurn(turn, place)) : "";
+    const found = shape === "keyed" ? left.get(key) : plain(turn)["messages"];
+    left.delete(key);
+    return found;
+  });
+  const isKept = (key: string): boolean =>
+    !(key === "turns" && Array.isArray(data[key])) && !(key === "messages" && isObject(data[key]));
+  const source: DocumentSource = {
+    kind: "connectonion",
+    shape,
+    keys: Object.keys(data),
+    fields: Object.fromEntries(Object.entries(data).filter(([key]) => isKept(key))),
+    messages: Object.fromEntries(left),
+  };
+  lines.add({ type: "custom", customType: sourceType, data: source }, lines.timeMs);
+  if (systemPrompt !== undefined && systemPrompt !== "") {
+    const message = { role: "system", content: systemPrompt, timestamp: lines.timeMs } as const;
+    lines.add({ type: "message", message }, lines.timeMs);
+  }
+  for (const [place, turn] of turns.entries()) addTurn(lines, turn, taken[place], shape);
+}
+
+/** Adds the messages of a turn, and what the document says of it. */
+function addTurn(
+  lines: LogLines,
+  turn: ConnectonionTurn,
+  found: JsonValue | undefined,
+  shape: DocumentShape,
+): void {
+  const fields = plain(turn);
+  const list = messageList(found)?.map((message) => plain(message));
+  const facts = factsOf(fields, lines.timeMs);
+  const drafts = draftsOfChat(spokenIn(fields, list), facts);
+  const isCarried = list !== undefined && isSame(chatOfDrafts(drafts), found, shape);
+  let targetId = "";
+  for (const [place, draft] of drafts.entries()) {
+    const isLast = place > 0 && place === drafts.length - 1;
+    const id = lines.add(draft, isLast ? facts.endMs : facts.startMs);
+    if (place === 0) targetId = id;
+  }
+  const own = shape === "nested" && "messages" in fields ? { ...fields, messages: null } : fields;
+  const asFound = isCarried ? {} : { messages: found ?? null };
+  const data = { targetId, fields: own, isWhole: true, ...asFound };
+  lines.add({ type: "custom", customType: turnNoteType, data }, lines.timeMs);
+}
+
+/** The messages with that of the user first, which begins a turn in a log. */
+function spokenIn(fields: JsonObject, list: readonly JsonObject[] | undefined): JsonObject[] {
+  if (list?.[0]?.["role"] === "user") return [...list];
+  const result = textOf(fields["result"]);
+  const answer = result === "" ? [] : [{ role: "assistant", content: result }];
+  return [{ role: "user", content: textOf(fields["input"]) }, ...(list ?? answer)];
+}
+
+function factsOf(
+  { model, timestamp, duration_ms: duration, tokens, cost }: JsonObject,
+  beforeMs: number,
+): TurnFacts {
+  const ownMs = localTimeMs(timestamp);
+  const startMs = Number.isNaN(ownMs) ? beforeMs : ownMs;
+  const lasted = typeof duration === "number" && duration > 0 ? Math.round(duration) : 0;
+  return {
+    model: textOf(model),
+    startMs,
+    // No date is further off than this; a longer turn is a mistake.
+    endMs: Math.min(startMs + lasted, dateMsMax),
+    tokens: typeof tokens === "number" ? tokens : 0,
+    cost: typeof cost === "number" ? cost : 0,
+  };
+}
+
+const dateMsMax = 8.64e15;
+
+/** Whether the entries of a turn say what was found, to the letter where that is text. */
+function isSame(
+  chat: readonly JsonObject[],
+  found: JsonValue | undefined,
+  shape: DocumentShape,
+): boolean {
+  if (shape === "nested" && typeof found === "string") return asciiJson(chat) === found;
+  return isDeepStrictEqual(chat, found);
+}
+
+/** A turn or a message as the JSON that it was read from. */
+function plain(found: object): JsonObject {
+  // Decoding boundary: types say what a document promises; it was read as JSON.
+  return found as unknown as JsonObject;
+}

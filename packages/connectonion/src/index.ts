@@ -1,0 +1,27 @@
+/** `@branchlog/connectonion`: the YAML documents in which ConnectOnion keeps its sessions. */
+export { createConnectonion, openConnectonion } from "./connectonion-session.ts";
+export type {
+  AppendedTurn,
+  ConnectonionOptions,
+  ConnectonionSession,
+  CreateConnectonionOptions,
+} from "./connectonion-session.ts";
+export { isConnectonion } from "./recognised-document.ts";
+export { importConnectonion } from "./import-log.ts";
+export type { ImportConnectonionOptions, ImportedLog } from "./import-log.ts";
+export { exportConnectonion } from "./export-log.ts";
+export type { ExportConnectonionOptions, ExportedDocument } from "./export-log.ts";
+export type { Loss } from "./collected-turns.ts";
+export type { LossReason } from "./chat-of-messages.ts";
+export type {
+  ChatMessage,
+  ChatToolCall,
+  ConnectonionDocument,
+  ConnectonionTotals,
+  ConnectonionTurn,
+  DocumentDiagnostic,
+  DocumentDiagnosticKind,
+  DocumentShape,
+  NewTurn,
+  StoredTotals,
+} from "./document-types.ts";

@@ -1,0 +1,98 @@
+/**
+ * `@branchlog/core/internal`: what the packages beside the core are built of. It is no API: names
+ * come and go with any version, and a program that imports it breaks with one.
+ */
+export { requireOptions, requireText } from "./argument-checks.ts";
+export {
+  bodyBytesMax,
+  diagnosticsMax,
+  headBytesMax,
+  headLinesMax,
+  lockStaleMs,
+  yieldEveryMs,
+} from "./limits.ts";
+export type { AssistantContent, UserContent } from "./entries/content-types.ts";
+export { encodeDraft, spliceDraft } from "./entries/encode-entry.ts";
+export { encodeHeader } from "./entries/encode-header.ts";
+export { exactArguments, keptArguments } from "./entries/exact-arguments.ts";
+export type { ExactArguments } from "./entries/exact-arguments.ts";
+export { changedNumber } from "./entries/exact-numbers.ts";
+export {
+  countAt,
+  isDeeper,
+  isObject,
+  listAt,
+  objectAt,
+  stringAt,
+  timeAt,
+  withoutKeys,
+} from "./entries/json-fields.ts";
+export { guardEncoding } from "./entries/json-text.ts";
+export { isValidSessionId } from "./entries/session-id.ts";
+export {
+  convertHeader,
+  convertLine,
+  convertibleTypes,
+  dialectOfConverted,
+  nameIn,
+  replayedThrough,
+  withDialect,
+} from "./dialects/convert-entry.ts";
+export { tellingTypes } from "./dialects/dialect.ts";
+export { kindOf, transcriptNames } from "./dialects/foreign-record.ts";
+export { currentVersion, entryForm, readHeader } from "./dialects/header.ts";
+export type { EntryForm } from "./dialects/header.ts";
+export { relinkLine } from "./dialects/relink-line.ts";
+export { titleSlotBytes, titleSlotOf } from "./dialects/title-slot.ts";
+export {
+  createLog,
+  isLinkUnsupported,
+  publish,
+  temporaryPath,
+  writeFully,
+} from "./store/create-log.ts";
+export { creationFailed, errorCodeOf, logExists } from "./store/creation-errors.ts";
+export { descriptorPoolOf } from "./store/descriptor-pool.ts";
+export { makeDurableDirectory } from "./store/durable-directory.ts";
+export { isSameFile } from "./store/file-identity.ts";
+export { LargeChunks } from "./store/large-chunks.ts";
+export { isLiveProcess } from "./store/live-process.ts";
+export { removeAbandonedTickets } from "./store/lock-queue.ts";
+export { LogFile } from "./store/log-file.ts";
+export { nodeFileSystem } from "./store/node-file-system.ts";
+export type { FileStat, HeldLock } from "./store/ports.ts";
+export { hashedName, sidecarPath } from "./store/sidecar-path.ts";
+export { createStreamedLog, inTurns, requireFree } from "./store/streamed-log.ts";
+export { findCycles } from "./index-table/cycles.ts";
+export type { IndexTable } from "./index-table/index-table.ts";
+export { LogIndexer } from "./index-table/log-indexer.ts";
+export type { IndexedHeader } from "./index-table/log-indexer.ts";
+export { rowFlags } from "./index-table/row-table.ts";
+export { orphanRows, pathToRow, tailRow } from "./index-table/tree-walk.ts";
+export { readFullySync } from "./bodies/body-reader.ts";
+export { lineChunks, rowLines } from "./bodies/row-lines.ts";
+export type { LineSource, RowLine } from "./bodies/row-lines.ts";
+export { sessionName } from "./projections/name.ts";
+export { turnNoteType } from "./projections/turn-notes.ts";
+export { checkpointPath } from "./checkpoint/checkpoint-file.ts";
+export { engineSettings } from "./session/engine-options.ts";
+export type { EngineSettings } from "./session/engine-options.ts";
+export { Engine } from "./session/engine.ts";
+export { requireNoTranscript, transcriptErrorAt } from "./session/foreign-transcript.ts";
+export { acquireLock } from "./session/lock-wait.ts";
+export { identityOf, isStillThere, rememberedBytes } from "./session/log-identity.ts";
+export type { LogIdentity, RememberedBytes } from "./session/log-identity.ts";
+export { headerInCurrentForm, migratedChunks } from "./session/migrated-bytes.ts";
+export { migrate, needsMigration } from "./session/migration.ts";
+export { settledRow } from "./session/named-entry.ts";
+export { newHeader } from "./session/new-header.ts";
+export { requireFile, requireHeader, requireKnownVersion } from "./session/open-outcome.ts";
+export { logChanged, piecesOfOneLog, requireSameLog } from "./session/same-log.ts";
+export { portStep, runAsync, runSync } from "./session/steps.ts";
+export type { Steps } from "./session/steps.ts";
+export { noSuchTurn } from "./session/turn-messages.ts";
+export { verifyLog } from "./session/verify.ts";
+export { CatalogStore } from "./catalog/catalog-store.ts";
+export { readSessionHeaderSync } from "./catalog/header-search.ts";
+export { newline } from "./copies/entry-lines.ts";
+export { freshIds } from "./copies/fresh-ids.ts";

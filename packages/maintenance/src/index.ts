@@ -1,0 +1,30 @@
+/**
+ * `@branchlog/maintenance`: what is done to session files as files: repair what is damaged, delete
+ * with everything that belongs to it, migrate an old version now. In reading order.
+ */
+export { deleteSession } from "./removal/delete-session.ts";
+export type { DeleteOptions, DeleteResult } from "./removal/delete-session.ts";
+export { migrateSession } from "./migrate-session.ts";
+export type { MigrateOptions, MigrationResult } from "./migrate-session.ts";
+export { applyRepair } from "./repair/apply-repair.ts";
+export type { ApplyOptions, RepairResult } from "./repair/apply-repair.ts";
+export { planRepair } from "./repair/plan-repair.ts";
+export type { PlanOptions } from "./repair/plan-repair.ts";
+export { isSound } from "./repair/repair-plan.ts";
+export type {
+  HeaderSource,
+  HeaderStep,
+  KeepStep,
+  OrphanedEntry,
+  RecoverStep,
+  RemainingDamage,
+  RepairChange,
+  RepairPlan,
+  RepairStep,
+  SetAsideReason,
+  SetAsideStep,
+  StandInStep,
+  TerminateStep,
+} from "./repair/repair-plan.ts";
+export { salvagedBytes } from "./repair/salvage-lines.ts";
+export type { SalvageLine } from "./repair/salvage-lines.ts";

@@ -1,0 +1,55 @@
+/** Brings a file of an older version into the current one now, instead of at its first append. */
+import type { EngineOptions } from "@branchlog/core";
+import {
+  Engine,
+  currentVersion,
+  migrate,
+  needsMigration,
+  runAsync,
+} from "@branchlog/core/internal";
+
+/** How a session is migrated. */
+export interface MigrateOptions extends Pick<
+  EngineOptions,
+  "ports" | "lockWaitMs" | "lineBytesMax"
+> {
+  /** Ends the wait for the lock with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What became of a session. */
+export interface MigrationResult {
+  /** Canonical path of the log. */
+  readonly path: string;
+  /** The version that it had. */
+  readonly version: number;
+  /** Whether it was changed. */
+  readonly migrated: boolean;
+  /** Where the log is as it was; null if nothing was changed. */
+  readonly original: string | null;
+}
+
+/**
+ * Migrates a session of version 1 or 2, as the first append would. A session of version 3, or of a
+ * newer one, is left alone. Entries have the ids that they had when the old file was read.
+ * @throws BranchlogError as `openSession`; `ERR_MIGRATION`, `ERR_LOCK_TIMEOUT`, the log unchanged.
+ * @example
+ * const { migrated, original } = await migrateSession("old.jsonl");
+ */
+export async function migrateSession(
+  path: string,
+  options: MigrateOptions = {},
+): Promise<MigrationResult> {
+  const { signal } = options;
+  const engine = await Engine.open(path, options, signal);
+  const { log, path: canonical, settings } = engine;
+  try {
+    const version = log.state.indexer.header?.version ?? currentVersion;
+    if (!needsMigration(log)) return { path: canonical, version, migrated: false, original: null };
+    const { ports, lockWaitMs } = settings;
+    const original = await runAsync(migrate(log, ports, lockWaitMs), ports.clock, signal);
+    return { path: canonical, version, migrated: original !== null, original };
+  } finally {
+    engine.release();
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Deletes a session file, with what Branchlog keeps beside it. Whoever may be writing to it keeps
+ * it from being deleted; what somebody may want back stays and is named.
+ */
+import { unlinkSync } from "node:fs";
+import { dirname } from "node:path";
+import { BranchlogError, isBranchlogError } from "@branchlog/core";
+import type { EngineOptions, Ports } from "@branchlog/core";
+import {
+  CatalogStore,
+  acquireLock,
+  descriptorPoolOf,
+  engineSettings,
+  nodeFileSystem,
+  removeAbandonedTickets,
+  requireOptions,
+  requireText,
+  runSync,
+} from "@branchlog/core/internal";
+import type { HeldLock } from "@branchlog/core/internal";
+import { deletableFile, isStillAt } from "./deletable-file.ts";
+import type { DeletableFile } from "./deletable-file.ts";
+import { heldByOmp } from "./foreign-lock.ts";
+import { removeFiles, sidecarsOf } from "./sidecars.ts";
+import { moveToTrash } from "./trash.ts";
+
+/** How a session is deleted. */
+export interface DeleteOptions extends Pick<EngineOptions, "checkpointDir"> {
+  /** Also while another process holds its lock, or omp its own. Default false. */
+  readonly force?: boolean;
+  /** Lock and clock from elsewhere. */
+  readonly ports?: Partial<Pick<Ports, "clock" | "lock">>;
+}
+
+/** What was deleted. */
+export interface DeleteResult {
+  /** Canonical path of the session file that was there. */
+  readonly path: string;
+  /** The id of the session. */
+  readonly id: string;
+  /** `trash`: it can be taken back from there. `unlinked`: it is gone. */
+  readonly how: "trash" | "unlinked";
+  /** What went with it, for good. */
+  readonly removed: readonly string[];
+  /** What stands beside it still, for whoever wants it back, or does not. */
+  readonly kept: readonly string[];
+}
+
+/**
+ * Deletes the session in a file: to the trash if there is a command `trash` that takes it, else for
+ * good. Its checkpoint and what a crash left of it go as well; the originals of migrations and
+ * repairs, salvage files and directories of artifacts stay. A path that is a symbolic link is
+ * refused. Sessions that have it open see `ERR_LOG_GONE`; lists see it removed.
+ * @throws BranchlogError `ERR_SESSION_BUSY`, `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`,
+ * `ERR_NOT_A_SESSION`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`,
+ * `ERR_INVALID_ARGUMENT`; the session is there then.
+ * @example
+ * const { how, kept } = await deleteSession("old.jsonl");
+ */
+export async function deleteSession(
+  path: string,
+  options: DeleteOptions = {},
+): Promise<DeleteResult> {
+  const { ports } = engineSettings({ ports: requireOptions(options).ports ?? {} });
+  const file = deletableFile(requireText("The path", path));
+  const held = options.force === true ? null : lockOf(file.path, ports);
+  try {
+    descriptorPoolOf(nodeFileSystem).closePath(file.path);
+    const { removed, kept } = sidecarsOf(file.path, options.checkpointDir);
+    if (!isStillAt(file)) throw replaced(file.path);
+    const how = (await moveToTrash(file.path)) ? "trash" : unlink(file);
+    await new CatalogStore("auto").forget(file.path);
+    removeAbandonedTickets(file.path);
+    return { path: file.path, id: file.header.id, how, removed: removeFiles(removed), kept };
+  } finally {
+    held?.releaseSync();
+  }
+}
+
+/** The lock of a session that nobody else holds. */
+function lockOf(path: string, ports: Ports): HeldLock {
+  const lock = heldByOmp(path, ports.clock.now());
+  if (lock !== undefined) throw busy(path, `${lock} says that omp is writing to it`);
+  try {
+    return runSync(acquireLock(path, ports, 0), ports.clock);
+  } catch (error) {
+    if (!isBranchlogError(error, "ERR_LOCK_TIMEOUT")) throw deleteFailed(path, error);
+    throw busy(path, "another process is appending to it", error);
+  }
+}
+
+function unlink(file: DeletableFile): "unlinked" {
+  const { path } = file;
+  // The trash may have taken a while.
+  if (!isStillAt(file)) throw replaced(path);
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    throw deleteFailed(path, error);
+  }
+  syncQuietly(dirname(path));
+  return "unlinked";
+}
+
+function syncQuietly(directory: string): void {
+  try {
+    nodeFileSystem.syncDirectorySync(directory);
+  } catch {
+    // It is deleted; a loss of power may bring it back.
+  }
+}
+
+function busy(path: string, why: string, cause?: unknown): BranchlogError {
+  const message = `${path} was not deleted: ${why}. Close that program, or force it.`;
+  return new BranchlogError("ERR_SESSION_BUSY", message, { path, cause });
+}
+
+function replaced(path: string): BranchlogError {
+  const message = `${path} was replaced or removed by another program meanwhile. Look at it again.`;
+  return new BranchlogError("ERR_LOG_CHANGED", message, { path });
+}
+
+function deleteFailed(path: string, cause: unknown): BranchlogError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `${path} could not be deleted (${reason}). Check the permissions.`;
+  return new BranchlogError("ERR_DELETE_FAILED", message, { path, cause });
+}

@@ -1,0 +1,194 @@
+/**
+ * Carries out the plan of a repair. The repaired log is written to a file of its own, synced,
+ * opened and verified before anything else happens; only then it takes the place of the log, whose
+ * original stays beside it, or the name that was asked for. What was set aside is in a salvage file
+ * before that.
+ */
+import { dirname, resolve } from "node:path";
+import { BranchlogError } from "@branchlog/core";
+import type { EngineOptions, FileSystem } from "@branchlog/core";
+import {
+  Engine,
+  LogFile,
+  engineSettings,
+  makeDurableDirectory,
+  publish,
+  requireKnownVersion,
+  runAsync,
+  temporaryPath,
+  verifyLog,
+  writeFully,
+} from "@branchlog/core/internal";
+import type { EngineSettings } from "@branchlog/core/internal";
+import { createSalvage } from "./kept-files.ts";
+import { repairedChunks } from "./repaired-bytes.ts";
+import { closeQuietly, hasPlace, requireUnchanged, takePlace } from "./repaired-place.ts";
+import type { RepairPlan } from "./repair-plan.ts";
+import { salvageLines } from "./salvage-lines.ts";
+
+/** How a plan is carried out. */
+export interface ApplyOptions extends Pick<EngineOptions, "ports" | "lockWaitMs" | "lineBytesMax"> {
+  /** Where the repaired log goes; there must be nothing. Default: in the place of the log. */
+  readonly output?: string | undefined;
+  /** Ends the work with the signal's reason, until the repaired log is in place. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a repair left. */
+export interface RepairResult {
+  /** Path of the repaired log. */
+  readonly path: string;
+  /** Where the log is as it was; null if there was nothing to repair. */
+  readonly original: string | null;
+  /** The salvage file; null if nothing was set aside. */
+  readonly salvage: string | null;
+  /**
+   * Bytes that a program without our lock appended at the last moment. They were added to the
+   * repaired log as they came.
+   */
+  readonly lateBytes: number;
+}
+
+/**
+ * Repairs a log as planned. Without `output`, a plan that changes nothing does nothing.
+ * @throws BranchlogError `ERR_LOG_CHANGED`, `ERR_LOCK_TIMEOUT`, `ERR_VERSION_NEWER` (only in
+ * place), `ERR_LOG_EXISTS`, `ERR_LOG_UNREADABLE`; `ERR_REPAIR_FAILED` with its cause. The log is
+ * then as it was, unless the message of the last one says where the result is.
+ * @example
+ * const { original, salvage } = await applyRepair(await planRepair("session.jsonl"));
+ */
+export async function applyRepair(
+  plan: RepairPlan,
+  options: ApplyOptions = {},
+): Promise<RepairResult> {
+  const { output, signal } = options;
+  const { path } = plan;
+  if (output === undefined && plan.changes.length === 0) {
+    return { path, original: null, salvage: null, lateBytes: 0 };
+  }
+  if (output === undefined) requireKnownVersion(path, plan.version);
+  const settings = engineSettings(options);
+  const { ports } = settings;
+  const target = output === undefined ? path : new LogFile(ports.fs, resolve(output)).path;
+  const file = new LogFile(ports.fs, path, plan.source.stat);
+  const job: RepairJob = { plan, settings, file, target, isInPlace: output === undefined, signal };
+  const temporary = temporaryPath(ports, target);
+  try {
+    signal?.throwIfAborted();
+    return await file.whileRetained(() => repairThrough(temporary, job));
+  } catch (error) {
+    const isOurs = error instanceof BranchlogError && error.code !== "ERR_CREATE_FAILED";
+    if (isOurs || signal?.aborted === true) throw error;
+    throw repairFailed(path, "and it was left as it is", error);
+  } finally {
+    removeQuietly(ports.fs, temporary);
+  }
+}
+
+/** One repair under way. */
+interface RepairJob {
+  readonly plan: RepairPlan;
+  readonly settings: EngineSettings;
+  /** The damaged log, as it was when it was planned for. */
+  readonly file: LogFile;
+  readonly target: string;
+  readonly isInPlace: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function repairThrough(temporary: string, job: RepairJob): Promise<RepairResult> {
+  const { plan, file, settings, target, isInPlace } = job;
+  const { fs } = settings.ports;
+  requireUnchanged(file, plan);
+  if (!isInPlace) {
+    if (fs.statSync(target) !== null) throw targetExists(target);
+    makeDurableDirectory(fs, dirname(target));
+  }
+  const fd = fs.openSync(temporary, "create");
+  try {
+    await writeCopy(job, fd);
+    await checkCopy(job, temporary);
+    return await placeCopy(job, { temporary, fd });
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
+async function writeCopy({ plan, file, settings, signal }: RepairJob, fd: number): Promise<void> {
+  const { fs } = settings.ports;
+  for await (const chunk of repairedChunks(plan.steps, file)) {
+    signal?.throwIfAborted();
+    writeFully(fs, fd, chunk);
+  }
+  await fs.fdatasync(fd);
+}
+
+/** Opens the copy and verifies every byte of it, as anybody would who knows nothing of the plan. */
+async function checkCopy({ plan, settings, signal }: RepairJob, path: string): Promise<void> {
+  const engine = await Engine.open(path, { ...settings, access: "read" }, signal);
+  try {
+    const report = await verifyLog(engine, signal);
+    const { repaired, remaining } = plan;
+    const isAsPlanned =
+      report.bytes === repaired.bytes &&
+      report.entries === repaired.entries &&
+      report.badLineCount === 0 &&
+      report.damagedEntryCount === 0 &&
+      report.pending === null &&
+      report.duplicateIdCount === remaining.duplicateIdCount &&
+      report.orphanCount === remaining.orphanCount &&
+      report.cycleCount === remaining.cycleCount;
+    if (!isAsPlanned) throw new Error("the repaired copy is not what was planned");
+  } finally {
+    engine.release();
+  }
+}
+
+async function placeCopy(
+  { plan, file, settings, target, isInPlace, signal }: RepairJob,
+  copy: { readonly temporary: string; readonly fd: number },
+): Promise<RepairResult> {
+  const { ports, lockWaitMs } = settings;
+  const { fs, clock } = ports;
+  const salvage = plan.steps.some(({ kind }) => kind === "set-aside")
+    ? createSalvage(ports, target, () => salvageLines(plan.steps, file))
+    : null;
+  try {
+    if (isInPlace) {
+      const steps = takePlace({ plan, ports, lockWaitMs, file, ...copy });
+      return { path: target, salvage, ...(await runAsync(steps, clock, signal)) };
+    }
+    requireUnchanged(file, plan);
+    publish(ports, copy.temporary, target);
+    fs.syncDirectorySync(dirname(target));
+    return { path: target, salvage, original: plan.path, lateBytes: 0 };
+  } catch (error) {
+    // A call that failed may have had its effect all the same.
+    const isPlaced = hasPlace(fs, copy.fd, target);
+    if (isPlaced === true) throw repairFailed(plan.path, `but the result is at ${target}`, error);
+    if (isPlaced === undefined)
+      throw repairFailed(plan.path, `and what is at ${target} now could not be looked at`, error);
+    if (salvage !== null) removeQuietly(fs, salvage);
+    throw error;
+  }
+}
+
+/** Removes a file that nobody else knows, if it is there. */
+function removeQuietly(fs: FileSystem, path: string): void {
+  try {
+    if (fs.statSync(path) !== null) fs.unlinkSync(path);
+  } catch {
+    // It stays; its name says what it is, and nothing reads it.
+  }
+}
+
+function targetExists(path: string): BranchlogError {
+  const message = `There is a file at ${path} already; it was left as it is. Choose another name.`;
+  return new BranchlogError("ERR_LOG_EXISTS", message, { path });
+}
+
+function repairFailed(path: string, outcome: string, cause: unknown): BranchlogError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `The repair of ${path} failed (${reason}), ${outcome}.`;
+  return new BranchlogError("ERR_REPAIR_FAILED", message, { path, cause });
+}

@@ -1,0 +1,144 @@
+/**
+ * Plans the repair of a log: reads every line of it whole, decides what stays, what is found in
+ * damaged lines, what is set aside, and what must be added for the log to be readable. Takes no
+ * lock and changes nothing; a plan is good for as long as the log does not change.
+ */
+import { LineFramer, scan } from "@branchlog/streaming";
+import { BranchlogError } from "@branchlog/core";
+import type { EngineOptions } from "@branchlog/core";
+import {
+  LogFile,
+  engineSettings,
+  identityOf,
+  requireFile,
+  requireHeader,
+  requireNoTranscript,
+  yieldEveryMs,
+} from "@branchlog/core/internal";
+import type { FileStat } from "@branchlog/core/internal";
+import { PlanBuilder } from "./plan-builder.ts";
+import { repairedBytes, withAdditions, withoutRepetitions } from "./plan-steps.ts";
+import { rebuiltHeader } from "./rebuilt-header.ts";
+import { remainingDamage } from "./remaining-damage.ts";
+import { repetitions } from "./repeated-records.ts";
+import type { HeaderStep, RepairChange, RepairPlan } from "./repair-plan.ts";
+import { standIns } from "./stand-ins.ts";
+
+/** How a repair is planned. */
+export interface PlanOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
+  /**
+   * Connects entries whose parent is lost, where nothing says what it was, to the entry before them
+   * in the file. That is a guess, as a rule a right one. Default false.
+   */
+  readonly bridge?: boolean;
+  /** The working directory for a header that has to be rebuilt. Default: what its remains say. */
+  readonly cwd?: string | undefined;
+  /** Ends the planning with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Plans the repair of a log. Costs a pass over its bytes; memory grows with its entries and its
+ * damage, not with its bytes.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`, `ERR_LOG_UNREADABLE`;
+ * `ERR_NOT_A_SESSION` if there is neither a header, nor its remains, nor an entry, or if another
+ * agent wrote the file;
+ * `ERR_LOG_CHANGED` if it becomes shorter while it is read.
+ * @example
+ * const plan = await planRepair("session.jsonl");
+ * if (plan.changes.length > 0) await applyRepair(plan);
+ */
+export async function planRepair(path: string, options: PlanOptions = {}): Promise<RepairPlan> {
+  const { ports } = engineSettings(options);
+  const named = new LogFile(ports.fs, path);
+  const stat = requireFile(named.path, named.statSync());
+  const file = named.adopted(stat);
+  return file.whileRetained(() => planOfFile(file, stat, options));
+}
+
+async function planOfFile(
+  file: LogFile,
+  stat: FileStat,
+  options: PlanOptions,
+): Promise<RepairPlan> {
+  const { ports, lineBytesMax } = engineSettings(options);
+  const builder = new PlanBuilder(file, lineBytesMax);
+  const framer = new LineFramer({ lineBytesMax });
+  const range = { from: 0, to: stat.size, yieldEveryMs, signal: options.signal };
+  await scan(file, framer, builder, range);
+  if (framer.offset < stat.size) throw becameShorter(file.path);
+  const rest = framer.rest();
+  if (rest !== null) builder.addRest(rest);
+  const header = missingHeader(builder, file.path, stat, {
+    cwd: options.cwd,
+    newId: () => ports.ids.sessionId(),
+  });
+  // Records of another agent may look like entries of version 1, but no header makes them that.
+  if (header === undefined) requireHeader(file, builder.repaired.indexer, stat.size);
+  else requireNoTranscript(file.path, file, stat.size);
+  return planOf(builder, file, stat, { header, bridge: options.bridge ?? false });
+}
+
+function planOf(
+  builder: PlanBuilder,
+  file: LogFile,
+  stat: FileStat,
+  { header, bridge }: { readonly header: HeaderStep | undefined; readonly bridge: boolean },
+): RepairPlan {
+  const { repaired, lost } = builder;
+  const { index, indexer } = repaired;
+  const { version = 1, timestamp } = header?.header ?? indexer.header?.header ?? {};
+  const added = standIns({ index, lost, bridge, timestamp: timestamp ?? isoTime(stat) });
+  const left = repetitions(builder, file);
+  const additions = header === undefined ? added : [header, ...added];
+  const steps = withAdditions(withoutRepetitions(builder.finish(), left.steps), additions);
+  return {
+    path: file.path,
+    bytes: stat.size,
+    version,
+    steps,
+    changes: steps.filter((step): step is RepairChange => step.kind !== "keep"),
+    repaired: {
+      bytes: repairedBytes(steps),
+      entries: index.count - left.rows.size + added.length,
+    },
+    remaining: remainingDamage(indexer, left.rows, added),
+    source: { stat, identity: identityOf(file, stat, stat.size) },
+  };
+}
+
+/** The header to add if no header stands before the entries. */
+function missingHeader(
+  { repaired, headerRemains }: PlanBuilder,
+  path: string,
+  stat: FileStat,
+  given: { readonly cwd: string | undefined; readonly newId: () => string },
+): HeaderStep | undefined {
+  const { firstWithoutHeader: first, indexer, index, laterHeader } = repaired;
+  const offset = headerRemains?.offset ?? first?.offset;
+  if (offset === undefined || (first === undefined && indexer.header !== undefined)) {
+    return undefined;
+  }
+  // Only version 2 has messages of this role.
+  const isOld = index.kinds.kinds.some(({ role }) => role === "hookMessage");
+  return rebuiltHeader({
+    path,
+    offset,
+    lost: headerRemains?.facts ?? {},
+    later: laterHeader,
+    form: first?.form === 3 && isOld ? 2 : (first?.form ?? 3),
+    firstTimestamp: first?.timestamp,
+    newTimestamp: isoTime(stat),
+    ...given,
+  });
+}
+
+/** When the log was last written. */
+function isoTime({ mtimeMs }: FileStat): string {
+  return new Date(mtimeMs).toISOString();
+}
+
+function becameShorter(path: string): BranchlogError {
+  const message = `${path} became shorter while it was read. Close what writes it and try again.`;
+  return new BranchlogError("ERR_LOG_CHANGED", message, { path });
+}

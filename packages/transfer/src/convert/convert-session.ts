@@ -1,0 +1,176 @@
+/**
+ * Conversion of a session file from one agent's dialect to another's, as a new file: two passes in
+ * bounded memory, whatever the size of the file. What both agents say in the same way is copied as
+ * bytes, lines that hold no record included. The source is only read.
+ */
+import { resolve } from "node:path";
+import { LineFramer, scan } from "@branchlog/streaming";
+import { isBranchlogError } from "@branchlog/core";
+import type { ConversionTarget, EngineOptions } from "@branchlog/core";
+import {
+  Engine,
+  LogFile,
+  createStreamedLog,
+  creationFailed,
+  currentVersion,
+  engineSettings,
+  entryForm,
+  inTurns,
+  migratedChunks,
+  rememberedBytes,
+  requireFile,
+  requireFree,
+  requireHeader,
+  requireOptions,
+  requireSameLog,
+  requireText,
+  temporaryPath,
+} from "@branchlog/core/internal";
+import type { EngineSettings, RememberedBytes } from "@branchlog/core/internal";
+import { ConversionScan } from "./conversion-scan.ts";
+import { convertedChunks } from "./converted-bytes.ts";
+import type { Conversion, ConversionCounts } from "./converted-bytes.ts";
+import { keptEntryFinder } from "./kept-entries.ts";
+
+/** What to convert to, and where. */
+export interface ConvertOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
+  /** The agent that the new file is for. */
+  readonly to: ConversionTarget;
+  /** Path of the new file; there must be nothing. */
+  readonly target: string;
+  /** Ends the work with the signal's reason, until the new file has its name. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A converted session that is there. */
+export interface ConversionResult {
+  /** Path of the new file. */
+  readonly path: string;
+  /** Canonical path of the source. */
+  readonly source: string;
+  readonly to: ConversionTarget;
+  /** Entries of the source. */
+  readonly entries: number;
+  /** How many entries changed, by their type in the source. */
+  readonly converted: Readonly<Record<string, number>>;
+  /** Lines that hold no record; they were copied as they are. */
+  readonly badLines: number;
+  /** Whether an entry with the name was added, which the source has elsewhere. */
+  readonly addedName: boolean;
+  /**
+   * Resets of omp (`reset_boundary`) in a session for pi. They stay as they are, but pi does not
+   * know them: behind them, its model sees what omp's does not see any more.
+   */
+  readonly resets: number;
+}
+
+/**
+ * Writes a session in the dialect of an agent. Ids, parents, times and the order of entries stay;
+ * what the other agent has no form for stays as it is. A session of version 1 or 2 is brought to
+ * version 3 on the way. The file has mode 0600.
+ * @throws BranchlogError as `openSession`; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`,
+ * `ERR_LOG_CHANGED`. There is no part of a new file then.
+ * @example
+ * await convertSession("pi.jsonl", { to: "omp", target: "omp.jsonl" });
+ */
+export async function convertSession(
+  source: string,
+  options: ConvertOptions,
+): Promise<ConversionResult> {
+  const settings = engineSettings(requireOptions(options));
+  const named = new LogFile(settings.ports.fs, resolve(requireText("The source", source)));
+  const stat = requireFile(named.path, named.statSync());
+  const { size } = stat;
+  const file = named.adopted(stat);
+  return file.whileRetained(() => {
+    const reading = { file, size, remembered: rememberedBytes(file, size), settings };
+    return convertedFile(reading, options);
+  });
+}
+
+async function convertedFile(reading: Reading, options: ConvertOptions): Promise<ConversionResult> {
+  const { file, size, settings } = reading;
+  const { fs } = settings.ports;
+  const found = await scanned(reading, options);
+  const { version } = requireHeader(file, found, size);
+  if (entryForm(version) === currentVersion) return converted(reading, found, options);
+  requireFree(settings.ports, resolve(options.target));
+  const current = await migratedCopy(file.path, options);
+  try {
+    const result = await convertSession(current, options);
+    return { ...result, source: file.path };
+  } finally {
+    fs.unlinkSync(current);
+  }
+}
+
+/** A file that is read as far as it went at the beginning. */
+interface Reading {
+  readonly file: LogFile;
+  readonly size: number;
+  /** By which bytes it is known. */
+  readonly remembered: RememberedBytes;
+  readonly settings: EngineSettings;
+}
+
+async function scanned(
+  { file, size, settings }: Reading,
+  { to, signal }: ConvertOptions,
+): Promise<ConversionScan> {
+  const found = new ConversionScan(file, to);
+  const framer = new LineFramer({ lineBytesMax: settings.lineBytesMax });
+  await scan(file, framer, found, { from: 0, to: size, signal });
+  found.end(framer.rest());
+  return found;
+}
+
+async function converted(
+  { settings, ...reading }: Reading,
+  found: ConversionScan,
+  options: ConvertOptions,
+): Promise<ConversionResult> {
+  const { to, target, signal } = options;
+  const path = resolve(target);
+  const { ports } = settings;
+  const resets = to === "pi" ? found.resets : 0;
+  const counts: ConversionCounts = { converted: {}, addedName: false, resets };
+  const keptEntry = await keptEntries(reading.file.path, found, options);
+  const chunks = convertedChunks({ ...reading, found, to, ids: ports.ids, keptEntry, counts });
+  requireFree(ports, path);
+  await createStreamedLog(ports, path, inTurns(chunks, signal));
+  const { entries, badLines } = found;
+  return { path, source: reading.file.path, to, entries, badLines, ...counts };
+}
+
+/** Only what a few newer logs of omp hold needs their tree, and is worth indexing them for it. */
+async function keptEntries(
+  path: string,
+  { hasReplays }: ConversionScan,
+  { to, signal, ...options }: ConvertOptions,
+): Promise<Conversion["keptEntry"]> {
+  if (to !== "pi" || !hasReplays) return () => undefined;
+  return keptEntryFinder(await Engine.open(path, { ...options, access: "read" }, signal));
+}
+
+/** A copy in the current version, beside the target, for the caller to remove. */
+async function migratedCopy(source: string, options: ConvertOptions): Promise<string> {
+  const engine = await Engine.open(source, { ...options, access: "read" }, options.signal);
+  const { ports } = engine.settings;
+  const path = temporaryPath(ports, resolve(options.target));
+  try {
+    await createStreamedLog(ports, path, inTurns(migratedWhole(engine), options.signal));
+  } catch (error) {
+    // Nobody asked for this file, and its name says nothing: the one that was asked for fails.
+    if (!isBranchlogError(error, "ERR_CREATE_FAILED")) throw error;
+    throw creationFailed(resolve(options.target), error.cause);
+  } finally {
+    engine.release();
+  }
+  return path;
+}
+
+function* migratedWhole(engine: Engine): Generator<Buffer> {
+  const { file, state } = engine.log;
+  yield* migratedChunks(file, state, 0, state.end);
+  requireSameLog(engine);
+}

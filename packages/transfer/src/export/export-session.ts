@@ -1,0 +1,179 @@
+/**
+ * Exports one path of a session: as Markdown for people, or as a log of its own that is one chain.
+ * Both are made entry by entry, in bounded memory, and written whole or not at all. The source is
+ * only read.
+ */
+import { resolve } from "node:path";
+import type { JsonObject } from "@branchlog/streaming";
+import type { EngineOptions, SessionEntry } from "@branchlog/core";
+import {
+  Engine,
+  createStreamedLog,
+  engineSettings,
+  exactArguments,
+  isObject,
+  piecesOfOneLog,
+  requireFree,
+  requireText,
+} from "@branchlog/core/internal";
+import type { ConversionCounts } from "../convert/converted-bytes.ts";
+import { exportedPath, pathRows } from "./exported-path.ts";
+import { inLargePieces, linearLines } from "./linear-lines.ts";
+import type { LinearExport } from "./linear-lines.ts";
+import { entryMarkdown, markdownIndent, markdownTitle } from "./markdown-text.ts";
+
+/** What is exported, and how the source is read. */
+export interface ExportOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
+  /** The id of the entry where the path ends. Default: the last entry of the log. */
+  readonly at?: string | undefined;
+  /** Ends the export with the signal's reason; nothing is left. */
+  readonly signal?: AbortSignal;
+}
+
+/** What was written. */
+export interface ExportReport {
+  /** The new file. */
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** What was written, and what of it is in other words than in the source, as in a conversion. */
+export interface LinearReport extends ExportReport {
+  /** How many entries changed, by their type in the source. */
+  readonly converted: Readonly<Record<string, number>>;
+  /** Whether an entry with the name was added, which the source has elsewhere. */
+  readonly addedName: boolean;
+  /**
+   * Resets of omp (`reset_boundary`) behind the last compaction. They stay, as the path is whole,
+   * but pi does not know them: its model sees what omp's does not see any more.
+   */
+  readonly resets: number;
+}
+
+/**
+ * A path of a session as Markdown, piece by piece.
+ * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`. `ERR_LOG_CHANGED`, at the end at
+ * the latest, if the source was replaced or rewritten meanwhile: the pieces are of no use then.
+ */
+export async function* markdownPieces(
+  source: string,
+  { at, signal, ...options }: ExportOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  const engine = await Engine.open(source, { ...options, access: "read" }, signal);
+  try {
+    yield* piecesOfOneLog(engine, markdownTexts(engine, at, signal));
+  } finally {
+    engine.release();
+  }
+}
+
+async function* markdownTexts(
+  engine: Engine,
+  at: string | undefined,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, undefined> {
+  const rows = pathRows(engine, at);
+  yield markdownTitle(engine.header, engine.log.state.name);
+  for await (const { row, entry } of engine.bodies.entries(rows, signal)) {
+    // Their numbers are data, of which parsing keeps no more than a double holds.
+    const line = hasCalls(entry) ? engine.bodies.lineSync(row).toString() : "";
+    const text = entryMarkdown(entry, exactArguments(line, markdownIndent));
+    if (text !== "") yield text;
+  }
+}
+
+function hasCalls(entry: SessionEntry): boolean {
+  if (entry.type !== "message") return false;
+  // Decoding boundary: what is stored as a message may be anything.
+  const message = entry.message as unknown as JsonObject | undefined;
+  const content = message?.["content"];
+  return Array.isArray(content) && content.some((block) => isObject(block) && "arguments" in block);
+}
+
+/**
+ * A path of a session as the bytes of a log of pi, piece by piece: the header of the source, and
+ * each entry of the path once, with its bytes, in pi's words as `convertSession` has them. Entries
+ * that stand elsewhere and are in force on the path (the name of the session, labels) come last.
+ * @throws BranchlogError as {@link markdownPieces}.
+ */
+export function linearPieces(
+  source: string,
+  options: ExportOptions = {},
+): AsyncGenerator<Buffer, void, undefined> {
+  return countedPieces(source, options, { converted: {}, addedName: false, resets: 0 });
+}
+
+async function* countedPieces(
+  source: string,
+  { at, signal, ...options }: ExportOptions,
+  counts: ConversionCounts,
+): AsyncGenerator<Buffer, void, undefined> {
+  const engine = await Engine.open(source, { ...options, access: "read" }, signal);
+  try {
+    yield* piecesOfOneLog(engine, linearBytes(engine, at, { signal, counts }));
+  } finally {
+    engine.release();
+  }
+}
+
+async function* linearBytes(
+  engine: Engine,
+  at: string | undefined,
+  rest: Pick<LinearExport, "signal" | "counts">,
+): AsyncGenerator<Buffer, void, undefined> {
+  const path = await exportedPath(engine, at, rest.signal);
+  yield* inLargePieces(linearLines({ engine, ...path, ...rest }));
+}
+
+/**
+ * Writes a path of a session to a new Markdown file.
+ * @throws BranchlogError as {@link markdownPieces}; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`.
+ * @example
+ * await exportMarkdown("session.jsonl", "session.md");
+ */
+export function exportMarkdown(
+  source: string,
+  target: string,
+  options: ExportOptions = {},
+): Promise<ExportReport> {
+  return written(target, options, inLargePieces(asBytes(markdownPieces(source, options))));
+}
+
+/**
+ * Writes a path of a session to a new log, a chain of entries that pi opens, whichever agent the
+ * session is of. The context at its end is that of the source.
+ * @throws BranchlogError as {@link linearPieces}; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`.
+ */
+export async function exportLinear(
+  source: string,
+  target: string,
+  options: ExportOptions = {},
+): Promise<LinearReport> {
+  const counts: ConversionCounts = { converted: {}, addedName: false, resets: 0 };
+  const report = await written(target, options, countedPieces(source, options, counts));
+  return { ...report, ...counts };
+}
+
+async function written(
+  target: string,
+  { ports: given, signal }: ExportOptions,
+  pieces: AsyncIterable<Buffer>,
+): Promise<ExportReport> {
+  const { ports } = engineSettings(given === undefined ? {} : { ports: given });
+  const path = resolve(requireText("The target", target));
+  signal?.throwIfAborted();
+  requireFree(ports, path);
+  let bytes = 0;
+  async function* counted(): AsyncGenerator<Buffer> {
+    for await (const piece of pieces) {
+      bytes += piece.length;
+      yield piece;
+    }
+  }
+  await createStreamedLog(ports, path, counted());
+  return { path, bytes };
+}
+
+async function* asBytes(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const text of texts) yield Buffer.from(text);
+}

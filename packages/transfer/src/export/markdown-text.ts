@@ -1,0 +1,166 @@
+/**
+ * A session as Markdown that people read: who says what, which tools are called and what they
+ * return. Images are named, not shown; what extensions keep for themselves is left out. Pure; a
+ * malformed body gives what can be read of it.
+ */
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import type { SessionEntry, SessionHeader } from "@branchlog/core";
+import { isObject, keptArguments, objectAt, stringAt, timeAt } from "@branchlog/core/internal";
+import type { ExactArguments } from "@branchlog/core/internal";
+import { closedText, codeSpan, fenced, oneLine, quotedText } from "./markdown-marks.ts";
+
+/** Blanks in front of each level of JSON. */
+export const markdownIndent = 2;
+
+/** The title and the facts of a session. */
+export function markdownTitle(header: SessionHeader, name: string | undefined): string {
+  // Decoding boundary: the header is a JSON object, whatever its fields are.
+  const stored = header as unknown as JsonObject;
+  const id = stringAt(stored, "id") ?? "";
+  const facts: (readonly [string, string | undefined])[] = [
+    ["session", id],
+    ["created", timeText(timeAt(stored, "timestamp"))],
+    ["directory", stringAt(stored, "cwd") || undefined],
+  ];
+  const lines = facts.flatMap(([what, value]) =>
+    value === undefined ? [] : [`- ${what}: ${codeSpan(value)}\n`],
+  );
+  return `# ${oneLine(name ?? `Session ${id}`)}\n\n${lines.join("")}`;
+}
+
+/**
+ * What an entry says, after an empty line; nothing for one that says nothing to people.
+ *
+ * @param exact What its line says of arguments, indented, where a parser changed them.
+ */
+export function entryMarkdown(entry: SessionEntry, exact?: ExactArguments): string {
+  // Decoding boundary: an entry is handed out as stored; its type promises more than that.
+  const stored = entry as unknown as JsonObject;
+  const time = timeText(timeAt(stored, "timestamp"));
+  switch (entry.type) {
+    case "message": {
+      const message = objectAt(stored, "message");
+      if (message === undefined) return "";
+      return section(speakerOf(message), time, partsOf(message, exact));
+    }
+    case "custom_message": {
+      const type = oneLine(stringAt(stored, "customType") ?? "");
+      const isHidden = stored["display"] === false ? " (hidden)" : "";
+      return section(`Extension ${type}${isHidden}`, time, contentParts(stored["content"]));
+    }
+    case "compaction":
+      return summary("Compaction", "For the model, this stands for what came before:", stored);
+    case "branch_summary":
+      return summary("Branch summary", "What another branch came to:", stored);
+    default:
+      return "";
+  }
+}
+
+function summary(title: string, what: string, stored: JsonObject): string {
+  const text = stringAt(stored, "summary") ?? "";
+  const time = timeText(timeAt(stored, "timestamp"));
+  return section(title, time, [`*${what}*\n`, text.trim() === "" ? "" : quotedText(text)]);
+}
+
+function section(title: string, time: string | undefined, parts: readonly string[]): string {
+  const heading = `## ${title}${time === undefined ? "" : ` · ${time}`}\n`;
+  return `\n${[heading, ...parts.filter((part) => part !== "")].join("\n")}`;
+}
+
+function speakerOf(message: JsonObject): string {
+  const role = stringAt(message, "role") ?? "unknown";
+  switch (role) {
+    case "user":
+      return "User";
+    case "assistant": {
+      const model = stringAt(message, "model");
+      return model === undefined ? "Assistant" : `Assistant (${oneLine(model)})`;
+    }
+    case "toolResult": {
+      const failed = message["isError"] === true ? " (failed)" : "";
+      return `Result of ${oneLine(stringAt(message, "toolName") ?? "a tool")}${failed}`;
+    }
+    case "bashExecution":
+      return "Shell";
+    case "system":
+      return "System";
+    case "custom":
+      return `Extension ${oneLine(stringAt(message, "customType") ?? "")}`;
+    default:
+      return oneLine(role);
+  }
+}
+
+function partsOf(message: JsonObject, exact: ExactArguments | undefined): string[] {
+  if (message["role"] === "bashExecution") return shellParts(message);
+  const isOutput = message["role"] === "toolResult";
+  const parts = contentParts(message["content"], { isOutput, exact });
+  const error = stringAt(message, "errorMessage");
+  if (error !== undefined && error !== "") parts.push("**Error**\n", fenced(error));
+  return parts;
+}
+
+function shellParts(message: JsonObject): string[] {
+  const output = stringAt(message, "output") ?? "";
+  const code = message["exitCode"];
+  return [
+    fenced(`$ ${stringAt(message, "command") ?? ""}`),
+    output === "" ? "" : fenced(output),
+    typeof code === "number" && code !== 0 ? `*Exit code ${code}*\n` : "",
+  ];
+}
+
+/** How content is shown. */
+interface Showing {
+  readonly isOutput: boolean;
+  readonly exact: ExactArguments | undefined;
+}
+
+const asSaid: Showing = { isOutput: false, exact: undefined };
+
+function contentParts(content: JsonValue | undefined, showing = asSaid): string[] {
+  const { isOutput, exact } = showing;
+  if (typeof content === "string") return [spokenText(content, isOutput)];
+  const blocks = Array.isArray(content) ? content : [];
+  return blocks.map((block, place) => blockText(block, isOutput, exact?.get(place)));
+}
+
+function blockText(block: JsonValue, isOutput: boolean, exact: string | undefined): string {
+  const type = isObject(block) ? stringAt(block, "type") : undefined;
+  if (!isObject(block) || type === undefined) return otherBlock(block);
+  switch (type) {
+    case "text":
+      return spokenText(stringAt(block, "text") ?? "", isOutput);
+    case "thinking": {
+      const thinking = stringAt(block, "thinking") ?? "";
+      return thinking.trim() === "" ? "" : `*Thinking*\n\n${quotedText(thinking)}`;
+    }
+    case "toolCall": {
+      const shown = exact ?? keptArguments(block, markdownIndent);
+      const given = shown ?? JSON.stringify(block["arguments"] ?? {}, null, markdownIndent);
+      const name = codeSpan(stringAt(block, "name") ?? "?");
+      return `**Tool call** ${name}\n\n${fenced(given, "json")}`;
+    }
+    case "image": {
+      const bytes = Math.floor(((stringAt(block, "data") ?? "").length * 3) / 4);
+      return `*Image: ${oneLine(stringAt(block, "mimeType") ?? "")}, about ${bytes} bytes*\n`;
+    }
+    default:
+      return otherBlock(block);
+  }
+}
+
+/** What people and models say is Markdown; what tools return may be anything. */
+function spokenText(text: string, isOutput: boolean): string {
+  if (text.trim() === "") return "";
+  return isOutput ? fenced(text) : closedText(text);
+}
+
+function otherBlock(block: JsonValue): string {
+  return fenced(JSON.stringify(block, null, markdownIndent), "json");
+}
+
+function timeText(iso: string | undefined): string | undefined {
+  return iso === undefined ? undefined : `${iso.slice(0, -5).replace("T", " ")}Z`;
+}

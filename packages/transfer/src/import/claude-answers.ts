@@ -1,0 +1,205 @@
+/**
+ * Puts the answers of a model together: Claude Code writes each block of an answer as a record of
+ * its own, with the usage of the whole, and results of tools may stand between them. The records of
+ * one answer become one message, and what stood between them follows it, as models expect it. What
+ * comes too late for that continues the answer, with what its usage adds.
+ */
+import type { JsonValue } from "@branchlog/streaming";
+import type { AssistantMessage, KnownDraft, Usage } from "@branchlog/core";
+import { objectAt, stringAt } from "@branchlog/core/internal";
+import type { AssistantContent } from "@branchlog/core/internal";
+import { claudeStopReason, claudeUsage, usageBeyond } from "./claude-content.ts";
+import type { AssistantParts } from "./claude-content.ts";
+import type { ClaudeRecord } from "./claude-record.ts";
+import type { AnswerGroup, ClaudeTree, TreeNode } from "./claude-tree.ts";
+import { emptyNode, settled } from "./claude-tree.ts";
+import { mergedBytesMax } from "./limits.ts";
+import { noUsage, usageOf } from "./source-mapping.ts";
+
+interface PendingAnswer {
+  readonly node: TreeNode;
+  readonly parent: TreeNode;
+  readonly group: AnswerGroup;
+  readonly record: ClaudeRecord;
+  readonly content: AssistantContent[];
+  readonly rest: JsonValue[];
+  readonly followers: Follower[];
+  usage: Usage;
+  stopReason: string | undefined;
+  bytes: number;
+}
+
+/** A record between those of an answer, or behind them. */
+interface Follower {
+  readonly record: ClaudeRecord;
+  readonly drafts: readonly KnownDraft[];
+  readonly node: TreeNode;
+}
+
+/** Answers whose calls and usage are remembered. */
+const recentMax = 256;
+
+/** What Claude Code names the model of messages that it wrote itself. */
+const syntheticModel = "<synthetic>";
+
+/** See the file comment. */
+export class ClaudeAnswers {
+  readonly #tree: ClaudeTree;
+  readonly #onCall: (call: AssistantContent, node: TreeNode) => void;
+  readonly #recent: AnswerGroup[] = [];
+  #pending: PendingAnswer | undefined;
+
+  /** @param onCall Told of each content block, with the node that it will be written for. */
+  constructor(tree: ClaudeTree, onCall: (call: AssistantContent, node: TreeNode) => void) {
+    this.#tree = tree;
+    this.#onCall = onCall;
+  }
+
+  /** Adds a record to the answer that waits; false if it is not a part of it. */
+  continueWith(record: ClaudeRecord, { content, rest }: AssistantParts): boolean {
+    const pending = this.#pending;
+    if (pending === undefined || record.isSide !== pending.node.isSide) return false;
+    const message = objectAt(record.value, "message");
+    const { id } = pending.group;
+    if (id === undefined || stringAt(message, "id") !== id) return false;
+    if (!this.#hasRoom(pending, record)) return false;
+    for (const block of content) pending.content.push(block);
+    this.#noteCalls(pending, content);
+    for (const block of rest) pending.rest.push(block);
+    pending.usage = larger(pending.usage, claudeUsage(message));
+    pending.stopReason = stringAt(message, "stop_reason") ?? pending.stopReason;
+    pending.bytes += record.bytes;
+    this.#tree.name(record, pending.node);
+    return true;
+  }
+
+  /**
+   * Puts a record behind the answer that waits; false if it does not hang from it.
+   *
+   * @param callIds The calls whose results are in it.
+   */
+  followWith(
+    record: ClaudeRecord,
+    drafts: readonly KnownDraft[],
+    callIds: readonly string[],
+  ): boolean {
+    const pending = this.#pending;
+    if (pending === undefined || record.isSide !== pending.node.isSide) return false;
+    if (!this.#hasRoom(pending, record)) return false;
+    const { group } = pending;
+    if (!callIds.every((id) => group.open?.has(id))) return false;
+    for (const id of callIds) group.open?.delete(id);
+    const node = emptyNode(pending.node.model, record.isSide);
+    node.group = group;
+    pending.followers.push({ record, drafts, node });
+    pending.bytes += record.bytes;
+    this.#tree.name(record, node);
+    return true;
+  }
+
+  /** Begins an answer; the one before must have been written. */
+  begin(record: ClaudeRecord, parent: TreeNode, parts: AssistantParts): void {
+    const message = objectAt(record.value, "message");
+    const id = stringAt(message, "id");
+    const model = stringAt(message, "model") || syntheticModel;
+    const begun = id !== undefined && parent.group?.id === id ? parent.group : undefined;
+    const above = begun === undefined ? parent : settled(begun.tail);
+    const isSame = model === syntheticModel || model === above.model;
+    const node = emptyNode(isSame ? above.model : model, record.isSide);
+    const group = begun ?? { id, tail: node, open: undefined, counted: noUsage };
+    node.group = group;
+    if (begun === undefined) this.#remember(group);
+    const stopReason = stringAt(message, "stop_reason");
+    const usage = claudeUsage(message);
+    const { bytes } = record;
+    const answer = { ...parts, usage, stopReason, bytes, followers: [] };
+    this.#pending = { node, parent: above, group, record, ...answer };
+    this.#noteCalls(this.#pending, parts.content);
+    this.#tree.name(record, node);
+  }
+
+  /** Writes the answer that waits, if one does. */
+  flush(): void {
+    const pending = this.#pending;
+    if (pending === undefined) return;
+    this.#pending = undefined;
+    const { node, record, group } = pending;
+    let parent = pending.parent;
+    if (node.model !== parent.model) {
+      const change = { type: "model_change", provider: "anthropic", modelId: node.model } as const;
+      parent = this.#tree.write(change, parent, record, { part: "model", model: node.model });
+    }
+    this.#writeParts(pending, parent);
+    group.tail = node;
+    group.counted = larger(group.counted, pending.usage);
+    for (const follower of pending.followers) {
+      this.#tree.fillAll(follower.node, follower.drafts, settled(group.tail), follower.record);
+      group.tail = follower.node;
+    }
+  }
+
+  /** Whether a record hangs from the answer that waits, and both are not too much at once. */
+  #hasRoom({ group, bytes }: PendingAnswer, record: ClaudeRecord): boolean {
+    if (this.#tree.nodeOf(record.parentUuid)?.group !== group) return false;
+    return bytes + record.bytes <= mergedBytesMax;
+  }
+
+  #noteCalls({ group, node }: PendingAnswer, content: readonly AssistantContent[]): void {
+    for (const block of content) {
+      if (block.type === "toolCall") (group.open ??= new Set()).add(block.id);
+      this.#onCall(block, node);
+    }
+  }
+
+  /** Results come soon: what an answer waits for is forgotten with time, its place never. */
+  #remember(group: AnswerGroup): void {
+    this.#recent.push(group);
+    const old = this.#recent.length > recentMax ? this.#recent.shift() : undefined;
+    if (old === undefined) return;
+    old.open = undefined;
+    old.counted = noUsage;
+  }
+
+  /** The message, then the blocks that have no form in it; one of them at least is there. */
+  #writeParts(pending: PendingAnswer, parent: TreeNode): void {
+    const { node, record, content, rest, group } = pending;
+    const blocks = { type: "custom", customType: "claude.blocks", data: { blocks: rest } } as const;
+    if (content.length === 0) {
+      this.#tree.fill(node, blocks, parent, record, "blocks");
+      return;
+    }
+    const draft = { type: "message", message: messageOf(pending) } as const;
+    this.#tree.fill(node, draft, parent, record, 0);
+    if (rest.length === 0) return;
+    node.next = this.#tree.write(blocks, node, record, { part: "blocks", group });
+  }
+}
+
+function messageOf(pending: PendingAnswer): AssistantMessage {
+  const { node, record, content, usage, group } = pending;
+  const isError = record.value["isApiErrorMessage"] === true;
+  const said = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const error = stringAt(record.value, "error");
+  return {
+    role: "assistant",
+    content,
+    api: "anthropic-messages",
+    provider: "anthropic",
+    model: node.model === "" ? syntheticModel : node.model,
+    usage: usageBeyond(usage, group.counted),
+    stopReason: isError ? "error" : claudeStopReason(pending.stopReason, content),
+    timestamp: Date.parse(record.time),
+    ...(isError ? { errorMessage: said.join("\n") || (error ?? "") } : {}),
+  };
+}
+
+/** The larger of each count: later records of an answer know more of it. */
+function larger(a: Usage, b: Usage): Usage {
+  if (a === noUsage) return b;
+  return usageOf(
+    Math.max(a.input, b.input),
+    Math.max(a.output, b.output),
+    Math.max(a.cacheRead, b.cacheRead),
+    Math.max(a.cacheWrite, b.cacheWrite),
+  );
+}

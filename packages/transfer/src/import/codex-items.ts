@@ -1,0 +1,195 @@
+/**
+ * From the items of a Codex rollout to pi's content blocks. What has no form there is handed back,
+ * so that it can be kept beside the message. Pure.
+ */
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import type { ToolCall, Usage } from "@branchlog/core";
+import {
+  changedNumber,
+  countAt,
+  isObject,
+  listAt,
+  objectAt,
+  stringAt,
+} from "@branchlog/core/internal";
+import type { AssistantContent, UserContent } from "@branchlog/core/internal";
+import { usageOf } from "./source-mapping.ts";
+
+/** Content, and the blocks that have no form. */
+export interface MappedContent {
+  readonly content: UserContent[];
+  readonly rest: readonly JsonValue[];
+}
+
+/** The result of a tool. */
+export interface ToolOutput extends MappedContent {
+  readonly callId: string;
+  readonly isError: boolean;
+}
+
+/** What the model gave with an item; undefined for an item that has no form. */
+export function assistantBlocks(item: JsonObject): AssistantContent[] | undefined {
+  switch (stringAt(item, "type")) {
+    case "message":
+      return spoken(item);
+    case "reasoning":
+      return [reasoning(item)];
+    case "function_call":
+      return call(item, stringAt(item, "name"), argumentsOf(stringAt(item, "arguments") ?? ""));
+    case "custom_tool_call":
+      return call(item, stringAt(item, "name"), { arguments: { input: item["input"] ?? "" } });
+    case "local_shell_call":
+      return call(item, "local_shell", { arguments: objectAt(item, "action") ?? {} });
+    case "tool_search_call":
+      return call(item, "tool_search", searchArguments(item["arguments"]));
+    default:
+      return undefined;
+  }
+}
+
+/** Undefined if a block of the message is none of text. */
+function spoken(item: JsonObject): AssistantContent[] | undefined {
+  const blocks = listAt(item, "content");
+  const texts = blocks.map((block) => (isObject(block) ? stringAt(block, "text") : undefined));
+  if (texts.includes(undefined)) return undefined;
+  return texts.flatMap((text) => (text ? [{ type: "text", text } as const] : []));
+}
+
+/** The signature is the item itself: what the API wants back. */
+function reasoning(item: JsonObject): AssistantContent {
+  return {
+    type: "thinking",
+    thinking: reasoningTexts(item).join("\n\n"),
+    thinkingSignature: JSON.stringify(item),
+  };
+}
+
+/** The paragraphs of a reasoning item: its summary, or what it says in full. */
+export function reasoningTexts(item: JsonObject): string[] {
+  const summary = textsOf(item["summary"] ?? null);
+  return summary.length > 0 ? summary : textsOf(item["content"] ?? null);
+}
+
+/** What a call was given; with the text that said it, if it says more than the object. */
+interface CallArguments {
+  readonly arguments: JsonObject;
+  readonly rawArguments?: string;
+}
+
+function call(
+  item: JsonObject,
+  name: string | undefined,
+  given: CallArguments,
+): (ToolCall & CallArguments)[] | undefined {
+  const id = stringAt(item, "call_id") ?? stringAt(item, "id");
+  if (id === undefined || name === undefined) return undefined;
+  return [{ type: "toolCall", id, name, ...given }];
+}
+
+/** Arguments are JSON text, but for what a model got wrong. */
+function argumentsOf(text: string): CallArguments {
+  const parsed = parsedObject(text);
+  if (parsed === undefined) return { arguments: text === "" ? {} : { input: text } };
+  const isChanged = changedNumber(text) !== undefined;
+  return { arguments: parsed, ...(isChanged ? { rawArguments: text } : {}) };
+}
+
+function searchArguments(value: JsonValue | undefined): CallArguments {
+  if (isObject(value)) return { arguments: value };
+  return typeof value === "string" ? argumentsOf(value) : { arguments: {} };
+}
+
+function parsedObject(text: string): JsonObject | undefined {
+  try {
+    // Decoding boundary: JSON.parse makes nothing but JSON values.
+    const value = JSON.parse(text) as JsonValue;
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The result that an item holds; undefined for any other item. */
+export function toolOutput(item: JsonObject): ToolOutput | undefined {
+  const callId = stringAt(item, "call_id");
+  if (callId === undefined) return undefined;
+  switch (stringAt(item, "type")) {
+    case "function_call_output":
+    case "custom_tool_call_output":
+      break;
+    case "tool_search_output": {
+      const text = JSON.stringify(item["tools"] ?? []);
+      return { callId, content: [{ type: "text", text }], rest: [], isError: false };
+    }
+    default:
+      return undefined;
+  }
+  const output = item["output"] ?? "";
+  const isError = isObject(output) && output["success"] === false;
+  return { callId, isError, ...contentOf(isObject(output) ? output["content"] : output) };
+}
+
+/** Text and inline images; everything else is left over. */
+export function contentOf(content: JsonValue | undefined): MappedContent {
+  if (typeof content === "string") {
+    return { content: content === "" ? [] : [{ type: "text", text: content }], rest: [] };
+  }
+  const mapped: UserContent[] = [];
+  const rest: JsonValue[] = [];
+  for (const block of Array.isArray(content) ? content : []) {
+    const one = isObject(block) ? contentBlock(block) : undefined;
+    if (one === undefined) rest.push(block);
+    else if (one.type !== "text" || one.text !== "") mapped.push(one);
+  }
+  return { content: mapped, rest };
+}
+
+function contentBlock(block: JsonObject): UserContent | undefined {
+  const text = stringAt(block, "text");
+  if (text !== undefined) return { type: "text", text };
+  const url = stringAt(block, "image_url") ?? "";
+  const match = /^data:([^;,]+);base64,/.exec(url.slice(0, 200));
+  const mimeType = match?.[1];
+  if (match === null || mimeType === undefined) return undefined;
+  return { type: "image", data: url.slice(match[0].length), mimeType };
+}
+
+/** The texts of a list of blocks. */
+export function textsOf(content: JsonValue): string[] {
+  if (typeof content === "string") return [content];
+  const texts: string[] = [];
+  for (const block of Array.isArray(content) ? content : []) {
+    const text = isObject(block) ? stringAt(block, "text") : undefined;
+    if (text !== undefined) texts.push(text);
+  }
+  return texts;
+}
+
+/** How texts begin that Codex itself puts before the model as if its user had said them. */
+const contextOpenings: readonly string[] = [
+  "<environment_context>",
+  "<user_instructions>",
+  "<INSTRUCTIONS>",
+  "# AGENTS.md instructions",
+  "<permissions instructions>",
+  "<collaboration_mode>",
+  "<skill",
+  "<subagent_notification>",
+  "<turn_aborted>",
+  "<user_shell_command>",
+];
+
+/** Whether all that a user message says comes from Codex. */
+export function isContext(content: readonly UserContent[]): boolean {
+  const isOwn = (text: string): boolean =>
+    contextOpenings.some((opening) => text.trimStart().startsWith(opening));
+  return content.every((block) => block.type === "text" && isOwn(block.text));
+}
+
+/** What one request consumed; undefined if the event does not say. */
+export function codexUsage(info: JsonObject | undefined): Usage | undefined {
+  const last = objectAt(info, "last_token_usage");
+  if (last === undefined) return undefined;
+  const [input, cached] = [countAt(last, "input_tokens"), countAt(last, "cached_input_tokens")];
+  return usageOf(Math.max(0, input - cached), countAt(last, "output_tokens"), cached, 0);
+}

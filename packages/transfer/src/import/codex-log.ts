@@ -1,0 +1,178 @@
+/**
+ * Where a Codex rollout stands while it becomes entries: a chain, which a rollback takes up again
+ * at an earlier place; and the answer of the model that is not yet whole.
+ */
+import type { JsonValue } from "@branchlog/streaming";
+import type { AssistantMessage, KnownDraft, Usage } from "@branchlog/core";
+import type { AssistantContent } from "@branchlog/core/internal";
+import { mergedBytesMax } from "./limits.ts";
+import { noUsage } from "./source-mapping.ts";
+import type { MappingSetting } from "./source-mapping.ts";
+
+/** The line that is being read. */
+export interface CodexLine {
+  readonly line: number;
+  readonly bytes: number;
+  /** Its time, or that of the line before. */
+  readonly time: string;
+}
+
+/** A place in the log, and what is in force there. */
+interface Position {
+  readonly id: string;
+  readonly model: string;
+  readonly thinkingLevel: string | null;
+}
+
+interface PendingAnswer {
+  readonly at: CodexLine;
+  readonly content: AssistantContent[];
+  /** The line of each block. */
+  readonly lines: number[];
+  readonly rest: JsonValue[];
+  usage: Usage;
+  bytes: number;
+  /** Whether the request is over that it answers. */
+  isOver: boolean;
+}
+
+/** See the file comment. */
+export class CodexLog {
+  readonly provider: string;
+  readonly #setting: MappingSetting;
+  /** Where each turn of the conversation began. */
+  readonly #starts: Position[] = [];
+  #tail: Position;
+  #pending: PendingAnswer | undefined;
+
+  constructor(setting: MappingSetting, provider: string) {
+    this.#setting = setting;
+    this.provider = provider;
+    this.#tail = { id: setting.rootId, model: "", thinkingLevel: "" };
+  }
+
+  /** The model in force; empty if none is. */
+  get model(): string {
+    return this.#tail.model;
+  }
+
+  get thinkingLevel(): string | null {
+    return this.#tail.thinkingLevel;
+  }
+
+  /** Adds an entry; an answer that waits comes before it. */
+  write(draft: KnownDraft, at: CodexLine, part: number | string = 0): void {
+    this.flush();
+    this.#add(draft, at, part);
+  }
+
+  /** Takes note that a turn begins here. */
+  beginTurn(): void {
+    this.flush();
+    this.#starts.push(this.#tail);
+  }
+
+  /** Goes back to before the last turns; what was said in them stays, on its branch. */
+  rollBack(turns: number): boolean {
+    this.flush();
+    const first = Math.max(0, this.#starts.length - turns);
+    const start = this.#starts[first];
+    if (start === undefined) return false;
+    this.#starts.length = first;
+    this.#tail = start;
+    return true;
+  }
+
+  /** Adds blocks to the answer of the model, before those of later lines. */
+  answer(content: readonly AssistantContent[], at: CodexLine): void {
+    const pending = this.#answerAt(at);
+    const isLast = (pending.lines.at(-1) ?? 0) <= at.line;
+    let place = isLast ? -1 : pending.lines.findIndex((line) => line > at.line);
+    if (place < 0) place = pending.lines.length;
+    for (const block of content) {
+      pending.content.splice(place, 0, block);
+      pending.lines.splice(place, 0, at.line);
+      place += 1;
+    }
+    pending.bytes += at.bytes;
+  }
+
+  /** Keeps an item that has no form: behind the answer that it is a part of, or by itself. */
+  keep(item: JsonValue, at: CodexLine): void {
+    if (this.#pending === undefined) this.write(keptItems([item]), at);
+    else this.#pending.rest.push(item);
+  }
+
+  /** Takes note of what a request consumed; its answer is whole then. */
+  consumed(usage: Usage, at: CodexLine): void {
+    const pending = this.#pending;
+    if (pending === undefined || pending.isOver || pending.content.length === 0) {
+      const { provider, model } = this;
+      this.write({ type: "usage", kind: "codex.response", provider, model, usage }, at);
+      return;
+    }
+    pending.usage = usage;
+    pending.isOver = true;
+  }
+
+  /** Writes the answer that waits, if one does. */
+  flush(): void {
+    const pending = this.#pending;
+    if (pending === undefined) return;
+    this.#pending = undefined;
+    const { at, content, rest } = pending;
+    if (content.length > 0) this.#add({ type: "message", message: this.#message(pending) }, at, 0);
+    if (rest.length > 0) this.#add(keptItems(rest), at, "items");
+  }
+
+  /** Ends the log where the conversation ends, though a branch may be last in the file. */
+  end(at: CodexLine): void {
+    this.flush();
+    const { log } = this.#setting;
+    if (log.lastId === this.#tail.id) return;
+    this.#add({ type: "custom", customType: "branchlog.leaf" }, at, "leaf");
+  }
+
+  #answerAt(at: CodexLine): PendingAnswer {
+    const before = this.#pending;
+    if (before !== undefined && (before.isOver || before.bytes > mergedBytesMax)) this.flush();
+    this.#pending ??= {
+      at,
+      content: [],
+      lines: [],
+      rest: [],
+      usage: noUsage,
+      bytes: 0,
+      isOver: false,
+    };
+    return this.#pending;
+  }
+
+  #message({ at, content, usage }: PendingAnswer): AssistantMessage {
+    const { provider, model } = this;
+    return {
+      role: "assistant",
+      content,
+      api: "openai-codex-responses",
+      provider,
+      model: model === "" ? "unknown" : model,
+      usage,
+      stopReason: content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop",
+      timestamp: Date.parse(at.time),
+    };
+  }
+
+  #add(draft: KnownDraft, { line, time }: CodexLine, part: number | string): void {
+    const { id: parentId, model, thinkingLevel } = this.#tail;
+    const id = this.#setting.log.add(draft, { parentId, time, seed: `line:${line}#${part}` });
+    this.#tail = {
+      id,
+      model: draft.type === "model_change" ? draft.modelId : model,
+      thinkingLevel: draft.type === "thinking_level_change" ? draft.thinkingLevel : thinkingLevel,
+    };
+  }
+}
+
+function keptItems(items: readonly JsonValue[]): KnownDraft {
+  return { type: "custom", customType: "codex.items", data: { items } };
+}

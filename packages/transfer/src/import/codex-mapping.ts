@@ -1,0 +1,289 @@
+/**
+ * From the records of a Codex rollout to entries: a state machine without I/O. What the model got
+ * and gave becomes messages; what only Codex knows becomes custom entries; docs/formats.md lists
+ * both, and what is skipped.
+ */
+import type { JsonObject } from "@branchlog/streaming";
+import { normalizeName } from "@branchlog/core";
+import {
+  changedNumber,
+  countAt,
+  isObject,
+  listAt,
+  objectAt,
+  stringAt,
+  timeAt,
+} from "@branchlog/core/internal";
+import type { UserContent } from "@branchlog/core/internal";
+import { CodexEvents } from "./codex-events.ts";
+import type { Voice } from "./codex-events.ts";
+import {
+  assistantBlocks,
+  codexUsage,
+  contentOf,
+  isContext,
+  reasoningTexts,
+  textsOf,
+  toolOutput,
+} from "./codex-items.ts";
+import { CodexLog } from "./codex-log.ts";
+import type { CodexLine } from "./codex-log.ts";
+import { changedText } from "./line-tally.ts";
+import type { LineOutcome } from "./line-tally.ts";
+import type { MappingSetting, SourceMapping, SourceRecord } from "./source-mapping.ts";
+
+/** Events that only say what Codex is doing. */
+const statusEvents: ReadonlySet<string> = new Set([
+  "agent_reasoning_raw_content",
+  "agent_reasoning_section_break",
+  "context_compacted",
+  "task_complete",
+  "task_started",
+  "turn_aborted",
+  "turn_complete",
+  "turn_started",
+]);
+
+const everyVoice: readonly Voice[] = ["user", "agent", "reasoning"];
+
+/** See the file comment. */
+export class CodexMapping implements SourceMapping {
+  readonly #setting: MappingSetting;
+  readonly #log: CodexLog;
+  readonly #events: CodexEvents;
+  /** Names of tools by the id of their call. */
+  readonly #toolNames = new Map<string, string>();
+  #at: CodexLine;
+  #name = "";
+  /** What the last count of tokens said, to tell one that only repeats it. */
+  #counted = "";
+  #contextTokens = 0;
+
+  constructor(setting: MappingSetting) {
+    this.#setting = setting;
+    const provider = stringAt(setting.facts.meta, "model_provider") ?? "openai";
+    this.#log = new CodexLog(setting, provider === "openai" ? "openai-codex" : provider);
+    this.#events = new CodexEvents(setting.tally);
+    this.#at = { line: 0, bytes: 0, time: setting.facts.started };
+  }
+
+  push({ value, line, bytes }: SourceRecord): LineOutcome {
+    this.#at = { line, bytes, time: timeAt(value, "timestamp") ?? this.#at.time };
+    const payload = objectAt(value, "payload");
+    const type = stringAt(value, "type") ?? "";
+    if (payload === undefined) return this.#unknown(type);
+    switch (type) {
+      case "session_meta":
+        return this.#meta(payload);
+      case "turn_context":
+        return this.#context(payload);
+      case "response_item":
+        return this.#item(payload);
+      case "event_msg":
+        return this.#event(payload);
+      case "compacted":
+        return this.#compacted(payload);
+      default:
+        return this.#unknown(type);
+    }
+  }
+
+  end(): void {
+    this.#release(everyVoice);
+    this.#log.end(this.#at);
+  }
+
+  #unknown(type: string): LineOutcome {
+    const message = `a record of the type ${JSON.stringify(type.slice(0, 80))} is not known`;
+    this.#setting.tally.report({ kind: "unknown-record", line: this.#at.line, message });
+    return "unknown-record";
+  }
+
+  /** The first one is in the first entry; those of sessions that this one continues follow it. */
+  #meta(payload: JsonObject): LineOutcome {
+    if (payload !== this.#setting.facts.meta) this.#custom("codex.session_meta", payload);
+    return "imported";
+  }
+
+  #context(payload: JsonObject): LineOutcome {
+    this.#release(everyVoice);
+    const log = this.#log;
+    const model = stringAt(payload, "model") ?? "";
+    const effort = stringAt(payload, "effort") ?? "";
+    const thinkingLevel = effort === "none" ? "off" : effort;
+    const hasModel = model !== "" && model !== log.model;
+    const hasLevel = thinkingLevel !== "" && thinkingLevel !== log.thinkingLevel;
+    if (!hasModel && !hasLevel) return "unchanged-context";
+    if (hasModel) {
+      log.write({ type: "model_change", provider: log.provider, modelId: model }, this.#at);
+    }
+    if (hasLevel) log.write({ type: "thinking_level_change", thinkingLevel }, this.#at, 1);
+    return "imported";
+  }
+
+  #item(item: JsonObject): LineOutcome {
+    const type = stringAt(item, "type") ?? "";
+    if (type === "message" && stringAt(item, "role") !== "assistant") return this.#heard(item);
+    if (type === "ghost_snapshot") return "bookkeeping";
+    this.#release(["user"]);
+    const output = toolOutput(item);
+    if (output !== undefined) {
+      const { callId, content, isError, rest } = output;
+      const toolName = this.#toolNames.get(callId) ?? "unknown";
+      const timestamp = Date.parse(this.#at.time);
+      const named = { role: "toolResult", toolCallId: callId, toolName, content } as const;
+      this.#log.write({ type: "message", message: { ...named, isError, timestamp } }, this.#at);
+      if (rest.length > 0) this.#custom("codex.blocks", { blocks: rest });
+      return "imported";
+    }
+    const blocks = assistantBlocks(item);
+    if (blocks === undefined) {
+      this.#log.keep(item, this.#at);
+      return "imported";
+    }
+    if (blocks.length === 0) return "no-content";
+    this.#noteSaid(item);
+    for (const block of blocks) {
+      if (block.type !== "toolCall") continue;
+      this.#toolNames.set(block.id, block.name);
+      if ("rawArguments" in block) this.#reportChanged(block);
+    }
+    this.#log.answer(blocks, this.#at);
+    return "imported";
+  }
+
+  #reportChanged({ rawArguments: text }: { readonly rawArguments?: unknown }): void {
+    const number = typeof text === "string" ? changedNumber(text) : undefined;
+    if (number === undefined) return;
+    const message = `${changedText(number)}; the text of the call is in rawArguments`;
+    this.#setting.tally.report({ kind: "changed-number", line: this.#at.line, message });
+  }
+
+  #noteSaid(item: JsonObject): void {
+    const type = stringAt(item, "type");
+    if (type === "reasoning") {
+      for (const text of reasoningTexts(item)) this.#events.noteItem("reasoning", text);
+    } else if (type === "message") {
+      this.#events.noteItem("agent", textsOf(item["content"] ?? null).join(""));
+    }
+  }
+
+  /** A message to the model: of the user, or of Codex in the user's place or above it. */
+  #heard(item: JsonObject): LineOutcome {
+    const role = stringAt(item, "role") ?? "";
+    const { content, rest } = contentOf(item["content"]);
+    if (content.length === 0 && rest.length === 0) return "no-content";
+    if (role !== "user" || (rest.length === 0 && isContext(content))) {
+      this.#release(["user"]);
+      const customType = role === "user" ? "codex.context" : `codex.${role.slice(0, 40)}`;
+      if (content.length > 0) {
+        const draft = { type: "custom_message", customType, content, display: false } as const;
+        this.#log.write(draft, this.#at);
+      }
+    } else {
+      this.#release(["agent", "reasoning"]);
+      this.#events.begin();
+      const texts = textsOf(item["content"] ?? null);
+      for (const text of texts) this.#events.noteItem("user", text);
+      if (texts.length > 1) this.#events.noteItem("user", texts.join(""));
+      this.#release(["user"]);
+      this.#beginTurn(content, this.#at);
+    }
+    if (rest.length > 0) this.#custom("codex.blocks", { blocks: rest });
+    return "imported";
+  }
+
+  #beginTurn(content: UserContent[], at: CodexLine): void {
+    this.#log.beginTurn();
+    if (content.length === 0) return;
+    const timestamp = Date.parse(at.time);
+    this.#log.write({ type: "message", message: { role: "user", content, timestamp } }, at);
+  }
+
+  #event(event: JsonObject): LineOutcome {
+    const type = stringAt(event, "type") ?? "";
+    switch (type) {
+      case "user_message":
+        return this.#said("user", stringAt(event, "message"));
+      case "agent_message":
+        return this.#said("agent", stringAt(event, "message"));
+      case "agent_reasoning":
+        return this.#said("reasoning", stringAt(event, "text"));
+      case "token_count":
+        return this.#usage(objectAt(event, "info"));
+      case "thread_name_updated":
+        return this.#named(normalizeName(stringAt(event, "thread_name") ?? ""));
+      case "thread_rolled_back":
+        this.#release(everyVoice);
+        return this.#log.rollBack(countAt(event, "num_turns")) ? "imported" : "status-event";
+      default:
+        break;
+    }
+    if (statusEvents.has(type)) {
+      if (type !== "task_started" && type !== "turn_started") this.#release(everyVoice);
+      return "status-event";
+    }
+    // The end of a call whose result the model got is an item as well.
+    if (this.#toolNames.has(stringAt(event, "call_id") ?? "")) return "event-copy";
+    this.#custom("codex.event", event);
+    return "imported";
+  }
+
+  #said(voice: Voice, text: string | undefined): LineOutcome {
+    if (text === undefined || text.trim() === "") return "no-content";
+    if (this.#events.isFull) this.#release(everyVoice);
+    const { time, line } = this.#at;
+    return this.#events.noteEvent({ voice, text, time, line });
+  }
+
+  #usage(info: JsonObject | undefined): LineOutcome {
+    const usage = codexUsage(info);
+    const total = JSON.stringify(info?.["total_token_usage"] ?? null);
+    if (usage === undefined || total === this.#counted) return "no-usage";
+    this.#counted = total;
+    const tokens = countAt(objectAt(info, "last_token_usage"), "total_tokens");
+    this.#contextTokens = tokens || usage.totalTokens;
+    this.#log.consumed(usage, this.#at);
+    return "imported";
+  }
+
+  #named(name: string): LineOutcome {
+    if (name === "" || name === this.#name) return "unused-title";
+    this.#name = name;
+    this.#log.write({ type: "session_info", name }, this.#at);
+    return "imported";
+  }
+
+  /** Where there is no summary to read, the model goes on from what its user said. */
+  #compacted(payload: JsonObject): LineOutcome {
+    this.#release(everyVoice);
+    const replacement = listAt(payload, "replacement_history");
+    const kept = replacement.filter(isObject).flatMap((item) => textsOf(item["content"] ?? null));
+    const summary = stringAt(payload, "message") || kept.join("\n\n");
+    const tokensBefore = this.#contextTokens;
+    const details = replacement.length === 0 ? {} : { details: { replacement } };
+    const compaction = {
+      type: "compaction",
+      summary,
+      firstKeptEntryId: null,
+      tokensBefore,
+    } as const;
+    this.#log.write({ ...compaction, ...details }, this.#at);
+    return "imported";
+  }
+
+  #custom(customType: string, data: unknown): void {
+    this.#log.write({ type: "custom", customType, data }, this.#at, "kept");
+  }
+
+  /** Events that no item repeated say something of their own. */
+  #release(voices: readonly Voice[]): void {
+    for (const { voice, text, time, line } of this.#events.release(voices)) {
+      const at = { line, time, bytes: text.length };
+      if (voice === "user") this.#beginTurn([{ type: "text", text }], at);
+      else if (voice === "agent") this.#log.answer([{ type: "text", text }], at);
+      else this.#log.answer([{ type: "thinking", thinking: text }], at);
+      this.#setting.tally.settle("imported");
+    }
+  }
+}

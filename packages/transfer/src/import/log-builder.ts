@@ -1,0 +1,87 @@
+/**
+ * The new log in the making: entries as lines, with ids that follow from the source alone, so that
+ * the same source gives the same bytes. It gathers bytes for whoever writes them. No I/O.
+ */
+import { createHash } from "node:crypto";
+import type { KnownDraft, SessionHeader } from "@branchlog/core";
+import { encodeDraft, encodeHeader, spliceDraft } from "@branchlog/core/internal";
+
+/** Where an entry goes, and what its id is made of. */
+export interface EntryPlace {
+  readonly parentId: string | null;
+  /** ISO 8601 with milliseconds. */
+  readonly time: string;
+  /** Different for each entry: `uuid:<id in the source>` or `line:<number>`, then `#<part>`. */
+  readonly seed: string;
+}
+
+/** See the file comment. */
+export class LogBuilder {
+  readonly #sessionId: string;
+  readonly #ids = new Set<string>();
+  #lines: Buffer[] = [];
+  #bytes = 0;
+  #lastId: string | null = null;
+
+  constructor(header: SessionHeader) {
+    this.#sessionId = header.id;
+    this.#push(encodeHeader(header));
+  }
+
+  /** Entries so far. */
+  get entries(): number {
+    return this.#ids.size;
+  }
+
+  /** Bytes that nobody took yet. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The last entry: where whoever opens the log would stand. */
+  get lastId(): string | null {
+    return this.#lastId;
+  }
+
+  /** Adds an entry; returns its id. */
+  add(draft: KnownDraft, { parentId, time, seed }: EntryPlace): string {
+    const encoded = encodeDraft(draft, time);
+    const id = this.#mint(seed);
+    this.#push(spliceDraft(encoded, id, parentId));
+    this.#lastId = id;
+    return id;
+  }
+
+  /** The bytes since the last call. */
+  take(): Buffer {
+    const taken = Buffer.concat(this.#lines, this.#bytes);
+    this.#lines = [];
+    this.#bytes = 0;
+    return taken;
+  }
+
+  #push(line: Buffer): void {
+    this.#lines.push(line);
+    this.#bytes += line.length;
+  }
+
+  #mint(seed: string): string {
+    for (const id of candidates(this.#sessionId, seed)) {
+      if (this.#ids.has(id)) continue;
+      this.#ids.add(id);
+      return id;
+    }
+    throw new Error(`two entries were made of ${seed}`);
+  }
+}
+
+const idDigits = 8;
+
+/** Eight digits of the source's own id where it has some; then those of a digest; then all. */
+function* candidates(sessionId: string, seed: string): Generator<string> {
+  const own = /^uuid:([0-9a-f]{8})-[0-9a-f-]{27}#0$/.exec(seed)?.[1];
+  if (own !== undefined) yield own;
+  const digest = createHash("sha256").update(`${sessionId}\n${seed}`).digest("hex");
+  for (let at = 0; at < digest.length; at += idDigits) yield digest.slice(at, at + idDigits);
+  yield digest;
+}

@@ -1,0 +1,16 @@
+/**
+ * `@branchlog/transfer`: sessions from and into other forms: imports of Claude Code and Codex,
+ * exports as Markdown and linear chats, conversion between the dialects. In reading order.
+ */
+export { convertSession } from "./convert/convert-session.ts";
+export type { ConversionResult, ConvertOptions } from "./convert/convert-session.ts";
+export { importSession } from "./import/import-session.ts";
+export type { ImportOptions, ImportProgress, ImportReport } from "./import/import-session.ts";
+export type { ImportDiagnostic, SkipReason } from "./import/line-tally.ts";
+export {
+  exportLinear,
+  exportMarkdown,
+  linearPieces,
+  markdownPieces,
+} from "./export/export-session.ts";
+export type { ExportOptions, ExportReport, LinearReport } from "./export/export-session.ts";

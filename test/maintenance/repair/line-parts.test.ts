@@ -1,0 +1,133 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { bufferedLine, storedLine } from "../../../packages/maintenance/src/repair/line-bytes.ts";
+import type { LineBytes } from "../../../packages/maintenance/src/repair/line-bytes.ts";
+import { partsOf } from "../../../packages/maintenance/src/repair/line-parts.ts";
+import type { Candidate } from "../../../packages/maintenance/src/repair/line-parts.ts";
+import { recordKind } from "../../../packages/maintenance/src/repair/record-facts.ts";
+import { MemorySource } from "../../streaming/support/memory-source.ts";
+
+const entry = (id: string): string =>
+  `{"type":"custom","customType":"x","data":{"n":"\\"{"},"id":"${id}","parentId":null,"timestamp":"t"}`;
+const [a, b, c] = [entry("a"), entry("b"), entry("c")];
+const torn = a.slice(0, 50);
+
+/** The parts of a line as text, debris in angle brackets. */
+function parted(
+  line: string | Buffer,
+  accepts = (candidate: Candidate): boolean =>
+    candidate.stands !== "inside" && recordKind(candidate.value, 3) !== "other",
+  wrap: (bytes: Buffer) => LineBytes = bufferedLine,
+): string[] {
+  const bytes = Buffer.from(line);
+  const parts = partsOf(wrap(bytes), { accepts, recordBytesMax: 1000 });
+  return parts.map(({ kind, start, end }) => {
+    const text = bytes.toString("utf8", start, end);
+    return kind === "record" ? text : `<${text}>`;
+  });
+}
+
+describe("a damaged line", () => {
+  it.each([
+    ["a torn record and a whole one", `${torn}${b}`, [`<${torn}>`, b]],
+    ["two torn records and a whole one", `${torn}${torn}${b}`, [`<${torn}${torn}>`, b]],
+    ["two whole records", `${a}${b}`, [a, b]],
+    ["three, spaced", `${a} ${b}\t${c}\r`, [`${a} `, `${b}\t`, `${c}\r`]],
+    ["a whole record and a torn one", `${a}${torn}`, [a, `<${torn}>`]],
+    ["everything at once", `${torn}${a}${b}${torn}`, [`<${torn}>`, a, b, `<${torn}>`]],
+    ["NUL bytes before a record", `\0\0${a}`, ["<\0\0>", a]],
+    ["NUL bytes behind a record", `${a}\0\0`, [a, "<\0\0>"]],
+    ["a torn record, NUL bytes, a record", `${torn}\0\0${b}`, [`<${torn}\0\0>`, b]],
+    ["text before a record", `Killed ${a}`, ["<Killed >", a]],
+    ["text behind a record", `${a}oops`, [a, "<oops>"]],
+    ["no record", "hello", ["<hello>"]],
+    ["a torn record", torn, [`<${torn}>`]],
+    ["nothing", "", []],
+  ])("with %s comes apart", (_, line, parts) => {
+    expect(parted(line)).toEqual(parts);
+  });
+
+  it.each([1, 2, 3, 5, 9, 14, 31, 40, 44, 45, 47, 48])(
+    "is taken apart wherever the first record was torn: at %i",
+    (at) => {
+      expect(parted(`${a.slice(0, at)}${b}`)).toEqual([`<${a.slice(0, at)}>`, b]);
+    },
+  );
+
+  it("is taken apart when a character was torn", () => {
+    const line = Buffer.concat([
+      Buffer.from('{"type":"message","id":"a","text":"'),
+      Buffer.from("€").subarray(0, 2),
+      Buffer.from(b),
+    ]);
+    expect(parted(line).at(-1)).toBe(b);
+  });
+
+  it("gives no object of a record away as a record", () => {
+    const holder = `{"type":"custom","data":{"entries":[${a},${b}],"last":${c}},"id":"h"`;
+    expect(parted(`${holder}x`)).toEqual([`<${holder}x>`]);
+    expect(parted(`x${holder},"parentId":null}`)).toEqual(["<x>", `${holder},"parentId":null}`]);
+  });
+
+  it("asks about an object that stands where a value may stand", () => {
+    const doubtful: boolean[] = [];
+    const accepts = (candidate: Candidate): boolean => {
+      doubtful.push(candidate.stands === "inside");
+      return true;
+    };
+    const start = '{"type":"custom","data":{"entries":[';
+    expect(parted(`${start}${a}`, accepts)).toEqual([`<${start}>`, a]);
+    expect(parted(`${start}${a}${b}`, accepts)).toEqual([`<${start}>`, a, b]);
+    expect(parted(`${start} ${a},`, accepts)).toEqual([`<${start} ${a},>`]);
+    expect(doubtful).toEqual([true, true, false]);
+  });
+
+  it("trusts no object that something else of JSON follows", () => {
+    const flipped = a.replace('"x",', '"x"}');
+    for (const line of [`${a},`, `${a}]`, `${a}"b"`, `${a}:`, flipped]) {
+      expect(parted(line)).toEqual([`<${line}>`]);
+    }
+  });
+
+  it("is covered by its parts, and comes apart the same when it is too long for memory", () => {
+    const piece = fc.oneof(
+      fc.constantFrom(a, b, c, "\0", " ", "{", '{"', "}", ",", '"', "[", "\r", "\\", "€"),
+      fc
+        .tuple(fc.constantFrom(a, b), fc.nat())
+        .map(([text, at]) => text.slice(0, at % text.length)),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), fc.boolean(), (pieces, takesAll) => {
+        const line = pieces.join("");
+        const accepts = (candidate: Candidate): boolean =>
+          takesAll || candidate.stands !== "inside";
+        const parts = partsOf(bufferedLine(Buffer.from(line)), { accepts, recordBytesMax: 1000 });
+        let end = 0;
+        for (const part of parts) {
+          expect(part.start).toBe(end);
+          expect(part.end).toBeGreaterThan(part.start);
+          end = part.end;
+        }
+        expect(end).toBe(Buffer.byteLength(line));
+        const stored = (bytes: Buffer): LineBytes =>
+          storedLine(
+            new MemorySource(Buffer.concat([Buffer.from("before\n"), bytes])),
+            7,
+            bytes.length,
+          );
+        expect(parted(line, accepts, stored)).toEqual(parted(line, accepts));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("is taken apart in linear time, whatever is in it (Verifies: P18)", () => {
+    const lines = [
+      '{"a":'.repeat(400_000),
+      '{"'.repeat(1_000_000),
+      '{"a":{"type":"x"},'.repeat(100_000),
+    ];
+    for (const line of lines) expect(parted(line)).toEqual([`<${line}>`]);
+  });
+});

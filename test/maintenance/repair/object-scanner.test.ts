@@ -1,0 +1,133 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ObjectScanner } from "../../../packages/maintenance/src/repair/object-scanner.ts";
+import type { ScanStatus, Span } from "../../../packages/maintenance/src/repair/object-scanner.ts";
+
+interface Scan {
+  readonly status: ScanStatus;
+  readonly stop: number;
+  readonly closedLast: Span | null;
+}
+
+/** Scans a text in pieces of so many bytes. */
+function scan(text: string | Buffer, pieceBytes = Number.POSITIVE_INFINITY): Scan {
+  const bytes = Buffer.from(text);
+  const scanner = new ObjectScanner();
+  scanner.begin();
+  let at = 0;
+  while (at < bytes.length && scanner.status === "open") {
+    const end = Math.min(bytes.length, at + pieceBytes);
+    at = scanner.push(bytes, at, end, at);
+  }
+  return { status: scanner.status, stop: at, closedLast: scanner.closedLast };
+}
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+describe("the scanner of objects", () => {
+  it.each([
+    ["{}", "complete", 2],
+    ['{"a":1}x', "complete", 7],
+    ['{"a":[1,2.5e-3,-0,true,false,null,"\\u00e9\\n"],"b":{}} ', "complete", 53],
+    ["", "open", 0],
+    ['{"a":"b', "open", 7],
+    ['{"a":-', "open", 6],
+    ['{"a":tru', "open", 8],
+    ["[]", "failed", 0],
+    [" {}", "failed", 0],
+    ['{"a":1,}', "failed", 7],
+    ['{"a":01}', "failed", 6],
+    ['{"a":1.}', "failed", 7],
+    ['{"a":.5}', "failed", 5],
+    ['{"a":1e}', "failed", 7],
+    ['{"a":-x}', "failed", 6],
+    ['{"a":truE}', "failed", 8],
+    ['{"a":[1}', "failed", 7],
+    ['{"a":{]', "failed", 6],
+    ["{1:2}", "failed", 1],
+    ['{"a" 1}', "failed", 5],
+    ['{"a":"\t"}', "failed", 6],
+    ['{"a":"\\x"}', "failed", 7],
+    ['{"a":"\\u12g4"}', "failed", 10],
+    ['{"type":"mess{"type":1}', "failed", 15],
+  ])("says of %j that it is %s at %i", (text, status, stop) => {
+    expect(scan(text)).toMatchObject({ status, stop });
+  });
+
+  it("accepts bytes in strings that are no UTF-8, as decoding them does", () => {
+    const bytes = Buffer.concat([
+      Buffer.from('{"a":"'),
+      Buffer.from([0xff, 0xc3]),
+      Buffer.from('"}'),
+    ]);
+    expect(scan(bytes).status).toBe("complete");
+  });
+
+  it.each([
+    ['{"a":[{"b":1}', { start: 6, end: 13 }],
+    ['{"a":[{"b":1} {', { start: 6, end: 13 }],
+    ['{"a":[{"b":1},', null],
+    ['{"a":[{"b":1},2', null],
+    ['{"a":{"b":[]}', { start: 5, end: 13 }],
+    ['{"a":[[]', null],
+  ])("knows of %j which object was closed last", (text, closedLast) => {
+    expect(scan(text).closedLast).toEqual(closedLast);
+  });
+
+  it("agrees with JSON.parse on JSON, and on JSON with one character changed", () => {
+    const anyChange = fc.tuple(
+      fc.nat(),
+      fc.constantFrom(...'{}[]",:\\ 0-.eEtu\n\u0000\u0001é'.split("")),
+    );
+    fc.assert(
+      fc.property(fc.json(), fc.option(anyChange), (json, change) => {
+        const text = `{"a":${json}}`;
+        const at = change === null ? 0 : change[0] % text.length;
+        const changed = change === null ? text : text.slice(0, at) + change[1] + text.slice(at + 1);
+        const { status, stop } = scan(changed);
+        const isWhole = status === "complete" && changed.slice(stop).trim() === "";
+        const bytes = Buffer.from(changed);
+        const isWholeInBytes =
+          status === "complete" && bytes.subarray(stop).toString().trim() === "";
+        expect(changed.startsWith("{") && (isWhole || isWholeInBytes)).toBe(
+          changed.startsWith("{") && isObject(changed),
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("finds every beginning of an object open, and the whole complete", () => {
+    fc.assert(
+      fc.property(fc.json(), (json) => {
+        const bytes = Buffer.from(`{"a":${json}}`);
+        for (let end = 0; end < bytes.length; end += 1) {
+          expect(scan(bytes.subarray(0, end)).status).toBe("open");
+        }
+        expect(scan(bytes).status).toBe("complete");
+      }),
+    );
+  });
+
+  it("gives the same answer for pieces of any size", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.integer({ min: 1, max: 5 }), (text, pieceBytes) => {
+        const object = `{"a":[{"b":"${text}"}`;
+        expect(scan(object, pieceBytes)).toEqual(scan(object));
+      }),
+    );
+  });
+
+  it("needs no recursion for depth (Verifies: P18)", () => {
+    const deep = '{"a":['.repeat(1_000_000);
+    expect(scan(deep)).toMatchObject({ status: "open", stop: deep.length });
+    expect(scan(`${deep}${"]}".repeat(1_000_000)}`).status).toBe("complete");
+  });
+});
