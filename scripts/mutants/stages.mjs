@@ -19,34 +19,36 @@ export const stages = {
     mutate: [core("store", "!(memory-*|manual-clock|seeded-ids|log-file)")],
     tests: [
       tests("core/store", "!(lockfile-lock-processes)"),
+      tests("core/append", "kept-locks"),
       tests("core/session", "{long-names,open-descriptors}"),
     ],
   },
   log: {
     mutate: [
       core("store", "log-file"),
-      core("session", "{tracked-log,log-*,open-outcome,read-trail,same-log,line-check}"),
-      core("session", "{recovery,cut-off-record,migrated-bytes,migration}"),
+      core("log"),
+      core("session", "{cut-off-record,line-check}"),
     ],
     tests: [
-      tests("core/session", "{append,cut-off-record,fixtures,leaf,migration,open}"),
-      tests("core/session", "{durability,log-state,reading,recovery,rewrites,model}"),
+      tests("core/log"),
+      tests("core/session", "{append,cut-off-record,fixtures,leaf,open,rewrites,model}"),
+      tests("core/session", "{durability,reading,recovery}"),
       tests("core/checkpoint", "checkpoints"),
       tests("faults", "{failed-openings,recovery,replacements,rewrites-while-reading}"),
       tests("faults", "{crash-model,unreadable-records}"),
     ],
   },
   append: {
-    mutate: [core("session", "{append-*,landing,lock-wait,planned-log,same-content,steps}")],
+    mutate: [core("append"), core("session", "recovery")],
     tests: [
-      tests("core/session", "{append,append-queue,append-plan,durability,expected-tail}"),
-      tests("core/session", "{kept-locks,landing,lock-wait,lost-locks}"),
+      tests("core/append"),
+      tests("core/session", "{append,durability,recovery}"),
       tests("faults", "{cut-writes,doubtful-retries,failed-appends,failed-queues}"),
       tests("faults", "unreadable-landings"),
     ],
   },
   checkpoint: {
-    mutate: [core("checkpoint", "!(*sum*)"), core("session", "{checkpoints,saved-state}")],
+    mutate: [core("checkpoint", "!(*sum*)"), core("log", "{checkpoints,saved-state}")],
     tests: [
       tests("core/checkpoint", "{checkpoint-*,checkpoints,log-binding,orphan-checkpoints,saved-*}"),
     ],

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
 import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync, meaning } from "../support/engine-appends.ts";
 import type { Offer } from "../support/engine-appends.ts";
 import { patience } from "../support/fault-seed.ts";

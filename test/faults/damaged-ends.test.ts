@@ -10,10 +10,10 @@ import { rootSlot } from "../../packages/core/src/index-table/id-table.ts";
 import { IndexTable } from "../../packages/core/src/index-table/index-table.ts";
 import { rowFlags } from "../../packages/core/src/index-table/row-table.ts";
 import { pathToRow, tailRow } from "../../packages/core/src/index-table/tree-walk.ts";
-import { appendItem } from "../../packages/core/src/session/append-entries.ts";
+import { appendItem } from "../../packages/core/src/append/request.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
-import { runSync } from "../../packages/core/src/session/steps.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
+import { runSync } from "../../packages/core/src/store/steps.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
 const header = JSON.stringify({
@@ -83,7 +83,7 @@ describe("a log that ends in 20,000", () => {
     const items = [appendItem(encodeDraft({ type: "custom", customType: "after" }, stamp))];
     const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
     const readsBefore = reads();
-    const [result] = runSync(engine.append(request, leaf), ports.clock);
+    const [result] = runSync(engine.appender.append(request, leaf), ports.clock);
     expect(reads() - readsBefore).toBeLessThan(10);
     expect(result?.parentId).toBe(good === 0 ? "a" : `c${good - 1}`);
     expect(engine.tailId).toBe(result?.id);

@@ -9,9 +9,9 @@ import type { Session } from "@branchlog/core";
 import { createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import { appendItem } from "../../packages/core/src/session/append-entries.ts";
+import { appendItem } from "../../packages/core/src/append/request.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { failingFileSystem, failures, isSync } from "../support/failing-calls.ts";
 import type { FailingFileSystem } from "../support/failing-calls.ts";
@@ -73,7 +73,7 @@ describe("an entry that a failed sync left in doubt", () => {
     const items = [appendItem(encodeDraft(draft, "2026-01-01T00:00:00.000Z"), undefined, "a")];
     const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
     const retry = (): string | undefined =>
-      engine.appendSync(request, new LeafCursor(true, engine.tailId))[0]?.id;
+      engine.appender.appendSync(request, new LeafCursor(true, engine.tailId))[0]?.id;
     expect(retry).toThrow(expect.objectContaining(inDoubt));
     await session.recover();
     expect(retry()).toBe("a");

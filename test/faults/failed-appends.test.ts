@@ -7,7 +7,7 @@ import type { Durability } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { recoverLog } from "../../packages/core/src/session/recovery.ts";
 import { appendSync, appendTime, meaning } from "../support/engine-appends.ts";
 import type { Offer } from "../support/engine-appends.ts";

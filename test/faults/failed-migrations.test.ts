@@ -9,7 +9,7 @@ import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/
 import type { Ports } from "@branchlog/core/testing";
 import { migrateSession } from "@branchlog/maintenance";
 import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync } from "../support/engine-appends.ts";
 import type { Offer } from "../support/engine-appends.ts";
 import { observedFileSystem } from "../support/observed-file-system.ts";

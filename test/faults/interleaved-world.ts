@@ -14,15 +14,15 @@ import {
 } from "@branchlog/core/testing";
 import type { FileLock, HeldLock, Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import { appendItem } from "../../packages/core/src/session/append-entries.ts";
-import type { AppendRequest } from "../../packages/core/src/session/append-group.ts";
-import type { AppendOutcome } from "../../packages/core/src/session/append-outcome.ts";
+import { appendItem } from "../../packages/core/src/append/request.ts";
+import type { AppendRequest } from "../../packages/core/src/append/request.ts";
+import type { AppendOutcome } from "../../packages/core/src/append/outcome.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
-import { portStep } from "../../packages/core/src/session/steps.ts";
-import type { Step } from "../../packages/core/src/session/steps.ts";
-import { sharingOf } from "../../packages/core/src/store/lock-sharing.ts";
-import { leaseAfterAwaited } from "../../packages/core/src/limits.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
+import { portStep } from "../../packages/core/src/store/steps.ts";
+import type { Step } from "../../packages/core/src/store/steps.ts";
+import { sharingOf } from "../../packages/core/src/store/lock.ts";
+import { retentionAfterAwaited } from "../../packages/core/src/limits.ts";
 import type { Schedule } from "./schedules.ts";
 
 export const path = "/s.jsonl";
@@ -93,7 +93,7 @@ const request = (items: AppendRequest["items"], expectedTail?: string | null): A
 export const appendsOnce: Role = (engine, name) =>
   function* once({ results }): Generator<Step, void, void> {
     const leaf = new LeafCursor(true, engine.tailId);
-    results.push(...(yield* engine.append(request([item(name, 1), item(name, 2)]), leaf)));
+    results.push(...(yield* engine.appender.append(request([item(name, 1), item(name, 2)]), leaf)));
   };
 
 /** Five appends as one group: one with an expectation that fails, one a retry of another. */
@@ -107,7 +107,7 @@ export const appendsGroup: Role = (engine, name) =>
       request([item(name, 3, `${name}-3`)]),
       request([item(name, 5)]),
     ].map((one) => ({ request: one, leaf }));
-    const { outcomes } = yield* engine.appendQueued(() => calls);
+    const { outcomes } = yield* engine.appender.appendQueued(() => calls);
     for (const outcome of outcomes) note(outcome, results, landed);
   };
 
@@ -126,7 +126,7 @@ export const appendsGroupsInARow: Role = (engine, name) =>
         { request: request([item(name, n)]), leaf },
         { request: request([item(name, n, `${name}-${n}`), item(name, -n)]), leaf },
       ];
-      const { outcomes } = yield* engine.appendQueued(() => calls);
+      const { outcomes } = yield* engine.appender.appendQueued(() => calls);
       for (const outcome of outcomes) note(outcome, results, landed);
       yield betweenCalls;
     }
@@ -140,7 +140,7 @@ export const appendsInARow: Role = (engine, name) =>
   function* row({ results }): Generator<Step, void, void> {
     const leaf = new LeafCursor(true, engine.tailId);
     for (let n = 1; n <= 4; n += 1) {
-      results.push(...(yield* engine.append(request([item(name, n)]), leaf)));
+      results.push(...(yield* engine.appender.append(request([item(name, n)]), leaf)));
       yield betweenCalls;
     }
   };
@@ -157,7 +157,7 @@ export function newWorld(cast: Cast, isCanary: boolean): World {
   const lock = new MemoryLock();
   Engine.createSync(path, header, { ports: createMemoryPorts({ fs, lock }) });
   const processes = cast.map((_, seed) => new Process(fs, lock, seed + 1));
-  for (const { ports } of processes) hasAppended(ports, leaseAfterAwaited - 2);
+  for (const { ports } of processes) hasAppended(ports, retentionAfterAwaited - 2);
   const writers = cast.flatMap((roles, at) =>
     roles.map((role, n) => {
       const process = processes[at];
@@ -177,8 +177,8 @@ export function newWorld(cast: Cast, isCanary: boolean): World {
 /** As if the process had appended so often just now: after enough of that it keeps the lock. */
 function hasAppended({ lock }: Ports, count: number): void {
   const held: HeldLock = { isOursSync: () => true, releaseSync: () => undefined };
-  const use = { startMs: 0, nowMs: 0, keeper: held, isReturnedBy: "appender" } as const;
-  for (let n = 0; n < count; n += 1) sharingOf(lock).lease.giveBack(path, held, use);
+  const use = { startMs: 0, nowMs: 0, keeper: held, releasePolicy: "caller" } as const;
+  for (let n = 0; n < count; n += 1) sharingOf(lock).retention.retainOrRelease(path, held, use);
 }
 
 /** One run: writers and the intrusion take turns as chosen, until all writers are done. */
@@ -222,7 +222,7 @@ function advance(one: Writer): boolean {
 /** The code of its caller ends, and with it the time for which a lock is kept. */
 function end(one: Writer): void {
   one.state = "done";
-  sharingOf(one.process.ports.lock).lease.release();
+  sharingOf(one.process.ports.lock).retention.release();
 }
 
 /** Its writers take no step more; what it held is taken over. */

@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { MemoryFileSystem } from "@branchlog/core/testing";
-import { leaseMsMax } from "../../packages/core/src/limits.ts";
+import { retentionMsMax } from "../../packages/core/src/limits.ts";
 import { patience, runs, seed } from "../support/fault-seed.ts";
 import {
   appendsGroup,
@@ -63,7 +63,7 @@ const intrusions: Record<string, Intrusion> = {
     };
   },
   "a lease runs out": ({ processes }) => {
-    for (const { clock } of processes) clock.advance(leaseMsMax);
+    for (const { clock } of processes) clock.advance(retentionMsMax);
   },
 };
 

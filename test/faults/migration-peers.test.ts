@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync, appendTime } from "../support/engine-appends.ts";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { rawLog } from "../support/raw-log.ts";

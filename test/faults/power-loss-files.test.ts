@@ -12,7 +12,7 @@ import type { FileSystem, MemoryFileSystem } from "@branchlog/core/testing";
 import { createRandom } from "../../packages/bench/src/generator/random.ts";
 import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { appendSync } from "../support/engine-appends.ts";
 import { patience, runs, seed } from "../support/fault-seed.ts";

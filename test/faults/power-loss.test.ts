@@ -9,7 +9,7 @@ import { createMemoryPorts } from "@branchlog/core/testing";
 import type { MemoryFileSystem } from "@branchlog/core/testing";
 import { createRandom } from "../../packages/bench/src/generator/random.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import type { Choose } from "../support/crash-file-system.ts";
 import { appendSync } from "../support/engine-appends.ts";

@@ -9,10 +9,10 @@ import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
 import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
-import { appendItem } from "../../packages/core/src/session/append-entries.ts";
+import { appendItem } from "../../packages/core/src/append/request.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
-import { runSync } from "../../packages/core/src/session/steps.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
+import { runSync } from "../../packages/core/src/store/steps.ts";
 
 const path = "/s.jsonl";
 const stamp = "2026-01-01T00:00:00.000Z";
@@ -170,7 +170,7 @@ function append(engine: Engine, leaf: LeafCursor): Outcome {
   const items = [appendItem(encodeDraft({ type: "custom", customType: "mine" }, stamp))];
   const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
   try {
-    const [result] = runSync(engine.append(request, leaf), engine.settings.ports.clock);
+    const [result] = runSync(engine.appender.append(request, leaf), engine.settings.ports.clock);
     return { id: result?.id, error: undefined };
   } catch (error) {
     return { id: undefined, error };

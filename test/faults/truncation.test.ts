@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { treeView } from "../../packages/core/src/projections/tree.ts";
 import { appendSync } from "../support/engine-appends.ts";
 

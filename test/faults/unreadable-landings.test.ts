@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
 import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync } from "../support/engine-appends.ts";
 import type { Offer } from "../support/engine-appends.ts";
 import { rawLog, repeatedIds } from "../support/raw-log.ts";

@@ -2,10 +2,10 @@
 import type { AnyDraft, AppendResult } from "@branchlog/core";
 import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
 import { tipRows } from "../../packages/core/src/index-table/tree-walk.ts";
-import { appendItem } from "../../packages/core/src/session/append-entries.ts";
+import { appendItem } from "../../packages/core/src/append/request.ts";
 import type { Engine } from "../../packages/core/src/session/engine.ts";
-import type { LeafCursor } from "../../packages/core/src/session/leaf-cursor.ts";
-import { runSync } from "../../packages/core/src/session/steps.ts";
+import type { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
+import { runSync } from "../../packages/core/src/store/steps.ts";
 
 /** A draft, with the id to give it if it may be offered again. */
 export interface Offer {
@@ -26,7 +26,7 @@ export function appendSync(
     appendItem(encodeDraft(draft, appendTime), undefined, id),
   );
   const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
-  return runSync(engine.append(request, leaf), engine.settings.ports.clock);
+  return runSync(engine.appender.append(request, leaf), engine.settings.ports.clock);
 }
 
 /** Everything that a session of this engine would answer, as text to compare. */

@@ -34,6 +34,8 @@ const coreFloors: readonly (readonly string[])[] = [
   ["bodies"],
   ["projections"],
   ["checkpoint"],
+  ["log"],
+  ["append"],
   ["session"],
   ["catalog", "copies", "live"],
   ["open"],

@@ -32,13 +32,13 @@ export type { LiveContext } from "./live/live-context.ts";
 export type { LiveTree } from "./live/live-tree.ts";
 export type { SessionView } from "./session/session-view.ts";
 export type { ContextOptions } from "./session/context-load.ts";
-export type { AnyTypeOptions, AppendOptions } from "./session/append-options.ts";
-export type { Durability, EngineOptions } from "./session/engine-options.ts";
+export type { AnyTypeOptions, AppendOptions } from "./append/request.ts";
+export type { Durability, EngineOptions } from "./log/engine-options.ts";
 export type { Recovery } from "./session/recovery.ts";
 export { resolveBlobs } from "./session/resolve-blobs.ts";
 export type { BlobOptions, BlobProblem } from "./session/resolve-blobs.ts";
-export type { AppendResult, Position } from "./session/append-outcome.ts";
-export type { OnDiverged } from "./session/append-plan.ts";
+export type { AppendResult, Position } from "./append/outcome.ts";
+export type { OnDiverged } from "./append/request.ts";
 export type { EntryLine } from "./session/entry-lines.ts";
 export type { EntryQuery } from "./session/entry-query.ts";
 export type {

@@ -57,22 +57,22 @@ export const headBytesMax: number = 16 * 1024 * 1024;
 export const yieldEveryMs: number = 8;
 
 /** How long a lock may be kept between appends: others wait no longer than a pause. */
-export const leaseMsMax: number = 5;
+export const retentionMsMax: number = 5;
 
 /** The blocking append from which on the lock may be kept: one or two gain nothing by it. */
-export const leaseAfterAppends: number = 3;
+export const retentionAfterAppends: number = 3;
 
 /**
  * The same of groups of awaited appends. Their callers go on with the lock in hand, and may block:
  * it is kept for those that append in bulk, not for the few entries of a turn.
  */
-export const leaseAfterAwaited: number = 32;
+export const retentionAfterAwaited: number = 32;
 
 /** Longest pause between two of those groups: the event loop turns, and other processes run. */
 export const awaitedPauseMsMax: number = 10;
 
 /** Longest time that a caller may spend between those appends, all pauses together. */
-export const leasePauseMsMax: number = 1;
+export const retentionPauseMsMax: number = 1;
 
 /** Locks remembered as held by others; forgetting one costs a slower try. */
 export const awaitedLocksMax: number = 1_000;

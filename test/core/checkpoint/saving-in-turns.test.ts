@@ -10,7 +10,7 @@ import type { SessionEntry } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
+import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync } from "../../support/engine-appends.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 

@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Observable } from "@branchlog/streaming";
 import { createSession } from "@branchlog/core";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
+import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync } from "../../support/engine-appends.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { SeamWorld } from "./seam-world.ts";

@@ -10,11 +10,11 @@ import {
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
-import { appendItem } from "../../../packages/core/src/session/append-entries.ts";
-import { deferred } from "../../../packages/core/src/session/deferred.ts";
-import type { Deferred } from "../../../packages/core/src/session/deferred.ts";
+import { appendItem } from "../../../packages/core/src/append/request.ts";
+import { deferred } from "../../../packages/core/src/append/deferred.ts";
+import type { Deferred } from "../../../packages/core/src/append/deferred.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
+import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 
 const path = "/s.jsonl";
@@ -72,7 +72,7 @@ class World {
     const append = (text: string): string => {
       const items = [appendItem(encodeDraft(say(text), "2026-01-01T00:00:00.000Z"))];
       const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
-      return engine.appendSync(request, leaf)[0]?.id ?? "";
+      return engine.appender.appendSync(request, leaf)[0]?.id ?? "";
     };
     return { append, engine };
   }

@@ -10,7 +10,7 @@ import { createSession, openSession } from "@branchlog/core";
 import { MemoryFileSystem, MemoryLock } from "@branchlog/core/testing";
 import { encodeTitleSlot, readTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { runSync } from "../../../packages/core/src/session/steps.ts";
+import { runSync } from "../../../packages/core/src/store/steps.ts";
 import { writeTitle } from "../../../packages/core/src/session/title-write.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

@@ -6,9 +6,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { openByteSource } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
-import { isStillThere, rememberedBytes } from "../session/log-identity.ts";
-import type { RememberedBytes } from "../session/log-identity.ts";
-import { nothingRead, ReadTrail } from "../session/read-trail.ts";
+import { isStillThere, rememberedBytes } from "../log/log-identity.ts";
+import type { RememberedBytes } from "../log/log-identity.ts";
+import { nothingRead, ReadTrail } from "../log/read-trail.ts";
 import { openedFileBytes, stampTrustedAfterMs } from "./limits.ts";
 import { listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";

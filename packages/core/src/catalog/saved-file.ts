@@ -16,7 +16,7 @@ import {
 import { dialectNames } from "../dialects/dialect.ts";
 import { readHeader } from "../dialects/header.ts";
 import type { SessionSummary } from "../projections/summary.ts";
-import type { RememberedBytes } from "../session/log-identity.ts";
+import type { RememberedBytes } from "../log/log-identity.ts";
 import { catalogLineUnitsMax } from "./limits.ts";
 import type { ListedSession } from "./listed-session.ts";
 import type { SessionMarks } from "./session-marks.ts";

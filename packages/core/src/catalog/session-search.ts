@@ -11,7 +11,7 @@ import { entryForm } from "../dialects/header.ts";
 import { legacyEntryId } from "../dialects/legacy-id.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import { requireOptions, requireText } from "../argument-checks.ts";
-import { transcriptErrorAt } from "../session/foreign-transcript.ts";
+import { transcriptErrorAt } from "../log/foreign-transcript.ts";
 import { nameSaidBy, namingTypes } from "../projections/name.ts";
 import { isStoredObject, storedText } from "../projections/stored-value.ts";
 import { textSearch } from "./search-text.ts";

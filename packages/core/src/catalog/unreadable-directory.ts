@@ -1,6 +1,6 @@
 /** What is said of a directory of sessions that cannot be listed. */
 import { BranchlogError } from "../errors.ts";
-import { transcriptErrorAt } from "../session/foreign-transcript.ts";
+import { transcriptErrorAt } from "../log/foreign-transcript.ts";
 
 /** The error for what the system said of a directory. Anything else, as a reason, as it is. */
 export function unreadableDirectory(path: string, cause: unknown): unknown {

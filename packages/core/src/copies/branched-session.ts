@@ -73,10 +73,10 @@ export function* branchLines(engine: Engine, branch: Branch): Generator<Buffer> 
     yield* relinkedLine(engine, entry, links);
     parentId = index.idOf(row);
   }
-  const mint = freshIds(engine, (id) => index.ids.find(id) >= 0);
+  const mint = freshIds(engine.appender, (id) => index.ids.find(id) >= 0);
   for (const { draft, timestamp } of carriedDrafts(engine, branch)) {
     const id = mint();
-    yield spliceDraft(engine.encode(draft, timestamp), id, parentId);
+    yield spliceDraft(engine.appender.encode(draft, timestamp), id, parentId);
     parentId = id;
   }
 }

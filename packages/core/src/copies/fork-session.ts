@@ -7,7 +7,7 @@ import type { SessionHeader } from "../entries/entry-types.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
 import { Engine } from "../session/engine.ts";
-import type { EngineOptions } from "../session/engine-options.ts";
+import type { EngineOptions } from "../log/engine-options.ts";
 import { settledRow } from "../session/named-entry.ts";
 import { newHeader } from "../session/new-header.ts";
 import { createStreamedLog, inTurns, requireFree } from "../store/streamed-log.ts";

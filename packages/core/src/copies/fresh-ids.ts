@@ -1,11 +1,11 @@
 /** Ids for entries that a copy adds: neither the source has them nor the copy. */
-import type { Engine } from "../session/engine.ts";
+import type { Appender } from "../append/appender.ts";
 
 const attemptsMax = 100;
 
 /** Mints ids as the agent of the source makes them, that are not taken, each once. */
 export function freshIds(
-  source: Pick<Engine, "mintEntryId" | "settings">,
+  source: Pick<Appender, "mintEntryId" | "settings">,
   isTaken: (id: string) => boolean,
 ): () => string {
   const minted = new Set<string>();

@@ -3,7 +3,7 @@
  * a subscriber may append. All changes of one turn come as one. While they are brought, new ones
  * wait their turn; so everybody sees the same things in the same order.
  */
-import type { ChangeSignal } from "../session/change-signal.ts";
+import type { ChangeSignal } from "../log/change-signal.ts";
 
 /** See the file comment. Listens to the signal only while somebody listens here. */
 export class Delivery {

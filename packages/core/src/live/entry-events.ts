@@ -8,7 +8,7 @@ import type { RowBody } from "../bodies/body-reader.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Engine } from "../session/engine.ts";
-import type { LogState } from "../session/log-state.ts";
+import type { LogState } from "../log/log-state.ts";
 import { isPassing } from "./passing-failure.ts";
 
 /**

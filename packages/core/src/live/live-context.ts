@@ -5,7 +5,7 @@ import { isBranchlogError } from "../errors.ts";
 import { ContextMemo } from "../session/context-memo.ts";
 import type { GrowingContext } from "../session/context-memo.ts";
 import type { Engine } from "../session/engine.ts";
-import type { LogState } from "../session/log-state.ts";
+import type { LogState } from "../log/log-state.ts";
 import { GrowingListView } from "./list-view.ts";
 
 /** As `PathContext`, but for the list. */

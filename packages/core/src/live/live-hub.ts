@@ -3,7 +3,7 @@
  * the end of both when the session is closed.
  */
 import type { Engine } from "../session/engine.ts";
-import type { LeafCursor } from "../session/leaf-cursor.ts";
+import type { LeafCursor } from "../append/leaf-cursor.ts";
 import { Delivery } from "./delivery.ts";
 import type { EventSource } from "./entry-events.ts";
 import { LiveComputation } from "./live-computation.ts";

@@ -15,7 +15,7 @@ import type { ListedSession } from "../catalog/listed-session.ts";
 import { sessionFilesIn, sessionFilesInAndBelow } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
 import { requireOptions, requireText } from "../argument-checks.ts";
-import { engineSettings } from "../session/engine-options.ts";
+import { engineSettings } from "../log/engine-options.ts";
 import type { Ports } from "../store/ports.ts";
 import { DirectoryWatches } from "./directory-watches.ts";
 import { DueLooks } from "./due-looks.ts";

@@ -13,7 +13,7 @@ import type { Envelope } from "../projections/tree.ts";
 import type { SessionTurn } from "../projections/turns.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import type { Engine } from "../session/engine.ts";
-import { LeafCursor } from "../session/leaf-cursor.ts";
+import { LeafCursor } from "../append/leaf-cursor.ts";
 import { SessionWriter } from "../session/session-writer.ts";
 import type { EntryEvent, EntryEventOptions } from "./entry-events.ts";
 import type { ListView } from "./list-view.ts";
@@ -48,7 +48,7 @@ export class Session extends SessionWriter {
       engine.refreshSync();
       leaf.sawTail(engine.tailId);
       // A leaf that follows stands on what others appended; a pinned one has not looked.
-      if (leaf.following) engine.markSeen();
+      if (leaf.following) engine.appender.markSeen();
     };
     this.#hub = new LiveHub({ engine, leaf, changes, refresh });
     this.#live = new LiveViews(this.#hub);

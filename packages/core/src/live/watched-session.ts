@@ -4,9 +4,9 @@
  * making on, so that their faces need nothing of what shows them live.
  */
 import { BranchlogError } from "../errors.ts";
-import type { ChangeSignal } from "../session/change-signal.ts";
+import type { ChangeSignal } from "../log/change-signal.ts";
 import type { Engine } from "../session/engine.ts";
-import type { LeafCursor } from "../session/leaf-cursor.ts";
+import type { LeafCursor } from "../append/leaf-cursor.ts";
 
 /** See the file comment. */
 export interface WatchedSession {

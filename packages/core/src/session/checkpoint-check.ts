@@ -14,7 +14,7 @@ import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { bodyBytesMax, diagnosticsMax } from "../limits.ts";
 import type { FoldedProjections } from "../projections/folded.ts";
-import type { FoundCheckpoint } from "./log-checkpoint.ts";
+import type { FoundCheckpoint } from "../log/log-checkpoint.ts";
 import type { CheckpointDifference } from "./verify-findings.ts";
 
 /** The result of the comparison. */

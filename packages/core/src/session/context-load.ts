@@ -8,7 +8,7 @@ import { canSpeak } from "../projections/context.ts";
 import type { BuiltContext, PathContext } from "../projections/context.ts";
 import { selectContext } from "../projections/context-selection.ts";
 import type { Engine } from "./engine.ts";
-import type { LogState } from "./log-state.ts";
+import type { LogState } from "../log/log-state.ts";
 import { requireRow } from "./named-entry.ts";
 import { rowPathView } from "./row-path-view.ts";
 

@@ -14,7 +14,7 @@ import type { PathSettings, SettingsState } from "../projections/settings.ts";
 import { loadedContext, loadedContextSync } from "./context-load.ts";
 import type { LoadedContext } from "./context-load.ts";
 import type { Engine } from "./engine.ts";
-import type { LogState } from "./log-state.ts";
+import type { LogState } from "../log/log-state.ts";
 
 /** Entries above a leaf that are always looked at for the kept one; more if more is kept. */
 const stepsAlways = 1_000;

@@ -5,39 +5,29 @@
  * collected.
  */
 import type { BodyReader } from "../bodies/body-reader.ts";
-import { ompEntryIdLength } from "../dialects/dialect.ts";
-import type { DialectName } from "../dialects/dialect.ts";
-import { translationTo } from "../dialects/draft-dialect.ts";
-import { encodeDraft } from "../entries/encode-entry.ts";
-import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import { encodeHeader } from "../entries/encode-header.ts";
-import type { AnyDraft } from "../entries/entry-draft.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { requireWords } from "../argument-checks.ts";
-import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
+import { pathToRow } from "../index-table/tree-walk.ts";
 import type { RowPath } from "../index-table/tree-walk.ts";
 import { buildWithSettings } from "../projections/context.ts";
 import type { BuiltContext, PathContext } from "../projections/context.ts";
 import type { PathView } from "../projections/projection.ts";
 import { createLog } from "../store/create-log.ts";
 import { LogFile } from "../store/log-file.ts";
-import { appendQueued, appendRequest } from "./append-entries.ts";
-import type { QueuedGroup } from "./append-entries.ts";
-import type { AppendCall, AppendRequest } from "./append-group.ts";
-import type { AppendResult } from "./append-outcome.ts";
-import { ChangeSignal } from "./change-signal.ts";
-import { Checkpoints } from "./checkpoints.ts";
-import { engineSettings } from "./engine-options.ts";
-import type { EngineOptions, EngineSettings } from "./engine-options.ts";
-import { Findings } from "./findings.ts";
-import type { LeafCursor } from "./leaf-cursor.ts";
-import { LogDurability } from "./log-durability.ts";
+import type { DialectName } from "../dialects/dialect.ts";
+import { Appender } from "../append/appender.ts";
+import { ChangeSignal } from "../log/change-signal.ts";
+import { Checkpoints } from "../log/checkpoints.ts";
+import { engineSettings } from "../log/engine-options.ts";
+import type { EngineOptions, EngineSettings } from "../log/engine-options.ts";
+import { Findings } from "../log/findings.ts";
+import { LogDurability } from "../log/log-durability.ts";
 import { rowPathView } from "./row-path-view.ts";
-import { runSync } from "./steps.ts";
-import type { Steps } from "./steps.ts";
-import { TrackedLog } from "./tracked-log.ts";
+import { runSync } from "../store/steps.ts";
+import { TrackedLog } from "../log/tracked-log.ts";
 
 const pathOfLog = "The path of a log";
 
@@ -47,15 +37,13 @@ export class Engine {
   readonly log: TrackedLog;
   readonly findings: Findings;
   readonly durability: LogDurability;
+  /** Appends to the log, for this engine's owner. */
+  readonly appender: Appender;
   readonly checkpoints: Checkpoints;
   /** Tells of everything that happens to the log. */
   readonly changes: ChangeSignal = new ChangeSignal();
   /** Closes the descriptors of the log unless other engines use them; reads open it again. */
   readonly release: () => void;
-  /** How far the log went at the owner's last own append, or at its opening. */
-  #own = { generation: 1, rows: 0 };
-  /** How far it went when the owner last looked at it. */
-  #seen = { generation: 1, rows: 0 };
 
   private constructor(path: string, settings: EngineSettings) {
     this.settings = settings;
@@ -66,6 +54,7 @@ export class Engine {
     this.checkpoints = new Checkpoints(settings, this.log, this.changes);
     this.changes.listen(() => this.checkpoints.progressed());
     this.durability = new LogDurability(settings.durability, this.log, settings.ports);
+    this.appender = new Appender(settings, this.log, this.durability);
   }
 
   /**
@@ -120,7 +109,7 @@ export class Engine {
   }
 
   #opened(): void {
-    this.markOwn();
+    this.appender.markOwn();
     this.checkpoints.progressed();
   }
 
@@ -139,23 +128,7 @@ export class Engine {
 
   /** Whose words entries are appended in. */
   get dialect(): DialectName {
-    return this.settings.dialect ?? this.log.state.dialect;
-  }
-
-  /**
-   * What a draft becomes when it is appended to this log.
-   * @param check Sees what the draft says, and may refuse it.
-   */
-  encode(draft: AnyDraft, timestamp: string, check?: DraftTranslation): EncodedDraft {
-    const translate = translationTo(this.dialect);
-    const checked: DraftTranslation = (said) => translate(check === undefined ? said : check(said));
-    return encodeDraft(draft, timestamp, checked);
-  }
-
-  /** A new id as the agent of this log makes them; it may be taken. */
-  mintEntryId(): string {
-    const { ids } = this.settings.ports;
-    return this.dialect === "omp" ? ids.urlSafeId(ompEntryIdLength) : ids.entryId();
+    return this.appender.dialect;
   }
 
   /** The header as stored. */
@@ -172,33 +145,7 @@ export class Engine {
 
   /** The id of the last readable entry, or null. */
   get tailId(): string | null {
-    const row = tailRow(this.index);
-    return row < 0 ? null : this.index.idOf(row);
-  }
-
-  /** Takes note that the log ends with what the owner appended, or opened. */
-  markOwn(): void {
-    this.#own = { generation: this.log.generation, rows: this.index.count };
-    this.#seen = this.#own;
-  }
-
-  /** Takes note that the owner looked at the log, or chose where to stand in it. */
-  markSeen(): void {
-    this.#seen = { generation: this.log.generation, rows: this.index.count };
-  }
-
-  /** Whether entries of others stand after the owner's last append or its opening. */
-  get othersAppended(): boolean {
-    return this.#goesOnAfter(this.#own);
-  }
-
-  /** Whether entries of others stand after what the owner last saw. */
-  get hasDiverged(): boolean {
-    return this.#goesOnAfter(this.#seen);
-  }
-
-  #goesOnAfter({ generation, rows }: { generation: number; rows: number }): boolean {
-    return generation !== this.log.generation || this.index.count > rows;
+    return this.appender.tailId;
   }
 
   /** Reads what others appended. Takes no lock, writes nothing. */
@@ -206,25 +153,9 @@ export class Engine {
     runSync(this.log.catchUp(), this.settings.ports.clock);
   }
 
-  /** Appends entries as one write, blocking; see `appendRequest`. */
-  appendSync(request: AppendRequest, leaf: LeafCursor): readonly AppendResult[] {
-    return runSync(this.append(request, leaf), this.settings.ports.clock);
-  }
-
-  /** The steps of {@link Engine.appendSync}. */
-  append(request: AppendRequest, leaf: LeafCursor): Steps<readonly AppendResult[]> {
-    return appendRequest(this, { request, leaf });
-  }
-
-  /** The steps of appending what waits in a queue as one write; see `appendQueued`. */
-  appendQueued(take: () => readonly AppendCall[]): Steps<QueuedGroup> {
-    return appendQueued(this, take);
-  }
-
   /** The entry with that id, blocking while it is read; undefined if there is none. */
   entrySync(id: string): SessionEntry | undefined {
-    const row = this.index.rowOfId(id);
-    return row < 0 ? undefined : this.bodies.entrySync(row);
+    return this.appender.entrySync(id);
   }
 
   /** The rows from the root to an entry, or to null, which are none. O(path). */

@@ -7,14 +7,11 @@
 import { decodeLine } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { createLog } from "../store/create-log.ts";
-import { requireWritable } from "./append-entries.ts";
-import { notAppended } from "./append-outcome.ts";
-import { appendSection } from "./append-section.ts";
-import type { LockUse } from "./append-section.ts";
-import type { LinePlan } from "./append-section.ts";
+import { commit } from "../append/commit.ts";
+import type { CommitLock, LinePlan, PlannedLine } from "../append/commit.ts";
+import { notAppended } from "../append/outcome.ts";
 import type { Engine } from "./engine.ts";
-import type { PlannedLine } from "./landing.ts";
-import { runAsync } from "./steps.ts";
+import { runAsync } from "../store/steps.ts";
 
 /** What recovering came to. */
 export interface Recovery {
@@ -32,7 +29,7 @@ export interface Recovery {
  * creating a file throws.
  */
 export async function recoverLog(engine: Engine): Promise<Recovery> {
-  requireWritable(engine);
+  engine.appender.requireWritable();
   const isRestored = restore(engine);
   engine.refreshSync();
   const appendedAgain = engine.durability.isInDoubt ? await appendAgain(engine) : [];
@@ -55,15 +52,17 @@ function restore({ log, path, settings }: Engine): boolean {
 async function appendAgain(engine: Engine): Promise<readonly string[]> {
   const { log, durability, settings } = engine;
   const { ports, lockWaitMs } = settings;
-  const plan = (): LinePlan => ({ lines: linesInDoubt(engine), needsFence: true });
-  const lock: LockUse = { ports, lockWaitMs, keptLockIsReturnedBy: "nobody" };
-  const section = appendSection(log, lock, plan);
-  const { landing, plan: done } = await runAsync(section, ports.clock).catch((error: unknown) => {
-    throw notAppended(engine.path, error);
-  });
+  const plan = (): LinePlan => ({ lines: linesInDoubt(engine), needsSeparator: true });
+  const lock: CommitLock = { ports, lockWaitMs, releasePolicy: "immediate" };
+  const steps = commit(log, lock, plan);
+  const { verification, plan: done } = await runAsync(steps, ports.clock).catch(
+    (error: unknown) => {
+      throw notAppended(engine.path, error);
+    },
+  );
   const ids = done.lines.map(({ id }) => id);
-  if (!landing.isAsPlanned) throw disturbed(engine.path, landing.failure?.cause);
-  engine.markOwn();
+  if (!verification.isAsPlanned) throw disturbed(engine.path, verification.failure?.cause);
+  engine.appender.markOwn();
   try {
     await durability.settleDoubt();
   } catch (error) {

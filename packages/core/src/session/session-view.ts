@@ -35,7 +35,7 @@ import { rowsOf } from "./entry-query.ts";
 import type { EntryQuery } from "./entry-query.ts";
 import { openBodyStream, pickFromBody } from "./large-body.ts";
 import type { BodyPart } from "./large-body.ts";
-import type { LeafCursor } from "./leaf-cursor.ts";
+import type { LeafCursor } from "../append/leaf-cursor.ts";
 import { requireRow, rowOfEntry } from "./named-entry.ts";
 import { readOfOneLog } from "./same-log.ts";
 import { TurnMemo, turnsIn } from "./turn-memo.ts";
@@ -69,7 +69,7 @@ export class SessionView {
 
   /** Whose words entries are appended in; those that are there may be in others. */
   get dialect(): DialectName {
-    return this.#access.engine.dialect;
+    return this.#access.engine.appender.dialect;
   }
 
   /** The header as stored. */

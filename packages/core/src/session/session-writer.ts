@@ -6,18 +6,18 @@
 import type { AnyDraft, EntryDraft } from "../entries/entry-draft.ts";
 import { requireOptions, requireText } from "../argument-checks.ts";
 import { normalizeName } from "../entries/session-name.ts";
-import { AppendQueue } from "./append-queue.ts";
-import type { AppendResult } from "./append-outcome.ts";
-import { requestOf } from "./append-options.ts";
-import type { AnyTypeOptions, AppendOptions } from "./append-options.ts";
+import { AppendQueue } from "../append/queue.ts";
+import type { AppendResult } from "../append/outcome.ts";
+import { requestOf } from "../append/request.ts";
+import type { AnyTypeOptions, AppendOptions } from "../append/request.ts";
 import type { Engine } from "./engine.ts";
 import { EngineAccess } from "./engine-access.ts";
-import type { LeafCursor } from "./leaf-cursor.ts";
+import type { LeafCursor } from "../append/leaf-cursor.ts";
 import { requireNode } from "./named-entry.ts";
 import { recoverLog } from "./recovery.ts";
 import type { Recovery } from "./recovery.ts";
 import { SessionView } from "./session-view.ts";
-import { runAsync } from "./steps.ts";
+import { runAsync } from "../store/steps.ts";
 import { writeTitle } from "./title-write.ts";
 import { verifyLog } from "./verify.ts";
 import type { VerifyReport } from "./verify.ts";
@@ -34,7 +34,7 @@ export class SessionWriter extends SessionView {
     super(access, leaf);
     this.#access = access;
     this.#leaf = leaf;
-    this.#queue = new AppendQueue(engine, leaf);
+    this.#queue = new AppendQueue(engine.appender, leaf);
   }
 
   /**
@@ -103,7 +103,7 @@ export class SessionWriter extends SessionView {
     await this.#queue.run(() => {
       if (id !== null) requireNode(engine, id);
       this.#leaf.pin(id);
-      engine.markSeen();
+      engine.appender.markSeen();
     });
     if (!persist) return;
     await this.append({ type: "custom", customType: "branchlog.leaf" }, { parent: { id } });
@@ -117,7 +117,7 @@ export class SessionWriter extends SessionView {
     const engine = this.#open();
     await this.#queue.run(() => {
       this.#leaf.follow(engine.tailId);
-      engine.markSeen();
+      engine.appender.markSeen();
     });
   }
 
@@ -127,7 +127,7 @@ export class SessionWriter extends SessionView {
     await this.#queue.run(() => {
       engine.refreshSync();
       this.#leaf.sawTail(engine.tailId);
-      engine.markSeen();
+      engine.appender.markSeen();
     });
   }
 
@@ -167,7 +167,7 @@ export class SessionWriter extends SessionView {
   }
 
   #append(drafts: readonly AnyDraft[], options: AppendOptions): Promise<readonly AppendResult[]> {
-    const request = requestOf(this.#open(), drafts, options);
+    const request = requestOf(this.#open().appender, drafts, options);
     return this.#queue.append(request, options.signal);
   }
 

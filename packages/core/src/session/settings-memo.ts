@@ -7,7 +7,7 @@ import { parentOfRow } from "../index-table/tree-walk.ts";
 import { settingsAfter, settingsOf, settingsStateOfPath } from "../projections/settings.ts";
 import type { PathSettings, SettingsState } from "../projections/settings.ts";
 import type { Engine } from "./engine.ts";
-import type { LogState } from "./log-state.ts";
+import type { LogState } from "../log/log-state.ts";
 
 /** Entries above a leaf that are looked at for the kept one. */
 const stepsMax = 1_000;

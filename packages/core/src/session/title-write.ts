@@ -11,12 +11,11 @@ import { lockStaleMs } from "../limits.ts";
 import { closeQuietly, removeQuietly, writeFully } from "../store/create-log.ts";
 import { isSameFile } from "../store/file-identity.ts";
 import type { FileStat, FileSystem, Ports } from "../store/ports.ts";
-import { requireWritable } from "./append-entries.ts";
-import { notAppended } from "./append-outcome.ts";
+import { notAppended } from "../append/outcome.ts";
 import type { Engine } from "./engine.ts";
-import { acquireLock } from "./lock-wait.ts";
-import { portStep } from "./steps.ts";
-import type { Steps } from "./steps.ts";
+import { acquireLock } from "../store/lock.ts";
+import { portStep } from "../store/steps.ts";
+import type { Steps } from "../store/steps.ts";
 
 const pauseMs = 5;
 
@@ -28,7 +27,7 @@ const pauseMs = 5;
  * `ERR_APPEND_FAILED` if the log has no slot, or it could not be written.
  */
 export function* writeTitle(engine: Engine, title: string, source: TitleSource): Steps<boolean> {
-  requireWritable(engine);
+  engine.appender.requireWritable();
   const { log, settings } = engine;
   const { ports, lockWaitMs } = settings;
   const endMs = ports.clock.monotonicMs() + lockWaitMs;

@@ -20,7 +20,7 @@ import {
 import type { OpenTurn, SessionTurn } from "../projections/turns.ts";
 import { BodyFold } from "./body-fold.ts";
 import type { Engine } from "./engine.ts";
-import type { LogState } from "./log-state.ts";
+import type { LogState } from "../log/log-state.ts";
 
 /** Entries above a leaf that are always looked at for the kept one; more if more is kept. */
 const stepsAlways = 1_000;

@@ -23,9 +23,9 @@ import { checkCheckpoint, noDifferences } from "./checkpoint-check.ts";
 import { checkChecksums } from "./checksum-check.ts";
 import type { Engine } from "./engine.ts";
 import { LineCheck } from "./line-check.ts";
-import { checkpointSchema } from "./log-checkpoint.ts";
-import type { FoundCheckpoint } from "./log-checkpoint.ts";
-import { savedSums } from "./log-sums.ts";
+import { checkpointSchema } from "../log/log-checkpoint.ts";
+import type { FoundCheckpoint } from "../log/log-checkpoint.ts";
+import { savedSums } from "../log/log-sums.ts";
 import type {
   BadLine,
   BadLineKind,

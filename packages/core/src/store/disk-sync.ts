@@ -15,7 +15,7 @@ export class DiskSync {
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #failures = 0;
-  #hasLooseEnd = false;
+  #tailMayBeTorn = false;
   #isInDoubt = false;
   #unsynced: string[] = [];
   /** How many ids were ever taken note of, and how many of them are on the device. */
@@ -44,13 +44,13 @@ export class DiskSync {
   }
 
   /** Whether what stands before the next write may be gone from the disk, its newline included. */
-  get hasLooseEnd(): boolean {
-    return this.#hasLooseEnd;
+  get tailMayBeTorn(): boolean {
+    return this.#tailMayBeTorn;
   }
 
   /** Takes note that a newline was written before the next line. */
-  fenceOff(): void {
-    this.#hasLooseEnd = false;
+  separate(): void {
+    this.#tailMayBeTorn = false;
   }
 
   /**
@@ -147,7 +147,7 @@ export class DiskSync {
 
   #fail(): void {
     this.#failures += 1;
-    this.#hasLooseEnd = true;
+    this.#tailMayBeTorn = true;
     if (this.#unsynced.length === 0) return;
     this.#isInDoubt = true;
     doubted.add(this);

@@ -2,7 +2,7 @@
  * The ways to a session manager of omp, with the files, lock, clock and ids of the caller's choice.
  * As in omp, what opens a file is asynchronous; what is new comes at once.
  */
-import type { EngineOptions } from "../../session/engine-options.ts";
+import type { EngineOptions } from "../../log/engine-options.ts";
 import { forkFile } from "../pi/derived-session.ts";
 import type { FaceOptions } from "../pi/existing-file.ts";
 import {

@@ -3,11 +3,11 @@
  * written under the lock of the log, and only if the file is still empty then.
  */
 import { BranchlogError } from "../../errors.ts";
-import { acquireLock } from "../../session/lock-wait.ts";
-import { engineSettings } from "../../session/engine-options.ts";
-import type { EngineOptions } from "../../session/engine-options.ts";
-import { runSync } from "../../session/steps.ts";
-import type { Steps } from "../../session/steps.ts";
+import { acquireLock } from "../../store/lock.ts";
+import { engineSettings } from "../../log/engine-options.ts";
+import type { EngineOptions } from "../../log/engine-options.ts";
+import { runSync } from "../../store/steps.ts";
+import type { Steps } from "../../store/steps.ts";
 import { LogFile } from "../../store/log-file.ts";
 import type { Ports } from "../../store/ports.ts";
 

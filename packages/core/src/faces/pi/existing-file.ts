@@ -1,8 +1,8 @@
 /** Opens a file that should be a session, or says what it is as the agent does. Never writes. */
 import type { DialectName } from "../../dialects/dialect.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
-import { engineSettings } from "../../session/engine-options.ts";
-import type { EngineOptions } from "../../session/engine-options.ts";
+import { engineSettings } from "../../log/engine-options.ts";
+import type { EngineOptions } from "../../log/engine-options.ts";
 import { fileLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
 

@@ -2,7 +2,7 @@
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { Engine } from "../../session/engine.ts";
-import type { EngineOptions } from "../../session/engine-options.ts";
+import type { EngineOptions } from "../../log/engine-options.ts";
 
 const notForkable: ReadonlySet<ErrorCode> = new Set([
   "ERR_LOG_MISSING",

@@ -1,8 +1,8 @@
 /** Where a session manager stands, and a signal of what happens there and of where it goes. */
 import type { WatchedSession } from "../../live/watched-session.ts";
-import { ChangeSignal } from "../../session/change-signal.ts";
+import { ChangeSignal } from "../../log/change-signal.ts";
 import type { Engine } from "../../session/engine.ts";
-import type { LeafCursor } from "../../session/leaf-cursor.ts";
+import type { LeafCursor } from "../../append/leaf-cursor.ts";
 import type { ManagerState } from "./manager-state.ts";
 
 /** See the file comment. */

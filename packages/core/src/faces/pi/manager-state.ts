@@ -7,7 +7,7 @@ import { sessionPath } from "../../copies/session-header.ts";
 import { encodeHeader } from "../../entries/encode-header.ts";
 import type { FileEntry, SessionHeader } from "../../entries/entry-types.ts";
 import { objectText } from "../../entries/json-text.ts";
-import { engineSettings } from "../../session/engine-options.ts";
+import { engineSettings } from "../../log/engine-options.ts";
 import { newHeader } from "../../session/new-header.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 import { makeSessionDirectory, resolveSessionDir } from "./agent-directory.ts";

@@ -9,18 +9,18 @@ import type { TitleSource } from "../../dialects/title-slot.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
 import { normalizeName } from "../../entries/session-name.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
-import { appendItem } from "../../session/append-entries.ts";
-import type { AppendResult } from "../../session/append-outcome.ts";
-import type { AppendItem, ParentChoice } from "../../session/append-plan.ts";
+import { appendItem } from "../../append/request.ts";
+import type { AppendResult } from "../../append/outcome.ts";
+import type { AppendItem, ParentChoice } from "../../append/request.ts";
 import { Engine } from "../../session/engine.ts";
-import type { EngineOptions } from "../../session/engine-options.ts";
-import { engineSettings } from "../../session/engine-options.ts";
-import { LeafCursor } from "../../session/leaf-cursor.ts";
+import type { EngineOptions } from "../../log/engine-options.ts";
+import { engineSettings } from "../../log/engine-options.ts";
+import { LeafCursor } from "../../append/leaf-cursor.ts";
 import { createLog } from "../../store/create-log.ts";
 import { createMemoryPorts } from "../../store/memory-ports.ts";
 import { noLock } from "../../store/memory-lock.ts";
 import { ContextMemo } from "../../session/context-memo.ts";
-import { runSync } from "../../session/steps.ts";
+import { runSync } from "../../store/steps.ts";
 import { writeTitle } from "../../session/title-write.ts";
 
 /** See the file comment. The leaf is pinned from the start, as pi's is. */
@@ -69,7 +69,7 @@ export function draftLog(
 /**
  * Appends one entry, by default below the leaf, and moves the leaf to it.
  * @param timeMs The time of the entry.
- * @throws As `Engine.append`; for a draft `ERR_LOG_EXISTS`, and what creating a file throws.
+ * @throws As `Appender.append`; for a draft `ERR_LOG_EXISTS`, and what creating a file throws.
  */
 export function appendToLog(
   log: SessionLog,
@@ -77,7 +77,10 @@ export function appendToLog(
   timeMs: number,
   parent?: ParentChoice,
 ): Appended {
-  const item = appendItem(log.engine.encode(draft, new Date(timeMs).toISOString()), parent);
+  const item = appendItem(
+    log.engine.appender.encode(draft, new Date(timeMs).toISOString()),
+    parent,
+  );
   return log.draftOf !== null && isConversation(item.encoded.type, item.encoded.role)
     ? publish(log, log.draftOf, item)
     : { log, result: appendNow(log, item) };
@@ -121,7 +124,7 @@ function memoryEngine(path: string, chunks: Iterable<Buffer>, options: EngineOpt
 
 function appendNow({ engine, leaf }: SessionLog, item: AppendItem): AppendResult {
   const request = { items: [item], onDiverged: "branch", expectedTail: undefined } as const;
-  const [result] = engine.appendSync(request, leaf);
+  const [result] = engine.appender.appendSync(request, leaf);
   if (result === undefined) throw new Error("an append without a result");
   return result;
 }

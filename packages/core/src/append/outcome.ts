@@ -3,11 +3,22 @@
  * error that names what is in the log all the same. Here leaves move, to what landed.
  */
 import { BranchlogError } from "../errors.ts";
+import type { IndexTable } from "../index-table/index-table.ts";
 import { rowFlags } from "../index-table/row-table.ts";
-import type { AppendCall } from "./append-group.ts";
-import type { AppendPlan, PlannedEntry } from "./append-plan.ts";
-import type { Engine } from "./engine.ts";
-import type { Landing, LandingFailure } from "./landing.ts";
+import type { AppendVerification, AppendFailure } from "./commit.ts";
+import type { AppendPlan, PlannedEntry } from "./plan.ts";
+import type { AppendCall } from "./request.ts";
+
+/** The log after the write. */
+export interface WrittenLog {
+  readonly path: string;
+  readonly index: IndexTable;
+  readonly generation: number;
+  /** The id of the last readable entry, or null. */
+  readonly tailId: string | null;
+  /** Takes note that the log ends with what the owner appended. */
+  markOwn(): void;
+}
 
 /** Where an entry is: its line starts at `offset` in that generation of the log. */
 export interface Position {
@@ -44,7 +55,7 @@ export function failedCall(error: unknown): AppendOutcome {
  */
 export function looseIds(
   plans: readonly (AppendPlan | undefined)[],
-  { missing }: Landing,
+  { missing }: AppendVerification,
 ): ReadonlySet<string> {
   if (missing.size === 0) return missing;
   const loose = new Set(missing);
@@ -56,26 +67,28 @@ export function looseIds(
 
 /** What a call came to whose lines were written; moves its leaf. */
 export function landedCall(
-  engine: Engine,
+  target: WrittenLog,
   { request, leaf }: AppendCall,
   { entries, leafId }: AppendPlan,
-  landing: Landing,
+  verification: AppendVerification,
   loose: ReadonlySet<string>,
 ): AppendOutcome {
-  if (landing.failure !== undefined && entries.some(({ id }) => loose.has(id))) {
-    const landed = entries.filter(({ id, line }) => line !== null && !landing.missing.has(id));
+  if (verification.failure !== undefined && entries.some(({ id }) => loose.has(id))) {
+    const landed = entries.filter(({ id, line }) => line !== null && !verification.missing.has(id));
     const last = landed.at(-1);
     if (last !== undefined) leaf.pin(last.leafId);
     const ids = landed.map(({ id }) => id);
-    return failedCall(landingError(engine.path, landing.failure, ids, entries.length));
+    return failedCall(appendError(target.path, verification.failure, ids, entries.length));
   }
   leaf.pin(leafId);
-  engine.markOwn();
-  const results = entries.map((entry) => resultOf(engine, entry, landing.displaced.has(entry.id)));
+  target.markOwn();
+  const results = entries.map((entry) =>
+    resultOf(target, entry, verification.displaced.has(entry.id)),
+  );
   const isOvertaken =
     request.expectedTail !== undefined &&
-    wasOvertaken(engine, entries, landing, request.expectedTail);
-  return isOvertaken ? failedCall(overtaken(engine, results)) : { results };
+    wasOvertaken(target, entries, verification, request.expectedTail);
+  return isOvertaken ? failedCall(overtaken(target, results)) : { results };
 }
 
 /** Every failure before the first byte is an error with a code that says so. */
@@ -86,14 +99,14 @@ export function notAppended(path: string, cause: unknown): BranchlogError {
   return new BranchlogError("ERR_APPEND_FAILED", message, { path, cause });
 }
 
-function resultOf(engine: Engine, entry: PlannedEntry, displaced: boolean): AppendResult {
-  const { index, log } = engine;
+function resultOf(target: WrittenLog, entry: PlannedEntry, displaced: boolean): AppendResult {
+  const { index, generation } = target;
   const row = index.rowOfId(entry.id);
   return {
     id: entry.id,
     parentId: entry.parentId,
     revision: row + 1,
-    position: { generation: log.generation, offset: index.rows.offset(row) },
+    position: { generation, offset: index.rows.offset(row) },
     displaced,
     attachedTo: entry.attachedTo,
   };
@@ -101,9 +114,9 @@ function resultOf(engine: Engine, entry: PlannedEntry, displaced: boolean): Appe
 
 /** Whether something else than the expected tail stands before what was written. */
 function wasOvertaken(
-  { index }: Engine,
+  { index }: WrittenLog,
   entries: readonly PlannedEntry[],
-  { isAsPlanned }: Landing,
+  { isAsPlanned }: AppendVerification,
   expectedTail: string | null,
 ): boolean {
   const first = entries.find(({ line }) => line !== null);
@@ -114,18 +127,18 @@ function wasOvertaken(
 }
 
 /** An expectation that was overtaken while the lock was lost is a conflict, though it landed. */
-function overtaken(engine: Engine, results: readonly AppendResult[]): BranchlogError {
+function overtaken(target: WrittenLog, results: readonly AppendResult[]): BranchlogError {
   return new BranchlogError(
     "ERR_CONFLICT",
-    `Others wrote to ${engine.path} between the check of its tail and the write; the entries ` +
+    `Others wrote to ${target.path} between the check of its tail and the write; the entries ` +
       "landed all the same. Look at the log before going on.",
-    { path: engine.path, tail: engine.tailId, landed: results.map(({ id }) => id) },
+    { path: target.path, tail: target.tailId, landed: results.map(({ id }) => id) },
   );
 }
 
-function landingError(
+function appendError(
   path: string,
-  { kind, cause }: LandingFailure,
+  { kind, cause }: AppendFailure,
   landed: readonly string[],
   count: number,
 ): BranchlogError {
@@ -154,4 +167,9 @@ function landingError(
         { path, landed },
       );
   }
+}
+
+/** The ids of results, in their order. */
+export function idsOf(results: readonly AppendResult[]): readonly string[] {
+  return results.map(({ id }) => id);
 }

@@ -7,19 +7,19 @@ import { describe, expect, it } from "vitest";
 import type { Session } from "@branchlog/core";
 import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
 import {
-  leaseAfterAppends,
-  leaseAfterAwaited,
-  leaseMsMax,
+  retentionAfterAppends,
+  retentionAfterAwaited,
+  retentionMsMax,
 } from "../../../packages/core/src/limits.ts";
-import { appendItem } from "../../../packages/core/src/session/append-entries.ts";
+import { appendItem } from "../../../packages/core/src/append/request.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
+import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { CountedWorld, header, path, say } from "../../support/counted-world.ts";
 
 describe("blocking appends in a row", () => {
   it("cost one write and two looks each, once the lock is kept (Verifies: P17)", () => {
     const { world, append } = blockingWorld();
-    for (let n = 0; n < leaseAfterAppends; n += 1) append();
+    for (let n = 0; n < retentionAfterAppends; n += 1) append();
     const before = calls(world);
     for (let n = 0; n < 100; n += 1) append();
     expect(difference(before, calls(world))).toEqual(oneWriteAndTwoLooks);
@@ -28,12 +28,12 @@ describe("blocking appends in a row", () => {
   it("look at the tail before they write if they expect one (Verifies: P2)", () => {
     const { world, append } = blockingWorld();
     let last = "";
-    for (let n = 0; n <= leaseAfterAppends; n += 1) last = append();
+    for (let n = 0; n <= retentionAfterAppends; n += 1) last = append();
     appendAsPeer(world);
     expect(() => append(last)).toThrow(
       expect.objectContaining({ code: "ERR_CONFLICT", tail: "peer" }),
     );
-    expect(world.lines).toHaveLength(leaseAfterAppends + 3);
+    expect(world.lines).toHaveLength(retentionAfterAppends + 3);
   });
 });
 
@@ -41,7 +41,7 @@ describe("awaited appends in a row", () => {
   it("cost one write and two looks each, once the lock is kept (Verifies: P17)", async () => {
     const world = new CountedWorld();
     const session = await world.create();
-    await appendSome(session, leaseAfterAwaited);
+    await appendSome(session, retentionAfterAwaited);
     const before = calls(world);
     await appendSome(session, 100);
     expect(difference(before, calls(world))).toEqual(oneWriteAndTwoLooks);
@@ -50,7 +50,7 @@ describe("awaited appends in a row", () => {
   it("do not keep the lock if they are few, as in a turn of an agent", async () => {
     const world = new CountedWorld();
     const session = await world.create();
-    for (let n = 1; n < leaseAfterAwaited; n += 1) {
+    for (let n = 1; n < retentionAfterAwaited; n += 1) {
       await session.append(say(`${n}`));
       expect(isFree(world)).toBe(true);
     }
@@ -64,7 +64,7 @@ describe("awaited appends in a row", () => {
     const found: boolean[] = [];
     const looking = eachTurn(() => found.push(isFree(world)));
     for (let round = 0; round < 20; round += 1) {
-      await appendSome(session, leaseAfterAwaited + 8);
+      await appendSome(session, retentionAfterAwaited + 8);
       expect(isFree(world)).toBe(false);
       // With the lock in hand its caller turns to something else.
       await nextTurn();
@@ -80,7 +80,7 @@ describe("awaited appends in a row", () => {
       const world = new CountedWorld();
       const sessions = [await world.create()];
       while (sessions.length < count) sessions.push(await world.open(sessions.length + 1));
-      await appendSome(sessions[0], leaseAfterAwaited);
+      await appendSome(sessions[0], retentionAfterAwaited);
       await nextTurn();
       world.counts();
       let turns = 0;
@@ -90,7 +90,7 @@ describe("awaited appends in a row", () => {
         sessions.map(async (session) => {
           for (let n = 0; n < each; n += 1) {
             await session.append(say(`${n}`));
-            world.clock.advance(leaseMsMax / 10);
+            world.clock.advance(retentionMsMax / 10);
           }
         }),
       );
@@ -113,7 +113,7 @@ describe("awaited appends in a row", () => {
   it("look at the tail before they write if they expect one (Verifies: P2)", async () => {
     const world = new CountedWorld();
     const session = await world.create();
-    const last = await appendSome(session, leaseAfterAwaited + 1);
+    const last = await appendSome(session, retentionAfterAwaited + 1);
     appendAsPeer(world);
     await expect(session.append(say("x"), { expectedTail: last })).rejects.toMatchObject({
       code: "ERR_CONFLICT",
@@ -122,13 +122,13 @@ describe("awaited appends in a row", () => {
     await expect(session.append(say("x"), { onDiverged: "reject" })).rejects.toMatchObject({
       code: "ERR_DIVERGED",
     });
-    expect(world.lines).toHaveLength(leaseAfterAwaited + 3);
+    expect(world.lines).toHaveLength(retentionAfterAwaited + 3);
   });
 
   it("look at what others wrote before they write (Verifies: P1, P11)", async () => {
     const world = new CountedWorld();
     const session = await world.create();
-    const last = await appendSome(session, leaseAfterAwaited + 1);
+    const last = await appendSome(session, retentionAfterAwaited + 1);
     appendAsPeer(world);
     const named = await session.append({ type: "session_info", name: "ours" });
     expect(named).toMatchObject({ parentId: "peer", attachedTo: "tail", displaced: false });
@@ -152,7 +152,7 @@ describe("awaited appends in a row", () => {
     async (code) => {
       const world = new CountedWorld();
       const session = await world.create();
-      await appendSome(session, leaseAfterAwaited + 1);
+      await appendSome(session, retentionAfterAwaited + 1);
       if (code === "ERR_LOG_GONE") world.fs.unlinkSync(path);
       else world.fs.writeFileSync(path, Buffer.from(`${world.lines.slice(0, 20).join("\n")}\n`));
       world.counts();
@@ -244,7 +244,9 @@ function blockingWorld(world: CountedWorld = new CountedWorld()): {
   const leaf = new LeafCursor(true, null);
   const append = (expectedTail?: string): string => {
     const items = [appendItem(encodeDraft(say("x"), header.timestamp))];
-    return engine.appendSync({ items, onDiverged: "branch", expectedTail }, leaf)[0]?.id ?? "";
+    return (
+      engine.appender.appendSync({ items, onDiverged: "branch", expectedTail }, leaf)[0]?.id ?? ""
+    );
   };
   return { world, append };
 }

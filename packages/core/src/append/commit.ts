@@ -1,6 +1,11 @@
 /**
- * Writes lines to the end of a log and looks where they landed. What a write came to, by what the
- * look finds; every line that is found whole counts, whatever the system said:
+ * The critical section of an append, from lock to unlock: catch up with what others wrote, plan,
+ * write once, and verify where the bytes landed. Without the verification, a peer that takes no
+ * lock or a lock that was taken over while its holder stalled would cost acknowledged entries. It
+ * contains no wait, and nothing whose cost depends on the length of the log.
+ *
+ * What a write came to, by what is found after it; every line that is found whole counts, whatever
+ * the system said:
  *
  * | the write       | looks as planned | looks otherwise           | cannot be read |
  * |-----------------|------------------|---------------------------|----------------|
@@ -12,14 +17,83 @@
  * before stays apart. What is missing after `appendAttemptsMax` writes is torn. Nothing is written
  * again to another log that took the name meanwhile.
  */
-import { isBranchlogError } from "../errors.ts";
+import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { appendAttemptsMax } from "../limits.ts";
-import type { FileStat } from "../store/ports.ts";
-import { portStep } from "./steps.ts";
-import type { Steps } from "./steps.ts";
+import { acquireLock, sharingOf } from "../store/lock.ts";
+import type { ReleasePolicy } from "../store/lock.ts";
+import type { FileStat, Ports } from "../store/ports.ts";
+import { portStep } from "../store/steps.ts";
+import type { Steps } from "../store/steps.ts";
 
-/** The log as writing needs it. */
-export interface LandingLog {
+/** How the lock is taken, and whether it may be retained for the next append. */
+export interface CommitLock {
+  readonly ports: Ports;
+  readonly lockWaitMs: number;
+  readonly releasePolicy: ReleasePolicy;
+}
+
+/** Anything that says what to write. */
+export interface LinePlan {
+  readonly lines: readonly PlannedLine[];
+  /** The write begins with a newline, whatever stands before it. */
+  readonly needsSeparator: boolean;
+}
+
+/** The plan that was carried out, and what became of it. */
+export interface CommitOutcome<Plan> {
+  readonly plan: Plan;
+  readonly verification: AppendVerification;
+}
+
+/**
+ * Runs one append under the lock of the log, from lock to unlock. `plan` is called with the log
+ * caught up, and again if the lock was lost before anything was written, or another log took the
+ * name during the write.
+ * @throws BranchlogError `ERR_LOCK_TIMEOUT`, whatever `plan` and catching up throw,
+ * `ERR_APPEND_FAILED`: in each case nothing was written.
+ */
+export function* commit<Plan extends LinePlan>(
+  log: CommitLog,
+  { ports, lockWaitMs, releasePolicy }: CommitLock,
+  plan: () => Plan,
+): Steps<CommitOutcome<Plan>> {
+  const { retention } = sharingOf(ports.lock);
+  const { clock } = ports;
+  for (let attempt = 0; attempt < appendAttemptsMax; attempt += 1) {
+    const startMs = clock.monotonicMs();
+    const held = yield* acquireLock(log.path, ports, lockWaitMs);
+    let isDone = false;
+    try {
+      // Under a retained lock, too: some programs take none, and deleting a file needs none.
+      yield* log.catchUp();
+      const planned = plan();
+      yield portStep("check lock");
+      // A holder that stalled for too long has lost its lock: it starts over instead of writing.
+      if (!held.isOursSync()) continue;
+      const verification = yield* writeAndVerify(log, planned.lines, planned.needsSeparator);
+      if (verification === null) continue;
+      isDone = verification.isAsPlanned;
+      return { plan: planned, verification };
+    } finally {
+      if (isDone) {
+        const nowMs = clock.monotonicMs();
+        retention.retainOrRelease(log.path, held, { startMs, nowMs, keeper: log, releasePolicy });
+      } else {
+        held.releaseSync();
+      }
+    }
+  }
+  throw new BranchlogError(
+    "ERR_APPEND_FAILED",
+    `The lock of ${log.path} was taken over, or the log replaced, ${appendAttemptsMax} times; ` +
+      "it holds nothing of what was appended. Append again.",
+    { path: log.path },
+  );
+}
+
+/** The log as the section needs it. */
+export interface CommitLog {
+  readonly path: string;
   /** Reads and indexes what is new. Throws if the log is gone. */
   catchUp(): Steps<void>;
   /** Counts up whenever the log turns out to be another one. */
@@ -51,13 +125,13 @@ export interface PlannedLine {
 }
 
 /** Why lines are missing: the system refused, others tore them, or nobody can tell. */
-export interface LandingFailure {
+export interface AppendFailure {
   readonly kind: "refused" | "torn" | "unreadable";
   readonly cause: unknown;
 }
 
 /** What became of the lines. */
-export interface Landing {
+export interface AppendVerification {
   /** Ids of lines that are not known to be in the log. */
   readonly missing: ReadonlySet<string>;
   /** Ids of lines that stand elsewhere than planned, because others wrote at the same time. */
@@ -65,11 +139,11 @@ export interface Landing {
   /** Whether nothing came between the plan and the log. */
   readonly isAsPlanned: boolean;
   /** Why lines are missing; undefined if none is. */
-  readonly failure: LandingFailure | undefined;
+  readonly failure: AppendFailure | undefined;
 }
 
 const none: ReadonlySet<string> = new Set();
-const asPlanned: Landing = {
+const asPlanned: AppendVerification = {
   missing: none,
   displaced: none,
   isAsPlanned: true,
@@ -80,28 +154,28 @@ const newline = Buffer.from("\n");
 /**
  * Writes the lines as one write. Never throws: what went wrong is part of the answer. Null: another
  * log has the name and holds none of the lines, which were not planned for it.
- * @param needsFence A newline comes first in any case.
+ * @param needsSeparator A newline comes first in any case.
  */
-export function* land(
-  log: LandingLog,
+function* writeAndVerify(
+  log: CommitLog,
   lines: readonly PlannedLine[],
-  needsFence: boolean,
-): Steps<Landing | null> {
+  needsSeparator: boolean,
+): Steps<AppendVerification | null> {
   if (lines.length === 0) return asPlanned;
   const { generation } = log;
-  const start = log.end + (needsFence || !log.isTerminated ? newline.length : 0);
+  const start = log.end + (needsSeparator || !log.isTerminated ? newline.length : 0);
   let missing = lines;
   for (let attempt = 1; ; attempt += 1) {
-    const write = yield* writeAndLook(log, missing, attempt > 1, needsFence);
+    const write = yield* writeAndLook(log, missing, attempt > 1, needsSeparator);
     if (write.kind === "as planned" && attempt === 1) return asPlanned;
     const failure = write.kind === "as planned" ? undefined : yield* findOut(log, write.error);
-    if (failure?.kind === "unreadable") return settle(log, lines, start, missing, failure);
+    if (failure?.kind === "unreadable") return verified(log, lines, start, missing, failure);
     missing = missing.filter(({ id, line }) => log.holds(id, line) !== "yes");
-    if (missing.length === 0) return settle(log, lines, start, missing, undefined);
-    if (failure !== undefined) return settle(log, lines, start, missing, failure);
+    if (missing.length === 0) return verified(log, lines, start, missing, undefined);
+    if (failure !== undefined) return verified(log, lines, start, missing, failure);
     if (log.generation !== generation && missing.length === lines.length) return null;
     if (attempt === appendAttemptsMax) {
-      return settle(log, lines, start, missing, { kind: "torn", cause: undefined });
+      return verified(log, lines, start, missing, { kind: "torn", cause: undefined });
     }
   }
 }
@@ -115,15 +189,15 @@ const otherwise: Write = { kind: "otherwise", error: undefined };
 
 /** One write, and one look at the file. If it is as planned, the log has taken the lines in. */
 function* writeAndLook(
-  log: LandingLog,
+  log: CommitLog,
   missing: readonly PlannedLine[],
   isAgain: boolean,
-  needsFence: boolean,
+  needsSeparator: boolean,
 ): Steps<Write> {
   // A line that only lacks its newline gets it from the seal.
   const isNew = ({ id, line }: PlannedLine): boolean => log.holds(id, line) === "no";
   const fresh = (isAgain ? missing.filter(isNew) : missing).map(({ line }) => line);
-  const isApart = log.isTerminated && !needsFence;
+  const isApart = log.isTerminated && !needsSeparator;
   const bytes = joined(isApart ? fresh : [newline, ...fresh]);
   yield portStep("write");
   let taken: number;
@@ -140,7 +214,7 @@ function* writeAndLook(
 }
 
 /** What cannot be taken in from memory is read like the bytes of others. */
-function takeIn(log: LandingLog, bytes: Buffer, stat: FileStat): Write {
+function takeIn(log: CommitLog, bytes: Buffer, stat: FileStat): Write {
   try {
     log.adopt(bytes, stat);
     return { kind: "as planned" };
@@ -155,7 +229,7 @@ function joined(pieces: readonly Buffer[]): Buffer {
 }
 
 /** A look that fails shows nothing: the log is read on then. */
-function lookAt(log: LandingLog): FileStat | null {
+function lookAt(log: CommitLog): FileStat | null {
   try {
     return log.statSync();
   } catch {
@@ -164,7 +238,7 @@ function lookAt(log: LandingLog): FileStat | null {
 }
 
 /** Reads on what the log holds now; the failure that counts if lines are missing then. */
-function* findOut(log: LandingLog, error: unknown): Steps<LandingFailure | undefined> {
+function* findOut(log: CommitLog, error: unknown): Steps<AppendFailure | undefined> {
   try {
     yield* log.catchUp();
   } catch (cause) {
@@ -173,13 +247,13 @@ function* findOut(log: LandingLog, error: unknown): Steps<LandingFailure | undef
   return error === undefined ? undefined : { kind: "refused", cause: error };
 }
 
-function settle(
-  log: LandingLog,
+function verified(
+  log: CommitLog,
   lines: readonly PlannedLine[],
   start: number,
   missing: readonly PlannedLine[],
-  failure: LandingFailure | undefined,
-): Landing {
+  failure: AppendFailure | undefined,
+): AppendVerification {
   const lost = new Set(missing.map(({ id }) => id));
   const displaced = new Set<string>();
   let planned = start;

@@ -11,10 +11,10 @@ import { BranchlogError } from "../errors.ts";
 import { removeQuietly, temporaryPath, writeFully } from "../store/create-log.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
 import { sidecarPath } from "../store/sidecar-path.ts";
-import { acquireLock } from "./lock-wait.ts";
+import { acquireLock } from "../store/lock.ts";
 import { migratedChunks } from "./migrated-bytes.ts";
-import { portStep } from "./steps.ts";
-import type { Steps } from "./steps.ts";
+import { portStep } from "../store/steps.ts";
+import type { Steps } from "../store/steps.ts";
 import type { TrackedLog } from "./tracked-log.ts";
 
 const attemptsMax = 3;

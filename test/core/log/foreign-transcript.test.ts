@@ -14,7 +14,7 @@ import { SessionManager } from "@branchlog/core/pi";
 import { deleteSession, migrateSession, planRepair } from "@branchlog/maintenance";
 import { convertSession, importSession } from "@branchlog/transfer";
 import { headBytesMax, headLinesMax } from "../../../packages/core/src/limits.ts";
-import { transcriptKind } from "../../../packages/core/src/session/foreign-transcript.ts";
+import { transcriptKind } from "../../../packages/core/src/log/foreign-transcript.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { arbitraryLines } from "../catalog/arbitrary-session.ts";
 import { claudeSource } from "../../transfer/import/arbitrary-claude.ts";

@@ -1,28 +1,33 @@
-/** The lease: when a lock is kept, for how long, and who gets it back. */
+/** The retention: when a lock is kept, for how long, and who gets it back. */
 import { describe, expect, it } from "vitest";
 import { MemoryLock } from "@branchlog/core/testing";
 import {
-  leaseAfterAppends,
-  leaseAfterAwaited,
-  leaseMsMax,
+  retentionAfterAppends,
+  retentionAfterAwaited,
+  retentionMsMax,
 } from "../../../packages/core/src/limits.ts";
-import { LockLease } from "../../../packages/core/src/store/lock-lease.ts";
-import type { LeaseUse } from "../../../packages/core/src/store/lock-lease.ts";
+import { LockRetention } from "../../../packages/core/src/store/lock.ts";
+import type { RetainedUse } from "../../../packages/core/src/store/lock.ts";
 
-/** Appends with a lease, at times of the caller's choice. */
+/** Appends with a retention, at times of the caller's choice. */
 class Appender {
   readonly lock = new MemoryLock();
-  readonly lease = new LockLease();
+  readonly retention = new LockRetention();
   acquired = 0;
 
   append(
     path: string,
     startMs: number,
     endMs: number = startMs,
-    isReturnedBy: LeaseUse["isReturnedBy"] = "lease",
+    releasePolicy: RetainedUse["releasePolicy"] = "microtask",
   ): void {
-    const held = this.lease.take(path, startMs) ?? this.#acquire(path, startMs);
-    this.lease.giveBack(path, held, { startMs, nowMs: endMs, keeper: this, isReturnedBy });
+    const held = this.retention.take(path, startMs) ?? this.#acquire(path, startMs);
+    this.retention.retainOrRelease(path, held, {
+      startMs,
+      nowMs: endMs,
+      keeper: this,
+      releasePolicy,
+    });
   }
 
   isFree(path: string): boolean {
@@ -35,7 +40,7 @@ class Appender {
     this.acquired += 1;
     const held = this.lock.tryAcquireSync(path);
     if (held === null) throw new Error(`${path} is locked`);
-    this.lease.begin(nowMs);
+    this.retention.begin(nowMs);
     return held;
   }
 }
@@ -43,14 +48,14 @@ class Appender {
 describe("a lock", () => {
   it("is kept from the third append on", () => {
     const one = new Appender();
-    for (let n = 1; n < leaseAfterAppends; n += 1) {
+    for (let n = 1; n < retentionAfterAppends; n += 1) {
       one.append("a", 0);
       expect(one.isFree("a")).toBe(true);
     }
     one.append("a", 0);
     expect(one.isFree("a")).toBe(false);
     for (let n = 0; n < 100; n += 1) one.append("a", 1);
-    expect(one.acquired).toBe(leaseAfterAppends);
+    expect(one.acquired).toBe(retentionAfterAppends);
   });
 
   it("is given back when the caller's code ends", async () => {
@@ -67,21 +72,26 @@ describe("a lock", () => {
 
   it("is kept for as long however long it was waited for", () => {
     const one = new Appender();
-    for (let n = 0; n < leaseAfterAppends; n += 1) one.append("a", 0);
-    one.lease.release();
-    one.lease.take("a", 0);
-    one.lease.begin(100);
+    for (let n = 0; n < retentionAfterAppends; n += 1) one.append("a", 0);
+    one.retention.release();
+    one.retention.take("a", 0);
+    one.retention.begin(100);
     const held = one.lock.tryAcquireSync("a");
     if (held === null) throw new Error("locked");
-    one.lease.giveBack("a", held, { startMs: 0, nowMs: 101, keeper: one, isReturnedBy: "lease" });
+    one.retention.retainOrRelease("a", held, {
+      startMs: 0,
+      nowMs: 101,
+      keeper: one,
+      releasePolicy: "microtask",
+    });
     expect(one.isFree("a")).toBe(false);
   });
 
   it("is acquired anew when it was kept for long enough", () => {
     const one = new Appender();
     for (let ms = 0; ms <= 1000; ms += 0.5) one.append("a", ms, ms + 0.25);
-    expect(one.acquired).toBeGreaterThan(1000 / leaseMsMax - 5);
-    expect(one.acquired).toBeLessThan(1000 / leaseMsMax + 20);
+    expect(one.acquired).toBeGreaterThan(1000 / retentionMsMax - 5);
+    expect(one.acquired).toBeLessThan(1000 / retentionMsMax + 20);
   });
 
   it("is not kept by an append that took too long itself", () => {
@@ -116,29 +126,35 @@ describe("a lock", () => {
 
   it("that its appender returns is kept until then, and is its own only", async () => {
     const one = new Appender();
-    for (let n = 1; n < leaseAfterAwaited; n += 1) {
-      one.append("a", 0, 0, "appender");
+    for (let n = 1; n < retentionAfterAwaited; n += 1) {
+      one.append("a", 0, 0, "caller");
       expect(one.isFree("a")).toBe(true);
     }
-    one.append("a", 0, 0, "appender");
+    one.append("a", 0, 0, "caller");
     await Promise.resolve();
     expect(one.isFree("a")).toBe(false);
-    expect([one.lease.isKeptBy(one), one.lease.isKeptBy({})]).toEqual([true, false]);
-    expect([one.lease.isOverdue("a", 4), one.lease.isOverdue("a", 5)]).toEqual([false, true]);
-    expect(one.lease.isOverdue("b", 5)).toBe(false);
-    one.lease.release();
+    expect([one.retention.isRetainedBy(one), one.retention.isRetainedBy({})]).toEqual([
+      true,
+      false,
+    ]);
+    expect([one.retention.isOverdue("a", 4), one.retention.isOverdue("a", 5)]).toEqual([
+      false,
+      true,
+    ]);
+    expect(one.retention.isOverdue("b", 5)).toBe(false);
+    one.retention.release();
     expect(one.isFree("a")).toBe(true);
-    expect(one.lease.isKeptBy(one)).toBe(false);
+    expect(one.retention.isRetainedBy(one)).toBe(false);
   });
 
   it("that was released on demand is not given back twice", async () => {
     const one = new Appender();
     for (let n = 0; n < 5; n += 1) one.append("a", 0);
-    expect(one.lease.isKeptBy(one)).toBe(true);
-    one.lease.release();
+    expect(one.retention.isRetainedBy(one)).toBe(true);
+    one.retention.release();
     const other = one.lock.tryAcquireSync("a");
     await Promise.resolve();
-    expect(one.lease.isKeptBy(one)).toBe(false);
+    expect(one.retention.isRetainedBy(one)).toBe(false);
     expect(other?.isOursSync()).toBe(true);
   });
 });

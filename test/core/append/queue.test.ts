@@ -5,11 +5,11 @@ import { isBranchlogError, openSession } from "@branchlog/core";
 import type { AppendOptions, Session } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
-import { appendItem } from "../../../packages/core/src/session/append-entries.ts";
-import type { AppendItem, ParentChoice } from "../../../packages/core/src/session/append-plan.ts";
+import { appendItem } from "../../../packages/core/src/append/request.ts";
+import type { AppendItem, ParentChoice } from "../../../packages/core/src/append/request.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
-import { runSync } from "../../../packages/core/src/session/steps.ts";
+import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
+import { runSync } from "../../../packages/core/src/store/steps.ts";
 import { CountedWorld, header, path, say } from "../../support/counted-world.ts";
 
 describe("appends in flight", () => {
@@ -396,7 +396,7 @@ describe("a call of a group that is refused halfway", () => {
       return { request: { items, onDiverged: "branch", expectedTail: undefined } as const, leaf };
     });
     const { outcomes } = runSync(
-      engine.appendQueued(() => asked),
+      engine.appender.appendQueued(() => asked),
       world.clock,
     );
     expect(outcomes).toMatchObject([

@@ -1,11 +1,11 @@
-/** Turns: in order, one at a time per path, and nothing left behind. */
+/** KeyedMutex: in order, one at a time per path, and nothing left behind. */
 import { describe, expect, it } from "vitest";
-import { deferred } from "../../../packages/core/src/session/deferred.ts";
-import { Turns } from "../../../packages/core/src/store/turns.ts";
+import { deferred } from "../../../packages/core/src/append/deferred.ts";
+import { KeyedMutex } from "../../../packages/core/src/store/lock.ts";
 
-describe("turns", () => {
+describe("a keyed mutex", () => {
   it("are taken in the order in which they were asked for, one at a time", async () => {
-    const turns = new Turns();
+    const mutex = new KeyedMutex();
     const events: string[] = [];
     const work = (name: string) => async (): Promise<string> => {
       events.push(`${name} begins`);
@@ -14,15 +14,15 @@ describe("turns", () => {
       return name;
     };
     const names = ["one", "two", "three"];
-    expect(await Promise.all(names.map((name) => turns.take("a", work(name))))).toEqual(names);
+    expect(await Promise.all(names.map((name) => mutex.run("a", work(name))))).toEqual(names);
     expect(events).toEqual(names.flatMap((name) => [`${name} begins`, `${name} ends`]));
   });
 
   it("go round: who comes back queues behind those who wait", async () => {
-    const turns = new Turns();
+    const mutex = new KeyedMutex();
     const order: string[] = [];
     const take = (name: string, times: number): Promise<void> =>
-      turns.take("a", async () => {
+      mutex.run("a", async () => {
         order.push(name);
         if (times > 1) again.push(take(name, times - 1));
       });
@@ -34,24 +34,24 @@ describe("turns", () => {
   });
 
   it("go on after one that failed, and tell only its owner", async () => {
-    const turns = new Turns();
-    const failed = turns.take("a", async () => {
+    const mutex = new KeyedMutex();
+    const failed = mutex.run("a", async () => {
       throw new Error("no");
     });
-    const next = turns.take("a", async () => "yes");
+    const next = mutex.run("a", async () => "yes");
     await expect(failed).rejects.toThrow("no");
     expect(await next).toBe("yes");
   });
 
   it("of different paths do not wait for each other, and leave nothing behind", async () => {
-    const turns = new Turns();
+    const mutex = new KeyedMutex();
     const held = deferred<void>();
-    const slow = turns.take("a", async () => held.promise);
-    expect(await turns.take("b", async () => 1)).toBe(1);
-    expect(turns.busyCount).toBe(1);
+    const slow = mutex.run("a", async () => held.promise);
+    expect(await mutex.run("b", async () => 1)).toBe(1);
+    expect(mutex.busyCount).toBe(1);
     held.resolve();
     await slow;
     await Promise.resolve();
-    expect(turns.busyCount).toBe(0);
+    expect(mutex.busyCount).toBe(0);
   });
 });

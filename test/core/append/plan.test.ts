@@ -3,14 +3,9 @@ import { LineFramer } from "@branchlog/streaming";
 import { describe, expect, it } from "vitest";
 import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
 import { LogIndexer } from "../../../packages/core/src/index-table/log-indexer.ts";
-import { planAppend } from "../../../packages/core/src/session/append-plan.ts";
-import type {
-  AppendItem,
-  AppendPlan,
-  AppendSituation,
-  ParentChoice,
-} from "../../../packages/core/src/session/append-plan.ts";
-import { PlannedLog } from "../../../packages/core/src/session/planned-log.ts";
+import { PlannedLog, planAppend } from "../../../packages/core/src/append/plan.ts";
+import type { AppendPlan, AppendPreconditions } from "../../../packages/core/src/append/plan.ts";
+import type { AppendItem, ParentChoice } from "../../../packages/core/src/append/request.ts";
 import { thrownBy } from "../../support/typed-errors.ts";
 
 const path = "/s.jsonl";
@@ -47,7 +42,7 @@ function metadata(parent: ParentChoice = leaf): AppendItem {
 }
 
 /** A session at the tail of a log that only it appends to; ids come as n1, n2, … */
-function situation(changes: Partial<AppendSituation> = {}): AppendSituation {
+function situation(changes: Partial<AppendPreconditions> = {}): AppendPreconditions {
   let minted = 0;
   return {
     leafId: null,
@@ -56,7 +51,7 @@ function situation(changes: Partial<AppendSituation> = {}): AppendSituation {
     onDiverged: "branch",
     expectedTail: undefined,
     mintId: () => `n${(minted += 1)}`,
-    sameContent: () => true,
+    hasSameContent: () => true,
     ...changes,
   };
 }
@@ -157,7 +152,7 @@ describe("an append after others appended", () => {
   const diverged = { leafId: "a", hasDiverged: true } as const;
 
   it("branches off, follows the tail, or is rejected, as it is told (Verifies: P2)", () => {
-    const planned = (onDiverged: AppendSituation["onDiverged"]): AppendPlan =>
+    const planned = (onDiverged: AppendPreconditions["onDiverged"]): AppendPlan =>
       planAppend(logOf(root, child), [item(leaf)], situation({ ...diverged, onDiverged }));
     expect(planned("branch").entries[0]?.parentId).toBe("a");
     expect(planned("follow").entries[0]?.parentId).toBe("b");
@@ -179,7 +174,7 @@ describe("an append after others appended", () => {
 describe("an expected tail", () => {
   it("is compared with the tail, planned entries included (Verifies: P2)", () => {
     const log = logOf(root, child);
-    const expecting = (expectedTail: string | null): AppendSituation =>
+    const expecting = (expectedTail: string | null): AppendPreconditions =>
       situation({ leafId: "b", expectedTail });
     expect(planAppend(log, [item(leaf, "c")], expecting("b")).leafId).toBe("c");
     for (const stale of ["a", "b", null]) {
@@ -245,7 +240,7 @@ describe("an entry that the log holds already", () => {
 
   it("is refused if it says something else (Verifies: P4)", () => {
     const asked: string[] = [];
-    const here = situation({ sameContent: (id) => asked.push(id) < 0 });
+    const here = situation({ hasSameContent: (id) => asked.push(id) < 0 });
     expect(thrownBy(() => planAppend(logOf(root), [item(leaf, "a")], here))).toMatchObject({
       code: "ERR_DUPLICATE_ID",
       path,

@@ -43,8 +43,8 @@ export class LogDurability {
   }
 
   /** Whether the next write must begin with a newline, as the disk may not have the last one. */
-  get needsFence(): boolean {
-    return this.mode !== "os" && this.#diskSync().hasLooseEnd;
+  get needsSeparator(): boolean {
+    return this.mode !== "os" && this.#diskSync().tailMayBeTorn;
   }
 
   /** Throws `ERR_DURABILITY_UNKNOWN` after a failed sync. */
@@ -112,13 +112,13 @@ export class LogDurability {
   /** Syncs what was left in doubt and has been written again; the doubt ends if that works. */
   async settleDoubt(): Promise<void> {
     const sync = this.#diskSync();
-    sync.fenceOff();
+    sync.separate();
     await sync.settle(this.#nowMs);
   }
 
   #note(ids: readonly string[], hasWritten: boolean): DiskSync {
     const sync = this.#diskSync();
-    if (hasWritten) sync.fenceOff();
+    if (hasWritten) sync.separate();
     sync.note(ids, this.#nowMs());
     return sync;
   }

@@ -6,17 +6,16 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
-import { sharingOf } from "../store/lock-sharing.ts";
-import { bytesOf, checkRequest, idsOf } from "./append-entries.ts";
-import type { QueuedGroup } from "./append-entries.ts";
-import type { AppendCall, AppendRequest } from "./append-group.ts";
-import { failedCall } from "./append-outcome.ts";
-import type { AppendOutcome, AppendResult } from "./append-outcome.ts";
+import { sharingOf } from "../store/lock.ts";
+import type { Appender, QueuedGroup } from "./appender.ts";
 import { deferred } from "./deferred.ts";
 import type { Deferred } from "./deferred.ts";
-import type { Engine } from "./engine.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
-import { runAsync } from "./steps.ts";
+import { failedCall, idsOf } from "./outcome.ts";
+import type { AppendOutcome, AppendResult } from "./outcome.ts";
+import { bytesOf } from "./request.ts";
+import type { AppendCall, AppendRequest } from "./request.ts";
+import { runAsync } from "../store/steps.ts";
 
 /** What a job takes in memory besides the bytes of its entries, roughly. */
 const jobBytes = 256;
@@ -39,7 +38,7 @@ interface QueuedWork {
 
 /** See the file comment. */
 export class AppendQueue {
-  readonly #engine: Engine;
+  readonly #appender: Appender;
   readonly #leaf: LeafCursor;
   #jobs: (QueuedAppend | QueuedWork)[] = [];
   /** Bytes of what is not answered yet, be it written or not. */
@@ -50,8 +49,8 @@ export class AppendQueue {
   /** Ends the wait for the lock, once nobody waits for it any more. */
   #wait = new AbortController();
 
-  constructor(engine: Engine, leaf: LeafCursor) {
-    this.#engine = engine;
+  constructor(appender: Appender, leaf: LeafCursor) {
+    this.#appender = appender;
     this.#leaf = leaf;
   }
 
@@ -62,7 +61,7 @@ export class AppendQueue {
    */
   append(request: AppendRequest, signal?: AbortSignal): Promise<readonly AppendResult[]> {
     signal?.throwIfAborted();
-    checkRequest(this.#engine, request);
+    this.#appender.check(request);
     if (request.items.length === 0) return Promise.resolve([]);
     const bytes = jobBytes + bytesOf(request.items);
     const answer = deferred<readonly AppendResult[]>();
@@ -107,7 +106,7 @@ export class AppendQueue {
   }
 
   #enqueue(job: QueuedAppend | QueuedWork): void {
-    const { path, settings } = this.#engine;
+    const { path, settings } = this.#appender;
     const queuedBytes = this.#queuedBytes + job.bytes;
     if (this.#queuedBytes > 0 && queuedBytes > settings.queuedBytesMax) {
       throw queueFull(path, settings.queuedBytesMax);
@@ -127,11 +126,11 @@ export class AppendQueue {
         this.#queuedBytes -= first.bytes;
         continue;
       }
-      const { turns } = sharingOf(this.#engine.settings.ports.lock);
-      await turns.take(this.#engine.path, async () => {
-        await this.#standBack();
+      const { mutex } = sharingOf(this.#appender.settings.ports.lock);
+      await mutex.run(this.#appender.path, async () => {
+        await this.#backOff();
         await this.#commit();
-        await this.#standBack();
+        await this.#backOff();
       });
       await this.#pause();
     }
@@ -142,12 +141,12 @@ export class AppendQueue {
    * A lock that was kept for its time is released, and the event loop gets a turn, before another
    * session of this process appends. Processes that wait for the lock are then in front.
    */
-  async #standBack(): Promise<void> {
-    const { path, settings } = this.#engine;
+  async #backOff(): Promise<void> {
+    const { path, settings } = this.#appender;
     const { clock, lock } = settings.ports;
-    const { lease } = sharingOf(lock);
-    if (!lease.isOverdue(path, clock.monotonicMs())) return;
-    lease.release();
+    const { retention } = sharingOf(lock);
+    if (!retention.isOverdue(path, clock.monotonicMs())) return;
+    retention.release();
     await nextTurn();
   }
 
@@ -156,19 +155,19 @@ export class AppendQueue {
    * goes on at once; else the event loop gets a turn, without the lock.
    */
   async #pause(): Promise<void> {
-    const { log, settings } = this.#engine;
-    const { lease } = sharingOf(settings.ports.lock);
-    if (lease.isKeptBy(log)) {
+    const { log, settings } = this.#appender;
+    const { retention } = sharingOf(settings.ports.lock);
+    if (retention.isRetainedBy(log)) {
       await callersDone();
       if (this.#jobs[0]?.kind === "append") return;
-      if (lease.isKeptBy(log)) lease.release();
+      if (retention.isRetainedBy(log)) retention.release();
     }
     await nextTurn();
   }
 
   /** Appends what waits in front as one write. Never rejects. */
   async #commit(): Promise<void> {
-    const { settings } = this.#engine;
+    const { settings } = this.#appender;
     const waiting = this.#appendsInFront(Number.POSITIVE_INFINITY);
     let group: readonly QueuedAppend[] | undefined;
     // Chosen under the lock: who came while it was waited for is served as well.
@@ -176,7 +175,7 @@ export class AppendQueue {
       (group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
     if (this.#wait.signal.aborted) this.#wait = new AbortController();
     try {
-      const steps = this.#engine.appendQueued(take);
+      const steps = this.#appender.appendQueued(take);
       const appended = await runAsync(steps, settings.ports.clock, this.#wait.signal);
       this.#settle(group ?? [], appended);
     } catch (error) {
@@ -207,7 +206,7 @@ export class AppendQueue {
   /** The outcome after a failed sync: what is in the log may not be on the device. */
   #doubted(outcome: AppendOutcome | undefined, cause: unknown): AppendOutcome | undefined {
     if (outcome?.results === undefined) return outcome;
-    return failedCall(this.#engine.durability.unknown(idsOf(outcome.results), cause));
+    return failedCall(this.#appender.durability.unknown(idsOf(outcome.results), cause));
   }
 
   #answer({ bytes, answer }: QueuedAppend, outcome: AppendOutcome | undefined): void {

@@ -1,8 +1,10 @@
-/** What a caller says about an append, and the request that it makes. */
+/** What a caller asks to append: its drafts as bytes, where they go, and on what conditions. */
+import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import type { AnyDraft } from "../entries/entry-draft.ts";
-import type { DraftTranslation } from "../entries/encode-entry.ts";
 import { requireNamedType } from "../entries/named-types.ts";
 import { requireFields } from "../entries/required-fields.ts";
+import { BranchlogError } from "../errors.ts";
+import type { Ports } from "../store/ports.ts";
 import {
   invalidArgument,
   requireBoolean,
@@ -11,10 +13,48 @@ import {
   requireOptions,
   shown,
 } from "../argument-checks.ts";
-import { appendItem } from "./append-entries.ts";
-import type { AppendRequest } from "./append-group.ts";
-import type { OnDiverged, ParentChoice } from "./append-plan.ts";
-import type { Engine } from "./engine.ts";
+import type { LeafCursor } from "./leaf-cursor.ts";
+
+/** Where an entry is attached: the leaf, the tail, under an entry, or as a root. */
+export type ParentChoice =
+  | { readonly kind: "leaf" }
+  | { readonly kind: "tail" }
+  | { readonly kind: "entry"; readonly id: string }
+  | { readonly kind: "root" };
+
+/** What `parent: "leaf"` does when others appended after this session last looked. */
+export type OnDiverged = "branch" | "follow" | "reject";
+
+/** One entry to append. */
+export interface AppendItem {
+  readonly encoded: EncodedDraft;
+  /** Supplied by the caller: appending it again is a retry. */
+  readonly id: string | undefined;
+  readonly parent: ParentChoice;
+  /** Name and label entries, which must not carry a session to a stale branch. */
+  readonly isMetadata: boolean;
+}
+
+/** What to append, and on what conditions. */
+export interface AppendRequest {
+  readonly items: readonly AppendItem[];
+  readonly onDiverged: OnDiverged;
+  /** Undefined: whatever the tail is. */
+  readonly expectedTail: string | null | undefined;
+}
+
+/** One append of a group: what is asked, and who asks. */
+export interface AppendCall {
+  readonly request: AppendRequest;
+  readonly leaf: LeafCursor;
+}
+
+/** What a request needs of the log that it is for. */
+export interface RequestedLog {
+  readonly settings: { readonly ports: Pick<Ports, "clock"> };
+  /** What a draft becomes when it is appended; `check` sees what it says, and may refuse it. */
+  encode(draft: AnyDraft, timestamp: string, check?: DraftTranslation): EncodedDraft;
+}
 
 /** Where and on what conditions entries are appended. */
 export interface AppendOptions {
@@ -45,11 +85,11 @@ const checkTypeAndFields: DraftTranslation = (draft) => requireFields(requireNam
  * `ERR_INVALID_ARGUMENT` for options that are none.
  */
 export function requestOf(
-  engine: Engine,
+  log: RequestedLog,
   drafts: readonly AnyDraft[],
   options: AppendOptions,
 ): AppendRequest {
-  const timestamp = isoText(engine.settings.ports.clock.now());
+  const timestamp = isoText(log.settings.ports.clock.now());
   const {
     onDiverged = "branch",
     expectedTail,
@@ -64,7 +104,7 @@ export function requestOf(
   const parent = parentChoice(options.parent ?? "leaf");
   const items = requireList("The drafts", drafts).map((draft, i) =>
     appendItem(
-      engine.encode(draft, timestamp, isAnyType ? requireFields : checkTypeAndFields),
+      log.encode(draft, timestamp, isAnyType ? requireFields : checkTypeAndFields),
       i === 0 ? parent : { kind: "leaf" },
       id,
     ),
@@ -89,4 +129,31 @@ function parentChoice(parent: NonNullable<AppendOptions["parent"]>): ParentChoic
   throw invalidArgument(
     'parent must be "leaf", "tail" or { id }, an entry\'s id or null for a root',
   );
+}
+
+/** Types whose entries describe the session and are attached so that they move nobody's leaf. */
+const metadataTypes: ReadonlySet<string> = new Set(["label", "session_info", "title_change"]);
+
+/**
+ * An item for a draft, with the defaults of pi: a child of the leaf, with a new id.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for an id that is empty, or no string.
+ */
+export function appendItem(
+  encoded: EncodedDraft,
+  parent?: AppendItem["parent"],
+  id?: string,
+): AppendItem {
+  if (id === "" || typeof (id ?? "") !== "string") {
+    const message = "An entry's id must be a string that is not empty: others name it as theirs";
+    throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
+  }
+  const isMetadata = metadataTypes.has(encoded.type);
+  return { encoded, id, parent: parent ?? { kind: "leaf" }, isMetadata };
+}
+
+/** How many bytes the items have, but for ids and parents. */
+export function bytesOf(items: readonly AppendItem[]): number {
+  let bytes = 0;
+  for (const { encoded } of items) bytes += encoded.before.length + encoded.after.length;
+  return bytes;
 }

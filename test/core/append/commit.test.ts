@@ -4,7 +4,7 @@ import type { AppendResult } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
 import { appendAttemptsMax } from "../../../packages/core/src/limits.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
+import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync } from "../../support/engine-appends.ts";
 import type { Offer } from "../../support/engine-appends.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";

@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@branchlog/streaming";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
-import { appendItem } from "../../../packages/core/src/session/append-entries.ts";
+import { appendItem } from "../../../packages/core/src/append/request.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
-import { runSync } from "../../../packages/core/src/session/steps.ts";
+import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
+import { runSync } from "../../../packages/core/src/store/steps.ts";
 import { migrateAsPi } from "../dialects/pi-migration.ts";
 
 const path = "/s.jsonl";
@@ -20,7 +20,10 @@ function migrated(text: string): { readonly lines: string[]; readonly ids: strin
   const engine = Engine.openSync(path, { ports: createMemoryPorts({ fs }) });
   const items = [appendItem(encodeDraft({ type: "custom", customType: "new" }, timestamp))];
   const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
-  runSync(engine.append(request, new LeafCursor(true, engine.tailId)), engine.settings.ports.clock);
+  runSync(
+    engine.appender.append(request, new LeafCursor(true, engine.tailId)),
+    engine.settings.ports.clock,
+  );
   const ids = Array.from({ length: engine.index.count - 1 }, (_, row) => engine.index.idOf(row));
   const lines = fs.readFileSync(path).toString().split("\n");
   expect(lines.splice(-2)).toEqual([expect.stringContaining('"customType":"new"'), ""]);

@@ -14,9 +14,9 @@ import {
   lockPausePlaceMsMax,
   nextPauseMsMax,
 } from "../../../packages/core/src/limits.ts";
-import { acquireLock, lockPauseMs } from "../../../packages/core/src/session/lock-wait.ts";
-import type { LockWait } from "../../../packages/core/src/session/lock-wait.ts";
-import { runSync } from "../../../packages/core/src/session/steps.ts";
+import { acquireLock, lockPauseMs } from "../../../packages/core/src/store/lock.ts";
+import type { LockWait } from "../../../packages/core/src/store/lock.ts";
+import { runSync } from "../../../packages/core/src/store/steps.ts";
 import type { LockQueue } from "../../../packages/core/src/store/ports.ts";
 
 const path = "/s.jsonl";

@@ -4,7 +4,7 @@
  * by step in every order. From lock to unlock there are port steps only, so that the asynchronous
  * driver, too, holds the lock within one turn of the event loop.
  */
-import type { Clock } from "../store/ports.ts";
+import type { Clock } from "./ports.ts";
 
 /** A pause: before a call to a port, or for so many milliseconds. */
 export type Step = { readonly kind: "port"; readonly call: string } | WaitStep;

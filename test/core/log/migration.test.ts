@@ -13,10 +13,10 @@ import { openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, nodePorts } from "@branchlog/core/testing";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { appendItem } from "../../../packages/core/src/session/append-entries.ts";
+import { appendItem } from "../../../packages/core/src/append/request.ts";
 import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
-import { LeafCursor } from "../../../packages/core/src/session/leaf-cursor.ts";
-import { runSync } from "../../../packages/core/src/session/steps.ts";
+import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
+import { runSync } from "../../../packages/core/src/store/steps.ts";
 import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -144,7 +144,7 @@ describe("a migration that fails", () => {
         const items = [appendItem(encodeDraft(say, "2026-01-01T00:00:00.000Z"))];
         const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
         return runSync(
-          engine.append(request, new LeafCursor(true, engine.tailId)),
+          engine.appender.append(request, new LeafCursor(true, engine.tailId)),
           nodePorts.clock,
         );
       };

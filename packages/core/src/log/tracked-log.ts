@@ -10,8 +10,8 @@ import type { FileStat } from "../store/ports.ts";
 import { LogState } from "./log-state.ts";
 import type { ReadOptions } from "./log-state.ts";
 import { requireFile, requireHeader } from "./open-outcome.ts";
-import { portStep } from "./steps.ts";
-import type { Steps } from "./steps.ts";
+import { portStep } from "../store/steps.ts";
+import type { Steps } from "../store/steps.ts";
 
 /** How often reading starts again because the file was replaced before it was open. */
 const readAttemptsMax = 3;

@@ -1,0 +1,288 @@
+/**
+ * Appends to one log for one owner, from request to result: migrates an older log first, commits
+ * all calls that wait as one write, moves their leaves, and says where each entry landed. Index and
+ * leaves change only after the bytes are in the log; a failed append leaves both as they were, but
+ * for what it names as landed.
+ */
+import { ompEntryIdLength } from "../dialects/dialect.ts";
+import type { DialectName } from "../dialects/dialect.ts";
+import { translationTo } from "../dialects/draft-dialect.ts";
+import { encodeDraft } from "../entries/encode-entry.ts";
+import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
+import type { AnyDraft } from "../entries/entry-draft.ts";
+import type { SessionEntry } from "../entries/entry-types.ts";
+import { BranchlogError } from "../errors.ts";
+import type { IndexTable } from "../index-table/index-table.ts";
+import { tailRow } from "../index-table/tree-walk.ts";
+import type { EngineSettings } from "../log/engine-options.ts";
+import type { LogDurability } from "../log/log-durability.ts";
+import { migrate, needsMigration } from "../log/migration.ts";
+import { requireKnownVersion } from "../log/open-outcome.ts";
+import type { TrackedLog } from "../log/tracked-log.ts";
+import type { ReleasePolicy } from "../store/lock.ts";
+import { portStep, runSync } from "../store/steps.ts";
+import type { Steps } from "../store/steps.ts";
+import { commit } from "./commit.ts";
+import type { AppendVerification, CommitOutcome, LinePlan, PlannedLine } from "./commit.ts";
+import type { LeafCursor } from "./leaf-cursor.ts";
+import { failedCall, idsOf, landedCall, looseIds, notAppended } from "./outcome.ts";
+import type { AppendOutcome, AppendResult, WrittenLog } from "./outcome.ts";
+import { planGroup } from "./plan.ts";
+import type { AppendTarget, PlannedCall } from "./plan.ts";
+import { bytesOf } from "./request.ts";
+import type { AppendCall, AppendRequest, RequestedLog } from "./request.ts";
+
+/** What a group came to, for a driver that waits. */
+export interface QueuedGroup {
+  /** In the order of the calls. They hold as far as the system is concerned. */
+  readonly outcomes: readonly AppendOutcome[];
+  /** Resolves once they hold as was promised; undefined: they do. */
+  readonly durable: Promise<void> | undefined;
+}
+
+/** What a group came to, as far as the system is concerned. */
+interface AppendedGroup {
+  /** In the order of the calls. */
+  readonly outcomes: readonly AppendOutcome[];
+  /**
+   * Ids of what is in the log, or may be: also of calls that failed, and of what was retried. None
+   * where nothing is to be synced.
+   */
+  readonly ids: readonly string[];
+  /** Whether a line has landed. */
+  readonly hasWritten: boolean;
+}
+
+interface GroupPlan extends LinePlan {
+  readonly planned: readonly PlannedCall[];
+}
+
+/** See the file comment. */
+export class Appender implements AppendTarget, RequestedLog, WrittenLog {
+  readonly settings: EngineSettings;
+  readonly log: TrackedLog;
+  readonly durability: LogDurability;
+  /** How far the log went at the owner's last own append, or at its opening. */
+  #own = { generation: 1, rows: 0 };
+  /** How far it went when the owner last looked at it. */
+  #seen = { generation: 1, rows: 0 };
+
+  constructor(settings: EngineSettings, log: TrackedLog, durability: LogDurability) {
+    this.settings = settings;
+    this.log = log;
+    this.durability = durability;
+  }
+
+  /** Canonical path of the log. */
+  get path(): string {
+    return this.log.path;
+  }
+
+  get index(): IndexTable {
+    return this.log.state.index;
+  }
+
+  get generation(): number {
+    return this.log.generation;
+  }
+
+  get tailId(): string | null {
+    const row = tailRow(this.index);
+    return row < 0 ? null : this.index.idOf(row);
+  }
+
+  /** Whose words entries are appended in. */
+  get dialect(): DialectName {
+    return this.settings.dialect ?? this.log.state.dialect;
+  }
+
+  encode(draft: AnyDraft, timestamp: string, check?: DraftTranslation): EncodedDraft {
+    const translate = translationTo(this.dialect);
+    const checked: DraftTranslation = (said) => translate(check === undefined ? said : check(said));
+    return encodeDraft(draft, timestamp, checked);
+  }
+
+  /** A new id as the agent of this log makes them; it may be taken. */
+  mintEntryId(): string {
+    const { ids } = this.settings.ports;
+    return this.dialect === "omp" ? ids.urlSafeId(ompEntryIdLength) : ids.entryId();
+  }
+
+  /** The entry with that id, blocking while it is read; undefined if there is none. */
+  entrySync(id: string): SessionEntry | undefined {
+    const row = this.index.rowOfId(id);
+    return row < 0 ? undefined : this.log.state.bodies.entrySync(row);
+  }
+
+  /** Takes note that the log ends with what the owner appended, or opened. */
+  markOwn(): void {
+    this.#own = { generation: this.log.generation, rows: this.index.count };
+    this.#seen = this.#own;
+  }
+
+  /** Takes note that the owner looked at the log, or chose a position in it. */
+  markSeen(): void {
+    this.#seen = { generation: this.log.generation, rows: this.index.count };
+  }
+
+  get othersAppended(): boolean {
+    return this.#goesOnAfter(this.#own);
+  }
+
+  get hasDiverged(): boolean {
+    return this.#goesOnAfter(this.#seen);
+  }
+
+  #goesOnAfter({ generation, rows }: { generation: number; rows: number }): boolean {
+    return generation !== this.log.generation || this.index.count > rows;
+  }
+
+  /**
+   * Refuses to write what must not be written to.
+   * @throws BranchlogError `ERR_READ_ONLY`, `ERR_VERSION_NEWER`.
+   */
+  requireWritable(): void {
+    const { path, settings } = this;
+    if (settings.access === "read") {
+      const message = `${path} is open for reading. Open it with access "append" to write to it.`;
+      throw new BranchlogError("ERR_READ_ONLY", message, { path });
+    }
+    this.#requireVersion();
+  }
+
+  /**
+   * Refuses what is not to be written whatever the log holds.
+   * @throws BranchlogError `ERR_READ_ONLY`; `ERR_VERSION_NEWER`; `ERR_INVALID_ARGUMENT` for a batch
+   * over `batchBytesMax`.
+   */
+  check({ items }: AppendRequest): void {
+    this.requireWritable();
+    const { batchBytesMax } = this.settings;
+    const bytes = items.length < 2 ? 0 : bytesOf(items);
+    if (bytes <= batchBytesMax) return;
+    throw new BranchlogError(
+      "ERR_INVALID_ARGUMENT",
+      `The batch of ${items.length} entries has ${bytes} bytes, more than batchBytesMax ` +
+        `(${batchBytesMax}); nothing was written. Append it in parts.`,
+      { path: this.path },
+    );
+  }
+
+  /** Runs {@link Appender.append}, blocking. */
+  appendSync(request: AppendRequest, leaf: LeafCursor): readonly AppendResult[] {
+    return runSync(this.append(request, leaf), this.settings.ports.clock);
+  }
+
+  /**
+   * Appends the items of one request in order as one write, for a driver that blocks. The lock may
+   * be retained for the next of its kind.
+   * @throws BranchlogError as {@link Appender.check}, `planAppend` and `#appendCalls` say;
+   * `ERR_APPEND_FAILED` and `ERR_APPEND_UNCERTAIN`, naming what landed; `ERR_CONFLICT` with
+   * `landed` if the expected tail was overtaken between check and write; `ERR_DURABILITY_UNKNOWN`.
+   */
+  *append(request: AppendRequest, leaf: LeafCursor): Steps<readonly AppendResult[]> {
+    this.check(request);
+    if (request.items.length === 0) return [];
+    const group = yield* this.#appendCalls(() => [{ request, leaf }], "microtask");
+    const [outcome] = group.outcomes;
+    if (outcome === undefined) throw new Error("an append without an outcome");
+    yield portStep("sync");
+    const failure = this.#syncFailure(group);
+    if (outcome.results === undefined) throw outcome.error;
+    if (failure !== undefined) throw this.durability.unknown(idsOf(outcome.results), failure.cause);
+    return outcome.results;
+  }
+
+  /**
+   * Appends what waits in a queue as one write; see `#appendCalls`. Syncing is under way when the
+   * steps end, and the lock is free meanwhile. Else the lock may be retained: the driver of the
+   * steps releases it before the event loop goes on.
+   */
+  *appendQueued(take: () => readonly AppendCall[]): Steps<QueuedGroup> {
+    const { outcomes, ids, hasWritten } = yield* this.#appendCalls(take, "caller");
+    const durable = outcomes.length === 0 ? undefined : this.durability.wrote(ids, hasWritten);
+    return { outcomes, durable };
+  }
+
+  /**
+   * Appends what several calls ask for as one write, and answers each by itself.
+   * @param take Called once the log is locked and caught up, for the calls to append.
+   * @throws BranchlogError before anything is written: `ERR_LOCK_TIMEOUT`, `ERR_LOG_GONE`,
+   * `ERR_MIGRATION`, `ERR_APPEND_FAILED`, `ERR_DURABILITY_UNKNOWN`, and what a log that was
+   * replaced turns out to be.
+   */
+  *#appendCalls(
+    take: () => readonly AppendCall[],
+    retained: Exclude<ReleasePolicy, "immediate">,
+  ): Steps<AppendedGroup> {
+    const { durability, log, path } = this;
+    const { ports, lockWaitMs } = this.settings;
+    // A sync takes so long that no other appender should wait for its end.
+    const releasePolicy = durability.mode === "disk" ? "immediate" : retained;
+    let calls: readonly AppendCall[] | undefined;
+    const plan = (): GroupPlan => {
+      this.#requireWritableForm();
+      durability.requireKnown();
+      calls ??= take();
+      const planned = planGroup(this, calls);
+      return { planned, lines: linesOf(planned), needsSeparator: durability.needsSeparator };
+    };
+    let done: CommitOutcome<GroupPlan>;
+    try {
+      if (needsMigration(log)) yield* migrate(log, ports, lockWaitMs);
+      done = yield* commit(log, { ports, lockWaitMs, releasePolicy }, plan);
+    } catch (cause) {
+      throw notAppended(path, cause);
+    }
+    return this.#groupOf(done.plan, done.verification);
+  }
+
+  #groupOf({ planned, lines }: GroupPlan, verification: AppendVerification): AppendedGroup {
+    const loose = looseIds(
+      planned.map(({ plan }) => plan),
+      verification,
+    );
+    const outcomes = planned.map((one) =>
+      one.plan === undefined
+        ? failedCall(notAppended(this.path, one.error))
+        : landedCall(this, one.call, one.plan, verification, loose),
+    );
+    const hasWritten = lines.some(({ id }) => !verification.missing.has(id));
+    // What the system has is all that `os` promises.
+    if (this.durability.mode === "os") return { outcomes, ids: [], hasWritten };
+    const ids = planned.flatMap(({ plan }) => plan?.entries ?? []).map(({ id }) => id);
+    return { outcomes, ids, hasWritten };
+  }
+
+  /** What blocking until the bytes are durable came to; undefined: they are. */
+  #syncFailure({ ids, hasWritten }: AppendedGroup): { cause: unknown } | undefined {
+    try {
+      this.durability.wroteSync(ids, hasWritten);
+      return undefined;
+    } catch (cause) {
+      return { cause };
+    }
+  }
+
+  #requireVersion(): void {
+    const version = this.log.state.indexer.header?.version ?? 3;
+    if (!this.settings.allowNewerVersion) requireKnownVersion(this.path, version);
+  }
+
+  /** Under the lock the log may turn out to have been replaced by one of another version. */
+  #requireWritableForm(): void {
+    this.#requireVersion();
+    if (!needsMigration(this.log)) return;
+    const { path } = this;
+    const message = `${path} was replaced by an older log; nothing was written. Append again.`;
+    throw new BranchlogError("ERR_APPEND_FAILED", message, { path });
+  }
+}
+
+function linesOf(planned: readonly PlannedCall[]): readonly PlannedLine[] {
+  const lines: PlannedLine[] = [];
+  for (const { plan } of planned) {
+    for (const { id, line } of plan?.entries ?? []) if (line !== null) lines.push({ id, line });
+  }
+  return lines;
+}

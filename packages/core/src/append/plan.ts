@@ -1,0 +1,347 @@
+/**
+ * Decides, with the log caught up and under its lock, what exactly appends write: expectations,
+ * parents, ids, retries of what is there already. Appends that are written together are planned in
+ * the order in which they were asked for, each as if those before it were in the log, so that a
+ * group means what its appends would mean one after the other; one that cannot be planned does not
+ * keep the others back. Pure: it reads the index and returns lines; the caller writes them. Nothing
+ * here depends on the size of a body.
+ */
+import { spliceDraft } from "../entries/encode-entry.ts";
+import type { EncodedDraft } from "../entries/encode-entry.ts";
+import type { SessionEntry } from "../entries/entry-types.ts";
+import { BranchlogError } from "../errors.ts";
+import type { IndexTable } from "../index-table/index-table.ts";
+import type { LeafCursor } from "./leaf-cursor.ts";
+import type { AppendCall, AppendItem, OnDiverged, ParentChoice } from "./request.ts";
+import { sameContent, sameDraft } from "./same-content.ts";
+
+/** The log and its owner, as planning sees them. */
+export interface AppendTarget {
+  readonly path: string;
+  readonly index: IndexTable;
+  /** The id of the last readable entry, or null. */
+  readonly tailId: string | null;
+  /** Whether entries of others stand after the owner's last append or its opening. */
+  readonly othersAppended: boolean;
+  /** Whether entries of others stand after what the owner last saw. */
+  readonly hasDiverged: boolean;
+  /** A new id; it may be taken. */
+  mintEntryId(): string;
+  entrySync(id: string): SessionEntry | undefined;
+}
+
+/** A call with its plan, or why there is none. */
+export type PlannedCall =
+  | { readonly call: AppendCall; readonly plan: AppendPlan }
+  | { readonly call: AppendCall; readonly plan: undefined; readonly error: unknown };
+
+/**
+ * Plans the calls, each as if those before it were in the log. Never throws: what is wrong with a
+ * call is part of its answer.
+ */
+export function planGroup(
+  target: AppendTarget,
+  calls: readonly AppendCall[],
+): readonly PlannedCall[] {
+  const log = new PlannedLog(target.path, target.index, target.tailId);
+  const leaves = new Map<LeafCursor, string | null>();
+  return calls.map((call) => {
+    const mark = log.mark();
+    try {
+      const plan = planAppend(log, call.request.items, preconditionsOf(target, log, call, leaves));
+      leaves.set(call.leaf, plan.leafId);
+      return { call, plan };
+    } catch (error) {
+      log.rollBack(mark);
+      return { call, plan: undefined, error };
+    }
+  });
+}
+
+/** @param leaves Where the calls planned so far leave the leaves of their sessions. */
+function preconditionsOf(
+  target: AppendTarget,
+  log: PlannedLog,
+  { request, leaf }: AppendCall,
+  leaves: ReadonlyMap<LeafCursor, string | null>,
+): AppendPreconditions {
+  const moved = leaves.get(leaf);
+  // Once an own append is in the log, nothing of others stands behind it.
+  const isFirst = leaves.size === 0;
+  return {
+    leafId: moved === undefined ? startingLeafId(target, leaf) : moved,
+    othersAppended: isFirst && target.othersAppended,
+    hasDiverged: isFirst && target.hasDiverged,
+    onDiverged: request.onDiverged,
+    expectedTail: request.expectedTail,
+    mintId: () => target.mintEntryId(),
+    hasSameContent: (id, encoded) => isSame(target, log, id, encoded),
+  };
+}
+
+function startingLeafId(
+  { index, tailId }: AppendTarget,
+  { following, id }: LeafCursor,
+): string | null {
+  const isLost = following && id !== null && index.rowOfId(id) < 0;
+  return isLost ? tailId : id;
+}
+
+function isSame(target: AppendTarget, log: PlannedLog, id: string, encoded: EncodedDraft): boolean {
+  const planned = log.planned(id);
+  if (planned !== undefined) return sameDraft(planned.encoded, encoded, id);
+  const entry: SessionEntry | undefined = target.entrySync(id);
+  return entry !== undefined && sameContent(entry, encoded);
+}
+
+/** What an append looks at besides the log. */
+export interface AppendPreconditions {
+  /**
+   * The leaf when the append's turn came, before catching up. The log may not hold it any more.
+   */
+  readonly leafId: string | null;
+  /** Whether entries of others stand after this session's last own append, or its opening. */
+  readonly othersAppended: boolean;
+  /** Whether there are such entries that this session has not looked at yet. */
+  readonly hasDiverged: boolean;
+  readonly onDiverged: OnDiverged;
+  /** Undefined: any tail will do. */
+  readonly expectedTail: string | null | undefined;
+  readonly mintId: () => string;
+  /** Whether the entry with that id, in the log or planned, says the same as this draft. */
+  readonly hasSameContent: (id: string, encoded: EncodedDraft) => boolean;
+}
+
+/** One planned entry. */
+export interface PlannedEntry {
+  readonly id: string;
+  readonly parentId: string | null;
+  /** The line to write; null for a retry of what the log holds already. */
+  readonly line: Buffer | null;
+  readonly attachedTo: "leaf" | "tail" | "entry";
+  /** Where the leaf is once this entry is in the log. */
+  readonly leafId: string | null;
+}
+
+/** What to write, in order, and where the leaf is afterwards. */
+export interface AppendPlan {
+  readonly entries: readonly PlannedEntry[];
+  readonly leafId: string | null;
+}
+
+const mintAttemptsMax = 100;
+
+/**
+ * Plans the append of `items` in order, behind what is planned already. A retry of entries that are
+ * all there asks for nothing, so that nothing is expected of the log either.
+ * @throws BranchlogError `ERR_CONFLICT` (with the actual tail), `ERR_DIVERGED`,
+ * `ERR_ENTRY_NOT_FOUND` (an explicit parent), `ERR_DUPLICATE_ID` (same id, other content). What was
+ * planned by then is to be rolled back.
+ */
+export function planAppend(
+  log: PlannedLog,
+  items: readonly AppendItem[],
+  preconditions: AppendPreconditions,
+): AppendPlan {
+  const isRetry = items.every(({ id }) => id !== undefined && log.has(id));
+  if (!isRetry) checkExpectation(log, preconditions);
+  const leaf = { id: isRetry ? preconditions.leafId : startingLeaf(log, preconditions) };
+  const entries = items.map((item) => planEntry(log, item, preconditions, leaf));
+  return { entries, leafId: leaf.id };
+}
+
+/** The leaf, as it moves from item to item. */
+interface PlannedLeaf {
+  id: string | null;
+}
+
+function checkExpectation(
+  { path, tailId }: PlannedLog,
+  { expectedTail }: AppendPreconditions,
+): void {
+  if (expectedTail === undefined || expectedTail === tailId) return;
+  throw new BranchlogError(
+    "ERR_CONFLICT",
+    `The last entry of ${path} is ${tailId ?? "none"}, not ${expectedTail ?? "none"} as ` +
+      "expected; nothing was written. Look at what others appended, then append again.",
+    { path, tail: tailId },
+  );
+}
+
+function startingLeaf(
+  { path, tailId }: PlannedLog,
+  preconditions: AppendPreconditions,
+): string | null {
+  const { onDiverged, hasDiverged, leafId } = preconditions;
+  if (!hasDiverged || onDiverged === "branch") return leafId;
+  if (onDiverged === "follow") return tailId;
+  throw new BranchlogError(
+    "ERR_DIVERGED",
+    `Others appended to ${path} since this session last looked (the last entry is ` +
+      `${tailId ?? "none"}); nothing was written. Move or follow, then append again.`,
+    { path, tail: tailId },
+  );
+}
+
+function planEntry(
+  log: PlannedLog,
+  item: AppendItem,
+  preconditions: AppendPreconditions,
+  leaf: PlannedLeaf,
+): PlannedEntry {
+  const { encoded } = item;
+  if (item.id !== undefined && log.has(item.id)) {
+    return planRetry(log, item, item.id, preconditions, leaf);
+  }
+  const isElsewhere = preconditions.othersAppended && leaf.id !== log.tailId;
+  const toTail = item.isMetadata && item.parent.kind === "leaf" && isElsewhere;
+  const parentId = toTail ? log.tailId : parentOf(log, item.parent, leaf);
+  const id = item.id ?? mintUnused(log, preconditions);
+  const line = spliceDraft(encoded, id, parentId);
+  log.add({ id, parentId, encoded });
+  // A metadata entry on a foreign tail leaves the leaf where the user stands.
+  if (!toTail) leaf.id = id;
+  const attachedTo = toTail ? "tail" : attachment(item.parent);
+  return { id, parentId, line, attachedTo, leafId: leaf.id };
+}
+
+function planRetry(
+  log: PlannedLog,
+  item: AppendItem,
+  id: string,
+  { hasSameContent }: AppendPreconditions,
+  leaf: PlannedLeaf,
+): PlannedEntry {
+  if (!hasSameContent(id, item.encoded)) {
+    throw new BranchlogError(
+      "ERR_DUPLICATE_ID",
+      `${log.path} already holds another entry with the id ${id}; nothing was written. ` +
+        "Leave the id out to have one made.",
+      { path: log.path, id },
+    );
+  }
+  const { index } = log;
+  const planned = log.planned(id);
+  const parentId = planned === undefined ? index.parentIdOf(index.rowOfId(id)) : planned.parentId;
+  // What landed without its session's knowledge is where the leaf would be.
+  if (item.parent.kind === "leaf" && parentId === leaf.id) leaf.id = id;
+  return { id, parentId, line: null, attachedTo: "entry", leafId: leaf.id };
+}
+
+function parentOf(log: PlannedLog, parent: ParentChoice, leaf: PlannedLeaf): string | null {
+  switch (parent.kind) {
+    case "leaf":
+      return requireLeaf(log, leaf);
+    case "tail":
+      return log.tailId;
+    case "root":
+      return null;
+    case "entry":
+      if (log.has(parent.id)) return parent.id;
+      throw new BranchlogError("ERR_ENTRY_NOT_FOUND", `Entry ${parent.id} not found`, {
+        path: log.path,
+        id: parent.id,
+      });
+  }
+}
+
+/** A leaf that is gone from a log is no parent: whoever reads it would find nothing above. */
+function requireLeaf(log: PlannedLog, { id }: PlannedLeaf): string | null {
+  if (id === null || log.has(id)) return id;
+  const { path, tailId } = log;
+  throw new BranchlogError(
+    "ERR_DIVERGED",
+    `Entry ${id}, where this session stands, is gone from ${path}: another program rewrote ` +
+      "it. Nothing was written. Move or follow, then append again.",
+    { path, id, tail: tailId },
+  );
+}
+
+function attachment(parent: ParentChoice): PlannedEntry["attachedTo"] {
+  if (parent.kind === "tail") return "tail";
+  return parent.kind === "leaf" ? "leaf" : "entry";
+}
+
+/** A new id that neither the log nor the plan holds, nor any entry names as its parent. */
+function mintUnused(log: PlannedLog, { mintId }: AppendPreconditions): string {
+  for (let attempt = 0; attempt < mintAttemptsMax; attempt += 1) {
+    const id = mintId();
+    if (log.isUnused(id)) return id;
+  }
+  throw new BranchlogError(
+    "ERR_APPEND_FAILED",
+    `The id source gave ${mintAttemptsMax} ids that ${log.path} already holds; ` +
+      "nothing was written. Check the id source.",
+    { path: log.path },
+  );
+}
+
+/**
+ * The log as it will be once everything planned so far is in it: what the index holds, and the
+ * entries that are to be written together. A plan that fails is taken back and leaves no trace.
+ */
+export class PlannedLog {
+  readonly path: string;
+  readonly index: IndexTable;
+  readonly #planned = new Map<string, PlannedEntryFacts>();
+  readonly #order: string[] = [];
+  #tailId: string | null;
+
+  /** @param tailId The last readable entry of the log, caught up. */
+  constructor(path: string, index: IndexTable, tailId: string | null) {
+    this.path = path;
+    this.index = index;
+    this.#tailId = tailId;
+  }
+
+  /** The last entry, planned ones included. */
+  get tailId(): string | null {
+    return this.#tailId;
+  }
+
+  /** Whether the log has an entry with that id, or will have. */
+  has(id: string): boolean {
+    return this.#planned.has(id) || this.index.rowOfId(id) >= 0;
+  }
+
+  /** The planned entry with that id. */
+  planned(id: string): PlannedEntryFacts | undefined {
+    return this.#planned.get(id);
+  }
+
+  /** Whether nothing has this id, nor names it as its parent. */
+  isUnused(id: string): boolean {
+    return !this.#planned.has(id) && this.index.ids.find(id) < 0;
+  }
+
+  /** Plans one more entry at the end. */
+  add(entry: PlannedEntryFacts): void {
+    this.#planned.set(entry.id, entry);
+    this.#order.push(entry.id);
+    this.#tailId = entry.id;
+  }
+
+  /** The state now, to return to. */
+  mark(): PlanMark {
+    return { count: this.#order.length, tailId: this.#tailId };
+  }
+
+  /** Takes back what was planned since. */
+  rollBack({ count, tailId }: PlanMark): void {
+    for (const id of this.#order.splice(count)) this.#planned.delete(id);
+    this.#tailId = tailId;
+  }
+}
+
+/** An entry that is to be written. */
+export interface PlannedEntryFacts {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly encoded: EncodedDraft;
+}
+
+/** A state of the planned log that can be returned to. */
+export interface PlanMark {
+  readonly count: number;
+  readonly tailId: string | null;
+}

@@ -1,0 +1,281 @@
+/**
+ * How the appenders of one process share the lock of a log. One of them at a time goes for it; it
+ * is waited for with a deadline, queued where the lock has a queue; and it is retained for a moment
+ * when a process appends again and again, as taking it costs more than the append. Without that
+ * they would wait for each other as strangers do, and some forever: a blocked thread for what only
+ * its own event loop can release. What is safe with a lock is as safe with a retained one.
+ */
+import { BranchlogError } from "../errors.ts";
+import type { LockFacts } from "../errors.ts";
+import {
+  awaitedPauseMsMax,
+  retentionAfterAppends,
+  retentionAfterAwaited,
+  retentionMsMax,
+  retentionPauseMsMax,
+  lockPauseMsMax,
+  lockPausePlaceMsMax,
+  nextPauseMsMax,
+} from "../limits.ts";
+import { lockfileLock } from "./lockfile-lock.ts";
+import type { FileLock, HeldLock, LockPlace, Ports } from "./ports.ts";
+import { portStep } from "./steps.ts";
+import type { Steps } from "./steps.ts";
+
+/** What the appenders of one process share of a lock. */
+export interface LockSharing {
+  /** Gives one appender of each log a turn after the other. */
+  readonly mutex: KeyedMutex;
+  readonly retention: LockRetention;
+}
+
+// Through the registry of symbols, so that two copies of this package in one process share it. The
+// number changes when the methods of the classes do, or those of a held lock.
+const sharedKey: unique symbol = Symbol.for("branchlog.lock-sharing.4");
+const registry: Pick<typeof globalThis, "Symbol"> & { [sharedKey]?: LockSharing } = globalThis;
+const sharingByLock = new WeakMap<FileLock, LockSharing>();
+
+/** What is shared of a lock: one per process for the machine's own, one for each other. */
+export function sharingOf(lock: FileLock): LockSharing {
+  if (lock === lockfileLock) return (registry[sharedKey] ??= newSharing());
+  const known = sharingByLock.get(lock);
+  if (known !== undefined) return known;
+  const sharing = newSharing();
+  sharingByLock.set(lock, sharing);
+  return sharing;
+}
+
+function newSharing(): LockSharing {
+  return { mutex: new KeyedMutex(), retention: new LockRetention() };
+}
+
+/**
+ * Acquires the lock of `path`, or takes over the one that this process retained. With a
+ * `lockWaitMs` of 0 it is tried once, whether others wait or not.
+ * @throws BranchlogError `ERR_LOCK_TIMEOUT` after `lockWaitMs`.
+ */
+export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): Steps<HeldLock> {
+  const { clock, ids, lock } = ports;
+  const { retention } = sharingOf(lock);
+  const startMs = clock.monotonicMs();
+  const kept = retention.take(path, startMs);
+  if (kept !== null) return kept;
+  const queue = lockWaitMs > 0 ? lock.queue : undefined;
+  // Undefined: no place was asked for yet; null: there is none to be had.
+  let place: LockPlace | null | undefined;
+  let aheadAtFirst: number | undefined;
+  try {
+    for (let tries = 1; ; tries += 1) {
+      yield portStep("lock");
+      const ahead = place?.aheadSync() ?? 0;
+      const isNext = place === undefined ? queue?.isBusySync(path) !== true : ahead === 0;
+      const held = isNext ? lock.tryAcquireSync(path) : null;
+      if (held !== null) {
+        retention.begin(clock.monotonicMs());
+        return held;
+      }
+      // Its holder may wait for the lock that this process retained.
+      retention.release();
+      const waitedMs = clock.monotonicMs() - startMs;
+      if (waitedMs >= lockWaitMs) {
+        const holder = lock.holderSync?.(path) ?? null;
+        throw lockTimeout(path, { tries, waitedMs: Math.round(waitedMs), ahead, holder });
+      }
+      if (place === undefined && queue !== undefined) {
+        place = queue.joinSync(path);
+        continue;
+      }
+      aheadAtFirst ??= ahead;
+      const isQueued = place !== undefined && place !== null;
+      const wait = { waitedMs, ahead, passed: Math.max(0, aheadAtFirst - ahead), isQueued };
+      yield { kind: "wait", ms: Math.min(lockPauseMs(wait, ids.jitter()), lockWaitMs - waitedMs) };
+    }
+  } finally {
+    place?.leaveSync();
+  }
+}
+
+/** What a waiter knows of its wait. */
+export interface LockWait {
+  /** How long it has lasted, in milliseconds. */
+  readonly waitedMs: number;
+  /** How many wait in front. */
+  readonly ahead: number;
+  /** How many of those that were in front are not any more. */
+  readonly passed: number;
+  readonly isQueued: boolean;
+}
+
+/**
+ * The next pause of a waiter, in milliseconds: an eighth to a quarter of the time that it is likely
+ * to wait, told from the pace so far. It grows as long as nothing moves, so that a wait of any
+ * length costs few looks, however many wait, and is never below 1.
+ * @param jitter From 0 up to 1, exclusive.
+ */
+export function lockPauseMs(wait: LockWait, jitter: number): number {
+  const { waitedMs, ahead, passed, isQueued } = wait;
+  const paceMs = waitedMs / (passed + 1);
+  const isNext = isQueued && ahead === 0;
+  const pauseMs = isNext
+    ? Math.min(nextPauseMsMax, paceMs / 8)
+    : Math.min(pauseMsMax(ahead), (paceMs * Math.max(1, ahead)) / 2);
+  return Math.max(2, pauseMs) * (1 + jitter) * 0.5;
+}
+
+function pauseMsMax(ahead: number): number {
+  return Math.max(lockPauseMsMax, ahead * lockPausePlaceMsMax);
+}
+
+function lockTimeout(path: string, facts: LockFacts): BranchlogError {
+  const { tries, waitedMs, ahead, holder } = facts;
+  const tried = tries === 1 ? "1 try" : `${tries} tries`;
+  const queued = ahead > 0 ? `, ${ahead} more waited in front` : "";
+  const message =
+    `The lock of ${path} was not free within ${waitedMs} ms (${tried}${queued}); nothing ` +
+    `was written. ${holderText(holder)} Try again, or raise lockWaitMs.`;
+  return new BranchlogError("ERR_LOCK_TIMEOUT", message, { path, lock: facts });
+}
+
+function holderText(holder: LockFacts["holder"]): string {
+  if (holder === null) return "Nobody holds it now.";
+  const { pid, isOwnProcess, heldMs, refreshedMsAgo } = holder;
+  const other = pid === null ? "another process" : `process ${pid}`;
+  const name = isOwnProcess ? "this process" : other;
+  return `It was held by ${name}, for ${heldMs} ms, last refreshed ${refreshedMsAgo} ms ago.`;
+}
+
+/**
+ * When a lock is released that may be retained after an append: `immediate`, at once, so that it is
+ * not retained; `microtask`, by the retention itself, once the caller's code ends; `caller`, by the
+ * appender, which waits for what its own callers do in their microtasks.
+ */
+export type ReleasePolicy = "immediate" | "microtask" | "caller";
+
+/** An append that has ended, for {@link LockRetention.retainOrRelease}. */
+export interface RetainedUse {
+  readonly startMs: number;
+  readonly nowMs: number;
+  /** Who appended. */
+  readonly keeper: object;
+  readonly releasePolicy: ReleasePolicy;
+}
+
+/**
+ * Retains the lock of one log for a moment. It is released when the caller's code ends, after
+ * `retentionMsMax`, and before another appender of this process waits for a lock; in no case is it
+ * retained while the event loop goes on. At most one lock is retained. Times are those of a
+ * monotonic clock.
+ */
+export class LockRetention {
+  #kept: { readonly path: string; readonly held: HeldLock; readonly keeper: object } | undefined;
+  /** When the lock that was taken last was acquired. */
+  #sinceMs = 0;
+  /** The appends that followed each other closely; and those not quite so closely. */
+  #run = { path: "", appends: 0, pausedMs: 0, looseAppends: 0, endMs: 0 };
+  #isReturning = false;
+
+  /** Whether a lock is kept, by this appender. */
+  isRetainedBy(keeper: object): boolean {
+    return this.#kept?.keeper === keeper;
+  }
+
+  /** Whether the lock of `path` is kept, and has been for as long as it may be. */
+  isOverdue(path: string, nowMs: number): boolean {
+    return this.#kept?.path === path && this.#isSpent(nowMs);
+  }
+
+  /** The kept lock of `path`; null: there is none, or it was kept for long enough. */
+  take(path: string, nowMs: number): HeldLock | null {
+    const kept = this.#kept;
+    if (kept?.path === path && !this.#isSpent(nowMs)) {
+      this.#kept = undefined;
+      return kept.held;
+    }
+    this.release();
+    return null;
+  }
+
+  /** Takes note that a lock was acquired: from now on it may be kept for `retentionMsMax`. */
+  begin(nowMs: number): void {
+    this.#sinceMs = nowMs;
+  }
+
+  /**
+   * Ends an append that began at `startMs`: keeps its lock if it was one of several with hardly a
+   * pause between them, else releases it. The time that appends take themselves is no pause, so
+   * that a slow machine gets the same.
+   */
+  retainOrRelease(
+    path: string,
+    held: HeldLock,
+    { startMs, nowMs, keeper, releasePolicy }: RetainedUse,
+  ): void {
+    if (releasePolicy === "immediate") return held.releaseSync();
+    this.#count(path, startMs, nowMs);
+    const isOwn = releasePolicy === "caller";
+    const { appends, looseAppends } = this.#run;
+    const isRow = isOwn ? looseAppends >= retentionAfterAwaited : appends >= retentionAfterAppends;
+    // The appender looks for itself whether it is time to return it.
+    if (!isRow || (!isOwn && this.#isSpent(nowMs))) {
+      held.releaseSync();
+      return;
+    }
+    this.#kept = { path, held, keeper };
+    if (this.#isReturning || isOwn) return;
+    this.#isReturning = true;
+    queueMicrotask(() => {
+      this.#isReturning = false;
+      this.release();
+    });
+  }
+
+  /** Gives a kept lock back. */
+  release(): void {
+    const kept = this.#kept;
+    this.#kept = undefined;
+    kept?.held.releaseSync();
+  }
+
+  #isSpent(nowMs: number): boolean {
+    return nowMs - this.#sinceMs >= retentionMsMax;
+  }
+
+  #count(path: string, startMs: number, nowMs: number): void {
+    const run = this.#run;
+    const isSame = path === run.path;
+    const pauseMs = startMs - run.endMs;
+    const pausedMs = run.pausedMs + pauseMs;
+    const goesOn = isSame && pausedMs <= retentionPauseMsMax;
+    run.appends = goesOn ? run.appends + 1 : 1;
+    run.pausedMs = goesOn && run.appends < retentionAfterAppends ? pausedMs : 0;
+    run.looseAppends = isSame && pauseMs <= awaitedPauseMsMax ? run.looseAppends + 1 : 1;
+    run.path = path;
+    run.endMs = nowMs;
+  }
+}
+
+/**
+ * Runs one piece of work at a time for each path, in the order in which they were asked for.
+ * Another piece of the same caller goes to the end of the queue, so that none starves. It keeps
+ * nothing of a path that nothing waits for.
+ */
+export class KeyedMutex {
+  readonly #last = new Map<string, Promise<void>>();
+
+  /** How many paths work runs for, or waits. */
+  get busyCount(): number {
+    return this.#last.size;
+  }
+
+  /** Runs `work` once all that was asked for earlier for the same path is done, failed or not. */
+  run<T>(path: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(path) ?? Promise.resolve();
+    const result = before.then(work);
+    const done = (): void => {
+      if (this.#last.get(path) === last) this.#last.delete(path);
+    };
+    const last = result.then(done, done);
+    this.#last.set(path, last);
+    return result;
+  }
+}
