@@ -1,9 +1,9 @@
 /**
  * The promises of Branchlog, and which of them no test proves yet. The tidy test holds both lists
- * against the tests that say `Verifies: Pn`, and against the table in the README.
+ * against the tests that say `Verifies: Pn`, and against the table in docs/promises.md.
  */
 
-/** Every promise, in the words of the README. */
+/** Every promise, in the words of docs/promises.md. */
 export const promises: Readonly<Record<string, string>> = {
   P1: "The entries of a log have one total order; reads see it without gaps",
   P2: "An append with an expected tail is checked under the lock; a conflict carries the actual tail",

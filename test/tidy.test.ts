@@ -234,8 +234,8 @@ describe("promises", () => {
     expect(promiseBalance(known, unproven, verifiedPromises(texts))).toEqual([]);
   });
 
-  it("stand in the README as what they are", () => {
-    const table = promiseTable(readDocument("README.md"));
+  it("stand in docs/promises.md as what they are", () => {
+    const table = promiseTable(readDocument("docs/promises.md"));
     const expected = known.map((name) => [name, unproven.includes(name) ? "not yet" : "yes"]);
     const said = known.map((name) => [name, table.get(name)?.split(/[,:]/)[0]]);
     expect(said).toEqual(expected);
