@@ -18,7 +18,10 @@ const source = (path: string): string =>
 export default defineConfig({
   resolve: {
     alias: [
-      { find: /^@branchlog\/core\/(pi|omp)$/, replacement: source("core/src/faces/$1/index.ts") },
+      {
+        find: /^@branchlog\/core\/(pi|omp)$/,
+        replacement: source("core/src/adapters/$1/index.ts"),
+      },
       { find: /^@branchlog\/core\/testing$/, replacement: source("core/src/testing/index.ts") },
       { find: /^@branchlog\/core\/internal$/, replacement: source("core/src/internal.ts") },
       { find: /^@branchlog\/(\w+)$/, replacement: source("$1/src/index.ts") },

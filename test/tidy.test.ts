@@ -101,7 +101,7 @@ const fileChecks: readonly {
       'import { a } from "../session/engine.ts";',
       'import type { A } from "../index-table/row-table.ts";',
       'import { a } from "../index.ts";',
-      'type A = import("../faces/pi/a.ts").A;',
+      'type A = import("../adapters/pi/a.ts").A;',
     ],
     good: 'import { a } from "../errors.ts"; import { b } from "./ports.ts"; import "node:fs";',
   },

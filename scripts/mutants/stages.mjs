@@ -70,7 +70,7 @@ export const stages = {
     tests: [
       tests("core/projections"),
       tests("core/session", "{append,fixtures,resolve-blobs,turns}"),
-      tests("core/faces/omp", "session-manager"),
+      tests("core/adapters/omp", "session-manager"),
     ],
   },
 };

@@ -34,8 +34,8 @@ describe.runIf(process.platform === "linux")("standard input can be waited for",
 
   it.each([
     "core/dist/index.js",
-    "core/dist/faces/pi/index.js",
-    "core/dist/faces/omp/index.js",
+    "core/dist/adapters/pi/index.js",
+    "core/dist/adapters/omp/index.js",
     "connectonion/dist/index.js",
     "maintenance/dist/index.js",
     "transfer/dist/index.js",

@@ -5,8 +5,8 @@ import { decodeCounter } from "@branchlog/streaming";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
-import { rootSlot } from "../../packages/core/src/index-table/id-table.ts";
+import { managersWith } from "../../packages/core/src/adapters/pi/session-manager.ts";
+import { rootHandle } from "../../packages/core/src/index-table/id-table.ts";
 import { IndexTable } from "../../packages/core/src/index-table/index-table.ts";
 import { rowFlags } from "../../packages/core/src/index-table/row-table.ts";
 import { pathToRow, tailRow } from "../../packages/core/src/index-table/tree-walk.ts";
@@ -118,10 +118,10 @@ function countingIndex(): { readonly index: IndexTable; readonly looks: { count:
 }
 
 function add(index: IndexTable, id: string, parentId: string | null): number {
-  const slot = index.ids.add(id);
-  const parentSlot = parentId === null ? rootSlot : index.ids.add(parentId);
+  const handle = index.ids.add(id);
+  const parentHandle = parentId === null ? rootHandle : index.ids.add(parentId);
   const kind = index.kinds.add({ type: "message", role: "user", customType: undefined });
-  return index.add({ offset: 0, length: 1, slot, parentSlot, kind, time: 0, flags: 0 });
+  return index.add({ offset: 0, length: 1, handle, parentHandle, kind, time: 0, flags: 0 });
 }
 
 describe("the tail of an index", () => {

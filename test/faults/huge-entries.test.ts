@@ -11,7 +11,7 @@ import { decodeCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, Ports, Session } from "@branchlog/core";
 import { createMemoryPorts } from "@branchlog/core/testing";
-import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
+import { managersWith } from "../../packages/core/src/adapters/pi/session-manager.ts";
 import { bodyBytesMax } from "../../packages/core/src/limits.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { FileSystemWithHole } from "./file-with-hole.ts";

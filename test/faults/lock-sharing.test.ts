@@ -12,7 +12,7 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { ManualClock, MemoryLock, createMemoryPorts } from "@branchlog/core/testing";
-import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
+import { managersWith } from "../../packages/core/src/adapters/pi/session-manager.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const run = promisify(execFile);

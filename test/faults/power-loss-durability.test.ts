@@ -11,7 +11,7 @@ import type { Durability, Session } from "@branchlog/core";
 import { ManualClock, createMemoryPorts, createSeededIds } from "@branchlog/core/testing";
 import type { MemoryFileSystem, Ports } from "@branchlog/core/testing";
 import { createRandom } from "../../packages/bench/src/generator/random.ts";
-import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
+import { managersWith } from "../../packages/core/src/adapters/pi/session-manager.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";

@@ -10,7 +10,7 @@ import type { ManagerFactory, SessionManager } from "@branchlog/core/pi";
 import { createMemoryPorts } from "@branchlog/core/testing";
 import type { FileSystem, MemoryFileSystem } from "@branchlog/core/testing";
 import { createRandom } from "../../packages/bench/src/generator/random.ts";
-import { managersWith } from "../../packages/core/src/faces/pi/session-manager.ts";
+import { managersWith } from "../../packages/core/src/adapters/pi/session-manager.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";

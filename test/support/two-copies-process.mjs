@@ -5,7 +5,7 @@ import { writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [path, one, other, rounds] = process.argv.slice(2);
-const { SessionManager } = await import(pathToFileURL(`${one}/faces/pi/index.js`).href);
+const { SessionManager } = await import(pathToFileURL(`${one}/adapters/pi/index.js`).href);
 const { openSession } = await import(pathToFileURL(`${other}/index.js`).href);
 
 const manager = SessionManager.open(path);

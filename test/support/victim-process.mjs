@@ -64,7 +64,7 @@ const acknowledgeAll = (i, results) =>
 /** A session manager of ours, or of the session layer that is to be tried. */
 async function openManager() {
   if (sessionLayer !== undefined) return (await import(sessionLayer)).SessionManager.open(path);
-  const { managersWith } = await import("../../packages/core/dist/faces/pi/session-manager.js");
+  const { managersWith } = await import("../../packages/core/dist/adapters/pi/session-manager.js");
   return managersWith({ ports }).open(path);
 }
 

@@ -39,7 +39,7 @@ const coreFloors: readonly (readonly string[])[] = [
   ["session"],
   ["catalog", "copies", "live"],
   ["open"],
-  ["faces", "directories", "testing"],
+  ["adapters", "directories", "testing"],
   ["index", "internal"],
 ];
 

@@ -47,7 +47,7 @@ export function requireText(name: string, value: string): string {
  * The value, if it is a text that is not empty.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of what it is.
  */
-export function requireWords(name: string, value: string): string {
+export function requireNonEmpty(name: string, value: string): string {
   if (requireText(name, value) !== "") return value;
   throw invalidArgument(`${name} must not be empty`);
 }

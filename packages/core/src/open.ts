@@ -8,7 +8,7 @@ import { Engine } from "./session/engine.ts";
 import { engineSettings } from "./log/engine-options.ts";
 import type { EngineOptions } from "./log/engine-options.ts";
 import { newHeader } from "./session/new-header.ts";
-import { requireOptions, requireWords } from "./argument-checks.ts";
+import { requireOptions, requireNonEmpty } from "./argument-checks.ts";
 import { createMemoryPorts } from "./store/memory-ports.ts";
 
 /** How a session is opened. */
@@ -80,8 +80,8 @@ export async function memorySession(options: CreateOptions = {}): Promise<Sessio
 
 function headerFor(options: CreateOptions): SessionHeader {
   const { cwd, parentSession } = requireOptions(options);
-  if (cwd !== undefined) requireWords("cwd", cwd);
-  if (parentSession !== undefined) requireWords("parentSession", parentSession);
+  if (cwd !== undefined) requireNonEmpty("cwd", cwd);
+  if (parentSession !== undefined) requireNonEmpty("parentSession", parentSession);
   if (options.title !== undefined && options.dialect !== "omp") {
     const message = 'A title needs the dialect "omp"; call setName() to name a session of pi';
     throw new BranchlogError("ERR_INVALID_ARGUMENT", message);

@@ -6,7 +6,7 @@ import { createBodyCache } from "../../../packages/core/src/bodies/body-cache.ts
 import { BodyReader } from "../../../packages/core/src/bodies/body-reader.ts";
 import type { RowBody } from "../../../packages/core/src/bodies/body-reader.ts";
 import { LogIndexer } from "../../../packages/core/src/index-table/log-indexer.ts";
-import { rootSlot } from "../../../packages/core/src/index-table/id-table.ts";
+import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
 import { bodyBytesMax } from "../../../packages/core/src/limits.ts";
 import { MemorySource } from "../../streaming/support/memory-source.ts";
 import type { MemorySourceOptions } from "../../streaming/support/memory-source.ts";
@@ -137,8 +137,8 @@ describe("the bodies of many rows", () => {
     const lines = upTo(2).map((row) => lineOf(row, 10));
     const { bodies, indexer, source } = logOf(lines);
     const { index } = indexer;
-    const facts = { offset: 0, parentSlot: rootSlot, kind: 0, time: 0, flags: 0 };
-    const huge = index.add({ ...facts, length: bodyBytesMax + 1, slot: index.ids.add("huge") });
+    const facts = { offset: 0, parentHandle: rootHandle, kind: 0, time: 0, flags: 0 };
+    const huge = index.add({ ...facts, length: bodyBytesMax + 1, handle: index.ids.add("huge") });
     expect(contents([...bodies.entriesSync([0, huge, 1])])).toEqual(lines);
     expect(contents(await collect(bodies.entries([huge, 0, huge, 1])))).toEqual(lines);
     expect(indexer.diagnostics.entries).toMatchObject([{ kind: "malformed-body", id: "huge" }]);

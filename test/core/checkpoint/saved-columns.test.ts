@@ -4,7 +4,7 @@ import { ColumnRoom } from "../../../packages/core/src/checkpoint/columns.ts";
 import { readCounts, roomForTables } from "../../../packages/core/src/checkpoint/saved-columns.ts";
 import type { SavedCounts } from "../../../packages/core/src/checkpoint/saved-columns.ts";
 import { SavedFields } from "../../../packages/core/src/checkpoint/saved-fields.ts";
-import { rootSlot } from "../../../packages/core/src/index-table/id-table.ts";
+import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
 import { rowFlags } from "../../../packages/core/src/index-table/row-table.ts";
 
 const timeMsMax = 8.64e15;
@@ -29,8 +29,8 @@ function areTaken(change: (tables: Tables) => void, changed: Partial<SavedCounts
   const { rows, ids, lines } = tables;
   rows.offset.set([100, 200, 400]);
   rows.length.set([99, 99, 99]);
-  rows.slot.set([0, 1, 2]);
-  rows.parentSlot.set([rootSlot, 0, 3]);
+  rows.handle.set([0, 1, 2]);
+  rows.parentHandle.set([rootHandle, 0, 3]);
   rows.kind.set([0, 1, 1]);
   rows.time.set([0, -timeMsMax, timeMsMax]);
   rows.flags.set([rowFlags.exactTime, 0, rowFlags.exactTime]);
@@ -64,8 +64,8 @@ interface Change {
 const taken: readonly Change[] = [
   { name: "nothing is changed", change: () => undefined },
   { name: "a line has the twelve bytes of the shortest", change: (t) => put(t.rows.length, [11]) },
-  { name: "a parent is the last id", change: (t) => put(t.rows.parentSlot, [3]) },
-  { name: "an entry has the last id", change: (t) => put(t.rows.slot, [3]) },
+  { name: "a parent is the last id", change: (t) => put(t.rows.parentHandle, [3]) },
+  { name: "an entry has the last id", change: (t) => put(t.rows.handle, [3]) },
   {
     name: "a time is none, and not as it was written",
     change: (t) => {
@@ -82,10 +82,10 @@ const refused: readonly Change[] = [
   { name: "an entry begins nowhere", change: (t) => put(t.rows.offset, [Number.NaN]) },
   { name: "a line is shorter than any entry", change: (t) => put(t.rows.length, [10]) },
   { name: "the last entry ends behind the log", change: (t) => put(t.rows.length, [99, 99, 100]) },
-  { name: "an id is none of those there are", change: (t) => put(t.rows.slot, [4]) },
-  { name: "an id is below zero", change: (t) => put(t.rows.slot, [-1]) },
-  { name: "a parent is none of those there are", change: (t) => put(t.rows.parentSlot, [4]) },
-  { name: "a parent is below zero", change: (t) => put(t.rows.parentSlot, [-1]) },
+  { name: "an id is none of those there are", change: (t) => put(t.rows.handle, [4]) },
+  { name: "an id is below zero", change: (t) => put(t.rows.handle, [-1]) },
+  { name: "a parent is none of those there are", change: (t) => put(t.rows.parentHandle, [4]) },
+  { name: "a parent is below zero", change: (t) => put(t.rows.parentHandle, [-1]) },
   { name: "a kind is none of those there are", change: (t) => put(t.rows.kind, [kinds]) },
   { name: "a kind is below zero", change: (t) => put(t.rows.kind, [-1]) },
   { name: "a time is too late", change: (t) => put(t.rows.time, [timeMsMax + 1]) },

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findCycles } from "../../../packages/core/src/index-table/cycles.ts";
-import { rootSlot } from "../../../packages/core/src/index-table/id-table.ts";
+import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
 import { IndexTable } from "../../../packages/core/src/index-table/index-table.ts";
 import { orphanRows } from "../../../packages/core/src/index-table/tree-walk.ts";
 import { cycleRows } from "../../../packages/core/src/projections/tree.ts";
@@ -11,11 +11,11 @@ import { cycleRows } from "../../../packages/core/src/projections/tree.ts";
 function indexOf(parents: Iterable<number>, damaged: readonly number[] = []): IndexTable {
   const index = new IndexTable();
   const kind = index.kinds.add({ type: "message", role: "user", customType: undefined });
-  const slotOf = (row: number): number => index.ids.add(row.toString(16).padStart(8, "0"));
+  const handleOf = (row: number): number => index.ids.add(row.toString(16).padStart(8, "0"));
   for (const parent of parents) {
-    const slot = slotOf(index.count);
-    const parentSlot = parent < 0 ? rootSlot : slotOf(parent);
-    index.add({ offset: index.count, length: 1, slot, parentSlot, kind, time: 0, flags: 0 });
+    const handle = handleOf(index.count);
+    const parentHandle = parent < 0 ? rootHandle : handleOf(parent);
+    index.add({ offset: index.count, length: 1, handle, parentHandle, kind, time: 0, flags: 0 });
   }
   for (const row of damaged) index.markDamaged(row);
   return index;

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rootSlot } from "../../../packages/core/src/index-table/id-table.ts";
+import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
 import { IndexTable } from "../../../packages/core/src/index-table/index-table.ts";
 import { rowFlags } from "../../../packages/core/src/index-table/row-table.ts";
 import {
-  childrenOfSlot,
+  childrenOfHandle,
   commonAncestorRow,
   orphanRows,
   pathToRow,
@@ -26,8 +26,8 @@ function indexOf(nodes: readonly Node[]): IndexTable {
     index.add({
       offset: index.count * 100,
       length: 99,
-      slot: index.ids.add(id),
-      parentSlot: parent === null ? rootSlot : index.ids.add(parent),
+      handle: index.ids.add(id),
+      parentHandle: parent === null ? rootHandle : index.ids.add(parent),
       kind: index.kinds.add({ type: "message", role: "user", customType: undefined }),
       time: index.count,
       flags: rowFlags.provisional,
@@ -124,8 +124,8 @@ describe("the index of a tree", () => {
           expect(index.isNode(row)).toBe(reference.isNode(row));
           if (!reference.isNode(row)) continue;
           expect([...pathToRow(index, row).rows]).toEqual(reference.path(row));
-          const slot = index.rows.slot(row);
-          expect(childrenOfSlot(index, slot)).toEqual(reference.children(row));
+          const handle = index.rows.handle(row);
+          expect(childrenOfHandle(index, handle)).toEqual(reference.children(row));
         }
         expect(tipRows(index)).toEqual(reference.tips());
       }),
@@ -165,7 +165,7 @@ describe("the index of a tree", () => {
       { id: "a", parent: null, damaged: false },
     ]);
     expect(index.rowOfId("a")).toBe(2);
-    expect(childrenOfSlot(index, index.ids.find("a"))).toEqual([1]);
+    expect(childrenOfHandle(index, index.ids.find("a"))).toEqual([1]);
     expect([...pathToRow(index, 1).rows]).toEqual([2, 1]);
     expect(index.shadowedCount).toBe(1);
     expect(index.rows.offset(0)).toBe(0);
@@ -228,18 +228,18 @@ describe("the index of a tree", () => {
   it("walks a chain of 1,000,000 entries and fans out to 100,000 children (Verifies: P18)", () => {
     const index = new IndexTable();
     const kind = index.kinds.add({ type: "message", role: "user", customType: undefined });
-    let parentSlot: number = rootSlot;
+    let parentHandle: number = rootHandle;
     for (let i = 0; i < 1_000_000; i += 1) {
-      const slot = index.ids.add(i.toString(16).padStart(8, "0"));
-      index.add({ offset: i, length: 1, slot, parentSlot, kind, time: i, flags: 0 });
-      parentSlot = slot;
+      const handle = index.ids.add(i.toString(16).padStart(8, "0"));
+      index.add({ offset: i, length: 1, handle, parentHandle, kind, time: i, flags: 0 });
+      parentHandle = handle;
     }
     expect(pathToRow(index, 999_999).rows.length).toBe(1_000_000);
     for (let i = 0; i < 100_000; i += 1) {
-      const slot = index.ids.add(`leaf-${i}`);
-      index.add({ offset: i, length: 1, slot, parentSlot, kind, time: i, flags: 0 });
+      const handle = index.ids.add(`leaf-${i}`);
+      index.add({ offset: i, length: 1, handle, parentHandle, kind, time: i, flags: 0 });
     }
-    expect(childrenOfSlot(index, parentSlot)).toHaveLength(100_000);
+    expect(childrenOfHandle(index, parentHandle)).toHaveLength(100_000);
     expect(tipRows(index)).toHaveLength(100_000);
     expect(cycleRows(index)).toEqual([]);
     expect(index.bytes / index.count).toBeLessThan(120);

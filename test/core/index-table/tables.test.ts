@@ -19,7 +19,7 @@ function unmixed(bits: number): number {
 }
 
 describe("the table of ids", () => {
-  it("gives each distinct id one slot and gives the id back", () => {
+  it("gives each distinct id one handle and gives the id back", () => {
     const anyId = fc.oneof(
       fc.string({ unit: "grapheme" }),
       fc.stringMatching(/^[0-9a-f]{8}$/),
@@ -28,29 +28,29 @@ describe("the table of ids", () => {
     fc.assert(
       fc.property(fc.array(anyId), (ids) => {
         const table = new IdTable();
-        const slots = new Map<string, number>();
+        const handles = new Map<string, number>();
         for (const id of ids) {
-          expect(table.find(id)).toBe(slots.get(id) ?? -1);
-          const slot = table.add(id);
-          expect(slot).toBe(slots.get(id) ?? slots.size);
-          slots.set(id, slot);
+          expect(table.find(id)).toBe(handles.get(id) ?? -1);
+          const handle = table.add(id);
+          expect(handle).toBe(handles.get(id) ?? handles.size);
+          handles.set(id, handle);
         }
-        expect(table.count).toBe(slots.size);
-        for (const [id, slot] of slots) expect(table.idAt(slot)).toBe(id);
+        expect(table.count).toBe(handles.size);
+        for (const [id, handle] of handles) expect(table.idAt(handle)).toBe(id);
       }),
     );
   });
 
-  it("gives the same slot for the bits of a hex id and for its text", () => {
+  it("gives the same handle for the bits of a hex id and for its text", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })), (words) => {
         const table = new IdTable();
         table.warm(Int32Array.from(words));
         for (const word of words) {
-          const slot = table.addWord(word);
+          const handle = table.addWord(word);
           const text = (word >>> 0).toString(16).padStart(8, "0");
-          expect(table.idAt(slot)).toBe(text);
-          expect(table.add(text)).toBe(slot);
+          expect(table.idAt(handle)).toBe(text);
+          expect(table.add(text)).toBe(handle);
         }
       }),
     );
@@ -75,7 +75,7 @@ describe("the table of ids", () => {
     const table = new IdTable();
     for (const id of ["0000000a", "0000000b", "x", "y"]) table.add(id);
     const saved = table.save();
-    const word = saved.word.map((_, slot) => (slot < 2 ? 10 : (saved.word[slot] ?? 0)));
+    const word = saved.word.map((_, handle) => (handle < 2 ? 10 : (saved.word[handle] ?? 0)));
     const restored = new IdTable();
     restored.restore({ ...saved, word, buckets: saved.buckets.map(() => 999) });
     expect([restored.find("0000000a"), restored.find("y")]).toEqual([0, 3]);
@@ -92,10 +92,10 @@ describe("the table of ids", () => {
   it("reads ids from the middle of a buffer", () => {
     const table = new IdTable();
     const bytes = Buffer.from("xx0011aabbyyzzzz");
-    const slot = table.addBytes(bytes, 2, 10);
-    expect(table.idAt(slot)).toBe("0011aabb");
+    const handle = table.addBytes(bytes, 2, 10);
+    expect(table.idAt(handle)).toBe("0011aabb");
     expect(table.find("0011AABB")).toBe(-1);
-    expect(table.addBytes(bytes, 2, 10)).toBe(slot);
+    expect(table.addBytes(bytes, 2, 10)).toBe(handle);
   });
 });
 

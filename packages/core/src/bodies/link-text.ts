@@ -4,7 +4,7 @@ import type { IndexTable } from "../index-table/index-table.ts";
 /** Asked for one row after the other: in a chain, a parent's id is the text made last. */
 export class LinkText {
   readonly #index: IndexTable;
-  #lastSlot = -1;
+  #lastHandle = -1;
   #lastId = "";
 
   constructor(index: IndexTable) {
@@ -13,15 +13,15 @@ export class LinkText {
 
   /** The id of a row. */
   idOf(row: number): string {
-    this.#lastSlot = this.#index.rows.slot(row);
-    this.#lastId = this.#index.ids.idAt(this.#lastSlot);
+    this.#lastHandle = this.#index.rows.handle(row);
+    this.#lastId = this.#index.ids.idAt(this.#lastHandle);
     return this.#lastId;
   }
 
   /** The id of a row's parent, or null. */
   parentIdOf(row: number): string | null {
-    const slot = this.#index.rows.parentSlot(row);
-    if (slot < 0) return null;
-    return slot === this.#lastSlot ? this.#lastId : this.#index.ids.idAt(slot);
+    const handle = this.#index.rows.parentHandle(row);
+    if (handle < 0) return null;
+    return handle === this.#lastHandle ? this.#lastId : this.#index.ids.idAt(handle);
   }
 }

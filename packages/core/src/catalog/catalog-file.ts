@@ -6,9 +6,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { openByteSource } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
-import { isStillThere, rememberedBytes } from "../log/log-identity.ts";
-import type { RememberedBytes } from "../log/log-identity.ts";
-import { nothingRead, ReadTrail } from "../log/read-trail.ts";
+import { matchesFingerprint, fingerprintOf } from "../log/fingerprint.ts";
+import type { LogFingerprint } from "../log/fingerprint.ts";
+import { nothingRead, FingerprintingReader } from "../log/fingerprint.ts";
 import { openedFileBytes, stampTrustedAfterMs } from "./limits.ts";
 import { listedSession } from "./listed-session.ts";
 import type { ListedSession } from "./listed-session.ts";
@@ -22,7 +22,7 @@ import type { FileStamp, SessionFile } from "./session-files.ts";
 /** How far a file was read, which was the last thing that was done with it. */
 interface Progress {
   readonly reader: FactsReader;
-  readonly bytes: RememberedBytes;
+  readonly bytes: LogFingerprint;
 }
 
 /** See the file comment. One look at a time. */
@@ -64,7 +64,7 @@ export class CatalogFile {
       const opened = sessionFile(file.path, source.statSync());
       const { reader, bytes } = this.#progressIn(opened, source);
       this.#progress = undefined;
-      const trail = new ReadTrail(source, bytes);
+      const trail = new FingerprintingReader(source, bytes);
       const facts = await reader.readOn(trail, opened.size, options);
       const session = facts && listedSession(opened, facts);
       if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
@@ -118,11 +118,11 @@ export class CatalogFile {
     const before = this.#read ?? this.#saved?.stamp;
     if (before === undefined || !mayGoOn(before, opened)) return anew();
     if (this.#progress !== undefined) {
-      return isStillThere(source, this.#progress.bytes) ? this.#progress : anew();
+      return matchesFingerprint(source, this.#progress.bytes) ? this.#progress : anew();
     }
     const { place, session: facts } = this.#saved ?? {};
     if (place === undefined || facts === undefined) return anew();
-    const bytes = rememberedBytes(source, place.offset);
+    const bytes = fingerprintOf(source, place.offset);
     if (bytesDigest(bytes) !== place.digest) return anew();
     const known = { ...place, facts: { ...facts, marks: place.marks } };
     return { reader: new FactsReader({}, known), bytes };

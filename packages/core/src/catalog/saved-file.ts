@@ -16,7 +16,7 @@ import {
 import { dialectNames } from "../dialects/dialect.ts";
 import { readHeader } from "../dialects/header.ts";
 import type { SessionSummary } from "../projections/summary.ts";
-import type { RememberedBytes } from "../log/log-identity.ts";
+import type { LogFingerprint } from "../log/fingerprint.ts";
 import { catalogLineUnitsMax } from "./limits.ts";
 import type { ListedSession } from "./listed-session.ts";
 import type { SessionMarks } from "./session-marks.ts";
@@ -47,7 +47,7 @@ export interface SavedFile {
 }
 
 /** By which bytes a file is known, in short. */
-export function bytesDigest({ start, beforeCursor }: RememberedBytes): string {
+export function bytesDigest({ start, beforeCursor }: LogFingerprint): string {
   return createHash("sha256").update(start).update(beforeCursor).digest("base64");
 }
 

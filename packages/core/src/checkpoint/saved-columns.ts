@@ -6,7 +6,7 @@
  */
 import type { SavedIds } from "../index-table/id-table.ts";
 import { arenaLengthBytes } from "../index-table/id-arena.ts";
-import { bucketsMin, rootSlot, tableLoadMax } from "../index-table/id-table.ts";
+import { bucketsMin, rootHandle, tableLoadMax } from "../index-table/id-table.ts";
 import type { SavedLines } from "../index-table/line-map.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import type { SavedRows } from "../index-table/row-table.ts";
@@ -60,9 +60,9 @@ export function countsOf(rows: SavedRows, ids: SavedIds, lines: SavedLines): Sav
 
 /** The columns of these tables, in the order in which {@link roomForTables} takes them. */
 export function columnsOf(rows: SavedRows, ids: SavedIds, lines: SavedLines): readonly Column[] {
-  const { offset, length, slot, parentSlot, kind, time, flags } = rows;
+  const { offset, length, handle, parentHandle, kind, time, flags } = rows;
   const { word, inArena, arena, buckets } = ids;
-  const ofRows = [offset, length, slot, parentSlot, kind, time, flags];
+  const ofRows = [offset, length, handle, parentHandle, kind, time, flags];
   return [
     ...ofRows,
     word,
@@ -111,8 +111,8 @@ export function roomForTables(
     count: counts.rows,
     offset: room.float64(counts.rows),
     length: room.uint32(counts.rows),
-    slot: room.int32(counts.rows),
-    parentSlot: room.int32(counts.rows),
+    handle: room.int32(counts.rows),
+    parentHandle: room.int32(counts.rows),
     kind: room.int32(counts.rows),
     time: room.float64(counts.rows),
     flags: room.uint8(counts.rows),
@@ -149,16 +149,16 @@ export function roomForTables(
  * entries less than to compile another.
  */
 function checkRows(rows: SavedRows, ids: number, kinds: number, log: CoveredLog): void {
-  const { count, offset, length, slot, parentSlot, kind, time, flags } = rows;
+  const { count, offset, length, handle, parentHandle, kind, time, flags } = rows;
   let from = log.entriesFrom;
   for (let row = 0; row < count; row += 1) {
     const start = offset[row] ?? -1;
     const bytes = (length[row] ?? 0) + 1;
     const isLine = start >= from && bytes >= entryBytesMin && Math.floor(start) === start;
     from = start + bytes;
-    const parent = parentSlot[row] ?? -1;
-    const isParent = parent >>> 0 < ids || parent === rootSlot;
-    const isKnown = (slot[row] ?? -1) >>> 0 < ids && (kind[row] ?? -1) >>> 0 < kinds;
+    const parent = parentHandle[row] ?? -1;
+    const isParent = parent >>> 0 < ids || parent === rootHandle;
+    const isKnown = (handle[row] ?? -1) >>> 0 < ids && (kind[row] ?? -1) >>> 0 < kinds;
     if (!isLine || !isParent || !isKnown) throw malformed("entries in their order");
     const at = time[row] ?? 0;
     if (at >= -timeMsMax && at <= timeMsMax) continue;
@@ -168,16 +168,16 @@ function checkRows(rows: SavedRows, ids: number, kinds: number, log: CoveredLog)
   if (from > log.end) throw malformed("entries within the log");
 }
 
-/** The ids in the arena stand one behind the other, in the order of their slots. */
+/** The ids in the arena stand one behind the other, in the order of their handles. */
 function checkIds({ count, word, inArena, arena, arenaEnd }: SavedIds): void {
   // As a rule there are none: a comparison of memory takes a hundredth of the loop.
   if (arenaEnd === 0 && bytesOf(inArena.subarray(0, count)).equals(Buffer.alloc(count))) return;
   const view = new DataView(arena.buffer, arena.byteOffset, arenaEnd);
   let end = 0;
-  for (let slot = 0; slot < count; slot += 1) {
-    const form = inArena[slot] ?? 0;
+  for (let handle = 0; handle < count; handle += 1) {
+    const form = inArena[handle] ?? 0;
     if (form === 0) continue;
-    const isPlace = form === 1 && (word[slot] ?? 0) >>> 0 === end;
+    const isPlace = form === 1 && (word[handle] ?? 0) >>> 0 === end;
     if (!isPlace || end + arenaLengthBytes > arenaEnd) throw malformed("places of ids");
     end += arenaLengthBytes + view.getUint32(end, true);
   }

@@ -48,13 +48,13 @@ function recordsBetween({ log }: Engine, from: number, to: number): readonly Buf
 /** The id to name as parent where that of the line is damaged; undefined where it is not. */
 function readableParentId({ index }: Engine, row: number): string | null | undefined {
   const { rows } = index;
-  let slot = rows.parentSlot(row);
-  let parent = index.rowOfSlot(slot);
+  let slot = rows.parentHandle(row);
+  let parent = index.rowOfHandle(slot);
   if (parent < 0 || !rows.is(parent, rowFlags.damaged)) return undefined;
   for (let steps = 0; parent >= 0 && rows.is(parent, rowFlags.damaged); steps += 1) {
     if (steps > index.count) return null;
-    slot = rows.parentSlot(parent);
-    parent = index.rowOfSlot(slot);
+    slot = rows.parentHandle(parent);
+    parent = index.rowOfHandle(slot);
   }
   return slot < 0 ? null : index.ids.idAt(slot);
 }

@@ -5,8 +5,8 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { getAgentDir, sessionsRoot } from "../faces/pi/agent-directory.ts";
-import { resolvePath } from "../faces/pi/local-path.ts";
+import { getAgentDir, sessionsRoot } from "../adapters/pi/agent-directory.ts";
+import { resolvePath } from "../adapters/pi/local-path.ts";
 
 /**
  * The directories with sessions below them that are there, each once. They follow the environment

@@ -1,5 +1,5 @@
 /**
- * Interns entry ids: each distinct id gets a slot number, found again in O(1) from bytes or text.
+ * Interns entry ids: each distinct id gets a handle number, found again in O(1) from bytes or text.
  * Ids are opaque strings of any length; eight lower-case hex digits, pi's form, are kept as one
  * 32-bit word, all others as bytes in an arena.
  */
@@ -8,8 +8,8 @@ import { grownCapacity, grownInt32, grownUint8 } from "./column.ts";
 import { hashOf, IdArena, idBytes } from "./id-arena.ts";
 import { hexText, hexWord, isHexWord, mixed } from "./id-word.ts";
 
-/** The slot that stands for "no parent". No id is ever given it. */
-export const rootSlot = -2;
+/** The handle that stands for "no parent". No id is ever given it. */
+export const rootHandle = -2;
 
 /** A fuller table has more collisions, each of which costs a look into another part of memory. */
 export const tableLoadMax = 0.4;
@@ -18,7 +18,7 @@ export const bucketsMin = 32;
 /** Longest search before the table gets a seed: at that load, one of a hundred is rare. */
 const searchStepsMax = 4096;
 
-/** The columns, as long as there are slots; restored ones may have room for more. */
+/** The columns, as long as there are handles; restored ones may have room for more. */
 export interface SavedIds {
   readonly count: number;
   readonly word: Int32Array;
@@ -30,14 +30,14 @@ export interface SavedIds {
   readonly buckets: Int32Array;
 }
 
-/** See the file comment. Slots count up from 0 and are never freed. */
+/** See the file comment. Handles count up from 0 and are never freed. */
 export class IdTable {
-  /** Per slot: the bits of the id (hex form), or its place in the arena. */
+  /** Per handle: the bits of the id (hex form), or its place in the arena. */
   #word: Int32Array = new Int32Array(16);
-  /** Per slot: 1 if the id is in the arena. */
+  /** Per handle: 1 if the id is in the arena. */
   #inArena: Uint8Array = new Uint8Array(16);
   readonly #arena = new IdArena();
-  /** Open addressing: slot + 1, or 0 for empty. The length is a power of two. */
+  /** Open addressing: handle + 1, or 0 for empty. The length is a power of two. */
   #buckets: Int32Array = new Int32Array(bucketsMin);
   #count = 0;
   #touched = 0;
@@ -45,7 +45,7 @@ export class IdTable {
   #seed = 0;
   #hasOwnSeed = false;
 
-  /** Number of slots. */
+  /** Number of handles. */
   get count(): number {
     return this.#count;
   }
@@ -58,14 +58,14 @@ export class IdTable {
     );
   }
 
-  /** The slot of the id at bytes[start, end), made if it is new. */
+  /** The handle of the id at bytes[start, end), made if it is new. */
   addBytes(bytes: Uint8Array, start: number, end: number): number {
     this.#growFor(1);
     if (isHexWord(bytes, start, end)) return this.#addWord(hexWord(bytes, start));
     return this.#addText(bytes, start, end);
   }
 
-  /** The slot of the id that these bits spell in the hex form, made if it is new. */
+  /** The handle of the id that these bits spell in the hex form, made if it is new. */
   addWord(word: number): number {
     this.#growFor(1);
     return this.#addWord(word);
@@ -86,13 +86,13 @@ export class IdTable {
     this.#touched = touched;
   }
 
-  /** Makes room for so many slots at once, so that filling them copies nothing. */
-  reserve(slots: number): void {
-    if (slots > this.#word.length) {
-      this.#word = grownInt32(this.#word, slots, 0);
-      this.#inArena = grownUint8(this.#inArena, slots);
+  /** Makes room for so many handles at once, so that filling them copies nothing. */
+  reserve(handles: number): void {
+    if (handles > this.#word.length) {
+      this.#word = grownInt32(this.#word, handles, 0);
+      this.#inArena = grownUint8(this.#inArena, handles);
     }
-    if (slots > this.#buckets.length * tableLoadMax) this.#rehash(slots);
+    if (handles > this.#buckets.length * tableLoadMax) this.#rehash(handles);
   }
 
   /** What there is, as views that change with the table. */
@@ -121,13 +121,13 @@ export class IdTable {
     this.#seed = saved.seed;
   }
 
-  /** The slot of `id`, made if it is new. */
+  /** The handle of `id`, made if it is new. */
   add(id: string): number {
     const bytes = idBytes(id);
     return this.addBytes(bytes, 0, bytes.length);
   }
 
-  /** The slot of `id`, or -1. */
+  /** The handle of `id`, or -1. */
   find(id: string): number {
     const bytes = idBytes(id);
     const { length } = bytes;
@@ -137,36 +137,37 @@ export class IdTable {
     return (this.#buckets[at] ?? 0) - 1;
   }
 
-  /** The id of a slot. */
-  idAt(slot: number): string {
-    const word = this.#word[slot] ?? 0;
-    return this.#inArena[slot] === 0 ? hexText(word) : this.#arena.textAt(word >>> 0);
+  /** The id of a handle. */
+  idAt(handle: number): string {
+    const word = this.#word[handle] ?? 0;
+    return this.#inArena[handle] === 0 ? hexText(word) : this.#arena.textAt(word >>> 0);
   }
 
   #addWord(word: number): number {
     const at = this.#bucketOfWord(word);
     const known = (this.#buckets[at] ?? 0) - 1;
-    return known >= 0 ? known : this.#newSlot(at, word);
+    return known >= 0 ? known : this.#newHandle(at, word);
   }
 
   #addText(bytes: Uint8Array, start: number, end: number): number {
     const at = this.#bucketOfText(bytes, start, end);
     const known = (this.#buckets[at] ?? 0) - 1;
     if (known >= 0) return known;
-    const slot = this.#newSlot(at, this.#arena.add(bytes, start, end));
-    this.#inArena[slot] = 1;
-    return slot;
+    const handle = this.#newHandle(at, this.#arena.add(bytes, start, end));
+    this.#inArena[handle] = 1;
+    return handle;
   }
 
-  /** The bucket that holds the slot of these bits, or the empty one where it would be put. */
+  /** The bucket that holds the handle of these bits, or the empty one where it would be put. */
   #bucketOfWord(word: number): number {
     const buckets = this.#buckets;
     const mask = buckets.length - 1;
     const first = mixed(word ^ this.#seed) & mask;
     for (let at = first; ; at = (at + 1) & mask) {
-      const slot = (buckets[at] ?? 0) - 1;
-      if (slot < 0) return at;
-      if (this.#word[slot] === word && this.#inArena[slot] === 0 && slot < this.#count) return at;
+      const handle = (buckets[at] ?? 0) - 1;
+      if (handle < 0) return at;
+      if (this.#word[handle] === word && this.#inArena[handle] === 0 && handle < this.#count)
+        return at;
       if (this.#isLost((at - first) & mask)) return this.#bucketOfWord(word);
     }
   }
@@ -176,10 +177,10 @@ export class IdTable {
     const mask = buckets.length - 1;
     const first = hashOf(bytes, start, end, this.#seed) & mask;
     for (let at = first; ; at = (at + 1) & mask) {
-      const slot = (buckets[at] ?? 0) - 1;
-      if (slot < 0) return at;
-      if (this.#inArena[slot] === 1 && slot < this.#count) {
-        if (this.#arena.equals((this.#word[slot] ?? 0) >>> 0, bytes, start, end)) return at;
+      const handle = (buckets[at] ?? 0) - 1;
+      if (handle < 0) return at;
+      if (this.#inArena[handle] === 1 && handle < this.#count) {
+        if (this.#arena.equals((this.#word[handle] ?? 0) >>> 0, bytes, start, end)) return at;
       }
       if (this.#isLost((at - first) & mask)) return this.#bucketOfText(bytes, start, end);
     }
@@ -199,12 +200,12 @@ export class IdTable {
   }
 
   /** There must be room: see {@link IdTable.#growFor}. */
-  #newSlot(bucket: number, word: number): number {
-    const slot = this.#count;
-    this.#word[slot] = word;
-    this.#buckets[bucket] = slot + 1;
-    this.#count = slot + 1;
-    return slot;
+  #newHandle(bucket: number, word: number): number {
+    const handle = this.#count;
+    this.#word[handle] = word;
+    this.#buckets[bucket] = handle + 1;
+    this.#count = handle + 1;
+    return handle;
   }
 
   #growFor(more: number): void {
@@ -213,26 +214,29 @@ export class IdTable {
     if (isFull) this.reserve(grownCapacity(this.#word.length, needed));
   }
 
-  /** Whether two slots have the same id, as only a checkpoint can say: the first is found then. */
-  #isSame(slot: number, other: number): boolean {
-    if (this.#inArena[slot] !== this.#inArena[other]) return false;
-    const [place, otherPlace] = [this.#word[slot] ?? 0, this.#word[other] ?? 0];
-    if (this.#inArena[slot] === 0) return place === otherPlace;
+  /**
+   * Whether two handles have the same id, as only a checkpoint can say: the first is found then.
+   */
+  #isSame(handle: number, other: number): boolean {
+    if (this.#inArena[handle] !== this.#inArena[other]) return false;
+    const [place, otherPlace] = [this.#word[handle] ?? 0, this.#word[other] ?? 0];
+    if (this.#inArena[handle] === 0) return place === otherPlace;
     return this.#arena.areEqual(place >>> 0, otherPlace >>> 0);
   }
 
-  #rehash(slots: number): void {
+  #rehash(handles: number): void {
     let { length } = this.#buckets;
-    while (slots > length * tableLoadMax) length *= 2;
+    while (handles > length * tableLoadMax) length *= 2;
     const buckets = new Int32Array(length);
     const mask = length - 1;
-    for (let slot = 0; slot < this.#count; slot += 1) {
-      const word = this.#word[slot] ?? 0;
-      const isWord = this.#inArena[slot] === 0;
+    for (let handle = 0; handle < this.#count; handle += 1) {
+      const word = this.#word[handle] ?? 0;
+      const isWord = this.#inArena[handle] === 0;
       const hash = isWord ? mixed(word ^ this.#seed) : this.#arena.hashAt(word >>> 0, this.#seed);
       let at = hash & mask;
-      while (buckets[at] !== 0 && !this.#isSame(slot, (buckets[at] ?? 0) - 1)) at = (at + 1) & mask;
-      if (buckets[at] === 0) buckets[at] = slot + 1;
+      while (buckets[at] !== 0 && !this.#isSame(handle, (buckets[at] ?? 0) - 1))
+        at = (at + 1) & mask;
+      if (buckets[at] === 0) buckets[at] = handle + 1;
     }
     this.#buckets = buckets;
   }

@@ -1,8 +1,9 @@
 /**
- * The tree of a log in memory: rows in file order, ids as slots, links between them. A parent link
- * points at the parent's id slot, not at its row: a parent that comes later in the file needs no
- * repair, and a record that repeats an earlier id takes over its children at once (it *shadows*
- * the earlier row, as in pi). Every operation here is O(1) but where its comment says otherwise.
+ * The tree of a log in memory: rows in file order, ids as handles, links between them. A parent
+ * link points at the parent's id handle, not at its row: a parent that comes later in the file
+ * needs no repair, and a record that repeats an earlier id takes over its children at once (it
+ * *shadows* the earlier row, as in pi). Every operation here is O(1) but where its comment says
+ * otherwise.
  */
 import { IdTable } from "./id-table.ts";
 import { KindTable } from "./kind-table.ts";
@@ -11,10 +12,10 @@ import { RepeatedIds } from "./repeated-ids.ts";
 import { rowFlags, RowTable } from "./row-table.ts";
 import type { RowFacts } from "./row-table.ts";
 import type { SavedIndex } from "./saved-index.ts";
-import { SlotTable } from "./slot-table.ts";
+import { HandleTable } from "./handle-table.ts";
 
 /** Room for ids that come after those that were saved, so that the first one copies nothing. */
-const spareSlots = 1024;
+const spareHandles = 1024;
 
 /** See the file comment. */
 export class IndexTable {
@@ -25,13 +26,13 @@ export class IndexTable {
    * Rows to look at although they may have children: those that hide another row, and those whose
    * last child went, or the row that hid them. For whoever confirms rows, to take from.
    */
-  readonly doubtful: number[] = [];
-  readonly #slots = new SlotTable();
+  readonly unverifiedRows: number[] = [];
+  readonly #handles = new HandleTable();
   /** Rows that are part of the tree: all but those whose ids are still bits. */
   #linkedRows = 0;
   #shadowedCount = 0;
   #damagedCount = 0;
-  #reshapedCount = 0;
+  #structureVersion = 0;
   #strayCount = 0;
   readonly #repeatedIds = new RepeatedIds();
   readonly #onRepeatedId: (row: number, earlier: number) => void;
@@ -60,8 +61,8 @@ export class IndexTable {
    * How often the tree changed otherwise than by a node below another, or a root, that nothing was
    * below yet: while this stays, whatever was made from the tree goes on with its new rows.
    */
-  get reshapedCount(): number {
-    return this.#reshapedCount;
+  get structureVersion(): number {
+    return this.#structureVersion;
   }
 
   /** Rows whose parent was not there when they came. */
@@ -71,34 +72,35 @@ export class IndexTable {
 
   /** Bytes held by the whole index, for reports. */
   get bytes(): number {
-    return this.rows.bytes + this.ids.bytes + this.#slots.bytes;
+    return this.rows.bytes + this.ids.bytes + this.#handles.bytes;
   }
 
   /** Appends a row, links it, shadows an earlier row with its id. Returns the row's number. */
   add(facts: RowFacts): number {
-    this.linkWords();
+    this.linkPendingRows();
     const row = this.rows.add(facts);
-    this.#slots.growFor(this.ids.count);
+    this.#handles.growFor(this.ids.count);
     this.#linkNew(row);
     this.#linkedRows = this.rows.count;
     return row;
   }
 
   /**
-   * Appends a row whose `slot` and `parentSlot` are still the bits of hex ids, with the flag `root`
-   * if it has no parent. It is no part of the tree before {@link IndexTable.linkWords}.
+   * Appends a row whose `handle` and `parentHandle` are still the bits of hex ids, with the flag
+   * `root` if it has no parent. It is no part of the tree before {@link
+   * IndexTable.linkPendingRows}.
    */
   addWords(facts: RowFacts): number {
     return this.rows.add(facts);
   }
 
   /** Links the rows that were added as bits of ids. */
-  linkWords(): void {
+  linkPendingRows(): void {
     const { rows } = this;
     const { count } = rows;
     if (this.#linkedRows === count) return;
     rows.resolveWords(this.ids, this.#linkedRows);
-    this.#slots.growFor(this.ids.count);
+    this.#handles.growFor(this.ids.count);
     for (let row = this.#linkedRows; row < count; row += 1) this.#linkNew(row);
     this.#linkedRows = count;
   }
@@ -109,12 +111,12 @@ export class IndexTable {
     yield;
     this.ids.reserve(rows);
     yield;
-    this.#slots.reserve(rows + 2);
+    this.#handles.reserve(rows + 2);
   }
 
   /** What there is, as views that change with the index. */
   save(): SavedIndex {
-    this.linkWords();
+    this.linkPendingRows();
     return {
       rows: this.rows.save(),
       ids: this.ids.save(),
@@ -131,32 +133,32 @@ export class IndexTable {
     rows.restore(saved.rows);
     this.ids.restore(saved.ids);
     for (const kind of saved.kinds) this.kinds.add(kind);
-    this.#slots.reserve(this.ids.count + spareSlots + 1);
-    const damaged = this.#slots.linkAll(saved.rows, rows, (row) => this.#link(row));
+    this.#handles.reserve(this.ids.count + spareHandles + 1);
+    const damaged = this.#handles.linkAll(saved.rows, rows, (row) => this.#link(row));
     this.#linkedRows = rows.count;
     for (const row of damaged) this.markDamaged(row);
   }
 
   /** The row that has this id now, or -1. */
   rowOfId(id: string): number {
-    const slot = this.ids.find(id);
-    return slot < 0 ? -1 : this.rowOfSlot(slot);
+    const handle = this.ids.find(id);
+    return handle < 0 ? -1 : this.rowOfHandle(handle);
   }
 
-  /** The row of a slot, or -1 while the id is only waited for. */
-  rowOfSlot(slot: number): number {
-    return slot < 0 ? -1 : this.#slots.rowOf(slot);
+  /** The row of a handle, or -1 while the id is only waited for. */
+  rowOfHandle(handle: number): number {
+    return handle < 0 ? -1 : this.#handles.rowOf(handle);
   }
 
   /** The id of a row. */
   idOf(row: number): string {
-    return this.ids.idAt(this.rows.slot(row));
+    return this.ids.idAt(this.rows.handle(row));
   }
 
   /** The id of a row's parent as the log has it, whether or not that parent exists. */
   parentIdOf(row: number): string | null {
-    const slot = this.rows.parentSlot(row);
-    return slot < 0 ? null : this.ids.idAt(slot);
+    const handle = this.rows.parentHandle(row);
+    return handle < 0 ? null : this.ids.idAt(handle);
   }
 
   /** What the row is. */
@@ -171,12 +173,12 @@ export class IndexTable {
 
   /** Whether anything that is shown hangs below the row. */
   hasChildren(row: number): boolean {
-    return this.#slots.shownChildren(this.rows.slot(row)) > 0;
+    return this.#handles.shownChildren(this.rows.handle(row)) > 0;
   }
 
-  /** The first linked child of a slot (or of `rootSlot`); raw: see {@link isNode}. */
-  firstChildOf(slot: number): number {
-    return this.#slots.firstChild(Math.max(slot, -1));
+  /** The first linked child of a handle (or of `rootHandle`); raw: see {@link isNode}. */
+  firstChildOf(handle: number): number {
+    return this.#handles.firstChild(Math.max(handle, -1));
   }
 
   /**
@@ -188,7 +190,7 @@ export class IndexTable {
     if (this.rows.is(row, rowFlags.damaged)) return;
     this.rows.mark(row, rowFlags.damaged, rowFlags.provisional);
     this.#damagedCount += 1;
-    this.#reshapedCount += 1;
+    this.#structureVersion += 1;
     if (this.rows.is(row, rowFlags.shadowed)) {
       this.#shadowedCount -= 1;
       return;
@@ -199,15 +201,15 @@ export class IndexTable {
     const last = this.#repeatedIds.lastOf(row);
     if (hidden >= 0) this.#bringBack(hidden, row);
     else {
-      if (!this.hasChildren(row)) this.#hide(this.#linkSlot(row));
+      if (!this.hasChildren(row)) this.#hide(this.#linkHandle(row));
       if (last !== row) this.#handOn(row, last);
     }
   }
 
-  /** The slot under which a row is listed; a row that names itself as parent is a root. */
-  #linkSlot(row: number): number {
-    const parent = this.rows.parentSlot(row);
-    return parent === this.rows.slot(row) || parent < 0 ? -1 : parent;
+  /** The handle under which a row is listed; a row that names itself as parent is a root. */
+  #linkHandle(row: number): number {
+    const parent = this.rows.parentHandle(row);
+    return parent === this.rows.handle(row) || parent < 0 ? -1 : parent;
   }
 
   #linkNew(row: number): void {
@@ -217,25 +219,25 @@ export class IndexTable {
 
   /** Makes a row part of the tree. Returns the row that had its id, or -1. */
   #link(row: number): number {
-    const slot = this.rows.slot(row);
-    const earlier = this.#slots.rowOf(slot);
-    if (earlier >= 0 || this.#slots.firstChild(slot) >= 0) this.#reshapedCount += 1;
-    this.#slots.setRow(slot, row);
-    const parent = this.rows.parentSlot(row);
-    if (parent >= 0 && this.#slots.rowOf(parent) < 0) this.#strayCount += 1;
-    this.#slots.linkLast(this.rows, this.#linkSlot(row), row);
+    const handle = this.rows.handle(row);
+    const earlier = this.#handles.rowOf(handle);
+    if (earlier >= 0 || this.#handles.firstChild(handle) >= 0) this.#structureVersion += 1;
+    this.#handles.setRow(handle, row);
+    const parent = this.rows.parentHandle(row);
+    if (parent >= 0 && this.#handles.rowOf(parent) < 0) this.#strayCount += 1;
+    this.#handles.linkLast(this.rows, this.#linkHandle(row), row);
     if (earlier >= 0) this.#shadow(earlier, row);
-    this.#show(this.#linkSlot(row));
+    this.#show(this.#linkHandle(row));
     return earlier;
   }
 
   #shadow(row: number, by: number): void {
     this.#repeatedIds.hide(row, by);
-    this.doubtful.push(by);
+    this.unverifiedRows.push(by);
     const wasShown = this.isNode(row) || this.hasChildren(row);
     this.rows.mark(row, rowFlags.shadowed);
     if (!this.rows.is(row, rowFlags.damaged)) this.#shadowedCount += 1;
-    if (wasShown) this.#hide(this.#linkSlot(row));
+    if (wasShown) this.#hide(this.#linkHandle(row));
   }
 
   /** A row that can be read holds its id again, which a damaged one had taken. */
@@ -243,46 +245,46 @@ export class IndexTable {
     this.#repeatedIds.bringBack(hidden, instead);
     this.#shadowedCount -= 1;
     this.#hold(hidden, instead);
-    this.doubtful.push(hidden);
-    this.#show(this.#linkSlot(hidden));
-    this.#hide(this.#linkSlot(instead));
+    this.unverifiedRows.push(hidden);
+    this.#show(this.#linkHandle(hidden));
+    this.#hide(this.#linkHandle(instead));
   }
 
   /** From a damaged row to the last of its id, which is damaged, too. */
   #handOn(row: number, last: number): void {
     this.#hold(last, row);
     if (!this.hasChildren(row)) return;
-    this.#show(this.#linkSlot(last));
-    this.#hide(this.#linkSlot(row));
+    this.#show(this.#linkHandle(last));
+    this.#hide(this.#linkHandle(row));
   }
 
   #hold(row: number, instead: number): void {
     this.rows.mark(row, 0, rowFlags.shadowed);
     this.rows.mark(instead, rowFlags.shadowed);
-    this.#slots.setRow(this.rows.slot(row), row);
+    this.#handles.setRow(this.rows.handle(row), row);
   }
 
   /** Counts one more shown child; a damaged parent that gains its first is passed through. */
-  #show(slot: number): void {
-    for (let at = slot; at >= 0;) {
-      const shown = this.#slots.show(at, 1);
-      const parent = this.rowOfSlot(at);
+  #show(handle: number): void {
+    for (let at = handle; at >= 0;) {
+      const shown = this.#handles.show(at, 1);
+      const parent = this.rowOfHandle(at);
       if (shown > 1 || parent < 0 || !this.rows.is(parent, rowFlags.damaged)) return;
-      at = this.#linkSlot(parent);
+      at = this.#linkHandle(parent);
     }
   }
 
   /** Counts one shown child less; a damaged parent that loses its last is gone from its own. */
-  #hide(slot: number): void {
-    for (let at = slot; at >= 0;) {
-      const shown = this.#slots.show(at, -1);
-      const parent = this.rowOfSlot(at);
+  #hide(handle: number): void {
+    for (let at = handle; at >= 0;) {
+      const shown = this.#handles.show(at, -1);
+      const parent = this.rowOfHandle(at);
       if (shown > 0 || parent < 0) return;
       if (!this.rows.is(parent, rowFlags.damaged)) {
-        this.doubtful.push(parent);
+        this.unverifiedRows.push(parent);
         return;
       }
-      at = this.#linkSlot(parent);
+      at = this.#linkHandle(parent);
     }
   }
 }

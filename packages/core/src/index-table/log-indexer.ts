@@ -10,7 +10,7 @@ import { legacyEntryId } from "../dialects/legacy-id.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { DiagnosticLog } from "./diagnostics.ts";
 import type { SavedDiagnostics } from "./diagnostics.ts";
-import { rootSlot } from "./id-table.ts";
+import { rootHandle } from "./id-table.ts";
 import { hexWord, isHexWord } from "./id-word.ts";
 import { IndexTable } from "./index-table.ts";
 import type { SavedIndex } from "./saved-index.ts";
@@ -65,7 +65,15 @@ export class LogIndexer implements LineSink {
   readonly #envelope = new EnvelopeReader();
   readonly #times = new IsoTimeReader();
   /** The row being made: one object for all, as a million of them would be garbage. */
-  readonly #facts = { offset: 0, length: 0, slot: 0, parentSlot: 0, kind: 0, time: 0, flags: 0 };
+  readonly #facts = {
+    offset: 0,
+    length: 0,
+    handle: 0,
+    parentHandle: 0,
+    kind: 0,
+    time: 0,
+    flags: 0,
+  };
   /** Per kind number: whether its lines are parsed whole. */
   readonly #parseWhole: boolean[] = [];
   #header: IndexedHeader | undefined;
@@ -73,7 +81,7 @@ export class LogIndexer implements LineSink {
   #readsEnvelopes = false;
   /** Entry lines seen before any header, to tell a damaged header from no session at all. */
   #entriesBeforeHeader = 0;
-  #previousSlot = rootSlot;
+  #previousHandle = rootHandle;
 
   constructor(options: LogIndexerOptions) {
     this.#options = options;
@@ -106,7 +114,7 @@ export class LogIndexer implements LineSink {
     this.diagnostics.restore(saved.diagnostics);
     this.#entriesBeforeHeader = saved.entriesBeforeHeader;
     const { count } = this.index;
-    this.#previousSlot = count === 0 ? rootSlot : this.index.rows.slot(count - 1);
+    this.#previousHandle = count === 0 ? rootHandle : this.index.rows.handle(count - 1);
     this.#setHeader(header);
   }
 
@@ -122,7 +130,7 @@ export class LogIndexer implements LineSink {
   }
 
   batchEnd(): void {
-    this.index.linkWords();
+    this.index.linkPendingRows();
     // A session that waits for its next entry keeps no chunk of what it read.
     this.#envelope.release();
   }
@@ -176,20 +184,21 @@ export class LogIndexer implements LineSink {
     facts.flags = flags;
     const hasParentWord = parentStart < 0 || isHexWord(coreBytes, parentStart, parentEnd);
     if (hasParentWord && isHexWord(coreBytes, idStart, idEnd)) {
-      facts.slot = hexWord(coreBytes, idStart);
-      facts.parentSlot = parentStart < 0 ? 0 : hexWord(coreBytes, parentStart);
+      facts.handle = hexWord(coreBytes, idStart);
+      facts.parentHandle = parentStart < 0 ? 0 : hexWord(coreBytes, parentStart);
       this.lines.addRow(index.addWords(facts), lineNumber);
       return;
     }
-    index.linkWords();
+    index.linkPendingRows();
     const { ids } = index;
-    facts.parentSlot = parentStart < 0 ? rootSlot : ids.addBytes(coreBytes, parentStart, parentEnd);
-    facts.slot = ids.addBytes(coreBytes, idStart, idEnd);
+    facts.parentHandle =
+      parentStart < 0 ? rootHandle : ids.addBytes(coreBytes, parentStart, parentEnd);
+    facts.handle = ids.addBytes(coreBytes, idStart, idEnd);
     this.#addRow(facts, lineNumber);
   }
 
   #addDecoded(decoded: DecodedLine, place: LinePlace): void {
-    this.index.linkWords();
+    this.index.linkPendingRows();
     if (!decoded.ok) {
       if (decoded.reason !== "blank") this.#report("bad-line", decoded.reason, place);
       return;
@@ -219,7 +228,7 @@ export class LogIndexer implements LineSink {
 
   #addBeforeHeader(value: JsonObject, place: LinePlace): void {
     const type = value["type"];
-    // A title slot is no record of the file as its indexes count them: the header is 0.
+    // A title handle is no record of the file as its indexes count them: the header is 0.
     if (typeof type === "string" && silentTypes.has(type)) return;
     this.lines.addOtherRecord();
     if (typeof type === "string" && (typeof value["id"] === "string" || "message" in value)) {
@@ -238,16 +247,16 @@ export class LogIndexer implements LineSink {
       if (!silent) this.#report("not-an-entry", "no string type and id", place);
       return;
     }
-    const slot = this.index.ids.add(id);
+    const handle = this.index.ids.add(id);
     const parentId = value["parentId"];
     const known = typeof parentId === "string" && parentId !== "";
-    const ownParent = known ? this.index.ids.add(parentId) : rootSlot;
+    const ownParent = known ? this.index.ids.add(parentId) : rootHandle;
     const row = this.#addRow(
       {
         offset: place.offset,
         length: place.length,
-        slot,
-        parentSlot: legacy ? this.#previousSlot : ownParent,
+        handle,
+        parentHandle: legacy ? this.#previousHandle : ownParent,
         kind: this.index.kinds.add(kindOfValue(type, value, this.#header?.version ?? 3)),
         time: timeOfValue(value["timestamp"]),
         flags: 0,
@@ -258,7 +267,7 @@ export class LogIndexer implements LineSink {
   }
 
   #addRow(facts: RowFacts, lineNumber: number): number {
-    this.#previousSlot = facts.slot;
+    this.#previousHandle = facts.handle;
     this.lines.addRow(this.index.count, lineNumber);
     return this.index.add(facts);
   }

@@ -3,7 +3,7 @@
  * million rows cost tens of megabytes and no garbage. Rows are never removed or reordered.
  */
 import { grownCapacity, grownFloat64, grownInt32, grownUint8, grownUint32 } from "./column.ts";
-import { rootSlot } from "./id-table.ts";
+import { rootHandle } from "./id-table.ts";
 import type { IdTable } from "./id-table.ts";
 
 /** Facts of a row that fit one bit each. */
@@ -32,10 +32,10 @@ export interface RowFacts {
   readonly offset: number;
   /** Bytes of the line without its newline. */
   readonly length: number;
-  /** Slot of the entry's id. */
-  readonly slot: number;
-  /** Slot of the parent's id, which may not have a row yet. */
-  readonly parentSlot: number;
+  /** Handle of the entry's id. */
+  readonly handle: number;
+  /** Handle of the parent's id, which may not have a row yet. */
+  readonly parentHandle: number;
   /** Number of the entry's kind. */
   readonly kind: number;
   /** Epoch milliseconds of the entry's timestamp; NaN if unreadable. */
@@ -49,8 +49,8 @@ export interface SavedRows {
   readonly count: number;
   readonly offset: Float64Array;
   readonly length: Uint32Array;
-  readonly slot: Int32Array;
-  readonly parentSlot: Int32Array;
+  readonly handle: Int32Array;
+  readonly parentHandle: Int32Array;
   readonly kind: Int32Array;
   readonly time: Float64Array;
   readonly flags: Uint8Array;
@@ -61,8 +61,8 @@ export class RowTable {
   #count = 0;
   #offset: Float64Array = new Float64Array(0);
   #length: Uint32Array = new Uint32Array(0);
-  #slot: Int32Array = new Int32Array(0);
-  #parentSlot: Int32Array = new Int32Array(0);
+  #handle: Int32Array = new Int32Array(0);
+  #parentHandle: Int32Array = new Int32Array(0);
   /** Row + 1, or 0 for none: as most have none, most of its memory is never touched. */
   #nextSibling: Int32Array = new Int32Array(0);
   #kind: Int32Array = new Int32Array(0);
@@ -85,8 +85,8 @@ export class RowTable {
     if (row >= this.#offset.length) this.reserve(grownCapacity(row, row + 1));
     this.#offset[row] = facts.offset;
     this.#length[row] = facts.length;
-    this.#slot[row] = facts.slot;
-    this.#parentSlot[row] = facts.parentSlot;
+    this.#handle[row] = facts.handle;
+    this.#parentHandle[row] = facts.parentHandle;
     this.#nextSibling[row] = 0;
     this.#kind[row] = facts.kind;
     this.#time[row] = facts.time;
@@ -100,8 +100,8 @@ export class RowTable {
     if (capacity <= this.#offset.length) return;
     this.#offset = grownFloat64(this.#offset, capacity);
     this.#length = grownUint32(this.#length, capacity);
-    this.#slot = grownInt32(this.#slot, capacity, 0);
-    this.#parentSlot = grownInt32(this.#parentSlot, capacity, 0);
+    this.#handle = grownInt32(this.#handle, capacity, 0);
+    this.#parentHandle = grownInt32(this.#parentHandle, capacity, 0);
     this.#nextSibling = grownInt32(this.#nextSibling, capacity, 0);
     this.#kind = grownInt32(this.#kind, capacity, 0);
     this.#time = grownFloat64(this.#time, capacity);
@@ -109,22 +109,23 @@ export class RowTable {
   }
 
   /**
-   * Replaces by slots, from the row `from` on, the bits of hex ids that stand where slots belong.
+   * Replaces by handles, from the row `from` on, the bits of hex ids that stand where handles
+   * belong.
    */
   resolveWords(ids: IdTable, from: number): void {
-    ids.warm(this.#slot.subarray(from, this.#count));
+    ids.warm(this.#handle.subarray(from, this.#count));
     let lastWord = 0;
-    let lastSlot = -1;
+    let lastHandle = -1;
     for (let row = from; row < this.#count; row += 1) {
-      const parent = this.#parentSlot[row] ?? 0;
+      const parent = this.#parentHandle[row] ?? 0;
       const isRoot = ((this.#flags[row] ?? 0) & rowFlags.root) !== 0;
       // As a rule the parent is the id before, which needs no search.
-      if (isRoot) this.#parentSlot[row] = rootSlot;
-      else if (lastSlot < 0 || parent !== lastWord) this.#parentSlot[row] = ids.addWord(parent);
-      else this.#parentSlot[row] = lastSlot;
-      lastWord = this.#slot[row] ?? 0;
-      lastSlot = ids.addWord(lastWord);
-      this.#slot[row] = lastSlot;
+      if (isRoot) this.#parentHandle[row] = rootHandle;
+      else if (lastHandle < 0 || parent !== lastWord) this.#parentHandle[row] = ids.addWord(parent);
+      else this.#parentHandle[row] = lastHandle;
+      lastWord = this.#handle[row] ?? 0;
+      lastHandle = ids.addWord(lastWord);
+      this.#handle[row] = lastHandle;
     }
   }
 
@@ -135,8 +136,8 @@ export class RowTable {
       count,
       offset: this.#offset.subarray(0, count),
       length: this.#length.subarray(0, count),
-      slot: this.#slot.subarray(0, count),
-      parentSlot: this.#parentSlot.subarray(0, count),
+      handle: this.#handle.subarray(0, count),
+      parentHandle: this.#parentHandle.subarray(0, count),
       kind: this.#kind.subarray(0, count),
       time: this.#time.subarray(0, count),
       flags: this.#flags.subarray(0, count),
@@ -148,8 +149,8 @@ export class RowTable {
     this.#count = saved.count;
     this.#offset = saved.offset;
     this.#length = saved.length;
-    this.#slot = saved.slot;
-    this.#parentSlot = saved.parentSlot;
+    this.#handle = saved.handle;
+    this.#parentHandle = saved.parentHandle;
     this.#nextSibling = new Int32Array(saved.offset.length);
     this.#kind = saved.kind;
     this.#time = saved.time;
@@ -178,14 +179,14 @@ export class RowTable {
     return this.#length[row] ?? 0;
   }
 
-  /** Slot of the row's id. */
-  slot(row: number): number {
-    return this.#slot[row] ?? -1;
+  /** Handle of the row's id. */
+  handle(row: number): number {
+    return this.#handle[row] ?? -1;
   }
 
-  /** Slot of the row's parent. */
-  parentSlot(row: number): number {
-    return this.#parentSlot[row] ?? -1;
+  /** Handle of the row's parent. */
+  parentHandle(row: number): number {
+    return this.#parentHandle[row] ?? -1;
   }
 
   /** The next row, in file order, with the same parent; -1 at the end. */

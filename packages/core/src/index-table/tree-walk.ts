@@ -4,7 +4,7 @@
  * Damaged rows are passed through: their children count as children of the next readable one.
  */
 import { rowFlags } from "./row-table.ts";
-import { rootSlot } from "./id-table.ts";
+import { rootHandle } from "./id-table.ts";
 import type { IndexTable } from "./index-table.ts";
 
 /** A path from the root-most reachable row to a row. */
@@ -29,8 +29,8 @@ export function pathToRow(index: IndexTable, row: number, bridgeGaps = false): R
   let at = row;
   for (let steps = 0; at >= 0 && steps <= limit; steps += 1) {
     if (!index.rows.is(at, rowFlags.damaged)) length += 1;
-    const parent = index.rows.parentSlot(at);
-    if (parent >= 0 && index.rowOfSlot(parent) < 0) missingParentId = index.ids.idAt(parent);
+    const parent = index.rows.parentHandle(at);
+    if (parent >= 0 && index.rowOfHandle(parent) < 0) missingParentId = index.ids.idAt(parent);
     at = rowAbove(at);
   }
   if (at >= 0) return cyclicPath(index, row, rowAbove);
@@ -47,9 +47,9 @@ function climber(index: IndexTable, bridgeGaps: boolean): (row: number) => numbe
   // A cycle comes to its gaps again and again: each is searched once.
   const bridges = new Map<number, number>();
   return (row) => {
-    const parent = index.rows.parentSlot(row);
+    const parent = index.rows.parentHandle(row);
     if (parent < 0) return -1;
-    const above = index.rowOfSlot(parent);
+    const above = index.rowOfHandle(parent);
     if (above >= 0 || !bridgeGaps) return above;
     const before = bridges.get(row) ?? nodeBefore(index, row);
     bridges.set(row, before);
@@ -87,7 +87,7 @@ export function parentFinder(index: IndexTable): (row: number) => number {
   const nodeAbove = nodeAboveFinder(index);
   return (row) => {
     const above = nodeAbove(row);
-    return above >= 0 && rows.slot(above) === rows.slot(row) ? -1 : above;
+    return above >= 0 && rows.handle(above) === rows.handle(row) ? -1 : above;
   };
 }
 
@@ -101,7 +101,7 @@ export function nodeAboveFinder(index: IndexTable): (row: number) => number {
   const aboveDamaged = new Map<number, number>();
   return (row) => {
     const passed: number[] = [];
-    let at = index.rowOfSlot(rows.parentSlot(row));
+    let at = index.rowOfHandle(rows.parentHandle(row));
     while (at >= 0 && rows.is(at, rowFlags.damaged)) {
       const known = aboveDamaged.get(at);
       if (known === undefined) {
@@ -109,27 +109,27 @@ export function nodeAboveFinder(index: IndexTable): (row: number) => number {
         // Met again before its walk is over, it is in a cycle, which nothing is above.
         aboveDamaged.set(at, -1);
       }
-      at = known ?? index.rowOfSlot(rows.parentSlot(at));
+      at = known ?? index.rowOfHandle(rows.parentHandle(at));
     }
     for (const damaged of passed) aboveDamaged.set(damaged, at);
     return at;
   };
 }
 
-/** The nodes below a slot (or {@link rootSlot}), in file order. O(children). */
-export function childrenOfSlot(index: IndexTable, slot: number): number[] {
+/** The nodes below a handle (or {@link rootHandle}), in file order. O(children). */
+export function childrenOfHandle(index: IndexTable, handle: number): number[] {
   const children: number[] = [];
   const damaged: number[] = [];
-  collectChildren(index, slot, children, damaged);
+  collectChildren(index, handle, children, damaged);
   if (damaged.length === 0) return children;
   const passed = new Set(damaged);
   for (const row of passed) {
     const below: number[] = [];
-    collectChildren(index, index.rows.slot(row), children, below);
+    collectChildren(index, index.rows.handle(row), children, below);
     for (const next of below) passed.add(next);
   }
   // Through damage an entry may be its own ancestor; it is not its own child for that.
-  return children.filter((row) => index.rows.slot(row) !== slot).sort((a, b) => a - b);
+  return children.filter((row) => index.rows.handle(row) !== handle).sort((a, b) => a - b);
 }
 
 /** The nodes that nothing leads down to: without parent, their own parent, or of a missing one. */
@@ -146,8 +146,8 @@ export function rootRows(index: IndexTable): number[] {
 export function orphanRows(index: IndexTable): number[] {
   const orphans: number[] = [];
   for (let row = 0; row < index.count; row += 1) {
-    const parent = index.rows.parentSlot(row);
-    if (parent >= 0 && index.isNode(row) && index.rowOfSlot(parent) < 0) orphans.push(row);
+    const parent = index.rows.parentHandle(row);
+    if (parent >= 0 && index.isNode(row) && index.rowOfHandle(parent) < 0) orphans.push(row);
   }
   return orphans;
 }
@@ -161,13 +161,13 @@ export function isTip(index: IndexTable, row: number): boolean {
 /** Whether another node hangs from this one: through damage, it may hang from itself. */
 function hasOthersBelow(index: IndexTable, row: number): boolean {
   const { rows } = index;
-  const own = rows.slot(row);
-  const slots = new Set([own]);
-  for (const slot of slots) {
-    for (let child = index.firstChildOf(slot); child >= 0; child = rows.nextSibling(child)) {
+  const own = rows.handle(row);
+  const handles = new Set([own]);
+  for (const handle of handles) {
+    for (let child = index.firstChildOf(handle); child >= 0; child = rows.nextSibling(child)) {
       if (rows.is(child, rowFlags.shadowed)) continue;
-      if (rows.is(child, rowFlags.damaged)) slots.add(rows.slot(child));
-      else if (rows.slot(child) !== own) return true;
+      if (rows.is(child, rowFlags.damaged)) handles.add(rows.handle(child));
+      else if (rows.handle(child) !== own) return true;
     }
   }
   return false;
@@ -215,14 +215,14 @@ export function commonAncestorRow(index: IndexTable, a: number, b: number): numb
 
 function collectChildren(
   index: IndexTable,
-  slot: number,
+  handle: number,
   nodes: number[],
   damaged: number[],
 ): void {
-  for (let row = index.firstChildOf(slot); row >= 0; row = index.rows.nextSibling(row)) {
+  for (let row = index.firstChildOf(handle); row >= 0; row = index.rows.nextSibling(row)) {
     if (index.rows.is(row, rowFlags.shadowed)) continue;
     if (index.rows.is(row, rowFlags.damaged)) damaged.push(row);
-    else if (slot !== rootSlot || index.rows.parentSlot(row) < 0) nodes.push(row);
+    else if (handle !== rootHandle || index.rows.parentHandle(row) < 0) nodes.push(row);
   }
 }
 

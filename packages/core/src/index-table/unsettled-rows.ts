@@ -1,7 +1,7 @@
 /**
  * Which rows have to be read before anybody may stand on them: those that were indexed from their
  * envelopes, and either have no children, or hide others, or are the last. Others are trusted until
- * somebody reads them. Pure, but for taking from the doubtful rows what needs no look any more.
+ * somebody reads them. Pure, but for taking from the unverified rows what needs no look any more.
  */
 import type { IndexTable } from "./index-table.ts";
 import { rowFlags } from "./row-table.ts";
@@ -19,7 +19,7 @@ const bytesAtOnceMax = 512 * 1024;
 
 /** The next rows to read, if those before `settledRows` are settled. */
 export function nextUnsettled(index: IndexTable, settledRows: number): UnsettledRows {
-  const { doubtful, rows } = index;
+  const { unverifiedRows, rows } = index;
   const unsettled = new Set<number>();
   let bytes = 0;
   const add = (row: number): void => {
@@ -32,11 +32,12 @@ export function nextUnsettled(index: IndexTable, settledRows: number): Unsettled
     if (rows.is(row, rowFlags.provisional) && isTip(index, row)) add(row);
   }
   if (unsettled.size === 0) {
-    while (doubtful.length > 0 && !isDoubtful(index, doubtful.at(-1))) doubtful.pop();
+    while (unverifiedRows.length > 0 && !isUnverified(index, unverifiedRows.at(-1)))
+      unverifiedRows.pop();
     // What one of them turns out to be may settle those before: no further than the next settled.
-    for (let at = doubtful.length - 1; at >= 0 && !isFull(); at -= 1) {
-      const next = doubtful[at];
-      if (next === undefined || !isDoubtful(index, next)) break;
+    for (let at = unverifiedRows.length - 1; at >= 0 && !isFull(); at -= 1) {
+      const next = unverifiedRows[at];
+      if (next === undefined || !isUnverified(index, next)) break;
       add(next);
     }
   }
@@ -45,6 +46,6 @@ export function nextUnsettled(index: IndexTable, settledRows: number): Unsettled
   return { rows: [...unsettled], settledRows: row };
 }
 
-function isDoubtful(index: IndexTable, row = -1): boolean {
+function isUnverified(index: IndexTable, row = -1): boolean {
   return row >= 0 && index.rows.is(row, rowFlags.provisional) && index.isNode(row);
 }

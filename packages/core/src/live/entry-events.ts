@@ -9,7 +9,7 @@ import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Engine } from "../session/engine.ts";
 import type { LogState } from "../log/log-state.ts";
-import { isPassing } from "./passing-failure.ts";
+import { isTransient } from "./transient-failure.ts";
 
 /**
  * `entry`: the next one. `reset`: the log was replaced, cut or rewritten, or the session went to
@@ -103,7 +103,7 @@ async function* eventsFor(
       } catch (error) {
         if (source.engine.log.state !== place.state) continue;
         // A log that was rewritten while it was read is found to be another one at the next look.
-        if (!live || source.isClosed || !isPassing(error)) throw error;
+        if (!live || source.isClosed || !isTransient(error)) throw error;
         source.failed(who, error);
       }
       if (source.engine.log.state !== place.state) continue;

@@ -7,7 +7,7 @@ import { Observable } from "@branchlog/streaming";
 import type { Subscriber } from "@branchlog/streaming";
 import { isSameValue } from "./live-value.ts";
 import type { Live, LiveSource } from "./live-value.ts";
-import { isPassing } from "./passing-failure.ts";
+import { isTransient } from "./transient-failure.ts";
 import { Subscribers } from "./subscribers.ts";
 
 /** As {@link LiveSource}, but for the reading. */
@@ -81,7 +81,7 @@ export class LiveComputation<T> {
 
   #fail(error: unknown): void {
     const { failed, isClosed } = this.#source;
-    if (isPassing(error) && !isClosed()) failed(this, error);
+    if (isTransient(error) && !isClosed()) failed(this, error);
     else this.#subscribers.fail(error);
   }
 

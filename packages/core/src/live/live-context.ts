@@ -18,7 +18,7 @@ export interface LiveContext extends PathSettings {
 /** A context, and what it is of. */
 interface KnownContext {
   readonly state: LogState;
-  readonly reshapedCount: number;
+  readonly structureVersion: number;
   readonly leafRow: number;
   readonly context: LiveContext;
 }
@@ -34,16 +34,16 @@ export class LiveContexts {
     const { state } = engine.log;
     const { index } = state;
     const leafRow = leafId === null ? -1 : index.rowOfId(leafId);
-    const { reshapedCount } = index;
+    const { structureVersion } = index;
     const known = this.#known;
-    const isKnown = known?.state === state && known.reshapedCount === reshapedCount;
+    const isKnown = known?.state === state && known.structureVersion === structureVersion;
     if (isKnown && known.leafRow === leafRow) return known.context;
     const growing = await this.#growingAt(engine, leafRow < 0 ? null : leafId);
     const { messages, count, settings, truncatedAt } = growing;
     const { thinkingLevel, model } = settings;
     const found = { messages: new GrowingListView(messages, count), thinkingLevel, model };
     const context = truncatedAt === undefined ? found : { ...found, truncatedAt };
-    this.#known = { state, reshapedCount, leafRow, context };
+    this.#known = { state, structureVersion, leafRow, context };
     return context;
   }
 

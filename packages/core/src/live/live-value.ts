@@ -5,7 +5,7 @@
  */
 import { Observable } from "@branchlog/streaming";
 import type { Subscriber } from "@branchlog/streaming";
-import { isPassing } from "./passing-failure.ts";
+import { isTransient } from "./transient-failure.ts";
 import { Subscribers } from "./subscribers.ts";
 
 /** A value and the revision of the log that it is of. */
@@ -60,7 +60,7 @@ export class LiveValue<T> {
     try {
       this.#subscribers.showTo(subscriber, this.#read());
     } catch (error) {
-      if (isPassing(error)) this.#source.failed(this, error);
+      if (isTransient(error)) this.#source.failed(this, error);
       else subscriber.error(error);
     }
     return release;
@@ -93,7 +93,7 @@ export class LiveValue<T> {
       succeeded(this);
       this.#subscribers.show(live);
     } catch (error) {
-      if (isPassing(error)) failed(this, error);
+      if (isTransient(error)) failed(this, error);
       else this.#subscribers.fail(error);
     }
     if (isClosed()) this.#subscribers.complete();

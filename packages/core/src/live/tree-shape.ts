@@ -20,7 +20,7 @@ export interface ShapeChange {
 /** See the file comment. */
 export class TreeShape {
   #index: IndexTable | undefined;
-  #reshapedCount = 0;
+  #structureVersion = 0;
   #rowCount = 0;
   #roots: RowSet = IntMap.empty();
   #tips: RowSet = IntMap.empty();
@@ -37,7 +37,7 @@ export class TreeShape {
 
   /** Takes in what is new in the index. */
   advance(index: IndexTable): ShapeChange {
-    if (index !== this.#index || index.reshapedCount !== this.#reshapedCount) {
+    if (index !== this.#index || index.structureVersion !== this.#structureVersion) {
       return this.#rebuild(index);
     }
     const rows: number[] = [];
@@ -62,7 +62,7 @@ export class TreeShape {
 
   #rebuild(index: IndexTable): ShapeChange {
     this.#index = index;
-    this.#reshapedCount = index.reshapedCount;
+    this.#structureVersion = index.structureVersion;
     this.#rowCount = index.count;
     this.#roots = IntMap.fill(startRows(index), true);
     this.#tips = IntMap.fill(tipRows(index), true);

@@ -1,7 +1,7 @@
 /**
  * What of a session can be watched: the log that it stands on now, its leaf, and a signal of what
  * happens to both. Session managers of agents, which go from log to log, are known here from their
- * making on, so that their faces need nothing of what shows them live.
+ * making on, so that the adapters need nothing of what shows them live.
  */
 import { BranchlogError } from "../errors.ts";
 import type { ChangeSignal } from "../log/change-signal.ts";

@@ -223,12 +223,12 @@ export class Checkpoints {
     }
   }
 
-  #takingSums(state: LogState, msMax: number): ReturnType<LogSums["bring"]> {
+  #takingSums(state: LogState, msMax: number): ReturnType<LogSums["computeMissing"]> {
     const { checkpoint, ports } = this.#settings;
     const { clock } = ports;
     const endMs = clock.monotonicMs() + (checkpoint === "auto" ? msMax : 0);
     const isOver = (): boolean => clock.monotonicMs() >= endMs;
-    return this.#sums.bring({ state, isKnown: this.#isSaved, isOver });
+    return this.#sums.computeMissing({ state, isKnown: this.#isSaved, isOver });
   }
 
   /**

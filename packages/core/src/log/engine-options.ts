@@ -15,7 +15,7 @@ import {
   requireBoolean,
   requireOneOf,
   requireOptions,
-  requireWords,
+  requireNonEmpty,
 } from "../argument-checks.ts";
 import { nodePorts } from "../store/node-ports.ts";
 import type { Ports } from "../store/ports.ts";
@@ -100,7 +100,7 @@ export function engineSettings(options: EngineOptions): EngineSettings {
     durability: checkedDurability(options.durability ?? "os"),
     checkpoint: requireOneOf("checkpoint", checkpoint, ["auto", "index", "read", "off"]),
     checkpointDir:
-      checkpointDir === undefined ? undefined : requireWords("checkpointDir", checkpointDir),
+      checkpointDir === undefined ? undefined : requireNonEmpty("checkpointDir", checkpointDir),
     // A timer that is given more fires at once; `Infinity` means never.
     pollMs: Math.min(requireAtLeast("pollMs", options.pollMs ?? pollMsDefault, 1), timerMsMax),
     freezeBodies: requireBoolean("freezeBodies", options.freezeBodies ?? false),

@@ -42,7 +42,7 @@ export class Findings {
     this.#forgetOthers();
     const { state } = this.#log;
     const { index, indexer } = state;
-    const treeAt = index.reshapedCount + index.strayCount;
+    const treeAt = index.structureVersion + index.strayCount;
     const isSameTree = state === this.#state && treeAt === this.#treeAt;
     if (this.#unknown === undefined || state !== this.#state) {
       this.#unknown = new UnknownTypes(indexer);

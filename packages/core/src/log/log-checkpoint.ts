@@ -19,8 +19,8 @@ import type { IndexedHeader } from "../index-table/log-indexer.ts";
 import { checkpointPieceBytes, fingerprintBytes } from "../limits.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
-import { isStillThere, startBytes } from "./log-identity.ts";
-import type { RememberedBytes } from "./log-identity.ts";
+import { matchesFingerprint, startBytes } from "./fingerprint.ts";
+import type { LogFingerprint } from "./fingerprint.ts";
 import type { LogState } from "./log-state.ts";
 import type { SavedState } from "./saved-state.ts";
 
@@ -40,7 +40,7 @@ export interface Checkpoint {
 export interface FoundCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly header: IndexedHeader;
-  readonly bytes: RememberedBytes;
+  readonly bytes: LogFingerprint;
 }
 
 /** The log that a checkpoint is to be of. */
@@ -106,7 +106,7 @@ export function statePieces(
   const { header } = state.indexer;
   const binding = saved && stateBinding(state, saved.end);
   if (saved === null || header === undefined || binding === null) return null;
-  const { beforeCursor, start } = state.rememberedBytes;
+  const { beforeCursor, start } = state.fingerprintOf;
   const { lineBytesMax } = state;
   const { index, lines, diagnostics, entriesBeforeHeader } = saved.indexer;
   const { rows, ids, kinds } = index;
@@ -139,7 +139,7 @@ function stateBinding(state: LogState, end: number): LogBinding | null {
   const before = file.statSync();
   if (before === null || before.size < end) return null;
   const binding = bindingOf(file, before, end);
-  if (!isStillThere(file, state.rememberedBytes)) return null;
+  if (!matchesFingerprint(file, state.fingerprintOf)) return null;
   const after = file.statSync();
   const isSame = after !== null && isBoundAs(binding, after);
   return isSame && file.isAt(before) ? binding : null;
@@ -149,12 +149,13 @@ function stateBinding(state: LogState, end: number): LogBinding | null {
 function boundTo(
   { file, stat, lineBytesMax }: BoundLog,
   fields: SavedFields,
-): { binding: LogBinding; header: IndexedHeader; bytes: RememberedBytes } {
+): { binding: LogBinding; header: IndexedHeader; bytes: LogFingerprint } {
   // Of longer lines, less is known.
   fields.whole("lineBytesMax", lineBytesMax, lineBytesMax);
   const binding = readBinding(fields.fields("binding"));
   const bytes = readRemembered(fields.fields("remembered"), binding.end);
-  if (!isBoundTo(binding, file, stat) || !isStillThere(file, bytes)) throw malformed("this log");
+  if (!isBoundTo(binding, file, stat) || !matchesFingerprint(file, bytes))
+    throw malformed("this log");
   return { binding, bytes, header: headerAt(file, fields.fields("header"), binding.end) };
 }
 
@@ -173,7 +174,7 @@ function headerAt(file: LogFile, fields: SavedFields, end: number): IndexedHeade
 }
 
 /** As many bytes as are kept of a log of that length: fewer would be those of any log. */
-function readRemembered(fields: SavedFields, cursor: number): RememberedBytes {
+function readRemembered(fields: SavedFields, cursor: number): LogFingerprint {
   const beforeCursor = Buffer.from(fields.text("beforeCursor"), "base64");
   const start = Buffer.from(fields.text("start"), "base64");
   const isWhole =

@@ -28,11 +28,11 @@ import { FoldedProjections } from "../projections/folded.ts";
 import { nameInForce } from "../projections/name.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
-import { LogSlot } from "./log-slot.ts";
-import { continues, isStillThere, rememberedBytes } from "./log-identity.ts";
-import { ReadTrail } from "./read-trail.ts";
+import { TitleSlotReader } from "./title-slot-reader.ts";
+import { continues, matchesFingerprint, fingerprintOf } from "./fingerprint.ts";
+import { FingerprintingReader } from "./fingerprint.ts";
 import type { SavedState } from "./saved-state.ts";
-import type { LogIdentity, RememberedBytes } from "./log-identity.ts";
+import type { LogIdentity, LogFingerprint } from "./fingerprint.ts";
 
 /** How a log is read. */
 export interface ReadOptions {
@@ -62,11 +62,11 @@ export class LogState {
   /** The file of this generation. */
   readonly file: LogFile;
   /** What omp writes in place before the header. */
-  readonly slot: LogSlot;
+  readonly slot: TitleSlotReader;
   /** Longest line that is joined. */
   readonly lineBytesMax: number;
   #framer: LineFramer;
-  #trail: ReadTrail;
+  #trail: FingerprintingReader;
   #pending: Pending | undefined;
   #broken = false;
   #settledRows = 0;
@@ -75,9 +75,9 @@ export class LogState {
   /** @param onDamage Called when an entry that was trusted turns out damaged. */
   constructor(file: LogFile, options: ReadOptions, onDamage: () => void) {
     this.file = file;
-    this.slot = new LogSlot(file, () => this.indexer.header?.offset ?? 0);
+    this.slot = new TitleSlotReader(file, () => this.indexer.header?.offset ?? 0);
     this.lineBytesMax = options.lineBytesMax;
-    this.#trail = new ReadTrail(file);
+    this.#trail = new FingerprintingReader(file);
     this.#framer = new LineFramer({ lineBytesMax: options.lineBytesMax });
     this.indexer = new LogIndexer({
       readLong: (offset, length) =>
@@ -91,7 +91,7 @@ export class LogState {
       cache: createBodyCache(options.bodyCacheBytesMax),
       lineBytesMax: options.lineBytesMax,
       freeze: options.freezeBodies,
-      isUnchanged: () => this.#identity === undefined || isStillThere(file, this.#identity),
+      isUnchanged: () => this.#identity === undefined || matchesFingerprint(file, this.#identity),
       onDamage,
     });
   }
@@ -162,17 +162,17 @@ export class LogState {
   }
 
   /** Goes on from what was saved of this log, of which nothing was read so far. */
-  restore(saved: SavedState, header: IndexedHeader, bytes: RememberedBytes): void {
+  restore(saved: SavedState, header: IndexedHeader, bytes: LogFingerprint): void {
     const { end: offset, lineNumber } = saved;
     this.#framer = new LineFramer({ offset, lineNumber, lineBytesMax: this.lineBytesMax });
-    this.#trail = new ReadTrail(this.file, bytes);
+    this.#trail = new FingerprintingReader(this.file, bytes);
     this.#settledRows = saved.settledRows;
     this.indexer.restore(saved.indexer, header);
     this.folded.restore(saved.folded);
   }
 
   /** By which bytes the log is known, read as far as it is. */
-  get rememberedBytes(): RememberedBytes {
+  get fingerprintOf(): LogFingerprint {
     return this.#trail.bytes;
   }
 
@@ -221,7 +221,7 @@ export class LogState {
   /** Notes by what the log is known again, read or adopted as far as it is. */
   remember({ dev, ino }: FileStat): void {
     if (!this.#hasTrail) {
-      this.#trail = new ReadTrail(this.file, rememberedBytes(this.file, this.end));
+      this.#trail = new FingerprintingReader(this.file, fingerprintOf(this.file, this.end));
     }
     this.#identity = { dev, ino, ...this.#trail.bytes };
   }

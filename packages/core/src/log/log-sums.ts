@@ -39,7 +39,11 @@ export class LogSums {
    * Takes what is missing, pausing after each megabyte. Undefined if the log ends within a line, or
    * is not what was read. Throws what reading throws.
    */
-  *bring({ state, isKnown, isOver }: SumTask): Generator<void, RecordSums | undefined, undefined> {
+  *computeMissing({
+    state,
+    isKnown,
+    isOver,
+  }: SumTask): Generator<void, RecordSums | undefined, undefined> {
     const saved = state.save();
     const { header, index, lines } = state.indexer;
     const stat = state.file.statSync();

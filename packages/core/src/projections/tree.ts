@@ -5,10 +5,10 @@
  */
 import { requireEntryId } from "../entries/entry-id.ts";
 import { findCycles } from "../index-table/cycles.ts";
-import { rootSlot } from "../index-table/id-table.ts";
+import { rootHandle } from "../index-table/id-table.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import type { Kind } from "../index-table/kind-table.ts";
-import { childrenOfSlot, rootRows } from "../index-table/tree-walk.ts";
+import { childrenOfHandle, rootRows } from "../index-table/tree-walk.ts";
 
 /** What the index knows of an entry. */
 export interface Envelope {
@@ -100,7 +100,7 @@ export function treeNodes(index: IndexTable): Omit<TreeView, "roots"> {
     children: (id) => {
       const row = rowOf(id);
       if (row < 0) return [];
-      const children = childrenOfSlot(index, index.rows.slot(row));
+      const children = childrenOfHandle(index, index.rows.handle(row));
       return children.filter((child) => child < limit).map((child) => index.idOf(child));
     },
     node: (id) => {
@@ -112,9 +112,9 @@ export function treeNodes(index: IndexTable): Omit<TreeView, "roots"> {
 
 /** Rows of the children of an entry, or of the roots proper for null, in file order. */
 export function childRows(index: IndexTable, id: string | null): readonly number[] {
-  if (id === null) return childrenOfSlot(index, rootSlot);
+  if (id === null) return childrenOfHandle(index, rootHandle);
   const row = index.rowOfId(id);
-  return row < 0 || !index.isNode(row) ? [] : childrenOfSlot(index, index.rows.slot(row));
+  return row < 0 || !index.isNode(row) ? [] : childrenOfHandle(index, index.rows.handle(row));
 }
 
 /**

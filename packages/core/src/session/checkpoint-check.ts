@@ -119,7 +119,7 @@ function differenceOf(
   if (!isPlace) return "place";
   const id = own.idOf(row);
   // An id that is not found, or twice, is another one.
-  if (saved.idOf(row) !== id || saved.ids.find(id) !== there.slot(row)) return "id";
+  if (saved.idOf(row) !== id || saved.ids.find(id) !== there.handle(row)) return "id";
   if (saved.parentIdOf(row) !== own.parentIdOf(row)) return "parent";
   if (!isDeepStrictEqual(saved.kindOf(row), own.kindOf(row))) return "kind";
   const isTime = Object.is(there.time(row), here.time(row));

@@ -41,12 +41,12 @@ export async function loadedContext(
   for (;;) {
     if (at !== null) requireRow(engine, at);
     const { index } = engine;
-    const { reshapedCount } = index;
+    const { structureVersion } = index;
     const walked = engine.rowPath(at, bridgeGaps);
     const loaded = await loadContextBodies(engine, walked);
     // Rows mean something in their own index only; the log may have become another meanwhile.
     if (index !== engine.index) continue;
-    const isSamePath = index.reshapedCount === reshapedCount;
+    const isSamePath = index.structureVersion === structureVersion;
     const path = isSamePath ? walked : engine.rowPath(at, bridgeGaps);
     return builtFrom(engine, engine.builtContext(at, { loaded, path }), path, loaded);
   }
@@ -60,7 +60,7 @@ export interface LoadedContext extends BuiltContext {
   /** The log that the rows are of. */
   readonly state: LogState;
   /** While the index says the same, the path is what it was. */
-  readonly reshapedCount: number;
+  readonly structureVersion: number;
 }
 
 function builtFrom(
@@ -70,15 +70,15 @@ function builtFrom(
   loaded: ReadonlyMap<number, SessionEntry>,
 ): LoadedContext {
   const { state } = engine.log;
-  return { ...built, path, loaded, state, reshapedCount: state.index.reshapedCount };
+  return { ...built, path, loaded, state, structureVersion: state.index.structureVersion };
 }
 
 /** The context at an entry, blocking; empty for an id that the log does not hold. */
 export function loadedContextSync(engine: Engine, at: string | null): LoadedContext {
-  const { reshapedCount } = engine.index;
+  const { structureVersion } = engine.index;
   const walked = engine.rowPath(at);
   const loaded = loadContextBodiesSync(engine, walked);
-  const isSamePath = engine.index.reshapedCount === reshapedCount;
+  const isSamePath = engine.index.structureVersion === structureVersion;
   const path = isSamePath ? walked : engine.rowPath(at);
   return builtFrom(engine, engine.builtContext(at, { loaded, path }), path, loaded);
 }

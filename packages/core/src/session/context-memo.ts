@@ -23,9 +23,9 @@ const stepsAlways = 1_000;
 interface KeptContext {
   readonly state: LogState;
   /** While the index says the same, the path is what it was. */
-  readonly reshapedCount: number;
-  /** The slot of the id at which the path breaks off, or -1. */
-  readonly missingSlot: number;
+  readonly structureVersion: number;
+  /** The handle of the id at which the path breaks off, or -1. */
+  readonly missingHandle: number;
   readonly leafRow: number;
   /** Shared with the contexts that go on from it: the first `count` are of this one. */
   readonly messages: AgentMessage[];
@@ -115,8 +115,8 @@ function ownContext({ messages, count, settings }: KeptContext): SessionContext 
   };
 }
 
-function truncationOf({ missingSlot, state }: KeptContext): string | undefined {
-  return missingSlot < 0 ? undefined : state.index.ids.idAt(missingSlot);
+function truncationOf({ missingHandle, state }: KeptContext): string | undefined {
+  return missingHandle < 0 ? undefined : state.index.ids.idAt(missingHandle);
 }
 
 function rowOf({ index }: Engine, id: string | null): number {
@@ -125,7 +125,7 @@ function rowOf({ index }: Engine, id: string | null): number {
 
 function rebuilt(
   row: number,
-  { context, settings, path, loaded, state, reshapedCount }: LoadedContext,
+  { context, settings, path, loaded, state, structureVersion }: LoadedContext,
 ): KeptContext {
   const { messages } = context;
   const { index } = state;
@@ -134,8 +134,8 @@ function rebuilt(
   const { missingParentId, cyclic } = path;
   return {
     state,
-    reshapedCount,
-    missingSlot: missingParentId === null ? -1 : index.ids.find(missingParentId),
+    structureVersion,
+    missingHandle: missingParentId === null ? -1 : index.ids.find(missingParentId),
     leafRow: row,
     messages,
     count: messages.length,
@@ -148,7 +148,8 @@ function rebuilt(
 /** The rows that follow the kept leaf down to `row`; null if `row` is not below it, or far. */
 function rowsAfter(engine: Engine, kept: KeptContext, row: number): number[] | null {
   const { index } = engine;
-  if (kept.state !== engine.log.state || kept.reshapedCount !== index.reshapedCount) return null;
+  if (kept.state !== engine.log.state || kept.structureVersion !== index.structureVersion)
+    return null;
   // Going on for longer than the kept context is long would cost more than building it anew.
   const stepsMax = Math.max(stepsAlways, kept.messages.length);
   const rows: number[] = [];

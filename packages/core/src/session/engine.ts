@@ -1,6 +1,6 @@
 /**
  * The engine of one open log: reading, appending and the questions that need both index and bodies.
- * It is synchronous, or made of steps that either driver runs; `Session` and the faces of agents
+ * It is synchronous, or made of steps that either driver runs; `Session` and the adapters of agents
  * are thin layers over it, each with its own leaf. Its file stays open until it is released, or
  * collected.
  */
@@ -9,7 +9,7 @@ import { encodeHeader } from "../entries/encode-header.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
-import { requireWords } from "../argument-checks.ts";
+import { requireNonEmpty } from "../argument-checks.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
 import type { RowPath } from "../index-table/tree-walk.ts";
 import { buildWithSettings } from "../projections/context.ts";
@@ -47,7 +47,7 @@ export class Engine {
 
   private constructor(path: string, settings: EngineSettings) {
     this.settings = settings;
-    requireWords(pathOfLog, path);
+    requireNonEmpty(pathOfLog, path);
     this.log = new TrackedLog(new LogFile(settings.ports.fs, path), settings, this.changes.notify);
     this.release = this.log.file.retain(this);
     this.findings = new Findings(this.log, this.changes.notify);
@@ -103,7 +103,7 @@ export class Engine {
     lines: Iterable<Buffer> = [],
   ): Engine {
     const { ports } = engineSettings(options);
-    requireWords(pathOfLog, path);
+    requireNonEmpty(pathOfLog, path);
     createLog(ports, path, headerAndLines(encodeHeader(header), lines));
     return Engine.openSync(path, options);
   }

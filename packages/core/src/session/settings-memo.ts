@@ -15,7 +15,7 @@ const stepsMax = 1_000;
 interface KeptSettings {
   readonly state: LogState;
   /** While this stays, the path to the leaf is what it was. */
-  readonly reshapedCount: number;
+  readonly structureVersion: number;
   readonly leafRow: number;
   readonly settings: SettingsState;
 }
@@ -30,15 +30,15 @@ export class SettingsMemo {
     const row = leafId === null ? -1 : index.rowOfId(leafId);
     const settings =
       this.#extended(engine, row) ?? settingsStateOfPath(engine.pathView(row < 0 ? null : leafId));
-    const { reshapedCount } = index;
-    this.#kept = { state: log.state, reshapedCount, leafRow: row, settings };
+    const { structureVersion } = index;
+    this.#kept = { state: log.state, structureVersion, leafRow: row, settings };
     return settingsOf(settings);
   }
 
   #extended({ index, bodies, log }: Engine, row: number): SettingsState | null {
     const kept = this.#kept;
     if (kept === undefined || kept.state !== log.state || kept.leafRow < 0) return null;
-    if (kept.reshapedCount !== index.reshapedCount) return null;
+    if (kept.structureVersion !== index.structureVersion) return null;
     const found: SessionEntry[] = [];
     let steps = 0;
     for (let at = row; at !== kept.leafRow; at = parentOfRow(index, at)) {

@@ -38,7 +38,7 @@ export interface TurnList {
 interface KeptTurns {
   readonly state: LogState;
   /** While the index says the same, the path is what it was. */
-  readonly reshapedCount: number;
+  readonly structureVersion: number;
   readonly leafRow: number;
   readonly pathLength: number;
   readonly notes: TurnNotes;
@@ -85,12 +85,12 @@ export class TurnMemo {
       const rows = before ?? this.#engine.rowPath(row < 0 ? null : leafId).rows;
       const from = before === undefined ? undefined : kept;
       const builder = new TurnBuilder(index, notes, from);
-      const { reshapedCount } = index;
+      const { structureVersion } = index;
       await builder.add(rows, state);
       // The log became another one meanwhile, or turned out damaged on the way.
-      if (this.#engine.log.state !== state || index.reshapedCount !== reshapedCount) continue;
+      if (this.#engine.log.state !== state || index.structureVersion !== structureVersion) continue;
       const pathLength = (from?.pathLength ?? 0) + rows.length;
-      const found = { state, reshapedCount, leafRow: row, pathLength, notes };
+      const found = { state, structureVersion, leafRow: row, pathLength, notes };
       this.#kept = { ...found, ...builder.result() };
       return this.#kept.list;
     }
@@ -178,14 +178,14 @@ function withNotes({ finished, list, notes }: KeptTurns, now: TurnNotes): Sessio
 }
 
 function isOf(kept: KeptTurns, state: LogState, row: number): boolean {
-  const isSamePath = kept.reshapedCount === state.index.reshapedCount;
+  const isSamePath = kept.structureVersion === state.index.structureVersion;
   return kept.state === state && isSamePath && kept.leafRow === row;
 }
 
 /** The rows that follow the kept leaf down to `row`; undefined if it is not below it, or far. */
 function rowsAfter(kept: KeptTurns, state: LogState, row: number): number[] | undefined {
   const { index } = state;
-  if (kept.state !== state || kept.reshapedCount !== index.reshapedCount) return undefined;
+  if (kept.state !== state || kept.structureVersion !== index.structureVersion) return undefined;
   if (kept.leafRow < 0) return undefined;
   const stepsMax = Math.max(stepsAlways, kept.pathLength);
   const rows: number[] = [];

@@ -209,9 +209,9 @@ function duplicateIds(indexer: LogIndexer): DuplicateId[] {
   const lastRow = new Map<number, number>();
   for (let row = 0; row < rows.count && found.length < diagnosticsMax; row += 1) {
     if (rows.is(row, rowFlags.damaged)) continue;
-    const slot = rows.slot(row);
-    const earlier = lastRow.get(slot);
-    lastRow.set(slot, row);
+    const handle = rows.handle(row);
+    const earlier = lastRow.get(handle);
+    lastRow.set(handle, row);
     if (earlier === undefined) continue;
     found.push({ ...entryPlace(indexer, row), hiddenOffset: rows.offset(earlier) });
   }

@@ -6,7 +6,7 @@
 import { dirname } from "node:path";
 import { BranchlogError } from "@branchlog/core";
 import type { FileSystem, Ports } from "@branchlog/core";
-import { acquireLock, isStillThere, portStep, writeFully } from "@branchlog/core/internal";
+import { acquireLock, matchesFingerprint, portStep, writeFully } from "@branchlog/core/internal";
 import type { LogFile, Steps } from "@branchlog/core/internal";
 import { keepOriginal } from "./kept-files.ts";
 import type { KeptOriginal } from "./kept-files.ts";
@@ -91,7 +91,7 @@ export function requireUnchanged(file: LogFile, { path, source }: RepairPlan): v
     now.ino === then.ino &&
     now.size === then.size &&
     now.ctimeMs === then.ctimeMs &&
-    isStillThere(file, source.identity);
+    matchesFingerprint(file, source.identity);
   if (!isSame) throw changed(path);
 }
 

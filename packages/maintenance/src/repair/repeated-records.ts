@@ -32,7 +32,7 @@ export function repetitions(builder: PlanBuilder, source: ByteSource): Repetitio
   };
   for (const { step, row, earlierRow } of builder.recovered) {
     if (row < 0) continue;
-    const latest = index.rowOfSlot(index.rows.slot(row));
+    const latest = index.rowOfHandle(index.rows.handle(row));
     const later = recoveredRows.has(latest) ? -1 : latest;
     const earlier = stays.get(earlierRow) ?? earlierRow;
     const other = [earlier, later].find((candidate) => isSame(row, candidate));

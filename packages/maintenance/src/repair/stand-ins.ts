@@ -101,8 +101,8 @@ function groundedRowsBefore(index: IndexTable): Int32Array {
   let last = -1;
   for (let row = 0; row < index.count; row += 1) {
     before[row] = last;
-    const slot = rows.parentSlot(row);
-    const parent = slot < 0 ? -1 : index.rowOfSlot(slot);
+    const handle = rows.parentHandle(row);
+    const parent = handle < 0 ? -1 : index.rowOfHandle(handle);
     if (index.isNode(row) && (parent < 0 || isGrounded(before, parent, row))) last = row;
   }
   before[index.count] = last;

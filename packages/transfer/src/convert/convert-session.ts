@@ -17,7 +17,7 @@ import {
   entryForm,
   inTurns,
   migratedChunks,
-  rememberedBytes,
+  fingerprintOf,
   requireFile,
   requireFree,
   requireHeader,
@@ -26,7 +26,7 @@ import {
   requireText,
   temporaryPath,
 } from "@branchlog/core/internal";
-import type { EngineSettings, RememberedBytes } from "@branchlog/core/internal";
+import type { EngineSettings, LogFingerprint } from "@branchlog/core/internal";
 import { ConversionScan } from "./conversion-scan.ts";
 import { convertedChunks } from "./converted-bytes.ts";
 import type { Conversion, ConversionCounts } from "./converted-bytes.ts";
@@ -83,7 +83,7 @@ export async function convertSession(
   const { size } = stat;
   const file = named.adopted(stat);
   return file.whileRetained(() => {
-    const reading = { file, size, remembered: rememberedBytes(file, size), settings };
+    const reading = { file, size, remembered: fingerprintOf(file, size), settings };
     return convertedFile(reading, options);
   });
 }
@@ -109,7 +109,7 @@ interface Reading {
   readonly file: LogFile;
   readonly size: number;
   /** By which bytes it is known. */
-  readonly remembered: RememberedBytes;
+  readonly remembered: LogFingerprint;
   readonly settings: EngineSettings;
 }
 

@@ -9,7 +9,7 @@ import {
   bodyBytesMax,
   convertHeader,
   convertLine,
-  isStillThere,
+  matchesFingerprint,
   logChanged,
   nameIn,
   newline,
@@ -17,7 +17,7 @@ import {
   replayedThrough,
   withDialect,
 } from "@branchlog/core/internal";
-import type { LogFile, RememberedBytes } from "@branchlog/core/internal";
+import type { LogFile, LogFingerprint } from "@branchlog/core/internal";
 import type { ConversionScan, LinePlace } from "./conversion-scan.ts";
 import { nameLine, nameTime } from "./name-line.ts";
 import { packedBytes } from "./packed-bytes.ts";
@@ -43,7 +43,7 @@ export interface Conversion {
   /** What the compaction at an offset keeps behind what is replayed. */
   readonly keptEntry: (offset: number, replayed: string) => string | undefined;
   /** By which bytes the file is known. */
-  readonly remembered: RememberedBytes;
+  readonly remembered: LogFingerprint;
   readonly counts: ConversionCounts;
 }
 
@@ -56,7 +56,7 @@ export function* convertedChunks(conversion: Conversion): Generator<Buffer> {
   yield* packedBytes(file, convertedPieces(conversion));
   const stat = file.statSync();
   const isSame = stat !== null && file.isAt(stat) && stat.size >= size;
-  if (!isSame || !isStillThere(file, remembered)) throw logChanged(file.path);
+  if (!isSame || !matchesFingerprint(file, remembered)) throw logChanged(file.path);
 }
 
 function* convertedPieces(conversion: Conversion): Generator<Buffer | ByteRange> {

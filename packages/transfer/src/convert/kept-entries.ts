@@ -35,14 +35,15 @@ export function keptEntryFinder({
   return (offset, replayed) => {
     const row = rowStartingAt(index, offset);
     for (;;) {
-      const { reshapedCount } = index;
+      const { structureVersion } = index;
       if (!rooted.has(row)) return undefined;
       let at = row;
       const kept = firstKeptRow(index, () => (at = rowAbove(index, at)), replayed);
       const last = index.rowOfId(replayed);
       // What looks like an entry may be damaged, and then is on nobody's path.
       bodies.confirmAllSync([last, kept].filter((one) => one >= 0));
-      if (index.reshapedCount === reshapedCount) return kept < 0 ? undefined : index.idOf(kept);
+      if (index.structureVersion === structureVersion)
+        return kept < 0 ? undefined : index.idOf(kept);
     }
   };
 }
@@ -51,16 +52,16 @@ export function keptEntryFinder({
 class RootedRows {
   readonly #index: IndexTable;
   #known: Uint8Array = new Uint8Array(0);
-  #reshapedCount = -1;
+  #structureVersion = -1;
 
   constructor(index: IndexTable) {
     this.#index = index;
   }
 
   has(row: number): boolean {
-    const { count, reshapedCount } = this.#index;
-    if (this.#reshapedCount !== reshapedCount) this.#known = new Uint8Array(count);
-    this.#reshapedCount = reshapedCount;
+    const { count, structureVersion } = this.#index;
+    if (this.#structureVersion !== structureVersion) this.#known = new Uint8Array(count);
+    this.#structureVersion = structureVersion;
     const known = this.#known;
     const passed: number[] = [];
     let at = row;
@@ -74,8 +75,8 @@ class RootedRows {
 
 /** The row of a parent; -1 at a root, and at a gap. */
 function rowAbove(index: IndexTable, row: number): number {
-  const parent = index.rows.parentSlot(row);
-  return parent < 0 ? -1 : index.rowOfSlot(parent);
+  const parent = index.rows.parentHandle(row);
+  return parent < 0 ? -1 : index.rowOfHandle(parent);
 }
 
 /** The row whose line starts there; -1 if none does. Rows stand in file order. */

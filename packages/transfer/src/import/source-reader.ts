@@ -14,11 +14,11 @@ import {
   headBytesMax,
   headLinesMax,
   isDeeper,
-  isStillThere,
+  matchesFingerprint,
   kindOf,
   logChanged,
   nodeFileSystem,
-  rememberedBytes,
+  fingerprintOf,
   transcriptNames,
 } from "@branchlog/core/internal";
 import { recordDepthMax } from "./limits.ts";
@@ -63,11 +63,11 @@ export function sourceCheck(path: string, size: number): () => void {
   const stat = named.statSync();
   if (stat === null) throw logChanged(path);
   const file = named.adopted(stat);
-  const remembered = rememberedBytes(file, size);
+  const remembered = fingerprintOf(file, size);
   return () => {
     const now = file.statSync();
     const isSame = now !== null && file.isAt(now) && now.size >= size;
-    if (!isSame || !isStillThere(file, remembered)) throw logChanged(path);
+    if (!isSame || !matchesFingerprint(file, remembered)) throw logChanged(path);
   };
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync, utimesSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { SessionInfo } from "@branchlog/core/pi";
-import { listAllSessions } from "../../../../packages/core/src/faces/pi/session-directory.ts";
+import { listAllSessions } from "../../../../packages/core/src/adapters/pi/session-directory.ts";
 import { header, startMs, user, writeLines } from "../../catalog/session-lines.ts";
 import { useAgentHome } from "./agent-home.ts";
 

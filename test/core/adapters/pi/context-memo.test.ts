@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { buildSessionContext } from "@branchlog/core/pi";
 import type { SessionManager } from "@branchlog/core/pi";
-import { managersWith } from "../../../../packages/core/src/faces/pi/session-manager.ts";
+import { managersWith } from "../../../../packages/core/src/adapters/pi/session-manager.ts";
 import { user } from "../../projections/sample-entries.ts";
 import { answer, directory, inMemory, inMemoryFiles, say } from "./managers.ts";
 

@@ -13,7 +13,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionInfo } from "@branchlog/core/pi";
 import { headerScanBytesMax } from "../../../../packages/core/src/catalog/limits.ts";
-import { listSessions } from "../../../../packages/core/src/faces/pi/session-directory.ts";
+import { listSessions } from "../../../../packages/core/src/adapters/pi/session-directory.ts";
 import {
   assistant,
   entry,

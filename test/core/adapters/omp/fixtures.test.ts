@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { buildSessionContext } from "@branchlog/core/omp";
-import { managersWith } from "../../../../packages/core/src/faces/omp/session-manager.ts";
+import { managersWith } from "../../../../packages/core/src/adapters/omp/session-manager.ts";
 import { fixtureNames, readFixture } from "../../projections/fixture-session.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 

@@ -1,7 +1,7 @@
 /**
- * What is known of each id slot, and of the root, which is slot -1: the row that holds the id, and
- * the list of those that name it as their parent. Rows are kept as row + 1, so that a new column,
- * which is all zeros, needs no filling.
+ * What is known of each id handle, and of the root, which is handle -1: the row that holds the id,
+ * and the list of those that name it as their parent. Rows are kept as row + 1, so that a new
+ * column, which is all zeros, needs no filling.
  */
 import { grownCapacity, grownInt32 } from "./column.ts";
 import { rowFlags } from "./row-table.ts";
@@ -11,7 +11,7 @@ import type { RowTable, SavedRows } from "./row-table.ts";
 const derivedFlags = rowFlags.damaged | rowFlags.shadowed;
 
 /** See the file comment. */
-export class SlotTable {
+export class HandleTable {
   #rowOf: Int32Array = new Int32Array(16);
   #firstChild: Int32Array = new Int32Array(16);
   #lastChild: Int32Array = new Int32Array(16);
@@ -24,35 +24,35 @@ export class SlotTable {
   }
 
   /** The row that holds the id, or -1. */
-  rowOf(slot: number): number {
-    return (this.#rowOf[slot + 1] ?? 0) - 1;
+  rowOf(handle: number): number {
+    return (this.#rowOf[handle + 1] ?? 0) - 1;
   }
 
-  setRow(slot: number, row: number): void {
-    this.#rowOf[slot + 1] = row + 1;
+  setRow(handle: number, row: number): void {
+    this.#rowOf[handle + 1] = row + 1;
   }
 
   /** The first row that names the id as its parent, or -1. */
-  firstChild(slot: number): number {
-    return (this.#firstChild[slot + 1] ?? 0) - 1;
+  firstChild(handle: number): number {
+    return (this.#firstChild[handle + 1] ?? 0) - 1;
   }
 
   /** How many of these are shown. */
-  shownChildren(slot: number): number {
-    return this.#shownChildren[slot + 1] ?? 0;
+  shownChildren(handle: number): number {
+    return this.#shownChildren[handle + 1] ?? 0;
   }
 
   /** Counts shown children up or down, and returns how many there are then. */
-  show(slot: number, more: number): number {
-    return (this.#shownChildren[slot + 1] = this.shownChildren(slot) + more);
+  show(handle: number, more: number): number {
+    return (this.#shownChildren[handle + 1] = this.shownChildren(handle) + more);
   }
 
-  /** Puts a row behind the other children of a slot. */
-  linkLast(rows: RowTable, slot: number, row: number): void {
-    const last = (this.#lastChild[slot + 1] ?? 0) - 1;
-    if (last < 0) this.#firstChild[slot + 1] = row + 1;
+  /** Puts a row behind the other children of a handle. */
+  linkLast(rows: RowTable, handle: number, row: number): void {
+    const last = (this.#lastChild[handle + 1] ?? 0) - 1;
+    if (last < 0) this.#firstChild[handle + 1] = row + 1;
     else rows.setNextSibling(last, row);
-    this.#lastChild[slot + 1] = row + 1;
+    this.#lastChild[handle + 1] = row + 1;
   }
 
   /**
@@ -61,7 +61,7 @@ export class SlotTable {
    * loop over bare columns: a log of a million entries is opened with it.
    */
   linkAll(saved: SavedRows, rows: RowTable, linkRepeated: (row: number) => void): number[] {
-    const { count, slot, parentSlot, flags } = saved;
+    const { count, handle, parentHandle, flags } = saved;
     const [rowOf, firstChild] = [this.#rowOf, this.#firstChild];
     const [lastChild, shownChildren] = [this.#lastChild, this.#shownChildren];
     const damaged: number[] = [];
@@ -71,13 +71,13 @@ export class SlotTable {
         if ((marks & rowFlags.damaged) !== 0) damaged.push(row);
         flags[row] = marks & ~derivedFlags;
       }
-      const at = (slot[row] ?? 0) + 1;
+      const at = (handle[row] ?? 0) + 1;
       if (rowOf[at] !== 0) {
         linkRepeated(row);
         continue;
       }
       rowOf[at] = row + 1;
-      const parentAt = (parentSlot[row] ?? 0) + 1;
+      const parentAt = (parentHandle[row] ?? 0) + 1;
       const under = parentAt <= 0 || parentAt === at ? 0 : parentAt;
       const last = lastChild[under] ?? 0;
       if (last === 0) firstChild[under] = row + 1;
@@ -88,10 +88,10 @@ export class SlotTable {
     return damaged;
   }
 
-  /** Makes room for so many slots, and more if that is not enough. */
-  growFor(slots: number): void {
+  /** Makes room for so many handles, and more if that is not enough. */
+  growFor(handles: number): void {
     const { length } = this.#rowOf;
-    if (slots + 1 > length) this.reserve(grownCapacity(length, slots + 1));
+    if (handles + 1 > length) this.reserve(grownCapacity(length, handles + 1));
   }
 
   /** Makes room for so many elements at once. */

@@ -1,5 +1,5 @@
 /**
- * One log through both faces: whoever appends, both say the same of it, and so does who opens it
+ * One log through both adapters: whoever appends, both say the same of it, and so does who opens it
  * anew.
  */
 import { join } from "node:path";
@@ -15,16 +15,19 @@ import { SessionManager, buildSessionContext } from "@branchlog/core/pi";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { assistantMessage, userMessage } from "../projections/sample-entries.ts";
 
-interface Faces {
+interface Adapters {
   readonly pi: SessionManager;
   readonly omp: OmpManager;
 }
 
 /** Something that one of the agents does. */
-type Operation = readonly [name: string, run: (faces: Faces, ids: readonly string[]) => unknown];
+type Operation = readonly [
+  name: string,
+  run: (adapters: Adapters, ids: readonly string[]) => unknown,
+];
 
 /** One of the entries that a manager knows: what the other appended since is not among them. */
-function pick(face: Faces[keyof Faces], ids: readonly string[], at: number): string {
+function pick(face: Adapters[keyof Adapters], ids: readonly string[], at: number): string {
   const known = ids.filter((id) => face.getEntry(id) !== undefined);
   return known[at % known.length] ?? "";
 }
@@ -78,33 +81,37 @@ async function agreed(path: string): Promise<void> {
 }
 
 describe.each(["pi", "omp"] as const)("a log of %s", (dialect: DialectName) => {
-  it("means the same through both faces, whoever appends to it", { timeout: 120_000 }, async () => {
-    const anyPlan = fc.array(fc.nat(operations(0).length - 1), { minLength: 4, maxLength: 24 });
-    await fc.assert(
-      fc.asyncProperty(anyPlan, async (plan) => {
-        const path = join(temporaryDirectory(), "session.jsonl");
-        const session = await createSession(path, { dialect });
-        const first = await session.append({ type: "message", message: userMessage("first") });
-        await session.close();
-        const faces = { pi: SessionManager.open(path), omp: await OmpManager.open(path) };
-        const ids = [first.id];
-        for (const [at, choice] of plan.entries()) {
-          const [, run] = operations(at)[choice] ?? [];
-          const id: unknown = await run?.(faces, ids);
-          if (typeof id === "string") ids.push(id);
-          // A context that is kept and gone on from is the one that is built anew.
-          const fresh = await OmpManager.open(path);
-          fresh.branch(faces.omp.getLeafId() ?? "");
-          expect(faces.omp.buildSessionContext()).toEqual(fresh.buildSessionContext());
-          const freshPi = SessionManager.open(path);
-          freshPi.branch(faces.pi.getLeafId() ?? "");
-          expect(faces.pi.buildSessionContext()).toEqual(freshPi.buildSessionContext());
-        }
-        await agreed(path);
-      }),
-      { numRuns: 30 },
-    );
-  });
+  it(
+    "means the same through both adapters, whoever appends to it",
+    { timeout: 120_000 },
+    async () => {
+      const anyPlan = fc.array(fc.nat(operations(0).length - 1), { minLength: 4, maxLength: 24 });
+      await fc.assert(
+        fc.asyncProperty(anyPlan, async (plan) => {
+          const path = join(temporaryDirectory(), "session.jsonl");
+          const session = await createSession(path, { dialect });
+          const first = await session.append({ type: "message", message: userMessage("first") });
+          await session.close();
+          const adapters = { pi: SessionManager.open(path), omp: await OmpManager.open(path) };
+          const ids = [first.id];
+          for (const [at, choice] of plan.entries()) {
+            const [, run] = operations(at)[choice] ?? [];
+            const id: unknown = await run?.(adapters, ids);
+            if (typeof id === "string") ids.push(id);
+            // A context that is kept and gone on from is the one that is built anew.
+            const fresh = await OmpManager.open(path);
+            fresh.branch(adapters.omp.getLeafId() ?? "");
+            expect(adapters.omp.buildSessionContext()).toEqual(fresh.buildSessionContext());
+            const freshPi = SessionManager.open(path);
+            freshPi.branch(adapters.pi.getLeafId() ?? "");
+            expect(adapters.pi.buildSessionContext()).toEqual(freshPi.buildSessionContext());
+          }
+          await agreed(path);
+        }),
+        { numRuns: 30 },
+      );
+    },
+  );
 
   it("is written in its own words by both", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");

@@ -6,7 +6,7 @@ import { readTitleSlot, titleSlotBytes } from "../dialects/title-slot.ts";
 import type { TitleSlot } from "../dialects/title-slot.ts";
 
 /** See the file comment. Every look is one small read where a slot may be, and none elsewhere. */
-export class LogSlot {
+export class TitleSlotReader {
   readonly #source: ByteSource;
   readonly #headerOffset: () => number;
   #known: TitleSlot | undefined;

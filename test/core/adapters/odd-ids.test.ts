@@ -17,12 +17,12 @@ function notFound(id: unknown): unknown {
   return expect.objectContaining({ code: "ERR_ENTRY_NOT_FOUND", message });
 }
 
-const faces = [
+const adapters = [
   ["pi's manager", () => PiManager.inMemory("/work")],
   ["omp's manager", () => OmpManager.inMemory("/work")],
 ] as const;
 
-describe.each(faces)("%s", (_, newManager) => {
+describe.each(adapters)("%s", (_, newManager) => {
   it("finds no entry, label or child for what is no string", () => {
     const manager = newManager();
     const root = manager.appendMessage(userMessage("1"));

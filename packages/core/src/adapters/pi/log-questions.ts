@@ -3,8 +3,8 @@ import { entryForm } from "../../dialects/header.ts";
 import { upcastHeader } from "../../dialects/upcast.ts";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionEntry, SessionHeader, UsageEntry } from "../../entries/entry-types.ts";
-import { rootSlot } from "../../index-table/id-table.ts";
-import { childrenOfSlot, pathToRow } from "../../index-table/tree-walk.ts";
+import { rootHandle } from "../../index-table/id-table.ts";
+import { childrenOfHandle, pathToRow } from "../../index-table/tree-walk.ts";
 import type { Engine } from "../../session/engine.ts";
 import { handOut, lazySource } from "./handed-out.ts";
 import { treeNodes } from "./tree-nodes.ts";
@@ -51,11 +51,11 @@ export function branchOf(engine: Engine, id: unknown): SessionEntry[] {
 /** The entries that name one as their parent, in file order, whether it exists or not. */
 export function childrenOf(engine: Engine, parentId: unknown): SessionEntry[] {
   const { index } = engine;
-  const slot = parentId === null ? rootSlot : slotOf(engine, parentId);
-  return slot === -1 ? [] : handOut(engine, () => childrenOfSlot(index, slot));
+  const handle = parentId === null ? rootHandle : handleOf(engine, parentId);
+  return handle === -1 ? [] : handOut(engine, () => childrenOfHandle(index, handle));
 }
 
-function slotOf({ index }: Engine, id: unknown): number {
+function handleOf({ index }: Engine, id: unknown): number {
   return typeof id === "string" ? index.ids.find(id) : -1;
 }
 

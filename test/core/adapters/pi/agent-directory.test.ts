@@ -9,13 +9,13 @@ import {
   isDefaultSessionDir,
   resolveSessionDir,
   sessionsRoot,
-} from "../../../../packages/core/src/faces/pi/agent-directory.ts";
+} from "../../../../packages/core/src/adapters/pi/agent-directory.ts";
 import {
   expandPath,
   isSamePath,
   nativeDrivePath,
   resolvePath,
-} from "../../../../packages/core/src/faces/pi/local-path.ts";
+} from "../../../../packages/core/src/adapters/pi/local-path.ts";
 import { useAgentHome } from "./agent-home.ts";
 
 const home = useAgentHome();

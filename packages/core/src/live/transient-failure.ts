@@ -2,6 +2,6 @@
 import { isBranchlogError } from "../errors.ts";
 
 /** Whether it makes sense to try again what failed so, when the file was looked at again. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return isBranchlogError(error, "ERR_LOG_GONE") || isBranchlogError(error, "ERR_LOG_UNREADABLE");
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { findMostRecentSession } from "@branchlog/core/pi";
 import { headerScanBytesMax } from "../../../../packages/core/src/catalog/limits.ts";
-import { findSessionById } from "../../../../packages/core/src/faces/pi/session-lookup.ts";
+import { findSessionById } from "../../../../packages/core/src/adapters/pi/session-lookup.ts";
 import { header, user, writeLines } from "../../catalog/session-lines.ts";
 import { useAgentHome } from "./agent-home.ts";
 

@@ -1,7 +1,7 @@
-/** Session managers with a clock that stands still and seeded ids, in files or on a file system in memory. */
-import type { ManagerFactory, SessionEntry, SessionManager } from "@branchlog/core/pi";
+/** Session managers of omp with a clock that stands still and seeded ids. */
+import type { ManagerFactory, SessionManager } from "@branchlog/core/omp";
 import { MemoryFileSystem, MemoryLock } from "@branchlog/core/testing";
-import { managersWith } from "../../../../packages/core/src/faces/pi/session-manager.ts";
+import { managersWith } from "../../../../packages/core/src/adapters/omp/session-manager.ts";
 import { reproducible } from "../../../support/reproducible-ports.ts";
 import { assistantMessage, userMessage } from "../../projections/sample-entries.ts";
 
@@ -18,16 +18,6 @@ export function inMemoryFiles(seed = 1): {
   return { fs, managers: managersWith({ ports, freezeBodies: true }) };
 }
 
-/** Managers on real files, reproducible. */
-export function onDisk(seed = 1): ManagerFactory<SessionManager> {
-  return managersWith({ ports: reproducible(seed) });
-}
-
-/** A manager whose session is in memory for good. */
-export function inMemory(records?: Parameters<typeof SessionManager.inMemory>[2]): SessionManager {
-  return inMemoryFiles().managers.inMemory("/work", undefined, records);
-}
-
 /** Appends a user message and returns its id. */
 export function say(manager: SessionManager, text: string): string {
   return manager.appendMessage(userMessage(text));
@@ -38,15 +28,11 @@ export function answer(manager: SessionManager, text: string): string {
   return manager.appendMessage(assistantMessage(text));
 }
 
-export function idsOf(entries: readonly SessionEntry[]): string[] {
-  return entries.map(({ id }) => id);
-}
-
-/** The lines of a file on a file system in memory, without the empty one behind the last newline. */
-export function linesIn(fs: MemoryFileSystem, path: string | undefined): string[] {
-  return fs
-    .readFileSync(path ?? "")
-    .toString()
+/** The records of a file on a file system in memory. */
+export function recordsIn(fs: MemoryFileSystem, path: string | undefined): unknown[] {
+  const text = fs.readFileSync(path ?? "").toString();
+  return text
     .trimEnd()
-    .split("\n");
+    .split("\n")
+    .map((line): unknown => JSON.parse(line));
 }

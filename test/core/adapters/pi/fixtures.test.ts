@@ -3,7 +3,10 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { buildSessionContext } from "@branchlog/core/pi";
 import type { SessionManager } from "@branchlog/core/pi";
-import { engineOf, managersWith } from "../../../../packages/core/src/faces/pi/session-manager.ts";
+import {
+  engineOf,
+  managersWith,
+} from "../../../../packages/core/src/adapters/pi/session-manager.ts";
 import { fixtureNames, readFixture } from "../../projections/fixture-session.ts";
 import type { ExpectedContext } from "../../projections/fixture-session.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
