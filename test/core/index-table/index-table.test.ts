@@ -22,6 +22,12 @@ interface Node {
 
 function indexOf(nodes: readonly Node[]): IndexTable {
   const index = new IndexTable();
+  addTo(index, nodes);
+  return index;
+}
+
+function addTo(index: IndexTable, nodes: readonly Node[]): void {
+  const before = index.count;
   for (const { id, parent } of nodes) {
     index.add({
       offset: index.count * 100,
@@ -33,8 +39,20 @@ function indexOf(nodes: readonly Node[]): IndexTable {
       flags: rowFlags.provisional,
     });
   }
-  for (const [row, { damaged }] of nodes.entries()) if (damaged) index.markDamaged(row);
-  return index;
+  for (const [at, { damaged }] of nodes.entries()) if (damaged) index.markDamaged(before + at);
+}
+
+/** Everything that the index says of its tree. */
+function shapeOf(index: IndexTable): object {
+  const rows = Array.from({ length: index.count }, (_, row) => ({
+    id: index.idOf(row),
+    parentId: index.parentIdOf(row),
+    isNode: index.isNode(row),
+    flags: index.rows.flags(row),
+    path: [...pathToRow(index, row).rows],
+    children: childrenOfHandle(index, index.rows.handle(row)),
+  }));
+  return { rows, tips: tipRows(index), roots: rootRows(index), cycles: [...cycleRows(index)] };
 }
 
 /** The plain meaning: the last readable record of an id is its node, damaged ones are seen through. */
@@ -131,6 +149,28 @@ describe("the index of a tree", () => {
       }),
       { numRuns: 2000 },
     );
+  });
+
+  it("is the same when it is saved and restored, and goes on as it would have", () => {
+    fc.assert(
+      fc.property(logs, logs, (nodes, more) => {
+        const index = indexOf(nodes);
+        const restored = new IndexTable();
+        restored.restore(structuredClone(index.save()));
+        expect(shapeOf(restored)).toEqual(shapeOf(index));
+        addTo(index, more);
+        addTo(restored, more);
+        expect(shapeOf(restored)).toEqual(shapeOf(index));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("finds the first row that does not begin before an offset", () => {
+    const { rows } = indexOf(["a", "b", "c"].map((id) => ({ id, parent: null, damaged: false })));
+    const found = [-1, 0, 1, 99, 100, 101, 200, 201].map((offset) => rows.firstFrom(offset));
+    expect(found).toEqual([0, 0, 1, 1, 1, 2, 2, 3]);
+    expect(new IndexTable().rows.firstFrom(0)).toBe(0);
   });
 
   it("walks every input to an end, cycles and repeated ids included (Verifies: P18)", () => {

@@ -71,6 +71,50 @@ describe("the table of ids", () => {
     }
   });
 
+  it("tells a hex id from another text whose place in the arena has the same bits", () => {
+    const table = new IdTable();
+    // The first text is at place 0, the second behind its length and its byte.
+    for (const id of ["x", "y"]) table.add(id);
+    expect([table.find("00000000"), table.find("00000005")]).toEqual([-1, -1]);
+    expect([table.addWord(0), table.addWord(5)]).toEqual([2, 3]);
+    expect(["x", "00000000", "y", "00000005"].map((id) => table.find(id))).toEqual([0, 2, 1, 3]);
+  });
+
+  it("holds ids of any length, and those that UTF-8 cannot spell", () => {
+    const lengths = [0, 1, 255, 256, 65_535, 65_536, 70_000];
+    const odd = ["\ud800", "\ud801", "a\udfffb", "\ufffd", "\ufffd\ufffd\ufffd"];
+    const held = [...lengths.map((length) => "i".repeat(length)), ...odd];
+    const table = new IdTable();
+    const expected = held.map((_, handle) => handle);
+    expect(held.map((id) => table.add(id))).toEqual(expected);
+    expect(held.map((id) => table.find(id))).toEqual(expected);
+    expect(expected.map((handle) => table.idAt(handle))).toEqual(held);
+    expect(table.find("i".repeat(257))).toBe(-1);
+  });
+
+  it("finds texts in restored buckets that lead nowhere", () => {
+    const table = new IdTable();
+    for (const id of ["b", "d"]) table.add(id);
+    const saved = table.save();
+    for (const bucket of [1, 2, 999]) {
+      const restored = new IdTable();
+      restored.restore({ ...saved, buckets: saved.buckets.map(() => bucket) });
+      expect(["f", "d", "b"].map((id) => restored.find(id))).toEqual([-1, 1, 0]);
+    }
+  });
+
+  it("finds the first of equal texts when a checkpoint has more of them", () => {
+    const table = new IdTable();
+    for (const id of ["x", "y", "0000000a", "xx"]) table.add(id);
+    const saved = table.save();
+    // The second text is at the place of the first, as if it were the same.
+    const word = saved.word.map((place, handle) => (handle === 1 ? (saved.word[0] ?? 0) : place));
+    const restored = new IdTable();
+    restored.restore({ ...saved, word, buckets: saved.buckets.map(() => 999) });
+    const found = ["x", "0000000a", "xx", "y"].map((id) => restored.find(id));
+    expect(found).toEqual([0, 2, 3, -1]);
+  });
+
   it("finds the first of equal ids when a checkpoint has more of them", () => {
     const table = new IdTable();
     for (const id of ["0000000a", "0000000b", "x", "y"]) table.add(id);
