@@ -17,12 +17,15 @@ import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
 import { createConnectonion, isConnectonion, openConnectonion } from "@branchlog/connectonion";
 import type { NewTurn } from "@branchlog/connectonion";
-import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import {
+  ManualClock,
+  MemoryFileSystem,
+  createMemoryPorts,
+  nodePorts,
+} from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { createRandom } from "../../packages/bench/src/generator/random.ts";
 import { readDocument } from "../../packages/connectonion/src/read-document.ts";
-import { nodeFileSystem } from "../../packages/core/src/store/node-file-system.ts";
-import { systemClock } from "../../packages/core/src/store/system-clock.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { seed } from "../support/fault-seed.ts";
 import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
@@ -249,7 +252,7 @@ describe("a document that others write, too", () => {
     const half = whole.slice(0, whole.indexOf("  - turn: 2"));
     let pauses = 0;
     const clock = {
-      ...systemClock,
+      ...nodePorts.clock,
       sleep: async () => {
         pauses += 1;
         if (pauses !== 5) return;
@@ -269,7 +272,7 @@ describe("a document that others write, too", () => {
   it.each(Object.entries(failures))("is whole whichever call fails with %s", async (_, failure) => {
     const failed = await failEveryCall(async (n) => {
       const path = idealFile();
-      const failing = failingFileSystem(nodeFileSystem);
+      const failing = failingFileSystem(nodePorts.fs);
       const session = await openConnectonion(path, { ports: { fs: failing.fs } });
       failing.arm(n, failure);
       const outcome = await session.appendTurn(turn, messages).then(
@@ -315,9 +318,9 @@ describe("a document that others write, too", () => {
     const path = idealFile();
     let edits = 0;
     const fs = {
-      ...nodeFileSystem,
+      ...nodePorts.fs,
       fdatasyncSync: (fd: number) => {
-        nodeFileSystem.fdatasyncSync(fd);
+        nodePorts.fs.fdatasyncSync(fd);
         edits += 1;
         writeFileSync(path, `${fixtureText("ideal")}# ${edits}\n`);
         settle(path);

@@ -2,10 +2,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { MemoryFileSystem, createMemoryPorts, managersWith } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import { managersWith } from "../../packages/core/src/adapters/pi/session-manager.ts";
 import { rootHandle } from "../../packages/core/src/index-table/id-table.ts";
 import { IndexTable } from "../../packages/core/src/index-table/index-table.ts";
 import { rowFlags } from "../../packages/core/src/index-table/row-table.ts";

@@ -6,8 +6,7 @@
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
 import type { ManagerFactory, SessionManager } from "@branchlog/core/pi";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { managersWith } from "../../packages/core/src/adapters/pi/session-manager.ts";
+import { MemoryFileSystem, createMemoryPorts, managersWith } from "@branchlog/core/testing";
 import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";

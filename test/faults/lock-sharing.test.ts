@@ -11,8 +11,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
-import { ManualClock, MemoryLock, createMemoryPorts } from "@branchlog/core/testing";
-import { managersWith } from "../../packages/core/src/adapters/pi/session-manager.ts";
+import { ManualClock, MemoryLock, createMemoryPorts, managersWith } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const run = promisify(execFile);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
-import { lockfileLock } from "../../packages/core/src/store/lockfile-lock.ts";
+import { nodePorts } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { thrownBy } from "../support/typed-errors.ts";
 
@@ -49,7 +49,7 @@ describe("files and directories under a umask that hides nothing", () => {
     const manager = SessionManager.create("/w", join(root, "sessions/deep"));
     manager.appendMessage({ role: "user", content: "x", timestamp: 1 });
     SessionManager.forkFrom(session.path, "/w", join(root, "forks"));
-    const held = lockfileLock.tryAcquireSync(session.path);
+    const held = nodePorts.lock.tryAcquireSync(session.path);
     const modes = modesBelow(root);
     held?.releaseSync();
     const directories = modes.filter(([, mode]) => mode === "700").map(([name]) => name);

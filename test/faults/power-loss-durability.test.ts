@@ -8,10 +8,14 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { Durability, Session } from "@branchlog/core";
-import { ManualClock, createMemoryPorts, createSeededIds } from "@branchlog/core/testing";
+import {
+  ManualClock,
+  createMemoryPorts,
+  createSeededIds,
+  managersWith,
+} from "@branchlog/core/testing";
 import type { MemoryFileSystem, Ports } from "@branchlog/core/testing";
 import { createRandom } from "../../packages/bench/src/generator/random.ts";
-import { managersWith } from "../../packages/core/src/adapters/pi/session-manager.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";

@@ -20,9 +20,9 @@ import {
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import type { BranchlogError, EntryDraft, Ports, Session } from "@branchlog/core";
+import type { BranchlogError, Ports, Session } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
-import { nodePorts } from "@branchlog/core/testing";
+import { nodePorts, userDraft } from "@branchlog/core/testing";
 import { userMessage } from "../core/projections/sample-entries.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
@@ -34,11 +34,6 @@ function entry(id: string, parentId: string | null, content = "hi"): string {
   const message = { role: "user", content, timestamp: 1 };
   return JSON.stringify({ type: "message", id, parentId, timestamp: stamp, message });
 }
-
-const say = (content: string): EntryDraft => ({
-  type: "message",
-  message: { role: "user", content, timestamp: 1 },
-});
 
 const start = `${header}${entry("a", null)}\n`;
 const last = entry("b", "a", "5 €");
@@ -146,18 +141,18 @@ const ways: Readonly<Record<string, (path: string, tail: Tail) => Promise<string
     const session = await openSession(path, { lineBytesMax });
     expect(session.leaf).toBe(leaf);
     expect(readFileSync(path).subarray(start.length).equals(Buffer.from(bytes))).toBe(true);
-    return (await session.append(say("new"))).id;
+    return (await session.append(userDraft("new"))).id;
   },
   "by a session that was open before": async (path, { bytes }) => {
     writeFileSync(path, start);
     const session = await openSession(path, { lineBytesMax });
     await session.follow();
     appendFileSync(path, bytes);
-    return (await session.append(say("new"), { onDiverged: "follow" })).id;
+    return (await session.append(userDraft("new"), { onDiverged: "follow" })).id;
   },
   "as the first of a batch": async (path) => {
     const session = await openSession(path, { lineBytesMax });
-    const [first, second] = await session.appendAll([say("new"), say("second")]);
+    const [first, second] = await session.appendAll([userDraft("new"), userDraft("second")]);
     expect(second?.parentId).toBe(first?.id);
     return first?.id ?? "";
   },
@@ -198,13 +193,13 @@ describe("a log of a header alone", () => {
     const session = await openSession(path);
     expect([session.leaf, session.tail, session.revision]).toEqual([null, null, 0]);
     expect((await session.context()).messages).toEqual([]);
-    expect((await session.append(say("1"))).parentId).toBeNull();
+    expect((await session.append(userDraft("1"))).parentId).toBeNull();
   });
 
   it("is completed if its newline is missing", async () => {
     const path = logOf(header.slice(0, -1));
     const session = await openSession(path);
-    const { id } = await session.append(say("1"));
+    const { id } = await session.append(userDraft("1"));
     expect(readFileSync(path, "utf8").startsWith(header)).toBe(true);
     expect((await openSession(path)).tail).toBe(id);
   });
@@ -231,7 +226,7 @@ interface Open {
 async function openLog(): Promise<Open> {
   const path = logOf(`${start}${last}\n`);
   const session = await openSession(path);
-  const { id: own } = await session.append(say("own"));
+  const { id: own } = await session.append(userDraft("own"));
   return { session, path, own, text: readFileSync(path, "utf8") };
 }
 
@@ -306,7 +301,7 @@ describe.each(Object.entries(endings))("a log that %s while it is open", (_, end
     ending.happen(open);
     const failure = { code: ending.code, path };
     const codes = ending.appendCode ?? new RegExp(`^${ending.code}$`);
-    for (const draft of [say("lost"), { type: "session_info", name: "n" } as const]) {
+    for (const draft of [userDraft("lost"), { type: "session_info", name: "n" } as const]) {
       const error = await failureOf(session.append(draft));
       expect(error.code).toMatch(codes);
       expect(error).toMatchObject({ path, landed: [] });
@@ -320,7 +315,7 @@ describe.each(Object.entries(endings))("a log that %s while it is open", (_, end
     rmSync(path, { recursive: true, force: true });
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
-    expect((await session.append(say("next"))).parentId).toBe(own);
+    expect((await session.append(userDraft("next"))).parentId).toBe(own);
     expect((await session.context()).messages).toHaveLength(4);
     expect((await session.verify()).ok).toBe(true);
   });
@@ -377,14 +372,14 @@ describe("a log of which entries are lost while it is open", () => {
     happen(open);
     const before = readFileSync(path);
     // At its leaf, which is gone, the entry would have no parent.
-    await expect(session.append(say("lost"))).rejects.toMatchObject({ code: "ERR_DIVERGED" });
+    await expect(session.append(userDraft("lost"))).rejects.toMatchObject({ code: "ERR_DIVERGED" });
     expect(readFileSync(path).equals(before)).toBe(true);
     expect(session.diagnostics).toContainEqual(
       expect.objectContaining({ kind: "lost-entries", id: own }),
     );
     expect(session.tail).toBe(tail);
     await session.follow();
-    const { id, parentId } = await session.append(say("next"));
+    const { id, parentId } = await session.append(userDraft("next"));
     expect(parentId).toBe(tail);
     const again = await openSession(path);
     expect(again.tail).toBe(id);
@@ -413,7 +408,7 @@ describe("a log that is the same after something happened to it", () => {
     const open = await openLog();
     const { session, path, own, text } = open;
     happen(open);
-    expect((await session.append(say("next"))).parentId).toBe(own);
+    expect((await session.append(userDraft("next"))).parentId).toBe(own);
     expect(session.diagnostics).toEqual([]);
     expect(readFileSync(path, "utf8").startsWith(text)).toBe(true);
     expect((await session.context()).messages).toHaveLength(4);

@@ -5,10 +5,9 @@
  */
 import { describe, expect, it } from "vitest";
 import { isBranchlogError, openSession } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { MemoryFileSystem, createMemoryPorts, managersWith } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import { managersWith } from "../../packages/core/src/adapters/pi/session-manager.ts";
 import { appendItem } from "../../packages/core/src/append/request.ts";
 import { Engine } from "../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";

@@ -1,9 +1,9 @@
 /** The program of lock-process.ts: locks one path on command. */
 import { existsSync, statSync } from "node:fs";
 import type { HeldLock } from "@branchlog/core/testing";
+import { nodePorts } from "@branchlog/core/testing";
 import { createLockfileLock } from "../../packages/core/src/store/lockfile-lock.ts";
 import type { LockTimes } from "../../packages/core/src/store/lockfile-lock.ts";
-import { systemClock } from "../../packages/core/src/store/system-clock.ts";
 import type { LockCommand, LockRequest } from "./lock-process.ts";
 
 const path = process.argv[2] ?? "";
@@ -29,7 +29,7 @@ function stall(isOver: () => boolean): void {
 const commands: Readonly<Record<LockCommand, (file: string) => unknown>> = {
   tryAcquire,
   acquire() {
-    while (!tryAcquire()) systemClock.sleepSync(5);
+    while (!tryAcquire()) nodePorts.clock.sleepSync(5);
   },
   isOurs: () => held?.isOursSync(),
   release: () => held?.releaseSync(),

@@ -1,16 +1,11 @@
 /** Expected tails that are overtaken between the check and the write: noticed by what stands before. */
 import { describe, expect, it } from "vitest";
 import { createSession } from "@branchlog/core";
-import type { EntryDraft, Session } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import type { Session } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts, userDraft } from "@branchlog/core/testing";
 
 const path = "/s.jsonl";
 const peer = '{"type":"custom","customType":"peer","id":"peer","parentId":null}\n';
-
-const say = (content: string): EntryDraft => ({
-  type: "message",
-  message: { role: "user", content, timestamp: 1 },
-});
 
 interface World {
   readonly fs: MemoryFileSystem;
@@ -22,7 +17,7 @@ interface World {
 async function newWorld(): Promise<World> {
   const fs = new MemoryFileSystem();
   const session = await createSession(path, { ports: createMemoryPorts({ fs }), cwd: "/w" });
-  await session.append(say("first"), { id: "first" });
+  await session.append(userDraft("first"), { id: "first" });
   const atNextWrite = (what: () => void | "short"): void => {
     fs.onCall = ({ name }) => {
       if (name !== "writeSync") return undefined;
@@ -43,7 +38,7 @@ describe("an append that expects a tail", () => {
   it("conflicts if an entry came in between, and says that it landed (Verifies: P2)", async () => {
     const { fs, session, atNextWrite } = await newWorld();
     atNextWrite(() => appendRaw(fs, peer));
-    const append = session.append(say("second"), { id: "second", expectedTail: "first" });
+    const append = session.append(userDraft("second"), { id: "second", expectedTail: "first" });
     await expect(append).rejects.toMatchObject({
       code: "ERR_CONFLICT",
       landed: ["second"],
@@ -60,21 +55,21 @@ describe("an append that expects a tail", () => {
       appendRaw(fs, peer.slice(0, 30));
       atNextWrite(() => appendRaw(fs, `\n${peer}`));
     });
-    const append = session.append(say("second"), { id: "second", expectedTail: "first" });
+    const append = session.append(userDraft("second"), { id: "second", expectedTail: "first" });
     await expect(append).rejects.toMatchObject({ code: "ERR_CONFLICT", landed: ["second"] });
   });
 
   it("holds if what came in between is no entry", async () => {
     const { fs, session, atNextWrite } = await newWorld();
     atNextWrite(() => appendRaw(fs, peer.slice(0, 30)));
-    const append = session.append(say("second"), { id: "second", expectedTail: "first" });
+    const append = session.append(userDraft("second"), { id: "second", expectedTail: "first" });
     expect(await append).toMatchObject({ id: "second", revision: 2, displaced: true });
   });
 
   it("holds if the write was only cut short", async () => {
     const { session, atNextWrite } = await newWorld();
     atNextWrite(() => "short");
-    const append = session.append(say("second"), { id: "second", expectedTail: "first" });
+    const append = session.append(userDraft("second"), { id: "second", expectedTail: "first" });
     expect(await append).toMatchObject({ id: "second", revision: 2, displaced: true });
   });
 
@@ -82,9 +77,9 @@ describe("an append that expects a tail", () => {
     const { fs, session, atNextWrite } = await newWorld();
     atNextWrite(() => appendRaw(fs, peer));
     const settled = await Promise.allSettled([
-      session.append(say("second"), { id: "second", expectedTail: "first" }),
-      session.append(say("third"), { id: "third", expectedTail: "second" }),
-      session.append(say("fourth")),
+      session.append(userDraft("second"), { id: "second", expectedTail: "first" }),
+      session.append(userDraft("third"), { id: "third", expectedTail: "second" }),
+      session.append(userDraft("fourth")),
     ]);
     expect(settled).toMatchObject([
       { reason: { code: "ERR_CONFLICT", landed: ["second"] } },

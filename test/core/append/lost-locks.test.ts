@@ -1,17 +1,17 @@
 /** Appends whose lock is taken over after they were planned: they are planned anew, not written. */
 import { describe, expect, it } from "vitest";
 import { createSession } from "@branchlog/core";
-import type { EntryDraft, Session } from "@branchlog/core";
-import { MemoryFileSystem, MemoryLock, createMemoryPorts } from "@branchlog/core/testing";
+import type { Session } from "@branchlog/core";
+import {
+  MemoryFileSystem,
+  MemoryLock,
+  createMemoryPorts,
+  userDraft,
+} from "@branchlog/core/testing";
 import { appendAttemptsMax } from "../../../packages/core/src/limits.ts";
 import { randomIds } from "../../../packages/core/src/store/random-ids.ts";
 
 const path = "/s.jsonl";
-
-const say = (content: string): EntryDraft => ({
-  type: "message",
-  message: { role: "user", content, timestamp: 1 },
-});
 
 interface World {
   readonly fs: MemoryFileSystem;
@@ -31,7 +31,7 @@ async function newWorld(): Promise<World> {
   };
   const ports = createMemoryPorts({ fs, lock, ids: { ...randomIds, entryId } });
   const session = await createSession(path, { ports, cwd: "/w" });
-  await session.append(say("first"), { id: "first" });
+  await session.append(userDraft("first"), { id: "first" });
   const world: World = { fs, lock, session, whilePlanning: () => undefined };
   return world;
 }
@@ -59,7 +59,7 @@ describe("an append whose lock was taken over before its write", () => {
       world.whilePlanning = () => undefined;
       overtake(world, "peer");
     };
-    const append = world.session.append(say("second"), { expectedTail: "first" });
+    const append = world.session.append(userDraft("second"), { expectedTail: "first" });
     await expect(append).rejects.toMatchObject({ code: "ERR_CONFLICT", tail: "peer", landed: [] });
     expect(idsOf(world)).toEqual(["first", "peer"]);
   });
@@ -70,7 +70,7 @@ describe("an append whose lock was taken over before its write", () => {
       world.whilePlanning = () => undefined;
       overtake(world, "peer");
     };
-    const result = await world.session.append(say("second"), { parent: "tail" });
+    const result = await world.session.append(userDraft("second"), { parent: "tail" });
     expect(result).toMatchObject({ parentId: "peer", displaced: false });
     expect(idsOf(world)).toEqual(["first", "peer", result.id]);
   });
@@ -82,7 +82,7 @@ describe("an append whose lock was taken over before its write", () => {
       count += 1;
       overtake(world, `peer${count}`);
     };
-    const append = world.session.append(say("second"));
+    const append = world.session.append(userDraft("second"));
     await expect(append).rejects.toMatchObject({ code: "ERR_APPEND_FAILED" });
     expect(count).toBe(appendAttemptsMax);
     expect(idsOf(world)).toEqual(["first", "peer1", "peer2", "peer3"]);

@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ByteSource } from "@branchlog/streaming";
 import type { FileStat } from "@branchlog/core/testing";
+import { encodeTitleSlot } from "@branchlog/core/testing";
 import {
   bindingOf,
   isBoundAs,
   isBoundTo,
 } from "../../../packages/core/src/checkpoint/log-binding.ts";
-import { encodeTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
 
 const sampleBytes = 4096;
 const samples = 66;

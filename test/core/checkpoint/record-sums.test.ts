@@ -16,11 +16,10 @@ import { describe, expect, it } from "vitest";
 import { readCounter } from "@branchlog/streaming";
 import { createSession, openSession } from "@branchlog/core";
 import type { OpenOptions, VerifyReport } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { MemoryFileSystem, createMemoryPorts, nodePorts } from "@branchlog/core/testing";
 import { indexFrame } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { verifyLog } from "../../../packages/core/src/session/verify.ts";
-import { systemClock } from "../../../packages/core/src/store/system-clock.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";
 import { damagedSession } from "../../maintenance/repair/damaged-session.ts";
@@ -313,7 +312,7 @@ describe("taking checksums", () => {
     const lines = Array.from({ length: 9 }, (_, at) => entry(`0000000${at}`, text));
     writeFileSync(path, [header, ...lines].join("\n").concat("\n"));
     // Each look at the clock takes a third of the time that a close has.
-    const slow = { ...systemClock, monotonicMs: () => (ms += 334) };
+    const slow = { ...nodePorts.clock, monotonicMs: () => (ms += 334) };
     let ms = 0;
     const seen: number[] = [];
     for (let round = 0; round < 6; round += 1) {

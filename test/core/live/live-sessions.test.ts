@@ -5,8 +5,7 @@ import { describe, expect, it } from "vitest";
 import { readCounter } from "@branchlog/streaming";
 import { createSession, openSession, sessions$ } from "@branchlog/core";
 import type { ChangeHints, LiveSessions } from "@branchlog/core";
-import { ManualClock, MemoryHints } from "@branchlog/core/testing";
-import { systemClock } from "../../../packages/core/src/store/system-clock.ts";
+import { ManualClock, MemoryHints, nodePorts } from "@branchlog/core/testing";
 import { startAppending } from "../../faults/appending-processes.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say, turns } from "./support.ts";
@@ -141,7 +140,7 @@ describe("the sessions of a directory", () => {
     const directory = temporaryDirectory();
     for (let n = 0; n < 5; n += 1) await newSession(join(directory, `${n}.jsonl`));
     let nowMs = 0;
-    const ports = { clock: { ...systemClock, monotonicMs: () => (nowMs += 60) } };
+    const ports = { clock: { ...nodePorts.clock, monotonicMs: () => (nowMs += 60) } };
     const watching = new Watching(directory, { pollMs: Infinity, ports });
     const all = await watching.until(() => true);
     expect(watching.emissions.map(({ status }) => status.kind)).toEqual([

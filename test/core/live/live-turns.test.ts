@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { live } from "@branchlog/core";
 import type { EntryDraft } from "@branchlog/core";
-import { managersWith } from "../../../packages/core/src/adapters/pi/session-manager.ts";
+import { managersWith } from "@branchlog/core/testing";
 import { assistantMessage } from "../projections/sample-entries.ts";
 import { say, seen, turns as turnsOfTheLoop, values, World } from "./support.ts";
 

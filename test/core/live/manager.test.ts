@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { live, openSession } from "@branchlog/core";
 import type { EntryEvent } from "@branchlog/core";
 import type { SessionManager } from "@branchlog/core/pi";
-import { managersWith } from "../../../packages/core/src/adapters/pi/session-manager.ts";
+import { managersWith } from "@branchlog/core/testing";
 import { say, seen, turns, values, World } from "./support.ts";
 
 const speak = (manager: SessionManager, content: string): string =>

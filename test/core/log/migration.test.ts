@@ -17,7 +17,6 @@ import { appendItem } from "../../../packages/core/src/append/request.ts";
 import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
 import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { runSync } from "../../../packages/core/src/store/steps.ts";
-import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const fixture = (name: string): string =>
@@ -81,9 +80,9 @@ describe("migrating beside others", () => {
       '{"type":"message","timestamp":"2025-06-18T10:00:00.000Z","message":{"role":"user","content":"late"}}\n';
     const old = openSync(path, "a");
     const fs = {
-      ...nodeFileSystem,
+      ...nodePorts.fs,
       renameSync: (from: string, to: string) => {
-        nodeFileSystem.renameSync(from, to);
+        nodePorts.fs.renameSync(from, to);
         writeSync(old, line);
       },
     };

@@ -3,14 +3,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { createSession, memorySession, openSession } from "@branchlog/core";
-import type { EntryDraft, Session } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
+import { userDraft } from "@branchlog/core/testing";
 import { reproducible } from "../../support/reproducible-ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-
-const say = (content: string): EntryDraft => ({
-  type: "message",
-  message: { role: "user", content, timestamp: 1 },
-});
 
 async function newSession(name = "s.jsonl"): Promise<Session> {
   const path = join(temporaryDirectory(), name);
@@ -24,7 +20,7 @@ function linesOf(session: Session): string[] {
 describe("appending", () => {
   it("writes the same bytes on every run with a given clock and ids", async () => {
     const session = await newSession();
-    const { id } = await session.append(say("Hello"));
+    const { id } = await session.append(userDraft("Hello"));
     await session.append({ type: "label", targetId: id, label: "start" });
     await session.append({ type: "custom", customType: "x", data: { n: 1 } });
     expect(linesOf(session)).toMatchInlineSnapshot(`
@@ -40,8 +36,8 @@ describe("appending", () => {
 
   it("makes each entry the child of the one before and moves the leaf", async () => {
     const session = await newSession();
-    const first = await session.append(say("1"));
-    const second = await session.append(say("2"));
+    const first = await session.append(userDraft("1"));
+    const second = await session.append(userDraft("2"));
     expect(first.parentId).toBeNull();
     expect(second).toMatchObject({ parentId: first.id, revision: 2, displaced: false });
     expect(session.leaf).toBe(second.id);
@@ -50,21 +46,21 @@ describe("appending", () => {
 
   it("branches from an entry that the session moved to", async () => {
     const session = await newSession();
-    const first = await session.append(say("1"));
-    await session.append(say("2"));
+    const first = await session.append(userDraft("1"));
+    await session.append(userDraft("2"));
     await session.moveTo(first.id);
-    const third = await session.append(say("3"));
+    const third = await session.append(userDraft("3"));
     expect(third.parentId).toBe(first.id);
     expect(session.children(first.id)).toHaveLength(2);
     expect(session.tips()).toHaveLength(2);
     await session.moveTo(null);
-    expect((await session.append(say("4"))).parentId).toBeNull();
+    expect((await session.append(userDraft("4"))).parentId).toBeNull();
   });
 
   it("persists a move as an entry that other programs stand on", async () => {
     const session = await newSession();
-    const first = await session.append(say("1"));
-    await session.append(say("2"));
+    const first = await session.append(userDraft("1"));
+    await session.append(userDraft("2"));
     await session.moveTo(first.id, { persist: true });
     const again = await openSession(session.path);
     expect((await again.context()).messages).toHaveLength(1);
@@ -72,15 +68,15 @@ describe("appending", () => {
 
   it("parses nothing and reads nothing back (Verifies: P17)", async () => {
     const session = await newSession();
-    for (let i = 0; i < 50; i += 1) await session.append(say(`${i}`));
+    for (let i = 0; i < 50; i += 1) await session.append(userDraft(`${i}`));
     const before = decodeCounter.parses;
-    for (let i = 0; i < 50; i += 1) await session.append(say(`${i}`));
+    for (let i = 0; i < 50; i += 1) await session.append(userDraft(`${i}`));
     expect(decodeCounter.parses).toBe(before);
   });
 
   it("appends a batch as one chain", async () => {
     const session = await newSession();
-    const results = await session.appendAll([say("1"), say("2"), say("3")]);
+    const results = await session.appendAll([userDraft("1"), userDraft("2"), userDraft("3")]);
     expect(results.map(({ parentId }) => parentId)).toEqual([null, results[0]?.id, results[1]?.id]);
     expect(session.leaf).toBe(results[2]?.id);
     expect(await session.appendAll([])).toEqual([]);
@@ -90,15 +86,15 @@ describe("appending", () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path, { batchBytesMax: 1000 });
     const before = readFileSync(path);
-    const batch = session.appendAll([say("x".repeat(600)), say("y".repeat(600))]);
+    const batch = session.appendAll([userDraft("x".repeat(600)), userDraft("y".repeat(600))]);
     await expect(batch).rejects.toMatchObject({ code: "ERR_INVALID_ARGUMENT" });
     expect(readFileSync(path)).toEqual(before);
-    await session.append(say("x".repeat(5000)));
+    await session.append(userDraft("x".repeat(5000)));
   });
 
   it("refuses what JSON cannot hold and leaves everything as it was (Verifies: P12)", async () => {
     const session = await newSession();
-    await session.append(say("1"));
+    await session.append(userDraft("1"));
     const before = [session.leaf, session.revision, readFileSync(session.path, "utf8")];
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
@@ -107,24 +103,24 @@ describe("appending", () => {
       await expect(session.append(draft)).rejects.toMatchObject({ code: "ERR_UNSERIALIZABLE" });
     }
     expect([session.leaf, session.revision, readFileSync(session.path, "utf8")]).toEqual(before);
-    await session.append(say("2"));
+    await session.append(userDraft("2"));
     expect(session.revision).toBe(2);
   });
 
   it("refuses to write when opened for reading, or after close", async () => {
     const session = await newSession();
     const reader = await openSession(session.path, { access: "read" });
-    await expect(reader.append(say("1"))).rejects.toMatchObject({ code: "ERR_READ_ONLY" });
+    await expect(reader.append(userDraft("1"))).rejects.toMatchObject({ code: "ERR_READ_ONLY" });
     await session.close();
-    await expect(session.append(say("1"))).rejects.toMatchObject({ code: "ERR_CLOSED" });
+    await expect(session.append(userDraft("1"))).rejects.toMatchObject({ code: "ERR_CLOSED" });
     expect(() => session.tips()).toThrow(expect.objectContaining({ code: "ERR_CLOSED" }));
   });
 
   it("does not recreate a log that was deleted", async () => {
     const session = await newSession();
-    await session.append(say("1"));
+    await session.append(userDraft("1"));
     unlinkSync(session.path);
-    await expect(session.append(say("2"))).rejects.toMatchObject({ code: "ERR_LOG_GONE" });
+    await expect(session.append(userDraft("2"))).rejects.toMatchObject({ code: "ERR_LOG_GONE" });
     expect(() => statSync(session.path)).toThrow("ENOENT");
   });
 
@@ -138,7 +134,7 @@ describe("appending", () => {
 
   it("keeps a memory session off the disk", async () => {
     const session = await memorySession({ cwd: "/w" });
-    await session.append(say("1"));
+    await session.append(userDraft("1"));
     expect((await session.context()).messages).toMatchObject([{ content: "1" }]);
     expect(() => statSync(session.path)).toThrow("ENOENT");
   });
@@ -152,7 +148,7 @@ describe("appending behind what others left", () => {
     const session = await newSession();
     const torn = entry("aaaaaaaa", null).slice(0, 77);
     appendFileSync(session.path, torn);
-    const { id } = await session.append(say("1"));
+    const { id } = await session.append(userDraft("1"));
     expect(linesOf(session)).toMatchObject([/./, torn, /./, ""]);
     const again = await openSession(session.path);
     expect(again.leaf).toBe(id);
@@ -164,7 +160,7 @@ describe("appending behind what others left", () => {
     appendFileSync(created.path, entry("aaaaaaaa", null));
     const session = await openSession(created.path);
     expect(session.leaf).toBe("aaaaaaaa");
-    const { parentId } = await session.append(say("1"));
+    const { parentId } = await session.append(userDraft("1"));
     expect(parentId).toBe("aaaaaaaa");
     const again = await openSession(created.path);
     expect(again.revision).toBe(2);
@@ -179,46 +175,46 @@ describe("appending behind what others left", () => {
     await session.refresh();
     expect(session.tail).toBeNull();
     expect(session.diagnostics).toMatchObject([{ kind: "bad-line", line: 2 }]);
-    const { parentId } = await session.append(say("1"));
+    const { parentId } = await session.append(userDraft("1"));
     expect(parentId).toBeNull();
   });
 
   it("sees entries of others, and branches from its own leaf by default", async () => {
     const one = await newSession();
-    const { id } = await one.append(say("1"));
+    const { id } = await one.append(userDraft("1"));
     const two = await openSession(one.path);
-    const foreign = await two.append(say("2"));
-    const own = await one.append(say("3"));
+    const foreign = await two.append(userDraft("2"));
+    const own = await one.append(userDraft("3"));
     expect(own.parentId).toBe(id);
     expect(one.children(id).map((child) => child.id)).toEqual([foreign.id, own.id]);
   });
 
   it("follows or rejects instead, if asked", async () => {
     const one = await newSession();
-    await one.append(say("1"));
+    await one.append(userDraft("1"));
     const two = await openSession(one.path);
-    const foreign = await two.append(say("2"));
-    const rejected = one.append(say("3"), { onDiverged: "reject" });
+    const foreign = await two.append(userDraft("2"));
+    const rejected = one.append(userDraft("3"), { onDiverged: "reject" });
     await expect(rejected).rejects.toMatchObject({ code: "ERR_DIVERGED", tail: foreign.id });
-    const followed = await one.append(say("3"), { onDiverged: "follow" });
+    const followed = await one.append(userDraft("3"), { onDiverged: "follow" });
     expect(followed.parentId).toBe(foreign.id);
   });
 
   it("checks the expected tail under the lock (Verifies: P2)", async () => {
     const one = await newSession();
-    const first = await one.append(say("1"), { expectedTail: null });
+    const first = await one.append(userDraft("1"), { expectedTail: null });
     const two = await openSession(one.path);
-    const second = await two.append(say("2"), { expectedTail: first.id });
-    const late = one.append(say("3"), { expectedTail: first.id });
+    const second = await two.append(userDraft("2"), { expectedTail: first.id });
+    const late = one.append(userDraft("3"), { expectedTail: first.id });
     await expect(late).rejects.toMatchObject({ code: "ERR_CONFLICT", tail: second.id });
     expect(linesOf(one)).toHaveLength(4);
   });
 
   it("attaches a name to a foreign tail and leaves the leaf where it was", async () => {
     const one = await newSession();
-    const first = await one.append(say("1"));
+    const first = await one.append(userDraft("1"));
     const two = await openSession(one.path);
-    const foreign = await two.append(say("2"));
+    const foreign = await two.append(userDraft("2"));
     const named = await one.append({ type: "session_info", name: "n" });
     expect(named).toMatchObject({ parentId: foreign.id, attachedTo: "tail" });
     expect(one.leaf).toBe(first.id);
@@ -230,15 +226,15 @@ describe("appending behind what others left", () => {
 
   it("returns the first result when the same id and content come again (Verifies: P4)", async () => {
     const session = await newSession();
-    const first = await session.append(say("1"), { id: "retry-1" });
-    await session.append(say("2"));
-    const again = await session.append(say("1"), { id: "retry-1" });
+    const first = await session.append(userDraft("1"), { id: "retry-1" });
+    await session.append(userDraft("2"));
+    const again = await session.append(userDraft("1"), { id: "retry-1" });
     expect(again).toMatchObject({
       id: "retry-1",
       revision: first.revision,
       position: first.position,
     });
-    const other = session.append(say("other"), { id: "retry-1" });
+    const other = session.append(userDraft("other"), { id: "retry-1" });
     await expect(other).rejects.toMatchObject({ code: "ERR_DUPLICATE_ID" });
     expect(linesOf(session)).toHaveLength(4);
   });
@@ -252,8 +248,8 @@ describe("appending behind what others left", () => {
       ports: { ids: { ...ids, entryId: () => ofOne.shift() ?? "" } },
     });
     const two = await openSession(path, { ports: { ids: { ...ids, entryId: () => "00000001" } } });
-    expect((await two.append(say("two"))).id).toBe("00000001");
-    expect((await one.append(say("one"))).id).toBe("00000002");
+    expect((await two.append(userDraft("two"))).id).toBe("00000001");
+    expect((await one.append(userDraft("one"))).id).toBe("00000002");
     await created.refresh();
     expect(created.revision).toBe(2);
   });
@@ -262,8 +258,8 @@ describe("appending behind what others left", () => {
 describe("a log that is not the one that was read", () => {
   it("is read anew when it was rewritten in place, and what is lost is reported", async () => {
     const session = await newSession();
-    const kept = await session.append(say("kept"));
-    const lost = await session.append(say("lost"));
+    const kept = await session.append(userDraft("kept"));
+    const lost = await session.append(userDraft("lost"));
     const lines = linesOf(session);
     writeFileSync(
       session.path,
@@ -277,7 +273,7 @@ describe("a log that is not the one that was read", () => {
 
   it("is read anew when it was truncated or replaced", async () => {
     const session = await newSession();
-    await session.append(say("1"));
+    await session.append(userDraft("1"));
     const [first] = linesOf(session);
     writeFileSync(session.path, `${first}\n`);
     await session.refresh();
@@ -290,9 +286,9 @@ describe("a log that is not the one that was read", () => {
     await session.refresh();
     expect(session.tail).toBe("z");
     // Below the leaf, which is gone, the entry would have no parent.
-    await expect(session.append(say("2"))).rejects.toMatchObject({ code: "ERR_DIVERGED" });
+    await expect(session.append(userDraft("2"))).rejects.toMatchObject({ code: "ERR_DIVERGED" });
     await session.follow();
-    const { parentId, position } = await session.append(say("2"));
+    const { parentId, position } = await session.append(userDraft("2"));
     expect(parentId).toBe("z");
     expect(position.generation).toBe(3);
   });

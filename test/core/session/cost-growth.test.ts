@@ -10,7 +10,7 @@ import { decodeCounter, readCounter } from "@branchlog/streaming";
 import { createSession, openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
-import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
+import { nodePorts } from "@branchlog/core/testing";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -22,7 +22,7 @@ interface Counts {
 }
 
 let calls = 0;
-const fs = observedFileSystem(nodeFileSystem, (_call, effect) => {
+const fs = observedFileSystem(nodePorts.fs, (_call, effect) => {
   calls += 1;
   return effect();
 });

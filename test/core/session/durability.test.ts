@@ -1,12 +1,13 @@
 /** What an acknowledgement means: when syncs happen, whom they serve, and what a failed one costs. */
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import type { Durability, EntryDraft, Session } from "@branchlog/core";
+import type { Durability, Session } from "@branchlog/core";
 import {
   ManualClock,
   MemoryFileSystem,
   MemoryLock,
   createMemoryPorts,
+  userDraft,
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
@@ -18,11 +19,6 @@ import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 
 const path = "/s.jsonl";
-
-const say = (content: string): EntryDraft => ({
-  type: "message",
-  message: { role: "user", content, timestamp: 1 },
-});
 
 /** A machine whose disk syncs when it is told to, or fails to. */
 class World {
@@ -70,7 +66,7 @@ class World {
     const engine = Engine.openSync(path, { ports: this.ports, durability });
     const leaf = new LeafCursor(true, engine.tailId);
     const append = (text: string): string => {
-      const items = [appendItem(encodeDraft(say(text), "2026-01-01T00:00:00.000Z"))];
+      const items = [appendItem(encodeDraft(userDraft(text), "2026-01-01T00:00:00.000Z"))];
       const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
       return engine.appender.appendSync(request, leaf)[0]?.id ?? "";
     };
@@ -113,7 +109,7 @@ describe("os, the default", () => {
     const world = new World();
     const session = await createSession(path, { ports: world.ports });
     world.syncs();
-    await Promise.all([1, 2, 3].map((n) => session.append(say(`${n}`))));
+    await Promise.all([1, 2, 3].map((n) => session.append(userDraft(`${n}`))));
     world.engine("os").append("4");
     await session.close();
     expect(world.syncs()).toBe(0);
@@ -125,7 +121,7 @@ describe("disk", () => {
     const world = new World();
     const session = await world.create("disk");
     world.syncs();
-    await Promise.all(Array.from({ length: 64 }, (_, n) => session.append(say(`${n}`))));
+    await Promise.all(Array.from({ length: 64 }, (_, n) => session.append(userDraft(`${n}`))));
     expect(world.syncs()).toBe(1);
   });
 
@@ -133,12 +129,12 @@ describe("disk", () => {
     const world = new World();
     const session = await world.create("disk");
     world.isPatient = true;
-    const first = session.append(say("1"));
+    const first = session.append(userDraft("1"));
     await turns();
     expect(world.lines).toHaveLength(2);
-    const second = session.append(say("2"));
+    const second = session.append(userDraft("2"));
     await turns();
-    const third = session.append(say("3"));
+    const third = session.append(userDraft("3"));
     expect(await settledOf([first, second, third])).toEqual([false, false, false]);
     expect(world.lines).toHaveLength(4);
     expect(world.lock.tryAcquireSync(path)?.releaseSync()).toBeUndefined();
@@ -162,9 +158,9 @@ describe("disk", () => {
       await world.open("disk"),
     ];
     world.isPatient = true;
-    const first = sessions[0]?.append(say("1"));
+    const first = sessions[0]?.append(userDraft("1"));
     await turns();
-    const others = sessions.map((session, n) => session.append(say(`${n}`)));
+    const others = sessions.map((session, n) => session.append(userDraft(`${n}`)));
     await turns();
     expect(world.underWay).toHaveLength(1);
     world.underWay[0]?.resolve();
@@ -190,7 +186,7 @@ describe("disk", () => {
     const world = new World();
     const session = await world.create("disk");
     world.isPatient = true;
-    const append = session.append(say("1"));
+    const append = session.append(userDraft("1"));
     const closed = session.close();
     expect(await settledOf([append, closed])).toEqual([false, false]);
     world.underWay[0]?.resolve();
@@ -202,14 +198,14 @@ describe("disk", () => {
     const options = { ports: world.ports, durability: "disk", queuedBytesMax: 5000 } as const;
     const session = await createSession(path, options);
     world.isPatient = true;
-    const appends = [1, 2, 3].map(() => session.append(say("x".repeat(1000))));
+    const appends = [1, 2, 3].map(() => session.append(userDraft("x".repeat(1000))));
     await turns();
-    const refused = session.append(say("x".repeat(1000)));
+    const refused = session.append(userDraft("x".repeat(1000)));
     await expect(refused).rejects.toMatchObject({ code: "ERR_QUEUE_FULL" });
     world.underWay[0]?.resolve();
     await Promise.all(appends);
     world.isPatient = false;
-    await session.append(say("y"));
+    await session.append(userDraft("y"));
   });
 });
 
@@ -218,7 +214,7 @@ describe("an interval", () => {
     const world = new World();
     const session = await world.create({ intervalMs: 100 });
     world.syncs();
-    for (let n = 0; n < 5; n += 1) await session.append(say(`${n}`));
+    for (let n = 0; n < 5; n += 1) await session.append(userDraft(`${n}`));
     world.clock.advance(99);
     await turns();
     expect(world.syncs()).toBe(0);
@@ -228,7 +224,7 @@ describe("an interval", () => {
     world.clock.advance(1000);
     await turns();
     expect(world.syncs()).toBe(0);
-    await session.append(say("later"));
+    await session.append(userDraft("later"));
     world.clock.advance(100);
     await turns();
     expect(world.syncs()).toBe(1);
@@ -238,7 +234,7 @@ describe("an interval", () => {
     const world = new World();
     const session = await world.create({ intervalMs: 100 });
     world.syncs();
-    await session.append(say("1"));
+    await session.append(userDraft("1"));
     await session.close();
     expect(world.syncs()).toBe(1);
   });
@@ -259,14 +255,14 @@ describe("an interval", () => {
   it("tells of a failed sync at the next append", async () => {
     const world = new World();
     const session = await world.create({ intervalMs: 100 });
-    const { id } = await session.append(say("1"));
+    const { id } = await session.append(userDraft("1"));
     world.failures = 1;
     world.clock.advance(100);
     await turns();
-    const next = session.append(say("2"));
+    const next = session.append(userDraft("2"));
     await expect(next).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", landed: [] });
     expect(await session.recover()).toEqual({ isRestored: false, appendedAgain: [id] });
-    await session.append(say("2"));
+    await session.append(userDraft("2"));
   });
 });
 
@@ -275,9 +271,9 @@ describe("a sync that fails", () => {
     const world = new World();
     const session = await world.create("disk");
     world.isPatient = true;
-    const first = [1, 2].map((n) => session.append(say(`${n}`)));
+    const first = [1, 2].map((n) => session.append(userDraft(`${n}`)));
     await turns();
-    const second = session.append(say("3"), { id: "third" });
+    const second = session.append(userDraft("3"), { id: "third" });
     await turns();
     world.failures = 1;
     world.isPatient = false;
@@ -295,11 +291,11 @@ describe("a sync that fails", () => {
   it("stops appends until what it left in doubt was written again (Verifies: P5)", async () => {
     const world = new World();
     const session = await world.create("disk");
-    const known = await session.append(say("known"));
+    const known = await session.append(userDraft("known"));
     world.failures = 1;
     const doubted = Promise.allSettled([
-      session.append(say("1"), { id: "one" }),
-      session.append(say("2"), { id: "two" }),
+      session.append(userDraft("1"), { id: "one" }),
+      session.append(userDraft("2"), { id: "two" }),
     ]);
     expect(await doubted).toMatchObject([
       { reason: { code: "ERR_DURABILITY_UNKNOWN", landed: ["one"] } },
@@ -307,9 +303,9 @@ describe("a sync that fails", () => {
     ]);
     // The system would say yes now, having forgotten what it could not write.
     const before = world.lines;
-    const next = session.append(say("3"));
+    const next = session.append(userDraft("3"));
     await expect(next).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", landed: [] });
-    const retry = session.append(say("1"), { id: "one" });
+    const retry = session.append(userDraft("1"), { id: "one" });
     await expect(retry).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN" });
     expect(world.lines).toEqual(before);
 
@@ -320,7 +316,7 @@ describe("a sync that fails", () => {
     expect(await session.recover()).toEqual({ isRestored: false, appendedAgain: ["one", "two"] });
     expect(world.syncs()).toBe(1);
     expect(world.lines.slice(-2)).toEqual(before.slice(-2));
-    const last = await session.append(say("3"));
+    const last = await session.append(userDraft("3"));
     expect(last.parentId).toBe("two");
     const again = await world.open("os");
     const branch = (await again.branch()).map(({ id }) => id);
@@ -332,7 +328,7 @@ describe("a sync that fails", () => {
     const world = new World();
     const session = await world.create("disk");
     world.failures = 1;
-    const doubted = session.append(say("1"), { id: "one" });
+    const doubted = session.append(userDraft("1"), { id: "one" });
     await expect(doubted).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN" });
     const before = world.lines;
     const tryAcquireSync = world.lock.tryAcquireSync.bind(world.lock);
@@ -353,8 +349,8 @@ describe("a sync that fails", () => {
       const session = await world.create("disk");
       world.failures = 1;
       await Promise.allSettled([
-        session.append(say("1"), { id: "one" }),
-        session.append(say("2".repeat(200_000)), { id: "two" }),
+        session.append(userDraft("1"), { id: "one" }),
+        session.append(userDraft("2".repeat(200_000)), { id: "two" }),
       ]);
       const before = world.memory.readFileSync(path).toString();
       const cut = before.slice(0, before.lastIndexOf('{"type"'));
@@ -372,7 +368,7 @@ describe("a sync that fails", () => {
     const world = new World();
     const session = await world.create("disk");
     world.failures = 1;
-    await session.append(say("1"), { id: "one" }).catch(() => undefined);
+    await session.append(userDraft("1"), { id: "one" }).catch(() => undefined);
     // As a program that appends without a lock, at each write.
     const open = world.memory.openSync(path, "append");
     const writeSync = world.memory.writeSync.bind(world.memory);
@@ -391,25 +387,25 @@ describe("a sync that fails", () => {
     const world = new World();
     const session = await world.create("disk");
     const other = await world.open({ intervalMs: 100 });
-    await other.append(say("calm"));
+    await other.append(userDraft("calm"));
     world.failures = 1;
     const code = "ERR_DURABILITY_UNKNOWN";
-    await expect(session.append(say("1"), { id: "one" })).rejects.toMatchObject({ code });
+    await expect(session.append(userDraft("1"), { id: "one" })).rejects.toMatchObject({ code });
     const reopened = await world.open("disk");
     for (const stopped of [session, other, reopened]) {
-      await expect(stopped.append(say("2"))).rejects.toMatchObject({ code, landed: [] });
+      await expect(stopped.append(userDraft("2"))).rejects.toMatchObject({ code, landed: [] });
     }
     const { appendedAgain } = await other.recover();
     expect(appendedAgain).toHaveLength(2);
     expect(appendedAgain).toContain("one");
-    for (const free of [session, other, reopened]) await free.append(say("3"));
+    for (const free of [session, other, reopened]) await free.append(userDraft("3"));
   });
 
   it("under way leaves in doubt what a blocking sync was told is on the disk", async () => {
     const world = new World();
     const session = await world.create("disk");
     world.isPatient = true;
-    const first = session.append(say("1"), { id: "one" });
+    const first = session.append(userDraft("1"), { id: "one" });
     await turns();
     const { append } = world.engine("disk");
     const second = append("2");
@@ -435,7 +431,7 @@ describe("a sync that fails", () => {
   it("is told by close, if nobody heard of it", async () => {
     const world = new World();
     const session = await world.create({ intervalMs: 100 });
-    const { id } = await session.append(say("1"));
+    const { id } = await session.append(userDraft("1"));
     world.failures = 1;
     const closed = session.close();
     await expect(closed).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", landed: [id] });

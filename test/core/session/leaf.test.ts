@@ -3,15 +3,11 @@ import { appendFileSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession, memorySession, openSession } from "@branchlog/core";
-import type { EntryDraft, Session } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import type { Session } from "@branchlog/core";
+import { MemoryFileSystem, createMemoryPorts, userDraft } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
-const say = (content: string): EntryDraft => ({
-  type: "message",
-  message: { role: "user", content, timestamp: 1 },
-});
 
 const newSession = (): Promise<Session> =>
   createSession(join(temporaryDirectory(), "s.jsonl"), { cwd: "/w" });
@@ -33,7 +29,7 @@ const idsOf = (entries: readonly { readonly id: string }[]): string[] =>
 describe("the leaf and other writers", () => {
   it("can append again after a rejection once the session looked, moved or followed", async () => {
     const session = await newSession();
-    const { id } = await session.append(say("1"));
+    const { id } = await session.append(userDraft("1"));
     const reject = { onDiverged: "reject" } as const;
     const looks = [
       () => session.refresh(),
@@ -43,15 +39,15 @@ describe("the leaf and other writers", () => {
     for (const [number, look] of looks.entries()) {
       appendFileSync(session.path, line(`other ${number}`, id));
       const diverged = { code: "ERR_DIVERGED" };
-      await expect(session.append(say("2"), reject)).rejects.toMatchObject(diverged);
+      await expect(session.append(userDraft("2"), reject)).rejects.toMatchObject(diverged);
       await look();
-      await session.append(say("3"), reject);
+      await session.append(userDraft("3"), reject);
     }
   });
 
   it("takes a label along at the tail, and leaves it behind elsewhere", async () => {
     const session = await newSession();
-    const { id } = await session.append(say("1"));
+    const { id } = await session.append(userDraft("1"));
     appendFileSync(session.path, line("other", id));
     const label = { type: "label", targetId: id, label: "here" } as const;
     expect(await session.append(label)).toMatchObject({ attachedTo: "tail", parentId: "other" });
@@ -66,12 +62,12 @@ describe("the leaf and other writers", () => {
 
   it("moves in its turn among appends that were asked for before and after", async () => {
     const session = await newSession();
-    const first = await session.append(say("1"));
-    const second = await session.append(say("2"));
+    const first = await session.append(userDraft("1"));
+    const second = await session.append(userDraft("2"));
     mkdirSync(`${session.path}.branchlog-lock`);
-    const third = session.append(say("3"));
+    const third = session.append(userDraft("3"));
     const moved = session.moveTo(first.id);
-    const fourth = session.append(say("4"));
+    const fourth = session.append(userDraft("4"));
     rmdirSync(`${session.path}.branchlog-lock`);
     await moved;
     expect((await third).parentId).toBe(second.id);
@@ -80,13 +76,13 @@ describe("the leaf and other writers", () => {
 
   it("follows in its turn, so that each append goes where it was when it was asked for", async () => {
     const session = await newSession();
-    const first = await session.append(say("1"));
-    await session.append(say("2"));
+    const first = await session.append(userDraft("1"));
+    await session.append(userDraft("2"));
     await session.moveTo(first.id);
     mkdirSync(`${session.path}.branchlog-lock`);
-    const before = session.append(say("3"));
+    const before = session.append(userDraft("3"));
     const followed = session.follow();
-    const behind = session.append(say("4"));
+    const behind = session.append(userDraft("4"));
     expect(session.leaf).toBe(first.id);
     rmdirSync(`${session.path}.branchlog-lock`);
     await followed;
@@ -97,8 +93,8 @@ describe("the leaf and other writers", () => {
 
   it("goes on following after an append that was asked for before", async () => {
     const session = await newSession();
-    const { id } = await session.append(say("1"));
-    const appended = session.append(say("2"));
+    const { id } = await session.append(userDraft("1"));
+    const appended = session.append(userDraft("2"));
     await session.follow();
     expect(session.leaf).toBe((await appended).id);
     appendFileSync(session.path, line("other", id));
@@ -113,11 +109,11 @@ describe("the leaf and other writers", () => {
     mkdirSync(`${session.path}.branchlog-lock`);
     const reason = new RangeError("enough");
     const given = new AbortController();
-    const waiting = session.append(say("1"), { signal: given.signal });
+    const waiting = session.append(userDraft("1"), { signal: given.signal });
     setImmediate(() => given.abort(reason));
     await expect(waiting).rejects.toBe(reason);
     rmdirSync(`${session.path}.branchlog-lock`);
-    expect((await session.append(say("2"))).revision).toBe(1);
+    expect((await session.append(userDraft("2"))).revision).toBe(1);
   });
 });
 
@@ -125,7 +121,7 @@ describe("the leaf and failures", () => {
   it("is the last entry of a failed batch that landed", async () => {
     const fs = new MemoryFileSystem();
     const session = await memorySession({ ports: createMemoryPorts({ fs }) });
-    await session.append(say("1"));
+    await session.append(userDraft("1"));
     let writes = 0;
     fs.onCall = ({ name }) => {
       if (name !== "writeSync") return undefined;
@@ -134,20 +130,23 @@ describe("the leaf and failures", () => {
       throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
     };
     const failed = await session
-      .appendAll([say("2"), say("x".repeat(500))])
+      .appendAll([userDraft("2"), userDraft("x".repeat(500))])
       .catch((error: unknown) => error);
     fs.onCall = undefined;
     const { leaf } = session;
     expect(failed).toMatchObject({ code: "ERR_APPEND_FAILED", landed: [leaf] });
-    expect((await session.append(say("3"))).parentId).toBe(leaf);
+    expect((await session.append(userDraft("3"))).parentId).toBe(leaf);
     expect(await session.branch()).toHaveLength(3);
   });
 
   it("stays where it is when an old append is retried", async () => {
     const session = await memorySession();
-    await session.append(say("1"), { id: "one" });
-    const { id } = await session.append(say("2"));
-    expect(await session.append(say("1"), { id: "one" })).toMatchObject({ id: "one", revision: 1 });
+    await session.append(userDraft("1"), { id: "one" });
+    const { id } = await session.append(userDraft("2"));
+    expect(await session.append(userDraft("1"), { id: "one" })).toMatchObject({
+      id: "one",
+      revision: 1,
+    });
     expect(session.leaf).toBe(id);
   });
 
@@ -156,23 +155,23 @@ describe("the leaf and failures", () => {
     const ports = createMemoryPorts({ fs });
     const session = await createSession("/s.jsonl", { ports, cwd: "/w" });
     const other = await openSession("/s.jsonl", { ports });
-    await other.append(say("1"), { id: "one" });
-    await session.append(say("1"), { id: "one" });
-    expect((await session.append(say("2"))).parentId).toBe("one");
+    await other.append(userDraft("1"), { id: "one" });
+    await session.append(userDraft("1"), { id: "one" });
+    expect((await session.append(userDraft("2"))).parentId).toBe("one");
   });
 
   it("is no parent once it is gone from the log", async () => {
     const session = await newSession();
-    await session.append(say("1"));
+    await session.append(userDraft("1"));
     writeFileSync(session.path, `${JSON.stringify(session.header)}\n${line("z", null)}`);
-    await expect(session.append(say("2"))).rejects.toMatchObject({ code: "ERR_DIVERGED" });
+    await expect(session.append(userDraft("2"))).rejects.toMatchObject({ code: "ERR_DIVERGED" });
     expect(session.tips()).toMatchObject([{ id: "z" }]);
   });
 
   it("is never an entry without an id", async () => {
     const session = await memorySession();
     const invalid = { code: "ERR_INVALID_ARGUMENT" };
-    await expect(session.append(say("1"), { id: "" })).rejects.toMatchObject(invalid);
+    await expect(session.append(userDraft("1"), { id: "" })).rejects.toMatchObject(invalid);
   });
 });
 
@@ -186,7 +185,7 @@ describe("lines that only look like entries", () => {
 
   it("are no tips when an own append ended them", async () => {
     const session = await open(line("a", null), torn("b", "a"));
-    const { id } = await session.append(say("1"));
+    const { id } = await session.append(userDraft("1"));
     expect(idsOf(session.tips())).toEqual([id]);
     expect(session.diagnostics).toMatchObject([{ kind: "damaged-entry", id: "b" }]);
   });
@@ -232,9 +231,9 @@ describe("ids of odd forms", () => {
     "work as any other: %j",
     async (id) => {
       const session = await newSession();
-      await session.append(say("0"), { id: "\ud801" });
-      await session.append(say("1"), { id });
-      await session.append(say("2"));
+      await session.append(userDraft("0"), { id: "\ud801" });
+      await session.append(userDraft("1"), { id });
+      await session.append(userDraft("2"));
       const again = await openSession(session.path, { access: "read" });
       for (const one of [session, again]) {
         expect(await one.entry(id)).toMatchObject({ id, parentId: "\ud801" });

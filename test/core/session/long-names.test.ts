@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { applyRepair, deleteSession, planRepair } from "@branchlog/maintenance";
-import { lockfileLock } from "../../../packages/core/src/store/lockfile-lock.ts";
+import { nodePorts } from "@branchlog/core/testing";
 import { hashedName, sidecarPath } from "../../../packages/core/src/store/sidecar-path.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -48,7 +48,7 @@ describe.each([
     const other = await openSession(path, { checkpointEveryBytes: 1 });
     await one.append(say("first"));
     await other.append(say("second"));
-    const held = lockfileLock.tryAcquireSync(path);
+    const held = nodePorts.lock.tryAcquireSync(path);
     expect(held).not.toBeNull();
     await expect(
       openSession(path, { lockWaitMs: 1 }).then((s) => s.append(say("no"))),

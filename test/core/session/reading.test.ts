@@ -3,13 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { createSession, fileOperations, memorySession, openSession } from "@branchlog/core";
-import type { EntryDraft, Session, SessionEntry } from "@branchlog/core";
+import type { Session, SessionEntry } from "@branchlog/core";
+import { userDraft } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-
-const say = (content: string): EntryDraft => ({
-  type: "message",
-  message: { role: "user", content, timestamp: 1 },
-});
 
 async function ids(entries: AsyncIterable<SessionEntry>): Promise<string[]> {
   const found: string[] = [];
@@ -20,7 +16,7 @@ async function ids(entries: AsyncIterable<SessionEntry>): Promise<string[]> {
 /** root ─ a ─ b ─ c, and d under a. The leaf is d. */
 async function forked(): Promise<Session> {
   const session = await memorySession();
-  for (const id of ["root", "a", "b", "c"]) await session.append(say(id), { id });
+  for (const id of ["root", "a", "b", "c"]) await session.append(userDraft(id), { id });
   await session.append(
     { type: "custom", customType: "x", data: 1 },
     { id: "d", parent: { id: "a" } },
@@ -76,7 +72,7 @@ describe("reading entries", () => {
   it("hands out frozen bodies on demand, and never lets a caller change the log", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path, { freezeBodies: true });
-    const { id } = await session.append(say("1"));
+    const { id } = await session.append(userDraft("1"));
     const entry = await session.entry(id);
     expect(() => Object.assign(entry ?? {}, { id: "other" })).toThrow(TypeError);
     expect(await (await openSession(path)).entry(id)).toEqual(entry);
@@ -89,7 +85,7 @@ describe("reading entries", () => {
     const notFound = { code: "ERR_ENTRY_NOT_FOUND", id: "none", message: "Entry none not found" };
     await expect(session.context({ at: "none" })).rejects.toMatchObject(notFound);
     await expect(session.moveTo("none")).rejects.toMatchObject(notFound);
-    await expect(session.append(say("x"), { parent: { id: "none" } })).rejects.toMatchObject(
+    await expect(session.append(userDraft("x"), { parent: { id: "none" } })).rejects.toMatchObject(
       notFound,
     );
     await expect(session.pick("none", ["type"])).rejects.toMatchObject(notFound);
@@ -142,7 +138,7 @@ describe("the tree of a session", () => {
     });
     expect(session.commonAncestor("c", "d")).toBe("a");
     expect(decodeCounter.parses).toBe(before);
-    await session.append(say("later"), { id: "later" });
+    await session.append(userDraft("later"), { id: "later" });
     expect([tree.size, tree.children("d"), tree.node("later")]).toEqual([5, [], undefined]);
   });
 
@@ -157,11 +153,11 @@ describe("the tree of a session", () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const writer = await createSession(path);
     const reader = await openSession(path, { access: "read" });
-    const first = await writer.append(say("1"));
+    const first = await writer.append(userDraft("1"));
     await reader.refresh();
     expect(reader.leaf).toBe(first.id);
     await reader.moveTo(null);
-    const second = await writer.append(say("2"));
+    const second = await writer.append(userDraft("2"));
     await reader.refresh();
     expect(reader.leaf).toBeNull();
     await reader.follow();

@@ -12,21 +12,17 @@ import {
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import type { EntryDraft, Session } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
+import { nodePorts, userDraft } from "@branchlog/core/testing";
 import { descriptorPoolOf } from "../../../packages/core/src/store/descriptor-pool.ts";
-import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-const say = (content: string): EntryDraft => ({
-  type: "message",
-  message: { role: "user", content, timestamp: 1 },
-});
 const nothing = { isRestored: false, appendedAgain: [] };
 
 async function newSession(): Promise<Session> {
   const session = await createSession(join(temporaryDirectory(), "dir", "s.jsonl"), { cwd: "/w" });
-  await session.append(say("1"));
+  await session.append(userDraft("1"));
   return session;
 }
 
@@ -34,19 +30,19 @@ describe("a log that was deleted", () => {
   it("is written back whole, also what others appended, and goes on", async () => {
     const session = await newSession();
     const other = await openSession(session.path);
-    const { id: foreign } = await other.append(say("of another"));
+    const { id: foreign } = await other.append(userDraft("of another"));
     appendFileSync(session.path, '{"torn');
     const before = readFileSync(session.path);
     const { leaf } = session;
     unlinkSync(session.path);
-    const late = session.append(say("2"));
+    const late = session.append(userDraft("2"));
     await expect(late).rejects.toMatchObject({ code: "ERR_LOG_GONE", landed: [] });
     expect(existsSync(session.path)).toBe(false);
 
     expect(await session.recover()).toEqual({ isRestored: true, appendedAgain: [] });
     expect(readFileSync(session.path)).toEqual(before);
     expect(statSync(session.path).mode & 0o777).toBe(0o600);
-    const second = await session.append(say("2"));
+    const second = await session.append(userDraft("2"));
     expect(second.parentId).toBe(leaf);
     expect((await session.entry(foreign))?.id).toBe(foreign);
     expect(session.diagnostics.filter(({ kind }) => kind === "lost-entries")).toEqual([]);
@@ -57,7 +53,7 @@ describe("a log that was deleted", () => {
     const session = await newSession();
     rmSync(dirname(session.path), { recursive: true });
     expect(await session.recover()).toMatchObject({ isRestored: true });
-    await session.append(say("2"));
+    await session.append(userDraft("2"));
     expect((await openSession(session.path)).revision).toBe(2);
   });
 
@@ -66,7 +62,7 @@ describe("a log that was deleted", () => {
     const other = await openSession(session.path);
     unlinkSync(session.path);
     expect(await session.recover()).toMatchObject({ isRestored: true });
-    await session.append(say("2"));
+    await session.append(userDraft("2"));
     expect(await other.recover()).toEqual(nothing);
     expect(other.revision).toBe(2);
   });
@@ -74,7 +70,7 @@ describe("a log that was deleted", () => {
   it("is given up, and told so, if it is not open here any more", async () => {
     const session = await newSession();
     unlinkSync(session.path);
-    descriptorPoolOf(nodeFileSystem).closePath(session.path);
+    descriptorPoolOf(nodePorts.fs).closePath(session.path);
     await expect(session.recover()).rejects.toMatchObject({ code: "ERR_LOG_GONE" });
     expect(existsSync(session.path)).toBe(false);
   });
@@ -95,12 +91,12 @@ describe("a log that was deleted", () => {
   async function restoredAfter(act: (path: string, bytes: Buffer) => void): Promise<Session> {
     const path = join(temporaryDirectory(), "s.jsonl");
     let bytes: Buffer | undefined;
-    const fs = observedFileSystem(nodeFileSystem, (call, effect) => {
+    const fs = observedFileSystem(nodePorts.fs, (call, effect) => {
       if (call.name === "linkSync" && bytes !== undefined) act(path, bytes);
       return effect();
     });
     const session = await createSession(path, { cwd: "/w", ports: { fs } });
-    await session.append(say("1"));
+    await session.append(userDraft("1"));
     bytes = readFileSync(path);
     unlinkSync(path);
     return session;
@@ -110,7 +106,7 @@ describe("a log that was deleted", () => {
     const session = await restoredAfter((path, bytes) => writeFileSync(path, bytes));
     expect(await session.recover()).toEqual(nothing);
     expect(session.revision).toBe(1);
-    const { id } = await session.append(say("2"));
+    const { id } = await session.append(userDraft("2"));
     expect((await openSession(session.path)).leaf).toBe(id);
   });
 

@@ -3,18 +3,13 @@ import { closeSync, ftruncateSync, openSync, renameSync, writeFileSync, writeSyn
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import type { EntryDraft, Ports, Session, SessionEntry } from "@branchlog/core";
-import { nodePorts } from "@branchlog/core/testing";
+import type { Ports, Session, SessionEntry } from "@branchlog/core";
+import { nodePorts, userDraft } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
 const header = (version: number, cwd = "/w"): string =>
   `${JSON.stringify({ type: "session", version, id: "s", timestamp: stamp, cwd })}\n`;
-
-const say = (content: string): EntryDraft => ({
-  type: "message",
-  message: { role: "user", content, timestamp: 1 },
-});
 
 /** Entries of 1 kB in a chain, so that reading them takes many reads. */
 function chain(length: number, word: string): string[] {
@@ -53,7 +48,7 @@ describe("reading a log that changes under the reader", () => {
       return `${JSON.stringify(rest)}\n`;
     });
     const session = await openSession(logOf(header(1) + lines.join("")));
-    const entries = await readWith(session, () => session.append(say("new")));
+    const entries = await readWith(session, () => session.append(userDraft("new")));
     expect(entries).toHaveLength(300);
     expect(session.diagnostics).toEqual([]);
   });
@@ -124,7 +119,7 @@ describe("questions that are under way while the log goes on", () => {
   it("count what was appended before they were asked", async () => {
     const session = await openSession(logOf(header(3) + chain(200, "old").join("")));
     const early = session.summary;
-    await session.append(say("new"));
+    await session.append(userDraft("new"));
     expect((await session.summary).messageCount).toBe(201);
     expect((await early).messageCount).toBeLessThanOrEqual(201);
   });
@@ -166,7 +161,9 @@ describe("a log that cannot be read", () => {
     await expect(openSession(path, { ports: { fs } })).rejects.toMatchObject(unreadable);
     writeFileSync(path, chain(4, "old").slice(3).join(""), { flag: "a" });
     await expect(session.refresh()).rejects.toMatchObject(unreadable);
-    await expect(session.append(say("5"))).rejects.toMatchObject({ code: "ERR_APPEND_FAILED" });
+    await expect(session.append(userDraft("5"))).rejects.toMatchObject({
+      code: "ERR_APPEND_FAILED",
+    });
     isBroken = false;
     await session.refresh();
     expect(await session.branch()).toHaveLength(4);

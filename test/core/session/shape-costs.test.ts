@@ -8,12 +8,12 @@ import { describe, expect, it } from "vitest";
 import { decodeCounter, readCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
+import { nodePorts } from "@branchlog/core/testing";
 import {
   type GeneratorOptions,
   writeSessionFile,
 } from "../../../packages/bench/src/generator/index.ts";
 import { countNodes } from "../../../packages/bench/src/node-count.ts";
-import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -25,7 +25,7 @@ const shapes: readonly (readonly [string, GeneratorOptions])[] = [
 ];
 
 let calls = 0;
-const fs = observedFileSystem(nodeFileSystem, (_call, effect) => {
+const fs = observedFileSystem(nodePorts.fs, (_call, effect) => {
   calls += 1;
   return effect();
 });

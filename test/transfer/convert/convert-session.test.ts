@@ -8,7 +8,7 @@ import { forkSession, openSession } from "@branchlog/core";
 import type { ConversionTarget } from "@branchlog/core";
 import { convertSession } from "@branchlog/transfer";
 import type { ConversionResult } from "@branchlog/transfer";
-import { encodeTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
+import { encodeTitleSlot } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { arbitraryTree } from "../../core/projections/arbitrary-tree.ts";
 import { stored, user } from "../../core/projections/sample-entries.ts";

@@ -8,7 +8,7 @@ import { openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { convertSession, exportLinear } from "@branchlog/transfer";
 import type { LinearReport } from "@branchlog/transfer";
-import { encodeTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
+import { encodeTitleSlot } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fileOf, header, recordsIn, textLines } from "../../core/copies/session-files.ts";
 import { stored, user } from "../../core/projections/sample-entries.ts";

@@ -23,6 +23,8 @@ export { MemoryLock } from "../store/memory-lock.ts";
 export { MemoryHints } from "../store/memory-hints.ts";
 export { ManualClock } from "../store/manual-clock.ts";
 export { createSeededIds } from "../store/seeded-ids.ts";
+export { encodeTitleSlot } from "../dialects/title-slot.ts";
+export { managersWith } from "../adapters/pi/session-manager.ts";
 export {
   assistantEntry,
   assistantMessage,

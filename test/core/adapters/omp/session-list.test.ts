@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { findMostRecentSession } from "@branchlog/core/omp";
-import { encodeTitleSlot } from "../../../../packages/core/src/dialects/title-slot.ts";
+import { encodeTitleSlot } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { header, startTime, user, writeLines } from "../../catalog/session-lines.ts";
 
