@@ -53,7 +53,7 @@ describe("repair without --apply", () => {
   it("ends with 1 if there is damage that it does not repair, and says what would", async () => {
     const { code, out } = await branchlog(["repair", fixture("pi-duplicate-ids.jsonl")]);
     expect(code).toBe(1);
-    expect(out).toMatch(/not mended:\n {2}\d repeated ids?: /);
+    expect(out).toMatch(/not repaired:\n {2}\d repeated ids?: /);
     const orphan = fileOf(`${header}${entry("b", "gone")}`);
     expect((await branchlog(["repair", orphan])).out).toContain("--bridge connects them");
     const bridged = await branchlog(["repair", orphan, "--bridge"]);
@@ -194,7 +194,7 @@ describe("a session without a readable header", () => {
   it("can be repaired, as opening it says", async () => {
     const file = fileOf(`{broken\n${entry("a", null)}`);
     const { err } = await branchlog(["info", file]);
-    expect(err).toContain(`branchlog repair ${file} shows what can be mended.`);
+    expect(err).toContain(`branchlog repair ${file} shows what can be repaired.`);
     expect((await branchlog(["repair", file, "--apply"])).code).toBe(0);
     expect((await branchlog(["info", file])).code).toBe(0);
   });

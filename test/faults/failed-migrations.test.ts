@@ -115,7 +115,7 @@ describe.each(["pi-v1", "pi-v2"])("a migration of %s where no file can be made",
       await migrateSession(path, { ports }).catch((thrown: unknown) => thrown),
     );
     expect(error).toMatchObject({ code: "ERR_MIGRATION", path, cause: { code: "EACCES" } });
-    expect(error.message).toContain("Mend the cause");
+    expect(error.message).toContain("Fix the cause");
     expect(memory.readFileSync(path).equals(fixture(name))).toBe(true);
   });
 

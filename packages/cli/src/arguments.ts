@@ -169,7 +169,7 @@ function addWriters(parser: Argv, choose: Choose): void {
   parser
     .command(
       "repair <file>",
-      "Show how a session can be mended, or do it",
+      "Show how a session can be repaired, or do it",
       repairOptions,
       (args) => {
         const { apply, cwd } = args;
@@ -209,12 +209,12 @@ function repairOptions(
     .option("apply", {
       type: "boolean",
       default: false,
-      describe: "Mend the session; the original stays as FILE.before-repair",
+      describe: "Repair the session; the original stays as FILE.before-repair",
     })
     .option("output", {
       type: "string",
       requiresArg: true,
-      describe: "Write the mended session there, and leave FILE alone",
+      describe: "Write the repaired session there, and leave FILE alone",
     })
     .option("bridge", {
       type: "boolean",

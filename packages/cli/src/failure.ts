@@ -51,7 +51,7 @@ export function failureHint({ code, path }: Failure): string | undefined {
   if (path === undefined) return undefined;
   if (code === "ERR_ENTRY_NOT_FOUND") return `branchlog entries ${quoted(path)} lists the ids.`;
   if (code !== "ERR_HEADER_DAMAGED") return undefined;
-  return `branchlog repair ${quoted(path)} shows what can be mended.`;
+  return `branchlog repair ${quoted(path)} shows what can be repaired.`;
 }
 
 function codeOf(error: unknown): string {

@@ -8,7 +8,9 @@ export type { Argv } from "yargs";
 export function emptyParser(version: string): Argv {
   return yargs([])
     .scriptName("branchlog")
-    .usage("branchlog <command> FILE\n\nLooks into sessions of coding agents, mends them, appends.")
+    .usage(
+      "branchlog <command> FILE\n\nLooks into sessions of coding agents, repairs them, appends.",
+    )
     .epilogue(
       "Exit codes: 0 fine; 1 the session has damage, or the command failed; 2 wrong usage.\n" +
         "Colours: NO_COLOR, FORCE_COLOR. Stack traces of failures: BRANCHLOG_DEBUG=1.",

@@ -1,4 +1,4 @@
-/** Finds what is odd about a ConnectOnion document. Pure; nothing is mended. */
+/** Finds what is odd about a ConnectOnion document. Pure; nothing is repaired. */
 import type { ConnectonionDocument, DocumentDiagnostic } from "./document-types.ts";
 import { localTimeMs } from "./local-time.ts";
 import { keyText } from "./yaml-nodes.ts";

@@ -285,7 +285,7 @@ function unreadable(path: string, cause: unknown): BranchlogError {
 
 function notWritten(path: string, cause: unknown): BranchlogError {
   const message =
-    `Nothing was appended to ${path} (${reasonOf(cause)}); it is what it was. Mend the cause, ` +
+    `Nothing was appended to ${path} (${reasonOf(cause)}); it is what it was. Fix the cause, ` +
     "then append again.";
   return new BranchlogError("ERR_APPEND_FAILED", message, { path, cause });
 }

@@ -1,6 +1,6 @@
 /**
- * `branchlog repair`: shows how a damaged session can be mended, and does so only if it is told to.
- * The plan is printed before anything is written.
+ * `branchlog repair`: shows how a damaged session can be repaired, and does so only if it is told
+ * to. The plan is printed before anything is written.
  */
 import { resolve } from "node:path";
 import { applyRepair, isSound, planRepair } from "@branchlog/maintenance";
@@ -16,9 +16,9 @@ export interface RepairOptions {
   /** A path, or the name or id of a session. */
   readonly file: string;
   readonly json: boolean;
-  /** Mends the session in its place. */
+  /** Repairs the session in its place. */
   readonly apply: boolean;
-  /** Writes the mended session there instead. */
+  /** Writes the repaired session there instead. */
   readonly output: string | undefined;
   /** Connects entries by the order of the file where nothing else says what is above them. */
   readonly bridge: boolean;

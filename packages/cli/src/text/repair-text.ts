@@ -1,4 +1,4 @@
-/** How a session can be mended, and what mending it came to, as people read it. Pure. */
+/** What is wrong with a session, and what its repair did, as people read it. Pure. */
 import { isSound } from "@branchlog/maintenance";
 import type {
   HeaderStep,
@@ -117,7 +117,7 @@ function remainingText(remaining: RemainingDamage, bridge: boolean, style: Style
     orphanCount === 0 ? "" : hint,
     leftText(cycleCount, "cycle of parents", "cycles of parents", remaining.cycles),
   ];
-  return `${style.warning("not mended:")}\n${parts.join("")}`;
+  return `${style.warning("not repaired:")}\n${parts.join("")}`;
 }
 
 function leftText(count: number, one: string, many: string, ids: readonly string[]): string {

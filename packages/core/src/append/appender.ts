@@ -32,7 +32,7 @@ import type { AppendTarget, PlannedCall } from "./plan.ts";
 import { bytesOf } from "./request.ts";
 import type { AppendCall, AppendRequest, RequestedLog } from "./request.ts";
 
-/** What a group came to, for a driver that waits. */
+/** The outcome of a group, for a driver that waits. */
 export interface QueuedGroup {
   /** In the order of the calls. They hold as far as the system is concerned. */
   readonly outcomes: readonly AppendOutcome[];
@@ -40,7 +40,7 @@ export interface QueuedGroup {
   readonly durable: Promise<void> | undefined;
 }
 
-/** What a group came to, as far as the system is concerned. */
+/** The outcome of a group, as far as the operating system is concerned. */
 interface AppendedGroup {
   /** In the order of the calls. */
   readonly outcomes: readonly AppendOutcome[];
@@ -196,7 +196,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   /**
    * Appends what waits in a queue as one write; see `#appendCalls`. Syncing is under way when the
    * steps end, and the lock is free meanwhile. Else the lock may be retained: the driver of the
-   * steps releases it before the event loop goes on.
+   * steps releases it before the event loop continues.
    */
   *appendQueued(take: () => readonly AppendCall[]): Steps<QueuedGroup> {
     const { outcomes, ids, hasWritten } = yield* this.#appendCalls(take, "caller");
@@ -254,7 +254,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return { outcomes, ids, hasWritten };
   }
 
-  /** What blocking until the bytes are durable came to; undefined: they are. */
+  /** Blocks until the bytes are durable; the cause if that fails. */
   #syncFailure({ ids, hasWritten }: AppendedGroup): { cause: unknown } | undefined {
     try {
       this.durability.wroteSync(ids, hasWritten);

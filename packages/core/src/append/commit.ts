@@ -4,7 +4,7 @@
  * lock or a lock that was taken over while its holder stalled would cost acknowledged entries. It
  * contains no wait, and nothing whose cost depends on the length of the log.
  *
- * What a write came to, by what is found after it; every line that is found whole counts, whatever
+ * The result of a write, by what is found after it; every line that is found whole counts, whatever
  * the system said:
  *
  * | the write       | looks as planned | looks otherwise           | cannot be read |
@@ -35,7 +35,7 @@ export interface CommitLock {
 /** Anything that says what to write. */
 export interface LinePlan {
   readonly lines: readonly PlannedLine[];
-  /** The write begins with a newline, whatever stands before it. */
+  /** The write begins with a newline, whatever precedes it. */
   readonly needsSeparator: boolean;
 }
 
@@ -124,7 +124,9 @@ export interface PlannedLine {
   readonly line: Buffer;
 }
 
-/** Why lines are missing: the system refused, others tore them, or nobody can tell. */
+/**
+ * Why lines are missing: the system refused, other writers tore them, or it cannot be determined.
+ */
 export interface AppendFailure {
   readonly kind: "refused" | "torn" | "unreadable";
   readonly cause: unknown;
@@ -134,7 +136,7 @@ export interface AppendFailure {
 export interface AppendVerification {
   /** Ids of lines that are not known to be in the log. */
   readonly missing: ReadonlySet<string>;
-  /** Ids of lines that stand elsewhere than planned, because others wrote at the same time. */
+  /** Ids of lines at other offsets than planned, because of concurrent writers. */
   readonly displaced: ReadonlySet<string>;
   /** Whether nothing came between the plan and the log. */
   readonly isAsPlanned: boolean;
@@ -187,7 +189,7 @@ type Write =
 
 const otherwise: Write = { kind: "otherwise", error: undefined };
 
-/** One write, and one look at the file. If it is as planned, the log has taken the lines in. */
+/** One write, and one `stat` of the file. If it is as planned, the log has indexed the lines. */
 function* writeAndLook(
   log: CommitLog,
   missing: readonly PlannedLine[],
@@ -213,7 +215,7 @@ function* writeAndLook(
   return takeIn(log, bytes, stat);
 }
 
-/** What cannot be taken in from memory is read like the bytes of others. */
+/** What cannot be indexed from memory is read like the bytes of other writers. */
 function takeIn(log: CommitLog, bytes: Buffer, stat: FileStat): Write {
   try {
     log.adopt(bytes, stat);

@@ -1,7 +1,7 @@
 /**
- * The leaf of one open session: where it stands in the tree and continues from. A *following* leaf
- * is the tail of the log; a *pinned* one stays until its session appends or moves. It is a cursor,
- * not a projection: two sessions of one log have two leaves.
+ * The leaf of one open session: its position in the tree, from which it continues. A *following*
+ * leaf is the tail of the log; a *pinned* one stays until its session appends or moves. It is a
+ * cursor, not a projection: two sessions of one log have two leaves.
  */
 
 /** See the file comment. */
@@ -29,22 +29,22 @@ export class LeafCursor {
 
   /** Tells the cursor what the tail is now; a pinned leaf stays. */
   sawTail(tailId: string | null): void {
-    if (this.#following) this.#stand(tailId);
+    if (this.#following) this.#setId(tailId);
   }
 
   /** Pins the leaf to an entry, or before all of them. */
   pin(id: string | null): void {
     this.#following = false;
-    this.#stand(id);
+    this.#setId(id);
   }
 
   /** Makes the leaf the tail, now and from here on. */
   follow(tailId: string | null): void {
     this.#following = true;
-    this.#stand(tailId);
+    this.#setId(tailId);
   }
 
-  #stand(id: string | null): void {
+  #setId(id: string | null): void {
     const isElsewhere = id !== this.#id;
     this.#id = id;
     if (isElsewhere) this.#onMove();

@@ -1,5 +1,5 @@
 /**
- * What one append came to, told from its plan and from where the lines landed: its results, or an
+ * The outcome of one append, from its plan and the verification of its lines: its results, or an
  * error that names what is in the log all the same. Here leaves move, to what landed.
  */
 import { BranchlogError } from "../errors.ts";
@@ -33,13 +33,13 @@ export interface AppendResult {
   /** 1-based ordinal of the entry in its generation. */
   readonly revision: number;
   readonly position: Position;
-  /** Others wrote at the same moment, so the entry stands elsewhere than planned. */
+  /** The entry is at another offset than planned, because of a concurrent writer. */
   readonly displaced: boolean;
   /** What the parent is: this session's leaf, the log's tail, or an entry that was named. */
   readonly attachedTo: PlannedEntry["attachedTo"];
 }
 
-/** What a call came to: results in the order of its items, or an error. */
+/** The outcome of a call: results in the order of its items, or an error. */
 export type AppendOutcome =
   | { readonly results: readonly AppendResult[] }
   | { readonly results: undefined; readonly error: unknown };
@@ -50,8 +50,8 @@ export function failedCall(error: unknown): AppendOutcome {
 }
 
 /**
- * The ids that are missing, and those that hang from them: in the log or not, nobody could follow
- * them to a root.
+ * The ids that are missing, and those that hang from them: in the log or not, no
+ * path leads from them to a root.
  */
 export function looseIds(
   plans: readonly (AppendPlan | undefined)[],
@@ -65,7 +65,7 @@ export function looseIds(
   return loose;
 }
 
-/** What a call came to whose lines were written; moves its leaf. */
+/** The outcome of a call whose lines were written; moves its leaf. */
 export function landedCall(
   target: WrittenLog,
   { request, leaf }: AppendCall,
@@ -112,7 +112,7 @@ function resultOf(target: WrittenLog, entry: PlannedEntry, displaced: boolean): 
   };
 }
 
-/** Whether something else than the expected tail stands before what was written. */
+/** Whether something else than the expected tail precedes what was written. */
 function wasOvertaken(
   { index }: WrittenLog,
   entries: readonly PlannedEntry[],
@@ -149,14 +149,14 @@ function appendError(
       return new BranchlogError(
         "ERR_APPEND_FAILED",
         `Appending to ${path} failed (${reason}); ${found}. Append the others again once the ` +
-          "cause is mended.",
+          "cause is fixed.",
         { path, landed, cause },
       );
     case "unreadable":
       return new BranchlogError(
         "ERR_APPEND_UNCERTAIN",
         `${path} could not be read after writing to it (${reason}), so it is not known what ` +
-          "landed. Mend the cause, look at the log, and append again what is missing.",
+          "landed. Fix the cause, look at the log, and append again what is missing.",
         { path, landed, cause },
       );
     case "torn":

@@ -21,9 +21,9 @@ export interface AppendTarget {
   readonly index: IndexTable;
   /** The id of the last readable entry, or null. */
   readonly tailId: string | null;
-  /** Whether entries of others stand after the owner's last append or its opening. */
+  /** Whether other writers appended after the owner's last append or its opening. */
   readonly othersAppended: boolean;
-  /** Whether entries of others stand after what the owner last saw. */
+  /** Whether other writers appended after what the owner last read. */
   readonly hasDiverged: boolean;
   /** A new id; it may be taken. */
   mintEntryId(): string;
@@ -66,7 +66,7 @@ function preconditionsOf(
   leaves: ReadonlyMap<LeafCursor, string | null>,
 ): AppendPreconditions {
   const moved = leaves.get(leaf);
-  // Once an own append is in the log, nothing of others stands behind it.
+  // Once an own append is in the log, no other writer's entry follows it.
   const isFirst = leaves.size === 0;
   return {
     leafId: moved === undefined ? startingLeafId(target, leaf) : moved,
@@ -94,13 +94,13 @@ function isSame(target: AppendTarget, log: PlannedLog, id: string, encoded: Enco
   return entry !== undefined && sameContent(entry, encoded);
 }
 
-/** What an append looks at besides the log. */
+/** What an append depends on besides the log. */
 export interface AppendPreconditions {
   /**
    * The leaf when the append's turn came, before catching up. The log may not hold it any more.
    */
   readonly leafId: string | null;
-  /** Whether entries of others stand after this session's last own append, or its opening. */
+  /** Whether other writers appended after this session's last own append, or its opening. */
   readonly othersAppended: boolean;
   /** Whether there are such entries that this session has not looked at yet. */
   readonly hasDiverged: boolean;
@@ -199,7 +199,7 @@ function planEntry(
   const id = item.id ?? mintUnused(log, preconditions);
   const line = spliceDraft(encoded, id, parentId);
   log.add({ id, parentId, encoded });
-  // A metadata entry on a foreign tail leaves the leaf where the user stands.
+  // A metadata entry on a foreign tail does not move the leaf.
   if (!toTail) leaf.id = id;
   const attachedTo = toTail ? "tail" : attachment(item.parent);
   return { id, parentId, line, attachedTo, leafId: leaf.id };
@@ -245,7 +245,7 @@ function parentOf(log: PlannedLog, parent: ParentChoice, leaf: PlannedLeaf): str
   }
 }
 
-/** A leaf that is gone from a log is no parent: whoever reads it would find nothing above. */
+/** A leaf that is gone from a log is no parent: its path would end there. */
 function requireLeaf(log: PlannedLog, { id }: PlannedLeaf): string | null {
   if (id === null || log.has(id)) return id;
   const { path, tailId } = log;

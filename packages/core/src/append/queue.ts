@@ -1,8 +1,8 @@
 /**
  * The appends of one asynchronous session, in the order of their calls. Those that wait together
- * are written together: one lock, one look at what others wrote, one write. Sessions of one process
- * that share a log take turns, each with all it has waiting, up to `batchBytesMax`. A failed append
- * is its caller's business only; the next goes on.
+ * are written together: one lock, one read of what other writers appended, one write. Sessions of
+ * one process that share a log take turns, each with all it has waiting, up to `batchBytesMax`. A
+ * failed append is reported to its caller only; the next proceeds.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
@@ -46,7 +46,7 @@ export class AppendQueue {
   #waitingAppends = 0;
   #drained: Promise<void> | undefined;
   readonly #syncing = new Set<Promise<void>>();
-  /** Ends the wait for the lock, once nobody waits for it any more. */
+  /** Ends the wait for the lock, once no caller waits any more. */
   #wait = new AbortController();
 
   constructor(appender: Appender, leaf: LeafCursor) {
@@ -151,8 +151,8 @@ export class AppendQueue {
   }
 
   /**
-   * Whoever was answered gets the time to ask for more. If the lock was kept and there is more, it
-   * goes on at once; else the event loop gets a turn, without the lock.
+   * Callers whose append resolved get the time to append again. If the lock was retained and they
+   * do, the queue continues at once; else the event loop gets a turn, without the lock.
    */
   async #pause(): Promise<void> {
     const { log, settings } = this.#appender;
@@ -170,7 +170,7 @@ export class AppendQueue {
     const { settings } = this.#appender;
     const waiting = this.#appendsInFront(Number.POSITIVE_INFINITY);
     let group: readonly QueuedAppend[] | undefined;
-    // Chosen under the lock: who came while it was waited for is served as well.
+    // Chosen under the lock: appends queued during the wait for it are part of the group.
     const take = (): readonly QueuedAppend[] =>
       (group = this.#take(this.#appendsInFront(settings.batchBytesMax)));
     if (this.#wait.signal.aborted) this.#wait = new AbortController();
@@ -179,7 +179,7 @@ export class AppendQueue {
       const appended = await runAsync(steps, settings.ports.clock, this.#wait.signal);
       this.#settle(group ?? [], appended);
     } catch (error) {
-      // Who came later goes on waiting, for as long as he would have had to anyway.
+      // Appends queued later keep waiting, with a full wait of their own.
       for (const job of group ?? this.#take(waiting)) this.#answer(job, failedCall(error));
     }
   }
@@ -216,7 +216,7 @@ export class AppendQueue {
     else answer.resolve(outcome.results);
   }
 
-  /** How many appends stand at the front of the queue, with so many bytes at most, but for one. */
+  /** How many appends are at the front of the queue, with so many bytes at most, but for one. */
   #appendsInFront(bytesMax: number): number {
     let bytes = 0;
     let count = 0;

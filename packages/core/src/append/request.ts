@@ -43,7 +43,7 @@ export interface AppendRequest {
   readonly expectedTail: string | null | undefined;
 }
 
-/** One append of a group: what is asked, and who asks. */
+/** One append of a group: the request, and the leaf of its caller. */
 export interface AppendCall {
   readonly request: AppendRequest;
   readonly leaf: LeafCursor;
@@ -131,7 +131,7 @@ function parentChoice(parent: NonNullable<AppendOptions["parent"]>): ParentChoic
   );
 }
 
-/** Types whose entries describe the session and are attached so that they move nobody's leaf. */
+/** Types whose entries describe the session and are attached so that they move no leaf. */
 const metadataTypes: ReadonlySet<string> = new Set(["label", "session_info", "title_change"]);
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Tells that what a session shows may be something else now: its log has grown, was replaced, or
  * turned out damaged; its leaf has moved. It says that, not what, and it says it in the midst of
- * the change: whoever listens looks later.
+ * the change: listeners read later.
  */
 
 /** See the file comment. */

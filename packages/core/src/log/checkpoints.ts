@@ -75,7 +75,7 @@ export class Checkpoints {
     this.#sums = new LogSums(settings);
   }
 
-  /** A state that goes on from the checkpoint of its log, if there is one. */
+  /** A state that continues from the checkpoint of its log, if there is one. */
   restoreSync(makeState: () => LogState, stat: FileStat): LogState {
     const { checkpoint, ports } = this.#settings;
     const state = makeState();
@@ -125,7 +125,7 @@ export class Checkpoints {
     this.#leaveExit();
   }
 
-  /** Whoever is busy is left alone: the close, or the exit, will do. */
+  /** A busy process is not interrupted: the close, or the exit, saves. */
   async #saveIfIdle(version: number): Promise<void> {
     this.#isScheduled = false;
     // The close saves it, and no attempt is to end that one.
@@ -233,11 +233,11 @@ export class Checkpoints {
 
   /**
    * With each checkpoint that was saved: a log of 8 MiB more has paid for one or two listings, and
-   * whoever only appends, reads or opens pays nothing.
+   * appending, reading and opening pay nothing.
    */
   #removeOrphans(): void {
     const { ports, checkpointDir } = this.#settings;
-    // Beside their logs, they are removed by whoever lists the directory.
+    // Beside their logs, they are removed when the directory is listed.
     if (checkpointDir === undefined) return;
     removeOrphanCheckpoints(ports, this.#log.path, checkpointDir);
   }

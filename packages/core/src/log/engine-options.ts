@@ -62,7 +62,7 @@ export interface EngineOptions {
   readonly checkpointDir?: string | undefined;
   /** How far a log goes past its checkpoint before another is saved, in bytes. Default 8 MiB. */
   readonly checkpointEveryBytes?: number;
-  /** How often a log is looked at that somebody watches, if no hint comes, in ms. Default 1000. */
+  /** How often a log with subscribers is polled if no hint comes, in ms. Default 1000. */
   readonly pollMs?: number;
   /** Hands out immutable bodies, to find callers that mutate them. Default false. */
   readonly freezeBodies?: boolean;

@@ -84,7 +84,7 @@ export class FingerprintingReader implements ByteSource {
   readonly #source: ByteSource;
   #bytes: LogFingerprint;
 
-  /** @param bytes The fingerprint up to the cursor at which reading goes on. */
+  /** @param bytes The fingerprint up to the cursor from which reading continues. */
   constructor(source: ByteSource, bytes: LogFingerprint = nothingRead) {
     this.#source = source;
     this.#bytes = bytes;

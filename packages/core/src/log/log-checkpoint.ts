@@ -25,7 +25,7 @@ import type { LogState } from "./log-state.ts";
 import type { SavedState } from "./saved-state.ts";
 
 const newline = 10;
-/** Longer headers are read with their logs: where one stands, only a checkpoint says. */
+/** Longer headers are read with their logs: only a checkpoint says where one is. */
 const headerBytesMax = 1024 * 1024;
 
 /** By which bytes its log is known, and what is known of it. */

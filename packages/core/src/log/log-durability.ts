@@ -1,6 +1,6 @@
 /**
  * Keeps the promise of one session about what its acknowledgements mean: nothing more to do (`os`),
- * a sync before each (`disk`), or one within some time. After a failed sync nobody knows what the
+ * a sync before each (`disk`), or one within some time. After a failed sync it is unknown what the
  * device has: no session of this process that promises more than `os` writes to the log until what
  * is in doubt was written again.
  */
@@ -66,15 +66,16 @@ export class LogDurability {
     return new BranchlogError(
       "ERR_DURABILITY_UNKNOWN",
       `What was appended to ${path} is in the log, but could not be brought onto the disk ` +
-        `(${reason}): a loss of power may lose it. Mend the cause and call recover().`,
+        `(${reason}): a loss of power may lose it. Fix the cause and call recover().`,
       { path, landed: [...landed], cause },
     );
   }
 
   /**
    * Takes note of entries that are in the log: written just now, found there by a retry, or perhaps
-   * there, as nobody could look. The promise tells when they are as durable as was promised;
-   * undefined: they are. Must be called before anybody else can use the file's descriptor.
+   * there, as the log could not be read. The promise tells when they are as durable as was
+   * promised; undefined: they are. Must be called before anybody else can use the file's
+   * descriptor.
    * @param hasWritten The loose end of a failed sync, if there was one, is behind a newline now.
    */
   wrote(ids: readonly string[], hasWritten: boolean): Promise<void> | undefined {
@@ -123,7 +124,7 @@ export class LogDurability {
     return sync;
   }
 
-  /** A timer cannot help a caller who blocks. */
+  /** A timer does not run while a caller blocks. */
   #isOverdue({ sinceMs, unsyncedIds }: DiskSync, intervalMs: number): boolean {
     return this.#nowMs() - sinceMs >= intervalMs || unsyncedIds.length >= unsyncedEntriesMax;
   }

@@ -2,7 +2,7 @@
  * What is known of one generation of a log: index, header, folded projections, cursor, bodies. It
  * grows by reading on from its cursor, or by being told what was just appended; it never writes.
  * An unterminated last record that parses is indexed at once, but stays *pending*: if its line
- * turns out to go on, this state is wrong and says so, and its owner starts a new one.
+ * turns out to continue, this state is wrong and says so, and its owner starts a new one.
  */
 import {
   decodeLine,
@@ -100,7 +100,7 @@ export class LogState {
     return this.indexer.index;
   }
 
-  /** Position after the last byte read: where the next read goes on. */
+  /** Position after the last byte read: where the next read starts. */
   get end(): number {
     return this.#framer.offset;
   }
@@ -201,7 +201,7 @@ export class LogState {
 
   /**
    * Takes in bytes that were just written at the end of the log, without reading them back. A
-   * newline at their start may have ended a line of somebody else.
+   * newline at their start may have ended another writer's line.
    * @returns The first row that is made of these bytes alone.
    */
   adopt(bytes: Buffer): number {
@@ -237,7 +237,7 @@ export class LogState {
     return this.#trail.bytes.cursor === this.end;
   }
 
-  /** Makes room for the rows that the log will have if it goes on as it has begun. */
+  /** Makes room for the rows that the log will have if it continues as it has begun. */
   *#reserve(to: number): Generator<void, void, undefined> {
     const left = to - this.end;
     if (left < sampleBytes) return;
@@ -285,7 +285,7 @@ export class LogState {
     this.#pending = { offset, length, row };
   }
 
-  /** Reads some of the rows that nobody may stand on before. Returns whether none is left. */
+  /** Reads some rows that must be verified before a leaf is set to them; true once none is left. */
   #settleSome(): boolean {
     const { rows, settledRows } = nextUnsettled(this.index, this.#settledRows);
     this.bodies.confirmAllSync(rows);

@@ -2,7 +2,7 @@
  * The checksums that go into the checkpoints of one log: those of an earlier checkpoint, and those
  * of what came after it, for which the log is read once more. Of what an earlier one has seen,
  * nothing is forgotten, also when its index was of no use: a log that differs from its checksums in
- * a few places keeps them, so that `verify` goes on finding these.
+ * a few places keeps them, so that `verify` keeps finding these.
  */
 import { checkpointPath, loadSumsSync } from "../checkpoint/checkpoint-file.ts";
 import { compareSums } from "../checkpoint/record-sums.ts";
@@ -53,7 +53,7 @@ export class LogSums {
       const earlier = savedSums(this.#settings, state.file.path, stat);
       const isCompared = isKnown && earlier?.isConfirmed === true;
       const verdict = isCompared ? "same" : yield* comparing(state, earlier, isOver);
-      // Nobody has the time now to see whether they are to be kept.
+      // There is no time now to see whether they are to be kept.
       if (earlier !== undefined && verdict === undefined) return unconfirmed(earlier);
       const kept = verdict === "rewritten" ? undefined : earlier;
       const sums = kept === undefined ? noSums(stat, header) : { ...kept, isConfirmed: true };

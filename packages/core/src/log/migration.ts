@@ -156,7 +156,7 @@ function migrationError(path: string, cause: unknown): BranchlogError {
   return new BranchlogError(
     "ERR_MIGRATION",
     `${path} could not be brought into the current version (${reason}); it was left as it is. ` +
-      "Mend the cause and append again; reading needs no migration.",
+      "Fix the cause and append again; reading needs no migration.",
     { path, cause },
   );
 }

@@ -11,7 +11,7 @@ export class TitleSlotReader {
   readonly #headerOffset: () => number;
   #known: TitleSlot | undefined;
 
-  /** @param headerOffset Where the header of the log stands. */
+  /** @param headerOffset Offset of the header of the log. */
   constructor(source: ByteSource, headerOffset: () => number) {
     this.#source = source;
     this.#headerOffset = headerOffset;

@@ -204,7 +204,7 @@ export class TrackedLog {
     );
   }
 
-  /** False also where the slot is another's: the file was replaced after the look at it. */
+  /** False also where the slot is another's: the file was replaced after its `stat`. */
   #hasSameSlot(): boolean {
     try {
       return this.#state.slot.isSame();
@@ -280,7 +280,7 @@ export class TrackedLog {
   }
 }
 
-/** Whether another file took the name between the look at it and the reading of it. */
+/** Whether another file took the name between its `stat` and the read. */
 function isReplaced(error: unknown): boolean {
   return error instanceof BranchlogError && error.code === "ERR_LOG_GONE";
 }

@@ -174,7 +174,7 @@ export class Engine {
     return this.builtContext(id, options).context;
   }
 
-  /** As {@link Engine.context}, for those who go on from there. */
+  /** As {@link Engine.context}, with what continuing from there needs. */
   builtContext(id: string | null, options: PathOptions = {}): BuiltContext {
     const { findings } = this;
     const view = this.pathView(id, options);

@@ -13,11 +13,11 @@ import { notAppended } from "../append/outcome.ts";
 import type { Engine } from "./engine.ts";
 import { runAsync } from "../store/steps.ts";
 
-/** What recovering came to. */
+/** The result of a recovery. */
 export interface Recovery {
   /** The log was gone, and was written back. */
   readonly isRestored: boolean;
-  /** Ids of entries that were appended again: each stands twice in the log now, and means one. */
+  /** Ids of entries that were appended again: each is in the log twice now, and counts once. */
   readonly appendedAgain: readonly string[];
 }
 
@@ -71,7 +71,7 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
   return ids;
 }
 
-/** What nobody finds in the log, though it may have landed, is not there to be written again. */
+/** An entry that is not found in the log, though it may have landed, cannot be written again. */
 function linesInDoubt(engine: Engine): readonly PlannedLine[] {
   const ids = [...new Set(engine.durability.unsyncedIds)];
   const found = ids.filter((id) => engine.index.rowOfId(id) >= 0);

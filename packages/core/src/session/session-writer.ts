@@ -93,7 +93,7 @@ export class SessionWriter extends SessionView {
 
   /**
    * Moves the leaf once the appends asked for before are done, in memory only; `persist` appends a
-   * `custom` entry there, which other programs that open the log will stand on.
+   * `custom` entry there, which becomes the leaf of programs that open the log later.
    * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, also for an entry whose line is damaged;
    * `ERR_INVALID_ARGUMENT`.
    */

@@ -100,7 +100,7 @@ function overwriteSlot({ log, path, settings }: Engine, slot: Buffer): void {
     if (cause instanceof BranchlogError) throw cause;
     const message =
       `The title slot of ${path} could not be written (${String(cause)}); its entries are as ` +
-      "they were. Mend the cause, then name the session again.";
+      "they were. Fix the cause, then name the session again.";
     throw new BranchlogError("ERR_APPEND_FAILED", message, { path, cause });
   }
 }
@@ -130,7 +130,7 @@ function takePeerLock({ fs, clock }: Ports, path: string): (() => void) | null {
   } catch (cause) {
     const message =
       `The lock of omp beside ${path} could not be taken (${String(cause)}); the session was ` +
-      "not renamed. Mend the cause, then name it again.";
+      "not renamed. Fix the cause, then name it again.";
     throw new BranchlogError("ERR_APPEND_FAILED", message, { path, cause });
   }
   if (clock.now() - takenMs(fs, lockPath) > lockStaleMs) removeQuietly(fs, lockPath);

@@ -47,13 +47,14 @@ export function syncName(fs: FileSystem, path: string): void {
   }
 }
 
-/** A name beside the log that nobody else uses, and that no agent lists as a session. */
+/** A name beside the log that no other program uses, and no agent lists as a session. */
 export function temporaryPath(ports: Ports, path: string): string {
   return sidecarPath(path, `.${ports.ids.sessionId()}.tmp`);
 }
 
 /**
- * Writes all bytes, in as many calls as the system takes. Only for files nobody else sees.
+ * Writes all bytes, in as many calls as the system takes. Only for files that no other program
+ * sees.
  * @throws What the file system throws; an error if it takes nothing, which would never end.
  */
 export function writeFully(fs: FileSystem, fd: number, bytes: Buffer): void {
@@ -107,7 +108,7 @@ export function publish(ports: Ports, temporary: string, path: string): void {
 
 /** Without hard links: takes the name with an empty file, which the log replaces in one step. */
 function replaceReserved({ fs, lock }: Ports, temporary: string, path: string): void {
-  // Whoever finds the empty file and wants to write to it needs the lock, and finds it replaced.
+  // A writer that finds the empty file needs the lock first, and then finds the file replaced.
   const held = lock.tryAcquireSync(path);
   if (held === null) throw new Error("another process is about to write to a file of this name");
   try {
@@ -143,7 +144,7 @@ export function closeQuietly(fs: FileSystem, fd: number): void {
   }
 }
 
-/** Removes a name that nobody else knows, if it is there. */
+/** Removes a name that no other program knows, if it is there. */
 export function removeQuietly(fs: FileSystem, path: string): void {
   try {
     fs.unlinkSync(path);

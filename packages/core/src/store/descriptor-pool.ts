@@ -144,7 +144,7 @@ export class DescriptorPool {
       return this.#fs.openSync(path, mode);
     } catch (error) {
       if (!isOutOfDescriptors(error) || this.#descriptors.length === 0) throw error;
-      // Ours are only kept for speed; give them to whoever runs short.
+      // Ours are only kept for speed, and other code has run short.
       this.closeIdle();
       return this.#fs.openSync(path, mode);
     }

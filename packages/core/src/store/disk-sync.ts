@@ -1,9 +1,9 @@
 /**
- * Brings what was appended to one file onto its device. One sync serves everybody who asked before
- * it began; while it runs, writing goes on, and those who ask meanwhile share the next one. The
- * system tells of a failed sync once and forgets what it could not write. So the failure is kept
- * here, with the ids it concerns, for all sessions of this process: until these entries were
- * written again, silence of the system is not taken for yes, by whoever asks.
+ * Brings what was appended to one file onto its device. One sync serves all callers that asked
+ * before it began; while it runs, writing continues, and callers that ask meanwhile share the next
+ * one. The system tells of a failed sync once and forgets what it could not write. So the failure
+ * is kept here, with the ids it concerns, for all sessions of this process: until these entries
+ * were written again, the silence of the system is not taken for success.
  */
 import type { LogFile } from "./log-file.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
@@ -28,7 +28,10 @@ export class DiskSync {
     this.#file = file;
   }
 
-  /** Ids somebody counts on that are not known to be on the device, in the order of their notes. */
+  /**
+   * Ids that callers rely on and that are not known to be on the device, in the order of their
+   * notes.
+   */
   get unsyncedIds(): readonly string[] {
     return this.#unsynced;
   }
@@ -43,7 +46,7 @@ export class DiskSync {
     return this.#isInDoubt;
   }
 
-  /** Whether what stands before the next write may be gone from the disk, its newline included. */
+  /** Whether what precedes the next write may be gone from the disk, its newline included. */
   get tailMayBeTorn(): boolean {
     return this.#tailMayBeTorn;
   }
@@ -65,7 +68,8 @@ export class DiskSync {
 
   /**
    * Resolves once everything that was noted before this call is on the device.
-   * @throws What the file system throws, to everybody who waits by then; or that this is in doubt.
+   * @throws What the file system throws, to all callers that wait by then; or that this is in
+   * doubt.
    */
   async sync(nowMs: () => number): Promise<void> {
     const upTo = this.#notedCount;
@@ -118,7 +122,7 @@ export class DiskSync {
     };
     try {
       await this.#file.keepOpen(async () => {
-        // If that one fails, those who waited for it are told. And one turn for who joins.
+        // If that one fails, its waiters are told. And one pass of the event loop for more callers.
         await before?.catch(() => undefined);
         start();
         await this.#file.sync();
@@ -166,7 +170,7 @@ const registry: Pick<typeof globalThis, "Symbol"> & { [sharedKey]?: Syncs } = gl
 const syncsByFileSystem = new WeakMap<FileSystem, Syncs>();
 const forgotten = new FinalizationRegistry<() => void>((forget) => forget());
 
-/** The one that everybody shares who appends to this file in this process. */
+/** The one that all appenders to this file in this process share. */
 export function diskSyncOf(fs: FileSystem, file: LogFile, { dev, ino }: FileStat): DiskSync {
   const syncs = syncsOf(fs);
   const key = `${dev}:${ino}:${file.path}`;

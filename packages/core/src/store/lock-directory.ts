@@ -1,7 +1,7 @@
 /**
  * One attempt to own a lock directory, and the ownership that follows: the file system that
  * proper-lockfile is given. Removes a directory only if it is the one we made, or is stale still;
- * proper-lockfile alone would remove whatever stands there. Between the last look and the removal
+ * proper-lockfile alone would remove any directory there. Between the last `stat` and the removal
  * a few microseconds remain, so writers must check what they wrote all the same.
  */
 import fs from "node:fs";
@@ -48,7 +48,7 @@ export class LockDirectory {
     rmdirSync: () => (this.#made ? this.removeIfOurs() : this.#removeIfSeen()),
   };
 
-  /** @param staleMs Age at which a directory of somebody else may be removed. */
+  /** @param staleMs Age at which the directory of another holder may be removed. */
   constructor(path: string, staleMs: number) {
     this.#path = path;
     this.#staleMs = staleMs;
@@ -74,7 +74,7 @@ export class LockDirectory {
     this.#lost = true;
   }
 
-  /** Removes the directory unless it is somebody else's. */
+  /** Removes the directory unless it is another holder's. */
   removeIfOurs(): void {
     if (this.#isUnchanged()) fs.rmdirSync(this.#path);
   }

@@ -51,7 +51,7 @@ function queueDirectory(path: string): string {
 }
 
 /**
- * Whether a queue counts: a directory, not a link to one, into which nobody but this user and root
+ * Whether a queue counts: a directory, not a link to one, into which only this user and root
  * can have put tickets. In any other, the first place could be held for ever.
  */
 function isQueue(directory: string): boolean {
@@ -92,7 +92,7 @@ class TicketPlace implements LockPlace {
   }
 
   aheadSync(): number {
-    // Nobody enters in front of the first.
+    // No ticket is older than the first.
     const names = this.#isFirst ? [this.#name] : this.#namesSync();
     this.#showLife(names.includes(this.#name));
     const ahead = names.filter((name) => name < this.#name).sort();

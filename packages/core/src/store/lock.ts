@@ -137,7 +137,7 @@ function lockTimeout(path: string, facts: LockFacts): BranchlogError {
 }
 
 function holderText(holder: LockFacts["holder"]): string {
-  if (holder === null) return "Nobody holds it now.";
+  if (holder === null) return "It is not held now.";
   const { pid, isOwnProcess, heldMs, refreshedMsAgo } = holder;
   const other = pid === null ? "another process" : `process ${pid}`;
   const name = isOwnProcess ? "this process" : other;
@@ -155,7 +155,7 @@ export type ReleasePolicy = "immediate" | "microtask" | "caller";
 export interface RetainedUse {
   readonly startMs: number;
   readonly nowMs: number;
-  /** Who appended. */
+  /** The appender. */
   readonly keeper: object;
   readonly releasePolicy: ReleasePolicy;
 }
@@ -163,7 +163,7 @@ export interface RetainedUse {
 /**
  * Retains the lock of one log for a moment. It is released when the caller's code ends, after
  * `retentionMsMax`, and before another appender of this process waits for a lock; in no case is it
- * retained while the event loop goes on. At most one lock is retained. Times are those of a
+ * retained while the event loop continues. At most one lock is retained. Times are those of a
  * monotonic clock.
  */
 export class LockRetention {

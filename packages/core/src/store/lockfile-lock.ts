@@ -20,13 +20,13 @@ export interface LockTimes {
 
 /** Locks this process believes to hold, by lock directory. */
 const holdings = new Map<string, LockDirectory>();
-/** Locks that somebody else held when they were last tried. */
+/** Locks that another holder had when they were last tried. */
 const awaited = new Set<string>();
 let attempts = 0;
 
 /**
  * A lock with times of its own. `path` must be canonical: aliases would be different locks.
- * Uncontended, acquiring and releasing cost three system calls and two looks at the directory.
+ * Uncontended, acquiring and releasing cost three system calls and two `stat` of the directory.
  */
 export function createLockfileLock(times: LockTimes): FileLock {
   return {
@@ -110,14 +110,14 @@ function removeQuietly(directory: LockDirectory): void {
   try {
     directory.removeIfOurs();
   } catch {
-    // Somebody was faster, or the directory may not be removed.
+    // Another process was faster, or the directory may not be removed.
   }
 }
 
 /**
- * Whether a failure to lock means that somebody holds it, or was about to: a directory that is gone
- * before we looked at it, though we made it, was taken for a stale one. On Windows `mkdir` says
- * `EPERM` while a directory of that name is being removed.
+ * Whether a failure to lock means that another holder has it, or was about to: a directory that
+ * is gone before we looked at it, though we made it, was taken for a stale one. On Windows `mkdir`
+ * says `EPERM` while a directory of that name is being removed.
  */
 export function isHeldByAnother(error: unknown, platform: NodeJS.Platform): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;

@@ -34,8 +34,8 @@ export class LogFile implements ByteSource {
   }
 
   /**
-   * The same name, with reads that stay with the file of that stat. Whoever reads an earlier file
-   * of this name goes on reading that.
+   * The same name, with reads that stay with the file of that stat. Readers of an earlier file of
+   * this name keep reading that one.
    */
   adopted(stat: FileStat): LogFile {
     return new LogFile(this.#fs, this.path, stat);
@@ -211,7 +211,7 @@ function canonicalNewPath(fs: FileSystem, path: string): string {
   try {
     return join(fs.realpathSync(dirname(path)), basename(path));
   } catch {
-    // Nothing there to resolve: whoever opens it gets the system's own error for the path as given.
+    // Nothing there to resolve: opening it gives the system's own error for the path as given.
     return path;
   }
 }

@@ -38,7 +38,7 @@ export function runSync<T>(steps: Steps<T>, clock: Clock): T {
   }
 }
 
-/** Runs steps to their end, waiting with timers; an aborted wait ends the work where it stands. */
+/** Runs steps to their end, waiting with timers; an aborted wait ends the work at that step. */
 export async function runAsync<T>(steps: Steps<T>, clock: Clock, signal?: AbortSignal): Promise<T> {
   for (;;) {
     const next = steps.next();

@@ -111,7 +111,7 @@ export interface OrphanedEntry {
   readonly missingParentId: string;
 }
 
-/** Damage that a repair does not mend, because it would have to invent something. */
+/** Damage that a repair leaves, because it would have to invent something. */
 export interface RemainingDamage {
   readonly duplicateIdCount: number;
   /** Of these, the first. */

@@ -175,7 +175,7 @@ function ownFile(draft: SessionLog, path: string, failure: unknown): SessionLog 
 function uncertain(path: string, cause: unknown): BranchlogError {
   const message =
     `${path} could not be created or looked at (${String(cause)}), so it is not known whether ` +
-    "the session is in it. Mend the cause, look at the file, and append again what is missing.";
+    "the session is in it. Fix the cause, look at the file, and append again what is missing.";
   return new BranchlogError("ERR_APPEND_UNCERTAIN", message, { path, cause });
 }
 
