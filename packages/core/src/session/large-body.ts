@@ -16,7 +16,7 @@ export type BodyPart = AsyncGenerator<JsonToken>;
  */
 export async function* openBodyStream(engine: Engine, id: string, signal?: AbortSignal): BodyPart {
   try {
-    yield* bodyStream(lineChunks(engine, id), signal === undefined ? {} : { signal });
+    yield* bodyStream(bodyChunks(engine, id), signal === undefined ? {} : { signal });
   } catch (error) {
     throw bodyError(engine, id, error);
   }
@@ -34,13 +34,13 @@ export async function pickFromBody(
   signal?: AbortSignal,
 ): Promise<JsonValue | undefined> {
   try {
-    return await pick(lineChunks(engine, id), path, signal === undefined ? {} : { signal });
+    return await pick(bodyChunks(engine, id), path, signal === undefined ? {} : { signal });
   } catch (error) {
     throw bodyError(engine, id, error);
   }
 }
 
-function lineChunks(engine: Engine, id: string): AsyncGenerator<Buffer> {
+function bodyChunks(engine: Engine, id: string): AsyncGenerator<Buffer> {
   const row = requireRow(engine, id);
   const { rows } = engine.index;
   return readRangeAsync(engine.log.file, rows.offset(row), rows.length(row));
