@@ -21,7 +21,7 @@ import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold, usageFold } from "../session/body-fold.ts";
 import { sessionClosed } from "../session/engine-access.ts";
 import type { SessionTurn } from "../projections/turns.ts";
-import { SettingsMemo } from "../session/settings-memo.ts";
+import { SettingsMemo } from "../session/path-fold.ts";
 import { TurnMemo } from "../session/turn-memo.ts";
 import { entryEvents } from "./entry-events.ts";
 import type { EntryEvent, EntryEventOptions } from "./entry-events.ts";

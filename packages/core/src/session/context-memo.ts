@@ -1,11 +1,11 @@
 /**
  * Keeps the context at a leaf, so that the one after a few more entries costs what they cost, not
  * what the conversation costs. It holds the messages of one context, unless they are more than it
- * may keep. What it gives always equals what the context builder gives anew.
+ * may keep. Each result equals what the context builder gives anew.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { AgentMessage } from "../entries/message-types.ts";
-import { parentOfRow } from "../index-table/tree-walk.ts";
+import type { LogState } from "../log/log-state.ts";
 import { entryMessages } from "../projections/context-messages.ts";
 import { canSpeak } from "../projections/context.ts";
 import type { PathContext, SessionContext } from "../projections/context.ts";
@@ -14,27 +14,8 @@ import type { PathSettings, SettingsState } from "../projections/settings.ts";
 import { loadedContext, loadedContextSync } from "./context-load.ts";
 import type { LoadedContext } from "./context-load.ts";
 import type { Engine } from "./engine.ts";
-import type { LogState } from "../log/log-state.ts";
-
-/** Entries above a leaf that are always looked at for the kept one; more if more is kept. */
-const stepsAlways = 1_000;
-
-/** A context and what it was built from. */
-interface KeptContext {
-  readonly state: LogState;
-  /** While the index says the same, the path is what it was. */
-  readonly structureVersion: number;
-  /** The handle of the id at which the path breaks off, or -1. */
-  readonly missingHandle: number;
-  readonly leafRow: number;
-  /** Shared with the contexts that go on from it: the first `count` are of this one. */
-  readonly messages: AgentMessage[];
-  readonly count: number;
-  readonly settings: SettingsState;
-  readonly bytes: number;
-  /** Whether no other context goes on from it: one of a cycle, or of no entry. */
-  readonly isDeadEnd: boolean;
-}
+import { PathFold, rowAt } from "./path-fold.ts";
+import type { Onward } from "./path-fold.ts";
 
 /** A context as it is kept: its array only grows, and that of another context is another one. */
 export interface GrowingContext {
@@ -46,10 +27,19 @@ export interface GrowingContext {
   readonly truncatedAt: string | undefined;
 }
 
+/** What it takes to go on. */
+interface KeptContext extends GrowingContext {
+  /** Shared with the contexts that go on from it. */
+  readonly messages: AgentMessage[];
+  readonly settings: SettingsState;
+  /** Length of the lines that the messages are from. */
+  readonly bytes: number;
+}
+
 /** See the file comment. */
 export class ContextMemo {
   readonly #bytesMax: number | undefined;
-  #kept: KeptContext | undefined;
+  readonly #path = new PathFold<KeptContext>();
 
   /** @param bytesMax Longest context that is kept, in bytes. Default: the cache for bodies. */
   constructor(bytesMax?: number) {
@@ -58,15 +48,16 @@ export class ContextMemo {
 
   /** The context at an entry, or before the first one for null. The array is the caller's. */
   contextAt(engine: Engine, leafId: string | null): SessionContext {
-    const row = rowOf(engine, leafId);
-    const known = this.#extended(engine, row);
-    return ownContext(known ?? this.#keep(engine, rebuilt(row, loadedContextSync(engine, leafId))));
+    const context =
+      this.#extended(engine, leafId) ??
+      this.#rebuilt(engine, leafId, loadedContextSync(engine, leafId));
+    return ownContext(context);
   }
 
   /** As {@link ContextMemo.growingAt}; the array is the caller's. */
   async pathContextAt(engine: Engine, leafId: string | null): Promise<PathContext> {
-    const context = await this.#found(engine, leafId);
-    const truncatedAt = truncationOf(context);
+    const context = await this.growingAt(engine, leafId);
+    const { truncatedAt } = context;
     const own = ownContext(context);
     return truncatedAt === undefined ? own : { ...own, truncatedAt };
   }
@@ -77,36 +68,45 @@ export class ContextMemo {
    * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
    */
   async growingAt(engine: Engine, leafId: string | null): Promise<GrowingContext> {
-    const context = await this.#found(engine, leafId);
-    const { messages, count, settings } = context;
-    return { messages, count, settings, truncatedAt: truncationOf(context) };
+    return (
+      this.#extended(engine, leafId) ??
+      this.#rebuilt(engine, leafId, await loadedContext(engine, leafId, false))
+    );
   }
 
-  async #found(engine: Engine, leafId: string | null): Promise<KeptContext> {
-    const known = this.#extended(engine, rowOf(engine, leafId));
-    if (known !== null) return known;
-    const loaded = await loadedContext(engine, leafId, false);
-    const row = leafId === null ? -1 : loaded.state.index.rowOfId(leafId);
-    return this.#keep(engine, rebuilt(row, loaded));
-  }
-
-  #extended(engine: Engine, row: number): KeptContext | null {
-    const kept = this.#kept;
-    const rows = kept === undefined ? null : rowsAfter(engine, kept, row);
-    const context = kept === undefined || rows === null ? null : extended(engine, kept, rows);
-    return context === null ? null : this.#keep(engine, context);
-  }
-
-  #keep(engine: Engine, context: KeptContext): KeptContext {
-    const bytesMax = this.#bytesMax ?? engine.settings.bodyCacheBytesMax;
-    const isKept = !context.isDeadEnd && context.bytes <= bytesMax;
-    this.#kept = isKept ? context : undefined;
+  #extended(engine: Engine, leafId: string | null): KeptContext | undefined {
+    const { state } = engine.log;
+    const row = rowAt(state, leafId);
+    const onward = this.#path.onward(state, row);
+    const context = onward && extended(engine, onward);
+    if (context === undefined) return undefined;
+    this.#keep(engine, state, row, context);
     return context;
+  }
+
+  #rebuilt(engine: Engine, leafId: string | null, loaded: LoadedContext): KeptContext {
+    const { context, settings, path, state, structureVersion } = loaded;
+    const { messages, truncatedAt } = context;
+    const row = rowAt(state, leafId);
+    let bytes = 0;
+    for (const one of loaded.loaded.keys()) bytes += state.index.rows.length(one);
+    const kept = { messages, count: messages.length, settings, truncatedAt, bytes };
+    // Nothing goes on from a cycle, from before the first entry, or from what has changed since.
+    const isFirm = row >= 0 && !path.cyclic && state.index.structureVersion === structureVersion;
+    if (isFirm) this.#keep(engine, state, row, kept);
+    else this.#path.forget();
+    return kept;
+  }
+
+  #keep({ settings }: Engine, state: LogState, row: number, context: KeptContext): void {
+    const isShort = context.bytes <= (this.#bytesMax ?? settings.bodyCacheBytesMax);
+    if (isShort) this.#path.keep(state, row, context, context.count);
+    else this.#path.forget();
   }
 }
 
 /** The context with an array that does not grow. */
-function ownContext({ messages, count, settings }: KeptContext): SessionContext {
+function ownContext({ messages, count, settings }: GrowingContext): SessionContext {
   const { thinkingLevel, model } = settings;
   return {
     messages: messages.slice(0, count),
@@ -115,66 +115,18 @@ function ownContext({ messages, count, settings }: KeptContext): SessionContext 
   };
 }
 
-function truncationOf({ missingHandle, state }: KeptContext): string | undefined {
-  return missingHandle < 0 ? undefined : state.index.ids.idAt(missingHandle);
-}
-
-function rowOf({ index }: Engine, id: string | null): number {
-  return id === null ? -1 : index.rowOfId(id);
-}
-
-function rebuilt(
-  row: number,
-  { context, settings, path, loaded, state, structureVersion }: LoadedContext,
-): KeptContext {
-  const { messages } = context;
-  const { index } = state;
-  let bytes = 0;
-  for (const one of loaded.keys()) bytes += index.rows.length(one);
-  const { missingParentId, cyclic } = path;
-  return {
-    state,
-    structureVersion,
-    missingHandle: missingParentId === null ? -1 : index.ids.find(missingParentId),
-    leafRow: row,
-    messages,
-    count: messages.length,
-    settings,
-    bytes,
-    isDeadEnd: row < 0 || cyclic,
-  };
-}
-
-/** The rows that follow the kept leaf down to `row`; null if `row` is not below it, or far. */
-function rowsAfter(engine: Engine, kept: KeptContext, row: number): number[] | null {
-  const { index } = engine;
-  if (kept.state !== engine.log.state || kept.structureVersion !== index.structureVersion)
-    return null;
-  // Going on for longer than the kept context is long would cost more than building it anew.
-  const stepsMax = Math.max(stepsAlways, kept.messages.length);
-  const rows: number[] = [];
-  for (let at = row; at !== kept.leafRow; at = parentOfRow(index, at)) {
-    if (at < 0 || rows.length === stepsMax || !prolongs(index.kindOf(at).type)) return null;
-    rows.push(at);
-  }
-  return rows.reverse();
-}
-
-/** Whether an entry of that type only adds to the end of a context. */
-function prolongs(type: string): boolean {
-  return type !== "compaction" && type !== "context_edit" && type !== "reset_boundary";
-}
-
-/** The kept context with what the rows add; null if one of them is damaged or too large. */
-function extended(engine: Engine, kept: KeptContext, rows: readonly number[]): KeptContext | null {
+/** The kept context with what the rows add; undefined if that is more than messages at its end. */
+function extended(engine: Engine, { value, rows }: Onward<KeptContext>): KeptContext | undefined {
   const { index, bodies, findings } = engine;
+  if (!rows.every((row) => prolongs(index.kindOf(row).type))) return undefined;
   const entries: SessionEntry[] = [];
-  let { bytes, settings } = kept;
+  let { bytes, settings } = value;
   for (const row of rows) {
     const { type } = index.kindOf(row);
     if (!canSpeak(type, 1) && !isSetting(type)) continue;
     const entry = bodies.isBuildable(row) ? bodies.entrySync(row) : undefined;
-    if (entry === undefined) return null;
+    // Damaged or too large.
+    if (entry === undefined) return undefined;
     entries.push(entry);
     bytes += index.rows.length(row);
     settings = settingsAfter(settings, entry);
@@ -182,10 +134,14 @@ function extended(engine: Engine, kept: KeptContext, rows: readonly number[]): K
   // All bodies are there: from here on nothing fails halfway.
   for (const entry of entries) {
     const own = entryMessages(entry, (problem) => findings.addMalformed(problem));
-    kept.messages.push(...own);
+    value.messages.push(...own);
   }
-  const leafRow = rows.at(-1) ?? kept.leafRow;
-  return { ...kept, leafRow, count: kept.messages.length, settings, bytes };
+  return { ...value, count: value.messages.length, settings, bytes };
+}
+
+/** Whether an entry of that type only adds to the end of a context. */
+function prolongs(type: string): boolean {
+  return type !== "compaction" && type !== "context_edit" && type !== "reset_boundary";
 }
 
 function isSetting(type: string): boolean {

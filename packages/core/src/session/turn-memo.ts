@@ -5,7 +5,6 @@
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
-import { parentOfRow } from "../index-table/tree-walk.ts";
 import { turnNotes } from "../projections/turn-notes.ts";
 import type { TurnFields, TurnNotes } from "../projections/turn-notes.ts";
 import {
@@ -21,9 +20,7 @@ import type { OpenTurn, SessionTurn } from "../projections/turns.ts";
 import { BodyFold } from "./body-fold.ts";
 import type { Engine } from "./engine.ts";
 import type { LogState } from "../log/log-state.ts";
-
-/** Entries above a leaf that are always looked at for the kept one; more if more is kept. */
-const stepsAlways = 1_000;
+import { PathFold, rowAt } from "./path-fold.ts";
 
 /** Turns as they are kept: the array only grows, and the last turn is not in it. */
 export interface TurnList {
@@ -34,13 +31,8 @@ export interface TurnList {
   readonly last: SessionTurn | undefined;
 }
 
-/** What is known of the turns at a leaf, and of which path. */
+/** What is known of the turns at a leaf. */
 interface KeptTurns {
-  readonly state: LogState;
-  /** While the index says the same, the path is what it was. */
-  readonly structureVersion: number;
-  readonly leafRow: number;
-  readonly pathLength: number;
   readonly notes: TurnNotes;
   /** Shared with the lists that were handed out. */
   readonly finished: SessionTurn[];
@@ -52,7 +44,7 @@ interface KeptTurns {
 export class TurnMemo {
   readonly #engine: Engine;
   readonly #notes: BodyFold<TurnNotes>;
-  #kept: KeptTurns | undefined;
+  readonly #path = new PathFold<KeptTurns>();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(engine: Engine) {
@@ -76,23 +68,21 @@ export class TurnMemo {
       const notes = await this.#notes.value();
       const { state } = this.#engine.log;
       const { index } = state;
-      const row = leafId === null ? -1 : index.rowOfId(leafId);
-      const kept = this.#kept;
-      if (kept !== undefined && isOf(kept, state, row) && kept.notes === notes) return kept.list;
+      const row = rowAt(state, leafId);
+      const onward = this.#path.onward(state, row);
+      const from = onward?.value;
+      if (from?.notes === notes && onward?.rows.length === 0) return from.list;
       // What is read on is added to what is kept: a read that fails halfway leaves nothing of use.
-      this.#kept = undefined;
-      const before = kept === undefined ? undefined : rowsAfter(kept, state, row);
-      const rows = before ?? this.#engine.rowPath(row < 0 ? null : leafId).rows;
-      const from = before === undefined ? undefined : kept;
+      this.#path.forget();
+      const rows = onward?.rows ?? this.#engine.rowPath(row < 0 ? null : leafId).rows;
       const builder = new TurnBuilder(index, notes, from);
       const { structureVersion } = index;
       await builder.add(rows, state);
       // The log became another one meanwhile, or turned out damaged on the way.
       if (this.#engine.log.state !== state || index.structureVersion !== structureVersion) continue;
-      const pathLength = (from?.pathLength ?? 0) + rows.length;
-      const found = { state, structureVersion, leafRow: row, pathLength, notes };
-      this.#kept = { ...found, ...builder.result() };
-      return this.#kept.list;
+      const turns = { notes, ...builder.result() };
+      this.#path.keep(state, row, turns, (onward?.length ?? 0) + rows.length);
+      return turns.list;
     }
   }
 }
@@ -175,23 +165,4 @@ function withNotes({ finished, list, notes }: KeptTurns, now: TurnNotes): Sessio
   if (!finished.some(isOld)) return finished;
   const turns = finished.slice(0, list.finishedCount);
   return turns.map((turn) => (isOld(turn) ? withFields(turn, said(turn)) : turn));
-}
-
-function isOf(kept: KeptTurns, state: LogState, row: number): boolean {
-  const isSamePath = kept.structureVersion === state.index.structureVersion;
-  return kept.state === state && isSamePath && kept.leafRow === row;
-}
-
-/** The rows that follow the kept leaf down to `row`; undefined if it is not below it, or far. */
-function rowsAfter(kept: KeptTurns, state: LogState, row: number): number[] | undefined {
-  const { index } = state;
-  if (kept.state !== state || kept.structureVersion !== index.structureVersion) return undefined;
-  if (kept.leafRow < 0) return undefined;
-  const stepsMax = Math.max(stepsAlways, kept.pathLength);
-  const rows: number[] = [];
-  for (let at = row; at !== kept.leafRow; at = parentOfRow(index, at)) {
-    if (at < 0 || rows.length === stepsMax) return undefined;
-    rows.push(at);
-  }
-  return rows.reverse();
 }
