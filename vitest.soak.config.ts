@@ -8,7 +8,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ["test/faults/**/*.test.ts"],
+    include: ["test/faults/**/*.test.ts", "test/core/append/interleavings.test.ts"],
     env: { BRANCHLOG_SOAK: "1", BRANCHLOG_SCHEDULES_MAX: "50000" },
     pool: "forks",
     maxWorkers: 2,

@@ -35,13 +35,13 @@ export const stages = {
       tests("core/session", "{durability,reading,recovery}"),
       tests("core/checkpoint", "checkpoints"),
       tests("faults", "{failed-openings,recovery,replacements,rewrites-while-reading}"),
-      tests("faults", "{crash-model,unreadable-records}"),
+      tests("faults", "crash-model"),
     ],
   },
   append: {
     mutate: [core("append"), core("session", "recovery")],
     tests: [
-      tests("core/append"),
+      tests("core/append", "!(interleavings)"),
       tests("core/session", "{append,durability,recovery}"),
       tests("faults", "{cut-writes,doubtful-retries,failed-appends,failed-queues}"),
       tests("faults", "unreadable-landings"),

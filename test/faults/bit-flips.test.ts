@@ -3,19 +3,21 @@
  * end, with errors of ours at most; whoever was not hit is read as before, and the hit is reported.
  */
 import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
 import type { AnyDraft, VerifyReport } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { encodeDraft, spliceDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import { tipRows } from "../../packages/core/src/index-table/tree-walk.ts";
-import { treeView } from "../../packages/core/src/projections/tree.ts";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { verifyLog } from "../../packages/core/src/session/verify.ts";
-import { appendTime } from "../support/engine-appends.ts";
+import {
+  BlockingSession,
+  MemoryFileSystem,
+  createMemoryPorts,
+  jsonLines,
+  sampleTime,
+} from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 import { patience } from "../support/fault-seed.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
 
 const path = "/s.jsonl";
-const header = `{"type":"session","version":3,"id":"s","timestamp":"${appendTime}","cwd":"/w"}\n`;
+const header = `{"type":"session","version":3,"id":"s","timestamp":"${sampleTime}","cwd":"/w"}\n`;
 
 /** Id, parent and draft of every entry. Ids differ in one bit, so that a flip makes two of one. */
 const drafts: readonly (readonly [string, string | null, AnyDraft])[] = [
@@ -33,30 +35,31 @@ const drafts: readonly (readonly [string, string | null, AnyDraft])[] = [
   ["f3", "f2", { type: "x:unheard_of", field: null }],
 ];
 const lines = [
-  Buffer.from(header),
-  ...drafts.map(([id, parentId, draft]) =>
-    spliceDraft(encodeDraft(draft, appendTime), id, parentId),
+  header,
+  ...drafts.map(([id, parentId, { type, ...fields }]) =>
+    jsonLines({ type, id, parentId, timestamp: sampleTime, ...fields }),
   ),
-];
+].map((line) => Buffer.from(line));
 const whole = Buffer.concat(lines);
 
-function engineOn(bytes: Buffer): Engine {
+/** A log, and the same one to verify. */
+interface World {
+  readonly session: BlockingSession;
+  readonly ports: Ports;
+}
+
+function worldOn(bytes: Buffer): World {
   const fs = new MemoryFileSystem();
   fs.writeFileSync(path, bytes);
-  return Engine.openSync(path, { ports: createMemoryPorts({ fs }) });
+  const ports = createMemoryPorts({ fs });
+  return { session: BlockingSession.open(path, { ports }), ports };
 }
 
-/** The entries by the offset of their line, as text; what is shadowed included. */
-function entriesByOffset({ index, bodies }: Engine): Map<number, string> {
-  const rows = Array.from({ length: index.count }, (_, row) => row);
-  const found = [...bodies.entriesSync(rows)];
-  return new Map(found.map(({ row, entry }) => [index.rows.offset(row), JSON.stringify(entry)]));
+/** The entries by the offset of their line, as text; what is hidden included. */
+function textsByOffset(session: BlockingSession): Map<number, string> {
+  const entries = [...session.entriesByOffset()];
+  return new Map(entries.map(([offset, entry]) => [offset, JSON.stringify(entry)]));
 }
-
-const pathIds = (engine: Engine, id: string): string[] => {
-  const view = engine.pathView(id);
-  return Array.from({ length: view.length }, (_, i) => view.id(i));
-};
 
 interface Line {
   readonly id: string;
@@ -68,20 +71,20 @@ interface Line {
   readonly path: readonly string[];
 }
 
-const reference = engineOn(whole);
-const stored: readonly Line[] = [...entriesByOffset(reference)].map(([offset, entry], i) => {
+const reference = worldOn(whole);
+const stored: readonly Line[] = [...textsByOffset(reference.session)].map(([offset, entry], i) => {
   const id = drafts[i]?.[0] ?? "";
   const end = offset + (lines[i + 1]?.length ?? 0);
-  return { id, offset, end, entry, path: pathIds(reference, id) };
+  return { id, offset, end, entry, path: reference.session.pathIds(id) };
 });
 
 /** Goes everywhere that a session can go. */
-async function walk(engine: Engine): Promise<VerifyReport> {
-  const { index } = engine;
-  treeView(index);
-  for (const row of tipRows(index)) engine.context(index.idOf(row));
-  engine.context(engine.tailId, { bridgeGaps: true });
-  return verifyLog(engine);
+async function walk({ session, ports }: World): Promise<VerifyReport> {
+  session.tree();
+  for (const id of session.tips()) session.context(id);
+  session.context(session.tail, true);
+  const verified = await openSession(path, { ports });
+  return verified.verify();
 }
 
 /** Entries that the flip at `at` did not hit. A newline belongs to the lines on both sides. */
@@ -89,13 +92,14 @@ function untouched(at: number): readonly Line[] {
   return stored.filter(({ offset, end }) => at < offset - 1 || at >= end);
 }
 
-/** What is wrong with an engine on a log with a flip at `at`; nothing, if the promises hold. */
-async function violations(engine: Engine, at: number): Promise<string[]> {
-  const report = await walk(engine);
+/** What is wrong with a session on a log with a flip at `at`; nothing, if the promises hold. */
+async function violations(world: World, at: number): Promise<string[]> {
+  const { session } = world;
+  const report = await walk(world);
   const safe = untouched(at);
   // Reading all bodies, which no walk needs, is what finds the last of the damage.
-  const harm = harmed(engine, safe);
-  const { diagnostics } = engine;
+  const harm = harmed(session, safe);
+  const { diagnostics } = session;
   const isReported = diagnostics.some(
     ({ kind, offset = -1, length = 0 }) =>
       damage.has(kind) && offset <= at && at <= offset + length,
@@ -104,7 +108,7 @@ async function violations(engine: Engine, at: number): Promise<string[]> {
   const reasons = badLineCount + duplicateIdCount + orphanCount + cycleCount + diagnostics.length;
   return [
     ...harm,
-    ...secretOrphans(engine, safe),
+    ...secretOrphans(session, safe),
     ...(report.badLineCount > 0 && !isReported ? ["the bad line is not reported"] : []),
     ...(report.ok || reasons > 0 ? [] : ["no reason given"]),
   ];
@@ -113,17 +117,17 @@ async function violations(engine: Engine, at: number): Promise<string[]> {
 const damage: ReadonlySet<string> = new Set(["bad-line", "damaged-entry", "not-an-entry"]);
 
 /** Entries that were not hit and are not what they were. */
-function harmed(engine: Engine, safe: readonly Line[]): string[] {
-  const entries = entriesByOffset(engine);
+function harmed(session: BlockingSession, safe: readonly Line[]): string[] {
+  const entries = textsByOffset(session);
   const repeated = new Set<unknown>();
-  for (const { kind, id } of engine.diagnostics) if (kind === "duplicate-id") repeated.add(id);
+  for (const { kind, id } of session.diagnostics) if (kind === "duplicate-id") repeated.add(id);
   const safeIds = new Set(safe.map(({ id }) => id));
   return safe.flatMap(({ id, offset, entry, path: ids }) => {
     if (entries.get(offset) !== entry) return [`${id} is not read by its place`];
     // A later entry got its id: that one counts, and it is reported.
     if (repeated.has(id)) return [];
-    if (JSON.stringify(engine.entrySync(id)) !== entry) return [`${id} is not found`];
-    const found = pathIds(engine, id);
+    if (JSON.stringify(session.entry(id)) !== entry) return [`${id} is not found`];
+    const found = session.pathIds(id);
     const isHit = ids.some((one) => !safeIds.has(one) || repeated.has(one));
     const isWhole = isHit ? found.at(-1) === id : found.join() === ids.join();
     return isWhole ? [] : [`${id} has the path ${found.join()}`];
@@ -131,10 +135,11 @@ function harmed(engine: Engine, safe: readonly Line[]): string[] {
 }
 
 /** Entries that lost their parent to the flip and do not say so. */
-function secretOrphans({ index, diagnostics }: Engine, safe: readonly Line[]): string[] {
+function secretOrphans(session: BlockingSession, safe: readonly Line[]): string[] {
+  const { diagnostics } = session;
   return safe.flatMap(({ id }) => {
-    const parentId = index.parentIdOf(index.rowOfId(id));
-    const isOrphan = parentId !== null && index.rowOfId(parentId) < 0;
+    const parentId = session.parentOf(id);
+    const isOrphan = typeof parentId === "string" && !session.has(parentId);
     const isTold = diagnostics.some((one) => one.kind === "missing-parent" && one.id === id);
     return isOrphan && !isTold ? [`${id} is a secret orphan`] : [];
   });
@@ -161,7 +166,7 @@ describe("a log of every type of entry with one bit flipped", () => {
 
   it("holds every type before that, and is sound", async () => {
     expect(new Set(drafts.map(([, , { type }]) => type)).size).toBe(typeCount);
-    expect(reference.diagnostics).toEqual([]);
+    expect(reference.session.diagnostics).toEqual([]);
     expect(await walk(reference)).toMatchObject({ ok: true, entries: typeCount });
   });
 
@@ -170,7 +175,7 @@ describe("a log of every type of entry with one bit flipped", () => {
     patience,
     async () => {
       for (const { at, bit, bytes } of flips(header.length, whole.length)) {
-        const found = await violations(engineOn(bytes), at);
+        const found = await violations(worldOn(bytes), at);
         if (found.length > 0) throw new Error(`byte ${at}, bit ${bit}: ${found.join("; ")}`);
       }
     },
@@ -179,17 +184,19 @@ describe("a log of every type of entry with one bit flipped", () => {
   it("in its header opens with all of its entries, or says by code why not", async () => {
     const codes = new Set<string>();
     for (const { at, bytes } of flips(0, header.length)) {
-      let engine: Engine | undefined;
-      const error = thrownBy(() => (engine = engineOn(bytes)));
-      if (engine === undefined) {
+      let world: World | undefined;
+      const error = thrownBy(() => (world = worldOn(bytes)));
+      if (world === undefined) {
         codes.add(typedError(error).code);
         continue;
       }
-      await walk(engine);
+      await walk(world);
       // Under a version that the flip made older, entries have other links, as in pi.
-      const isCurrent = Number(engine.header.version) >= 3;
-      expect(isCurrent ? await violations(engine, at) : []).toEqual([]);
-      expect(unlinked(entriesByOffset(engine))).toEqual(unlinked(entriesByOffset(reference)));
+      const isCurrent = Number(world.session.header.version) >= 3;
+      expect(isCurrent ? await violations(world, at) : []).toEqual([]);
+      expect(unlinked(textsByOffset(world.session))).toEqual(
+        unlinked(textsByOffset(reference.session)),
+      );
     }
     expect([...codes].toSorted()).toEqual(["ERR_HEADER_DAMAGED"]);
   });

@@ -4,7 +4,7 @@ import { fileSystemContract } from "@branchlog/core/testing";
 import type { MemoryFileSystem } from "@branchlog/core/testing";
 import { itPasses } from "../support/contract.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
-import { Schedules } from "./schedules.ts";
+import { Schedules } from "../support/schedules.ts";
 
 itPasses(
   "the disk that loses power",

@@ -3,11 +3,13 @@
  * fenced off, whole lines count, and nothing is merged into what comes next.
  */
 import { describe, expect, it } from "vitest";
-import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
-import { appendSync, meaning } from "../support/engine-appends.ts";
-import type { Offer } from "../support/engine-appends.ts";
+import {
+  BlockingSession,
+  MemoryFileSystem,
+  createMemoryPorts,
+  fileError,
+} from "@branchlog/core/testing";
+import type { Offer, Ports } from "@branchlog/core/testing";
 import { patience } from "../support/fault-seed.ts";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
@@ -27,8 +29,8 @@ const offers: readonly Offer[] = ["new-0", "new-1", "new-2"].map((id) => ({
 type Cuts = readonly number[];
 
 interface Outcome {
-  readonly engine: Engine;
-  readonly leaf: LeafCursor;
+  readonly session: BlockingSession;
+  readonly ports: Ports;
   readonly error: unknown;
   readonly log: () => RawLog;
   /** From now on writes are taken whole. */
@@ -44,12 +46,12 @@ function appendWith(cuts: Cuts): Outcome {
     if (cut === -1) throw fileError("ENOSPC", "write", path);
     return effect(cut);
   });
-  const engine = Engine.openSync(path, { ports: createMemoryPorts({ fs, ...reproducible() }) });
-  const leaf = new LeafCursor(true, null);
+  const ports = createMemoryPorts({ fs, ...reproducible() });
+  const session = BlockingSession.open(path, { ports });
   const log = (): RawLog => rawLog(memory.readFileSync(path));
   const mend = (): void => void left.splice(0);
-  const error = thrownBy(() => appendSync(engine, leaf, offers));
-  return { engine, leaf, log, mend, error };
+  const error = thrownBy(() => session.append(...offers));
+  return { session, ports, log, mend, error };
 }
 
 /** Every whole line is an entry or a fragment of one, never a fragment with an entry behind it. */
@@ -58,12 +60,11 @@ function expectFenced(log: RawLog): void {
   for (const line of log.debris) expect(line.lastIndexOf('{"type":"custom"')).toBeLessThan(1);
 }
 
-function expectGoesOn({ engine, leaf, log }: Outcome, ids: readonly string[]): void {
-  const [result] = appendSync(engine, leaf, [{ draft: { type: "custom", customType: "next" } }]);
+function expectGoesOn({ session, ports, log }: Outcome, ids: readonly string[]): void {
+  const [result] = session.append({ draft: { type: "custom", customType: "next" } });
   expectFenced(log());
   expect(log().entries.map(({ id }) => id)).toEqual([...ids, result?.id]);
-  const again = Engine.openSync(path, { ports: engine.settings.ports });
-  expect(meaning(engine, leaf.id)).toBe(meaning(again, leaf.id));
+  expect(session.meaning()).toBe(BlockingSession.open(path, { ports }).meaning());
 }
 
 const ids = offers.map(({ id = "" }) => id);
@@ -95,13 +96,13 @@ describe("a batch whose write is cut off at any byte", () => {
   it("names what landed if the disk is full then (Verifies: P9, P12)", patience, () => {
     for (let cut = 0; cut < bytes; cut += 1) {
       const outcome = appendWith([cut, -1, -1, -1, -1]);
-      const { error, log, engine, leaf } = outcome;
+      const { error, log, session } = outcome;
       const landed = log().entries.map(({ id }) => id);
       expect(landed).toEqual(ids.slice(0, landed.length));
       expect(typedError(error)).toMatchObject({ code: "ERR_APPEND_FAILED", landed });
-      expect(leaf.id).toBe(landed.at(-1) ?? null);
+      expect(session.leaf).toBe(landed.at(-1) ?? null);
       outcome.mend();
-      const retried = appendSync(engine, leaf, offers);
+      const retried = session.append(...offers);
       expect(retried.map(({ id }) => id)).toEqual(ids);
       expectGoesOn(outcome, ids);
     }
@@ -110,12 +111,12 @@ describe("a batch whose write is cut off at any byte", () => {
   it("is given up, and told so, if every write is cut off (Verifies: P12)", () => {
     for (let cut = 0; cut < bytes / 3; cut += 1) {
       const outcome = appendWith([cut, cut, cut]);
-      const { error, log, engine, leaf } = outcome;
+      const { error, log, session } = outcome;
       const landed = log().entries.map(({ id }) => id);
       if (error !== undefined) {
         expect(typedError(error)).toMatchObject({ code: "ERR_APPEND_UNCERTAIN", landed });
       }
-      expect(appendSync(engine, leaf, offers)).toHaveLength(ids.length);
+      expect(session.append(...offers)).toHaveLength(ids.length);
       expectGoesOn(outcome, ids);
     }
   });

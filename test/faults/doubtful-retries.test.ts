@@ -6,12 +6,8 @@
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
-import { createMemoryPorts } from "@branchlog/core/testing";
+import { BlockingSession, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
-import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import { appendItem } from "../../packages/core/src/append/request.ts";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { failingFileSystem, failures, isSync } from "../support/failing-calls.ts";
 import type { FailingFileSystem } from "../support/failing-calls.ts";
@@ -69,11 +65,8 @@ describe("an entry that a failed sync left in doubt", () => {
   it("is in doubt for a session that blocks, too", async () => {
     const machine = newMachine();
     const session = await doubted(machine);
-    const engine = Engine.openSync(path, { ports: machine.ports, durability: "disk" });
-    const items = [appendItem(encodeDraft(draft, "2026-01-01T00:00:00.000Z"), undefined, "a")];
-    const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
-    const retry = (): string | undefined =>
-      engine.appender.appendSync(request, new LeafCursor(true, engine.tailId))[0]?.id;
+    const blocking = BlockingSession.open(path, { ports: machine.ports, durability: "disk" });
+    const retry = (): string | undefined => blocking.append({ draft, id: "a" })[0]?.id;
     expect(retry).toThrow(expect.objectContaining(inDoubt));
     await session.recover();
     expect(retry()).toBe("a");

@@ -4,13 +4,13 @@
  */
 import { describe, expect, it } from "vitest";
 import type { Durability } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import type { Ports } from "@branchlog/core/testing";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
-import { recoverLog } from "../../packages/core/src/session/recovery.ts";
-import { appendSync, appendTime, meaning } from "../support/engine-appends.ts";
-import type { Offer } from "../support/engine-appends.ts";
+import {
+  BlockingSession,
+  MemoryFileSystem,
+  createMemoryPorts,
+  sampleTime,
+} from "@branchlog/core/testing";
+import type { Offer, Ports } from "@branchlog/core/testing";
 import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
 import type { FailingFileSystem } from "../support/failing-calls.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
@@ -24,7 +24,7 @@ const lines = [
   '{"type":"label","id":"b","parentId":"a","timestamp":"2026-01-01T00:00:00.000Z","targetId":"a","label":"start"}',
 ];
 const whole = `${lines.join("\n")}\n`;
-const foreign = `{"type":"custom","customType":"peer","id":"f","parentId":"b","timestamp":"${appendTime}"}\n`;
+const foreign = `{"type":"custom","customType":"peer","id":"f","parentId":"b","timestamp":"${sampleTime}"}\n`;
 
 interface Start {
   readonly bytes: string;
@@ -56,8 +56,7 @@ interface World {
   readonly memory: MemoryFileSystem;
   readonly failing: FailingFileSystem;
   readonly ports: Ports;
-  readonly engine: Engine;
-  readonly leaf: LeafCursor;
+  readonly session: BlockingSession;
 }
 
 function worldAt({ bytes, later = "" }: Start, durability: Durability): World {
@@ -65,11 +64,12 @@ function worldAt({ bytes, later = "" }: Start, durability: Durability): World {
   memory.writeFileSync(path, Buffer.from(bytes));
   const failing = failingFileSystem(memory);
   const ports = createMemoryPorts({ fs: failing.fs, ...reproducible() });
-  const engine = Engine.openSync(path, { ports, durability });
+  const session = BlockingSession.open(path, { ports, durability });
+  session.moveTo("b");
   const fd = memory.openSync(path, "append");
   memory.writeSync(fd, Buffer.from(later), 0, Buffer.byteLength(later));
   memory.closeSync(fd);
-  return { memory, failing, ports, engine, leaf: new LeafCursor(false, "b") };
+  return { memory, failing, ports, session };
 }
 
 const idsOf = (offers: readonly Offer[]): string[] => offers.map(({ id = "" }) => id);
@@ -98,17 +98,23 @@ interface Run {
   readonly durability: Durability;
 }
 
+/** What a session that is opened now answers at the entry `b`. */
+function meaningAtB(ports: Ports): string {
+  const session = BlockingSession.open(path, { ports });
+  session.moveTo("b");
+  return session.meaning();
+}
+
 /** The law, for one failing call; says whether there was such a call. */
 async function attempt(run: Run, n: number): Promise<boolean> {
   const { start, offers, failure, durability } = run;
   const world = worldAt(start, durability);
-  const { engine, leaf, failing, ports } = world;
+  const { session, failing, ports } = world;
   // What is known before, or after reading what others appended: neither is a change of ours.
-  const caughtUp = Engine.openSync(path, { ports });
-  const before = [engine, caughtUp].map((known) => meaning(known, "b"));
+  const before = [session.meaning(), meaningAtB(ports)];
   const kind = failures[failure];
   if (kind !== undefined) failing.arm(n, kind);
-  const error = thrownBy(() => appendSync(engine, leaf, offers));
+  const error = thrownBy(() => session.append(...offers));
   const hasFailed = failing.disarm();
   const landed = landedIn(world, offers);
   expectWholeLog(world, start);
@@ -117,24 +123,23 @@ async function attempt(run: Run, n: number): Promise<boolean> {
   else if (typedError(error).code !== "ERR_APPEND_UNCERTAIN") {
     expect(codes).toContain(typedError(error).code);
     expect(typedError(error).landed).toEqual(landed);
-    expect(engine.index.rowOfId("new-0") >= 0).toBe(landed.length > 0);
+    expect(session.has("new-0")).toBe(landed.length > 0);
     // Or after a newline of ours, by which a record that lacked it counts.
-    const sealed = meaning(Engine.openSync(path, { ports }), "b");
-    if (landed.length === 0) expect([...before, sealed]).toContain(meaning(engine, leaf.id));
-    else expect(leaf.id).not.toBe("b");
+    if (landed.length === 0) expect([...before, meaningAtB(ports)]).toContain(session.meaning());
+    else expect(session.leaf).not.toBe("b");
   }
 
   // Does nothing unless a sync has failed: then what is in doubt stands there twice, as one.
-  const { appendedAgain } = await recoverLog(engine);
-  const retried = appendSync(engine, leaf, offers);
+  const { appendedAgain } = await session.recover();
+  const retried = session.append(...offers);
   expect(retried.map(({ id }) => id)).toEqual(idsOf(offers));
-  const next = appendSync(engine, leaf, [{ draft: say("next") }]);
+  const next = session.append({ draft: say("next") });
   expect(landedIn(world, offers)).toEqual(idsOf(offers));
   expectWholeLog(world, start, appendedAgain);
-  const again = Engine.openSync(path, { ports });
-  expect(again.tailId).toBe(next[0]?.id);
-  expect(again.log.state.folded.name).toBe(offers.length > 1 ? "renamed" : undefined);
-  expect(meaning(engine, leaf.id)).toBe(meaning(again, leaf.id));
+  const again = BlockingSession.open(path, { ports });
+  expect(again.tail).toBe(next[0]?.id);
+  expect(again.name).toBe(offers.length > 1 ? "renamed" : undefined);
+  expect(session.meaning()).toBe(again.meaning());
   return hasFailed;
 }
 

@@ -5,13 +5,14 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
-import type { Ports } from "@branchlog/core/testing";
+import {
+  BlockingSession,
+  MemoryFileSystem,
+  createMemoryPorts,
+  fileError,
+} from "@branchlog/core/testing";
+import type { Offer, Ports } from "@branchlog/core/testing";
 import { migrateSession } from "@branchlog/maintenance";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
-import { appendSync } from "../support/engine-appends.ts";
-import type { Offer } from "../support/engine-appends.ts";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
@@ -27,9 +28,8 @@ const offers: readonly Offer[] = ["new-0", "new-1"].map((id) => ({
 }));
 
 /** Every entry of the log, in the current form, as text. */
-function entriesOf(engine: Engine): string[] {
-  const rows = Array.from({ length: engine.index.count }, (_, row) => row);
-  return [...engine.bodies.entriesSync(rows)].map(({ entry }) => JSON.stringify(entry));
+function entriesOf(session: BlockingSession): string[] {
+  return session.entries().map((entry) => JSON.stringify(entry));
 }
 
 function expectOldOrNew(
@@ -40,7 +40,7 @@ function expectOldOrNew(
 ): void {
   const bytes = memory.readFileSync(path);
   const isOld = bytes.equals(old);
-  const now = Engine.openSync(path, { ports });
+  const now = BlockingSession.open(path, { ports });
   expect(entriesOf(now).slice(0, known.length)).toEqual(known);
   const others = memory.listSync("/d").filter((name) => name.includes("-original"));
   for (const name of others) expect(memory.readFileSync(`/d/${name}`).equals(old)).toBe(true);
@@ -60,13 +60,12 @@ function attempt(name: string, n: number, failure: string): boolean {
   memory.writeFileSync(path, old);
   const failing = failingFileSystem(memory);
   const ports = createMemoryPorts({ fs: failing.fs, ...reproducible() });
-  const engine = Engine.openSync(path, { ports });
-  const leaf = new LeafCursor(true, engine.tailId);
-  const tail = engine.tailId;
-  const known = entriesOf(engine);
+  const session = BlockingSession.open(path, { ports });
+  const { tail } = session;
+  const known = entriesOf(session);
   const kind = failures[failure];
   if (kind !== undefined) failing.arm(n, kind);
-  const error = thrownBy(() => appendSync(engine, leaf, offers));
+  const error = thrownBy(() => session.append(...offers));
   const hasFailed = failing.disarm();
   expectOldOrNew(memory, ports, old, known);
   if (error !== undefined) {
@@ -75,22 +74,22 @@ function attempt(name: string, n: number, failure: string): boolean {
     const landed = offers.flatMap(({ id = "" }) => (stored.includes(id) ? [id] : []));
     if (code !== "ERR_APPEND_UNCERTAIN") {
       expect(named).toEqual(landed);
-      if (landed.length === 0) expect(leaf.id).toBe(tail);
+      if (landed.length === 0) expect(session.leaf).toBe(tail);
     }
     // A failure of the migration itself happens before anything is appended.
     if (code === "ERR_MIGRATION") expect(landed).toEqual([]);
-    expect(entriesOf(engine).slice(0, known.length)).toEqual(known);
+    expect(entriesOf(session).slice(0, known.length)).toEqual(known);
   }
 
-  const retried = appendSync(engine, leaf, offers);
+  const retried = session.append(...offers);
   expect(retried.map(({ id, parentId }) => [id, parentId])).toEqual([
     ["new-0", tail],
     ["new-1", "new-0"],
   ]);
-  const again = Engine.openSync(path, { ports });
+  const again = BlockingSession.open(path, { ports });
   expect(entriesOf(again).slice(0, -2)).toEqual(known);
-  expect(entriesOf(engine)).toEqual(entriesOf(again));
-  expect(again.tailId).toBe("new-1");
+  expect(entriesOf(session)).toEqual(entriesOf(again));
+  expect(again.tail).toBe("new-1");
   expect(orphanIds(rawLog(memory.readFileSync(path)))).toEqual([]);
   return hasFailed;
 }
@@ -121,9 +120,8 @@ describe.each(["pi-v1", "pi-v2"])("a migration of %s where no file can be made",
 
   it("says so at the first append", () => {
     const { ports, memory } = lockedIn(name);
-    const engine = Engine.openSync(path, { ports });
-    const leaf = new LeafCursor(true, engine.tailId);
-    const error = typedError(thrownBy(() => appendSync(engine, leaf, offers)));
+    const session = BlockingSession.open(path, { ports });
+    const error = typedError(thrownBy(() => session.append(...offers)));
     expect(error).toMatchObject({ code: "ERR_MIGRATION", path, landed: [] });
     expect(memory.readFileSync(path).equals(fixture(name))).toBe(true);
   });

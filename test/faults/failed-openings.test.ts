@@ -6,9 +6,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { meaning } from "../support/engine-appends.ts";
+import { BlockingSession, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 import { typedError } from "../support/typed-errors.ts";
@@ -38,8 +36,7 @@ const openingCodes = new Set(["ERR_LOG_UNREADABLE", "ERR_LOG_GONE"]);
 describe.each(["seed-pi", "pi-v1", "pi-cycles", "pi-bom"])("opening %s", (name) => {
   const bytes = fixture(name);
   const { ports } = worldWith(bytes);
-  const reference = Engine.openSync(path, { ports });
-  const meant = meaning(reference, reference.tailId);
+  const meant = BlockingSession.open(path, { ports }).meaning();
 
   it.each(Object.keys(failures))(
     "fails by code or works, and changes no byte: %s (Verifies: P8, P12)",
@@ -50,7 +47,9 @@ describe.each(["seed-pi", "pi-v1", "pi-cycles", "pi-bom"])("opening %s", (name) 
           const { memory, failing, ports: own } = worldWith(bytes);
           if (kind !== undefined) failing.arm(n, kind);
           const open = async (): Promise<unknown> =>
-            isAsync ? Engine.open(path, { ports: own }) : Engine.openSync(path, { ports: own });
+            isAsync
+              ? openSession(path, { ports: own })
+              : BlockingSession.open(path, { ports: own });
           const [outcome] = await Promise.allSettled([open()]);
           const hasFailed = failing.disarm();
           if (outcome.status === "rejected") {
@@ -58,8 +57,7 @@ describe.each(["seed-pi", "pi-v1", "pi-cycles", "pi-bom"])("opening %s", (name) 
           }
           expect(memory.readFileSync(path).equals(bytes)).toBe(true);
           expect(memory.listSync("/d")).toEqual(["s.jsonl"]);
-          const again = Engine.openSync(path, { ports: own });
-          expect(meaning(again, again.tailId)).toBe(meant);
+          expect(BlockingSession.open(path, { ports: own }).meaning()).toBe(meant);
           return hasFailed;
         });
       }

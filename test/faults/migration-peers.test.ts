@@ -5,10 +5,12 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
-import { appendSync, appendTime } from "../support/engine-appends.ts";
+import {
+  BlockingSession,
+  MemoryFileSystem,
+  createMemoryPorts,
+  sampleTime,
+} from "@branchlog/core/testing";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
@@ -17,7 +19,7 @@ const path = "/d/s.jsonl";
 const old = readFileSync(fileURLToPath(new URL("../../fixtures/pi-v1.jsonl", import.meta.url)));
 
 const lineOf = (content: string): string =>
-  `{"type":"message","timestamp":"${appendTime}","message":{"role":"user","content":"${content}","timestamp":1}}\n`;
+  `{"type":"message","timestamp":"${sampleTime}","message":{"role":"user","content":"${content}","timestamp":1}}\n`;
 
 /** A peer: how it writes, and what it has written. */
 interface Peer {
@@ -65,26 +67,24 @@ function run(n: number, { append, bytes, writesToOld = false }: Peer): boolean {
   });
   // A file that a peer has open from the start.
   append(memory, "");
-  const engine = Engine.openSync(path, { ports: createMemoryPorts({ fs, ...reproducible() }) });
-  const entriesBefore = engine.index.count;
+  const ports = createMemoryPorts({ fs, ...reproducible() });
+  const session = BlockingSession.open(path, { ports });
+  const idsBefore = session.entries().map(({ id }) => id);
   calls = 0;
   const draft = { type: "custom", customType: "ours" } as const;
-  const offers = ["new-0", "new-1"].map((id) => ({ draft, id }));
-  appendSync(engine, new LeafCursor(true, engine.tailId), offers);
+  session.append({ draft, id: "new-0" }, { draft, id: "new-1" });
   const isOver = calls <= n;
   calls = -1;
 
   const log = rawLog(memory.readFileSync(path));
-  const again = Engine.openSync(path, { ports: engine.settings.ports });
+  const again = BlockingSession.open(path, { ports });
   expect(again.header.version).toBe(3);
   for (const id of ["new-0", "new-1"]) {
     expect(log.entries.filter((entry) => entry.id === id)).toHaveLength(1);
-    expect(again.entrySync(id)).toMatchObject({ id, customType: "ours" });
+    expect(again.entry(id)).toMatchObject({ id, customType: "ours" });
   }
   expect(log.debris).toEqual([]);
-  for (let row = 0; row < entriesBefore; row += 1) {
-    expect(again.entrySync(engine.index.idOf(row))).toBeDefined();
-  }
+  for (const id of idsBefore) expect(again.entry(id)).toBeDefined();
   const names = writesToOld ? memory.listSync("/d") : ["s.jsonl"];
   const texts = names.map((name) => memory.readFileSync(`/d/${name}`).toString());
   for (const content of said) {

@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { Durability, Session } from "@branchlog/core";
 import {
+  BlockingSession,
   ManualClock,
   createMemoryPorts,
   createSeededIds,
@@ -16,10 +17,7 @@ import {
 } from "@branchlog/core/testing";
 import type { MemoryFileSystem, Ports } from "@branchlog/core/testing";
 import { createRandom } from "../../packages/bench/src/generator/random.ts";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
-import { appendSync } from "../support/engine-appends.ts";
 import { runs, seed } from "../support/fault-seed.ts";
 
 const path = "/new/deep/s.jsonl";
@@ -55,23 +53,17 @@ const draft = (id: string): { type: "custom"; customType: string; data: string }
 
 /** Ids of the entries that can be read after the power came back; throws if there is no log. */
 function readable(fs: MemoryFileSystem, file = path): Set<string> {
-  const engine = Engine.openSync(file, { ports: createMemoryPorts({ fs }) });
-  const rows = Array.from({ length: engine.index.count }, (_, row) => row);
-  return new Set(Array.from(engine.bodies.entriesSync(rows), ({ entry }) => entry.id));
+  const session = BlockingSession.open(file, { ports: createMemoryPorts({ fs }) });
+  return new Set(session.entries().map(({ id }) => id));
 }
 
 /** Ways to append, blocking or not; each acknowledges what it was told. */
 const programs: Readonly<Record<string, (machine: Machine) => Promise<void>>> = {
   "one append after the other, blocking": async ({ ports, durability, acknowledged }) => {
-    const engine = Engine.createSync(path, header, { ports, durability });
+    const session = BlockingSession.create(path, header, { ports, durability });
     acknowledged.add("created");
-    const leaf = new LeafCursor(true, null);
     for (const ids of [["a"], ["b", "c"], ["d"]]) {
-      appendSync(
-        engine,
-        leaf,
-        ids.map((id) => ({ id, draft: draft(id) })),
-      );
+      session.append(...ids.map((id) => ({ id, draft: draft(id) })));
       for (const id of ids) acknowledged.add(id);
     }
   },

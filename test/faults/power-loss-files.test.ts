@@ -7,13 +7,10 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { ManagerFactory, SessionManager } from "@branchlog/core/pi";
-import { createMemoryPorts, managersWith } from "@branchlog/core/testing";
+import { BlockingSession, createMemoryPorts, managersWith } from "@branchlog/core/testing";
 import type { FileSystem, MemoryFileSystem } from "@branchlog/core/testing";
 import { createRandom } from "../../packages/bench/src/generator/random.ts";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
-import { appendSync } from "../support/engine-appends.ts";
 import { patience, runs, seed } from "../support/fault-seed.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 
@@ -23,19 +20,17 @@ const fixture = (name: string): Buffer =>
   readFileSync(fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)));
 
 /** The log as a program opens it; each one has ids of its own. */
-function openOn(fs: FileSystem, program = 2): Engine {
-  return Engine.openSync(path, { ports: createMemoryPorts({ fs, ...reproducible(program) }) });
+function openOn(fs: FileSystem, program = 2): BlockingSession {
+  const ports = createMemoryPorts({ fs, ...reproducible(program) });
+  return BlockingSession.open(path, { ports });
 }
 
-function entriesOf(engine: Engine): string[] {
-  const rows = Array.from({ length: engine.index.count }, (_, row) => row);
-  return [...engine.bodies.entriesSync(rows)].map(({ entry }) => JSON.stringify(entry));
+function entriesOf(session: BlockingSession): string[] {
+  return session.entries().map((entry) => JSON.stringify(entry));
 }
 
-const say = (engine: Engine): string | undefined => {
-  const leaf = new LeafCursor(true, engine.tailId);
-  return appendSync(engine, leaf, [{ draft: { type: "custom", customType: "x" } }])[0]?.id;
-};
+const say = (session: BlockingSession): string | undefined =>
+  session.append({ draft: { type: "custom", customType: "x" } })[0]?.id;
 
 /** Runs `work` on a new disk that dies at each of its calls; `check` sees what the disk may keep. */
 function atEveryCall<T>(
@@ -87,12 +82,12 @@ describe.each(olds)(`the first append to %s, then no power (seed ${seed})`, (_, 
       newDisk,
       ({ fs }) => say(openOn(fs, 1)),
       (fs, _id, where) => {
-        const engine = openOn(fs);
-        expect([where, ...entriesOf(engine).slice(0, known.length)]).toEqual([where, ...known]);
-        if (engine.header.version === 3) migrated += 1;
-        const next = say(engine);
+        const session = openOn(fs);
+        expect([where, ...entriesOf(session).slice(0, known.length)]).toEqual([where, ...known]);
+        if (session.header.version === 3) migrated += 1;
+        const next = say(session);
         const again = openOn(fs);
-        expect([where, again.tailId]).toEqual([where, next]);
+        expect([where, again.tail]).toEqual([where, next]);
         expect(entriesOf(again).slice(0, known.length)).toEqual(known);
       },
     );

@@ -5,18 +5,15 @@
  */
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
-import { createMemoryPorts } from "@branchlog/core/testing";
+import { BlockingSession, createMemoryPorts } from "@branchlog/core/testing";
 import type { MemoryFileSystem } from "@branchlog/core/testing";
 import { createRandom } from "../../packages/bench/src/generator/random.ts";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import type { Choose } from "../support/crash-file-system.ts";
-import { appendSync } from "../support/engine-appends.ts";
 import { patience, runs, seed } from "../support/fault-seed.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
-import { Schedules } from "./schedules.ts";
+import { Schedules } from "../support/schedules.ts";
 
 const path = "/new/deep/s.jsonl";
 const header = {
@@ -40,14 +37,13 @@ function live({ fs }: CrashFileSystem, batches: readonly (readonly string[])[]):
   const ledger: Ledger = { isCreated: false, acknowledged: [] };
   try {
     const ports = createMemoryPorts({ fs, ...reproducible() });
-    const engine = Engine.createSync(path, header, { ports });
+    const session = BlockingSession.create(path, header, { ports });
     ledger.isCreated = true;
-    const leaf = new LeafCursor(true, null);
     for (const ids of batches) {
       const offers = ids.map((id) => {
         return { id, draft: { type: "custom", customType: "x", data: contentOf(id) } };
       });
-      appendSync(engine, leaf, offers);
+      session.append(...offers);
       ledger.acknowledged.push(...ids);
     }
   } catch {
@@ -57,9 +53,9 @@ function live({ fs }: CrashFileSystem, batches: readonly (readonly string[])[]):
 }
 
 /** The log as another machine, or the same one after it started, finds it; null: there is none. */
-function found(fs: MemoryFileSystem): Engine | null {
+function found(fs: MemoryFileSystem): BlockingSession | null {
   try {
-    return Engine.openSync(path, { ports: createMemoryPorts({ fs, ...reproducible(2) }) });
+    return BlockingSession.open(path, { ports: createMemoryPorts({ fs, ...reproducible(2) }) });
   } catch (error) {
     if (isBranchlogError(error, "ERR_LOG_MISSING")) return null;
     throw error;
@@ -67,19 +63,18 @@ function found(fs: MemoryFileSystem): Engine | null {
 }
 
 /** Readable entries are whole and were offered; the next append is read beside all of them. */
-function expectUsable(fs: MemoryFileSystem, engine: Engine): string[] {
+function expectUsable(fs: MemoryFileSystem, session: BlockingSession): string[] {
   const log = rawLog(fs.readFileSync(path));
   const ids = log.entries.map(({ id }) => id);
   for (const { id, data } of log.entries) expect(data).toBe(contentOf(id));
-  for (const id of ids) expect(engine.entrySync(id)).toMatchObject({ data: contentOf(id) });
-  const leaf = new LeafCursor(true, engine.tailId);
-  const [next] = appendSync(engine, leaf, [{ draft: { type: "custom", customType: "next" } }]);
+  for (const id of ids) expect(session.entry(id)).toMatchObject({ data: contentOf(id) });
+  const [next] = session.append({ draft: { type: "custom", customType: "next" } });
   const after = rawLog(fs.readFileSync(path));
   expect(after.entries.map(({ id }) => id).slice(-1)).toEqual([next?.id]);
   expect(after.entries.map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
   const again = found(fs);
-  expect(again?.tailId).toBe(next?.id);
-  const readable = after.entries.map(({ id }) => again?.entrySync(id)?.id);
+  expect(again?.tail).toBe(next?.id);
+  const readable = after.entries.map(({ id }) => again?.entry(id)?.id);
   expect(readable).toEqual(after.entries.map(({ id }) => id));
   return ids;
 }
@@ -103,13 +98,13 @@ const batches = [["a"], ["b", "c"], ["d"]] as const;
 describe("a process that dies at any call", () => {
   it("has lost nothing that was acknowledged (Verifies: P7, P9)", () => {
     diesAtEveryCall(batches, ({ memory }, { isCreated, acknowledged }) => {
-      const engine = found(memory);
-      if (engine === null) {
+      const session = found(memory);
+      if (session === null) {
         expect(isCreated).toBe(false);
         return;
       }
-      expect(engine.header).toEqual(header);
-      const ids = expectUsable(memory, engine);
+      expect(session.header).toEqual(header);
+      const ids = expectUsable(memory, session);
       expect(ids.slice(0, acknowledged.length)).toEqual(acknowledged);
     });
   });
@@ -124,12 +119,12 @@ describe(`a machine that loses power at any call (seed ${seed})`, () => {
       diesAtEveryCall(batches, (disk, { isCreated }, calls) => {
         for (let run = 0; run < runs(20, 2000); run += 1) {
           const fs = disk.afterPowerLoss((of) => random.below(of));
-          const engine = found(fs);
+          const session = found(fs);
           const where = `after ${calls} calls, run ${run}`;
-          expect([where, engine !== null || !isCreated]).toEqual([where, true]);
-          if (engine === null) continue;
-          expect(engine.header).toEqual(header);
-          expectUsable(fs, engine);
+          expect([where, session !== null || !isCreated]).toEqual([where, true]);
+          if (session === null) continue;
+          expect(session.header).toEqual(header);
+          expectUsable(fs, session);
         }
       });
     },
@@ -143,9 +138,9 @@ describe(`a machine that loses power at any call (seed ${seed})`, () => {
     while (schedules.next()) {
       const choose: Choose = (of) => schedules.choose(of);
       const fs = disk.afterPowerLoss(choose);
-      const engine = found(fs);
-      if (engine === null) throw new Error(`no log (schedule ${schedules.trace})`);
-      left.add(expectUsable(fs, engine).join());
+      const session = found(fs);
+      if (session === null) throw new Error(`no log (schedule ${schedules.trace})`);
+      left.add(expectUsable(fs, session).join());
     }
     // The disk did lose something, or this would prove nothing; and not always. Behind a lost write
     // stand zeros, and what is on one line with them is lost with it.

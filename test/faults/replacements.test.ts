@@ -5,13 +5,13 @@
  */
 import { describe, expect, it } from "vitest";
 import { isBranchlogError, openSession } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts, managersWith } from "@branchlog/core/testing";
+import {
+  BlockingSession,
+  MemoryFileSystem,
+  createMemoryPorts,
+  managersWith,
+} from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
-import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
-import { appendItem } from "../../packages/core/src/append/request.ts";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
-import { runSync } from "../../packages/core/src/store/steps.ts";
 
 const path = "/s.jsonl";
 const stamp = "2026-01-01T00:00:00.000Z";
@@ -55,18 +55,19 @@ function world(from: number, to: number, replaceAt: number): World {
 function contents({ fs, ports }: World, at = path): string[] {
   const { onCall } = fs;
   fs.onCall = undefined;
-  const texts = textsIn(Engine.openSync(at, { ports }));
+  const texts = textsIn(BlockingSession.open(at, { ports }));
   fs.onCall = onCall;
   return texts;
 }
 
-function textsIn(engine: Engine): string[] {
-  const rows = Array.from({ length: engine.index.count }, (_, row) => row);
-  return [...engine.bodies.entriesSync(rows)].map(({ entry }) =>
-    entry.type === "message" && "content" in entry.message
-      ? JSON.stringify(entry.message.content)
-      : entry.type,
-  );
+function textsIn(session: BlockingSession): string[] {
+  return session
+    .entries()
+    .map((entry) =>
+      entry.type === "message" && "content" in entry.message
+        ? JSON.stringify(entry.message.content)
+        : entry.type,
+    );
 }
 
 const textsOf = (word: string): string[] =>
@@ -77,13 +78,13 @@ describe.each(pairs)("opening a log of version %i that one of version %i replace
   it("gives one of the two, whenever it happens, and then the other (Verifies: P8)", async () => {
     for (let n = 0; ; n += 1) {
       const one = world(from, to, n);
-      const engine = Engine.openSync(path, { ports: one.ports });
+      const blocking = BlockingSession.open(path, { ports: one.ports });
       const wasReplaced = one.calls.length > n;
-      const read = textsIn(engine);
+      const read = textsIn(blocking);
       expect([textsOf("old"), textsOf("new")]).toContainEqual(read);
-      expect(engine.header.id).toBe(read[0]?.slice(1, 4));
-      engine.refreshSync();
-      if (one.calls.length > n) expect(textsIn(engine)).toEqual(textsOf("new"));
+      expect(blocking.header.id).toBe(read[0]?.slice(1, 4));
+      blocking.refresh();
+      if (one.calls.length > n) expect(textsIn(blocking)).toEqual(textsOf("new"));
 
       const other = world(from, to, n);
       const session = await openSession(path, { ports: other.ports });
@@ -124,15 +125,15 @@ describe("opening a log that is replaced again and again", () => {
         isReplacing = false;
         return undefined;
       };
-      let engine: Engine | undefined;
+      let session: BlockingSession | undefined;
       try {
-        engine = Engine.openSync(path, { ports });
+        session = BlockingSession.open(path, { ports });
       } catch (error) {
         expect(isBranchlogError(error, "ERR_LOG_GONE")).toBe(true);
       }
       fs.onCall = undefined;
-      engine?.refreshSync();
-      const now = textsIn(engine ?? Engine.openSync(path, { ports }));
+      session?.refresh();
+      const now = textsIn(session ?? BlockingSession.open(path, { ports }));
       expect([textsOf("old"), textsOf("new")]).toContainEqual(now);
     }
   });
@@ -149,8 +150,8 @@ describe("opening a log that is deleted meanwhile", () => {
         return undefined;
       };
       try {
-        const engine = Engine.openSync(path, { ports });
-        expect(textsIn(engine)).toEqual(textsOf("old"));
+        const session = BlockingSession.open(path, { ports });
+        expect(textsIn(session)).toEqual(textsOf("old"));
       } catch (error) {
         const codes = ["ERR_LOG_MISSING", "ERR_LOG_GONE", "ERR_LOG_UNREADABLE"] as const;
         expect(codes.some((code) => isBranchlogError(error, code))).toBe(true);
@@ -165,11 +166,9 @@ interface Outcome {
   readonly error: unknown;
 }
 
-function append(engine: Engine, leaf: LeafCursor): Outcome {
-  const items = [appendItem(encodeDraft({ type: "custom", customType: "mine" }, stamp))];
-  const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
+function append(session: BlockingSession): Outcome {
   try {
-    const [result] = runSync(engine.appender.append(request, leaf), engine.settings.ports.clock);
+    const [result] = session.append({ draft: { type: "custom", customType: "mine" } });
     return { id: result?.id, error: undefined };
   } catch (error) {
     return { id: undefined, error };
@@ -179,14 +178,14 @@ function append(engine: Engine, leaf: LeafCursor): Outcome {
 /** An append during which another log takes the name right before a call. */
 function appendWhileReplaced(from: number, to: number, replaceAt: number): World & Outcome {
   const made = world(from, to, -1);
-  const engine = Engine.openSync(path, { ports: made.ports });
+  const session = BlockingSession.open(path, { ports: made.ports });
   const calls: string[] = [];
   made.fs.onCall = ({ name, path: at = "" }) => {
     calls.push(`${name} ${at}`);
     if (calls.length - 1 === replaceAt) made.fs.renameSync("/other", path);
     return undefined;
   };
-  const outcome = append(engine, new LeafCursor(true, engine.tailId));
+  const outcome = append(session);
   made.fs.onCall = undefined;
   return { ...made, calls, ...outcome };
 }
@@ -210,15 +209,15 @@ describe.each(pairs)("appending to a log of version %i that one of %i replaces",
       if (n !== rename) expect(contents(made).slice(0, entriesPerLog)).toEqual(textsOf("new"));
       expect(names.filter((name) => name.endsWith(".tmp"))).toEqual([]);
 
-      const again = Engine.openSync(path, { ports });
-      if (id !== undefined) expect(again.entrySync(id)).toMatchObject({ customType: "mine" });
-      const next = append(again, new LeafCursor(true, again.tailId));
+      const again = BlockingSession.open(path, { ports });
+      if (id !== undefined) expect(again.entry(id)).toMatchObject({ customType: "mine" });
+      const next = append(again);
       expect(next.error).toBeUndefined();
       const wanted = id === undefined ? 1 : 2;
-      const now = Engine.openSync(path, { ports });
+      const now = BlockingSession.open(path, { ports });
       expect(now.header.version).toBe(3);
       expect(contents(made).filter((text) => text === "custom")).toHaveLength(wanted);
-      expect(now.tailId).toBe(next.id);
+      expect(now.tail).toBe(next.id);
     }
   });
 });

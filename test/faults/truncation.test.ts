@@ -2,27 +2,23 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
-import { treeView } from "../../packages/core/src/projections/tree.ts";
-import { appendSync } from "../support/engine-appends.ts";
+import { BlockingSession, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 
 const fixture = (name: string): Buffer =>
   readFileSync(fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)));
 
-function engineOn(bytes: Buffer): { engine: Engine; contents: () => Buffer } {
+function sessionOn(bytes: Buffer): { session: BlockingSession; contents: () => Buffer } {
   const fs = new MemoryFileSystem();
   const fd = fs.openSync("/s.jsonl", "create");
   fs.writeSync(fd, bytes, 0, bytes.length);
-  const engine = Engine.openSync("/s.jsonl", { ports: createMemoryPorts({ fs }) });
+  const session = BlockingSession.open("/s.jsonl", { ports: createMemoryPorts({ fs }) });
   const contents = (): Buffer => {
     const { size } = fs.fstatSync(fd);
     const all = Buffer.alloc(size);
     fs.readSync(fd, all, 0, size, 0);
     return all;
   };
-  return { engine, contents };
+  return { session, contents };
 }
 
 const draft = { type: "custom", customType: "after" };
@@ -35,7 +31,7 @@ describe.each(["seed-pi", "pi-crlf"])("the log %s, cut off at every byte", (name
   it("holds its whole records, and the next append is readable (Verifies: P9, P10)", () => {
     for (let cut = headerEnd; cut <= whole.length; cut += 1) {
       const prefix = whole.subarray(0, cut);
-      const { engine, contents } = engineOn(prefix);
+      const { session, contents } = sessionOn(prefix);
       const wholeLines = prefix.toString().split("\n").length - 2;
       // The last line counts as readable once only its line end is missing.
       const lastLine = lines[wholeLines + 1]?.replace(/\r$/, "") ?? "";
@@ -44,18 +40,17 @@ describe.each(["seed-pi", "pi-crlf"])("the log %s, cut off at every byte", (name
         .toString()
         .replace(/\r$/, "");
       const readable = wholeLines + (rest !== "" && rest === lastLine ? 1 : 0);
-      expect(treeView(engine.index).size).toBe(readable);
-      expect(engine.log.state.revision).toBe(wholeLines);
+      expect(session.tree().size).toBe(readable);
+      expect(session.revision).toBe(wholeLines);
 
-      const leaf = new LeafCursor(true, engine.tailId);
-      const [result] = appendSync(engine, leaf, [{ draft }]);
+      const last = session.entries().at(-1)?.id ?? null;
+      const [result] = session.append({ draft });
       const after = contents();
       expect(after.subarray(0, cut).equals(prefix)).toBe(true);
-      const again = engineOn(after).engine;
-      expect(treeView(again.index).size).toBe(readable + 1);
-      expect(again.tailId).toBe(result?.id);
-      const parent = readable === 0 ? null : engine.index.idOf(readable - 1);
-      expect(again.index.parentIdOf(again.index.count - 1)).toBe(parent);
+      const again = sessionOn(after).session;
+      expect(again.tree().size).toBe(readable + 1);
+      expect(again.tail).toBe(result?.id);
+      expect(again.entries().at(-1)?.parentId).toBe(last);
     }
   });
 });

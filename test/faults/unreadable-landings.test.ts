@@ -5,11 +5,13 @@
  */
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
-import { appendSync } from "../support/engine-appends.ts";
-import type { Offer } from "../support/engine-appends.ts";
+import {
+  BlockingSession,
+  MemoryFileSystem,
+  createMemoryPorts,
+  fileError,
+} from "@branchlog/core/testing";
+import type { Offer } from "@branchlog/core/testing";
 import { rawLog, repeatedIds } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
@@ -56,8 +58,8 @@ const reads = new Set(["statSync", "fstatSync", "readSync", "openSync"]);
 function attempt(disturb: (fs: MemoryFileSystem) => void | "short", n: number): boolean {
   const fs = new MemoryFileSystem();
   const ports = createMemoryPorts({ fs, ...reproducible() });
-  Engine.createSync(path, header, { ports });
-  const engine = Engine.openSync(path, { ports });
+  BlockingSession.create(path, header, { ports });
+  const session = BlockingSession.open(path, { ports });
   let left = -1;
   let hasWritten = false;
   fs.onCall = ({ name }) => {
@@ -71,8 +73,7 @@ function attempt(disturb: (fs: MemoryFileSystem) => void | "short", n: number): 
     if (left === -1) throw fileError("EIO", name, path);
     return undefined;
   };
-  const leaf = new LeafCursor(true, null);
-  const error = thrownBy(() => appendSync(engine, leaf, offers));
+  const error = thrownBy(() => session.append(...offers));
   fs.onCall = undefined;
 
   const log = rawLog(fs.readFileSync(path));
@@ -86,7 +87,7 @@ function attempt(disturb: (fs: MemoryFileSystem) => void | "short", n: number): 
     expect(error).toMatchObject({ code: "ERR_APPEND_UNCERTAIN" });
     for (const id of typedError(error).landed) expect(stored.has(id)).toBe(true);
   }
-  expect(appendSync(engine, leaf, offers).map(({ id }) => id)).toEqual(offered);
+  expect(session.append(...offers).map(({ id }) => id)).toEqual(offered);
   const after = rawLog(fs.readFileSync(path));
   expect(repeatedIds(after)).toEqual([]);
   expect(offered.filter((id) => !after.entries.some((entry) => entry.id === id))).toEqual([]);

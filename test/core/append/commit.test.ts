@@ -6,7 +6,7 @@ import { appendAttemptsMax } from "../../../packages/core/src/limits.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync } from "../../support/engine-appends.ts";
-import type { Offer } from "../../support/engine-appends.ts";
+import type { Offer } from "@branchlog/core/testing";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { rawLog } from "../../support/raw-log.ts";
 import type { RawLog } from "../../support/raw-log.ts";

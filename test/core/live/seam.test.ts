@@ -6,8 +6,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { EntryEvent } from "@branchlog/core";
-import { Schedules } from "../../faults/schedules.ts";
-import type { Schedule } from "../../faults/schedules.ts";
+import { Schedules } from "../../support/schedules.ts";
+import type { Schedule } from "../../support/schedules.ts";
 import { acts, SeamWorld, violation } from "./seam-world.ts";
 import type { ReadTime, Sink, Source, Start } from "./seam-world.ts";
 import { turns } from "./support.ts";

@@ -41,6 +41,8 @@ export {
   userEntry,
   userMessage,
 } from "./builders.ts";
+export { BlockingSession } from "./blocking-session.ts";
+export type { Offer } from "./blocking-session.ts";
 export type { Contract } from "./contract.ts";
 export { clockContract } from "./clock-contract.ts";
 export type { ClockSetting } from "./clock-contract.ts";

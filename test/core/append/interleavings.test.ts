@@ -5,8 +5,8 @@
  */
 import { describe, expect, it } from "vitest";
 import type { MemoryFileSystem } from "@branchlog/core/testing";
-import { retentionMsMax } from "../../packages/core/src/limits.ts";
-import { patience, runs, seed } from "../support/fault-seed.ts";
+import { retentionMsMax } from "../../../packages/core/src/limits.ts";
+import { patience, runs, seed } from "../../support/fault-seed.ts";
 import {
   appendsGroup,
   appendsGroupsInARow,
@@ -19,8 +19,8 @@ import {
   violation,
 } from "./interleaved-world.ts";
 import type { Cast, Intrusion } from "./interleaved-world.ts";
-import { RandomSchedules, Schedules } from "./schedules.ts";
-import type { Schedule } from "./schedules.ts";
+import { RandomSchedules, Schedules } from "../../support/schedules.ts";
+import type { Schedule } from "../../support/schedules.ts";
 
 /** Orders tried per intrusion; all of them in a soak run. */
 const runsMax = Number(process.env["BRANCHLOG_SCHEDULES_MAX"] ?? runs(1500, 1_000_000));

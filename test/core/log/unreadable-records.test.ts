@@ -6,10 +6,10 @@
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { Engine } from "../../packages/core/src/session/engine.ts";
-import { verifyLog } from "../../packages/core/src/session/verify.ts";
-import { failEveryCall, failingFileSystem } from "../support/failing-calls.ts";
-import { thrownBy } from "../support/typed-errors.ts";
+import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { verifyLog } from "../../../packages/core/src/session/verify.ts";
+import { failEveryCall, failingFileSystem } from "../../support/failing-calls.ts";
+import { thrownBy } from "../../support/typed-errors.ts";
 
 const path = "/s.jsonl";
 const header = '{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}\n';

@@ -1,0 +1,166 @@
+/**
+ * A session without promises, over ports of a test's choice: one call runs to its end, so that a
+ * test knows which file-system calls belong to it. Reads, appends and checkpoints are those of the
+ * engine; its leaf follows the tail until it is moved.
+ */
+import type { AppendResult } from "../append/outcome.ts";
+import { LeafCursor } from "../append/leaf-cursor.ts";
+import { appendItem } from "../append/request.ts";
+import { encodeDraft } from "../entries/encode-entry.ts";
+import type { AnyDraft } from "../entries/entry-draft.ts";
+import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
+import type { Diagnostic } from "../index-table/diagnostics.ts";
+import { tipRows } from "../index-table/tree-walk.ts";
+import type { EngineOptions } from "../log/engine-options.ts";
+import type { PathContext } from "../projections/context.ts";
+import { treeView } from "../projections/tree.ts";
+import type { TreeView } from "../projections/tree.ts";
+import { Engine } from "../session/engine.ts";
+import { recoverLog } from "../session/recovery.ts";
+import type { Recovery } from "../session/recovery.ts";
+import { sampleTime } from "./builders.ts";
+
+/** A draft to append, with its id if it may be offered again. */
+export interface Offer {
+  readonly draft: AnyDraft;
+  readonly id?: string;
+}
+
+/** See the file comment. */
+export class BlockingSession {
+  readonly #engine: Engine;
+  readonly #leaf: LeafCursor;
+
+  private constructor(engine: Engine) {
+    this.#engine = engine;
+    this.#leaf = new LeafCursor(true, engine.tailId);
+  }
+
+  /** Opens a log; throws as `openSession`. */
+  static open(path: string, options: EngineOptions = {}): BlockingSession {
+    return new BlockingSession(Engine.openSync(path, options));
+  }
+
+  /** Creates a log with a header; throws as `createSession`. */
+  static create(path: string, header: SessionHeader, options: EngineOptions = {}): BlockingSession {
+    return new BlockingSession(Engine.createSync(path, header, options));
+  }
+
+  get header(): SessionHeader {
+    return this.#engine.header;
+  }
+
+  /** The id that the next entry is appended below, or null. */
+  get leaf(): string | null {
+    return this.#leaf.id;
+  }
+
+  /** The id of the last readable entry, or null. */
+  get tail(): string | null {
+    return this.#engine.tailId;
+  }
+
+  get name(): string | undefined {
+    return this.#engine.log.state.name;
+  }
+
+  /** Entries in this generation of the log, damaged ones included. */
+  get revision(): number {
+    return this.#engine.log.state.revision;
+  }
+
+  get diagnostics(): readonly Diagnostic[] {
+    return this.#engine.diagnostics;
+  }
+
+  /** The readable entries by the offset of their lines, in file order, hidden ones included. */
+  entriesByOffset(): Map<number, SessionEntry> {
+    const { index, bodies } = this.#engine;
+    const rows = Array.from({ length: index.count }, (_, row) => row);
+    const read = [...bodies.entriesSync(rows)];
+    return new Map(read.map(({ row, entry }) => [index.rows.offset(row), entry]));
+  }
+
+  /** The readable entries in file order, hidden ones included. */
+  entries(): SessionEntry[] {
+    return [...this.entriesByOffset().values()];
+  }
+
+  /** The entry with that id, or undefined. */
+  entry(id: string): SessionEntry | undefined {
+    return this.#engine.entrySync(id);
+  }
+
+  /** Whether the index knows the id; the line of the entry is not read. */
+  has(id: string): boolean {
+    return this.#engine.index.rowOfId(id) >= 0;
+  }
+
+  /** The parent of an entry as stored; undefined if there is no such entry. */
+  parentOf(id: string): string | null | undefined {
+    const { index } = this.#engine;
+    const row = index.rowOfId(id);
+    return row < 0 ? undefined : index.parentIdOf(row);
+  }
+
+  /** The ids from the root to an entry. */
+  pathIds(id: string): string[] {
+    const view = this.#engine.pathView(id);
+    return Array.from({ length: view.length }, (_, i) => view.id(i));
+  }
+
+  /** The ids of the entries without children. */
+  tips(): string[] {
+    const { index } = this.#engine;
+    return tipRows(index).map((row) => index.idOf(row));
+  }
+
+  tree(): TreeView {
+    return treeView(this.#engine.index);
+  }
+
+  /** The context at an entry. */
+  context(id: string | null, bridgeGaps = false): PathContext {
+    return this.#engine.context(id, { bridgeGaps });
+  }
+
+  /** Makes an entry the leaf, which stays there until the next append. */
+  moveTo(id: string | null): void {
+    this.#leaf.pin(id);
+  }
+
+  /** Appends as one write, each the parent of the next; throws as `Session.appendAll`. */
+  append(...offers: readonly Offer[]): readonly AppendResult[] {
+    const items = offers.map(({ draft, id }) =>
+      appendItem(encodeDraft(draft, sampleTime), undefined, id),
+    );
+    const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
+    return this.#engine.appender.appendSync(request, this.#leaf);
+  }
+
+  /** Reads what other writers appended. */
+  refresh(): void {
+    this.#engine.refreshSync();
+  }
+
+  /** As `Session.recover`. */
+  recover(): Promise<Recovery> {
+    return recoverLog(this.#engine);
+  }
+
+  /** All that a session answers at its leaf, as text to compare. */
+  meaning(): string {
+    const { log } = this.#engine;
+    return JSON.stringify({
+      leaf: this.leaf,
+      tail: this.tail,
+      generation: log.generation,
+      revision: this.revision,
+      entries: this.entries(),
+      tips: this.tips(),
+      context: this.context(this.leaf),
+      name: log.state.folded.name,
+      labels: [...log.state.folded.labels],
+    });
+  }
+}
