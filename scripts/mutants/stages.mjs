@@ -42,9 +42,11 @@ export const stages = {
     mutate: [core("append"), core("session", "recovery")],
     tests: [
       tests("core/append", "!(interleavings)"),
-      tests("core/session", "{append,durability,recovery}"),
+      tests("core/session", "{append,durability,recovery,given-*,open,unknown-types}"),
+      tests("core/log", "migration"),
+      tests("core/adapters/omp", "session-manager"),
       tests("faults", "{cut-writes,doubtful-retries,failed-appends,failed-queues}"),
-      tests("faults", "unreadable-landings"),
+      tests("faults", "{unreadable-landings,power-loss-durability,replacements}"),
     ],
   },
   checkpoint: {

@@ -169,6 +169,11 @@ export class AppendQueue {
   async #commit(): Promise<void> {
     const { settings } = this.#appender;
     const waiting = this.#appendsInFront(Number.POSITIVE_INFINITY);
+    if (!this.#hasCaller(waiting)) {
+      // All gave up before the lock was asked for: nothing is to be waited for.
+      this.#take(waiting);
+      return;
+    }
     let group: readonly QueuedAppend[] | undefined;
     // Chosen under the lock: appends queued during the wait for it are part of the group.
     const take = (): readonly QueuedAppend[] =>
@@ -226,6 +231,15 @@ export class AppendQueue {
       count += 1;
     }
     return count;
+  }
+
+  /** Whether the caller of one of the first jobs still waits. */
+  #hasCaller(count: number): boolean {
+    for (const [at, job] of this.#jobs.entries()) {
+      if (at === count) break;
+      if (job.kind === "append" && job.state === "queued") return true;
+    }
+    return false;
   }
 
   /** Takes the first jobs out of the queue; those that still want something are returned. */
