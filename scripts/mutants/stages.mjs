@@ -16,7 +16,7 @@ export const stages = {
     tests: [tests("streaming", "{byte-pass,decode-line,line-framer,read-*,scan,streams}")],
   },
   store: {
-    mutate: [core("store", "!(memory-*|manual-clock|seeded-ids|log-file)")],
+    mutate: [core("store", "!(memory-*|clock|ids|log-file)")],
     tests: [
       tests("core/store", "!(lockfile-lock-processes)"),
       tests("core/append", "kept-locks"),

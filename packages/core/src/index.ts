@@ -10,9 +10,8 @@ export type { LiveViews } from "./live/live-views.ts";
 export { sessions$ } from "./live/live-sessions.ts";
 export type { LiveSessions, LiveSessionsOptions } from "./live/live-sessions.ts";
 export type { SessionListDifference } from "./live/session-list-changes.ts";
-export { findSessions } from "./directories/find-sessions.ts";
+export { findSessions, knownPlaces } from "./directories/find-sessions.ts";
 export type { FindOptions, FoundSessions } from "./directories/find-sessions.ts";
-export { knownPlaces } from "./directories/known-places.ts";
 export { sessionGroups } from "./directories/session-groups.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./directories/session-groups.ts";
 export type { ListedAgent } from "./directories/agent-file.ts";
@@ -21,8 +20,7 @@ export { forkSession } from "./copies/fork-session.ts";
 export type { ForkOptions, ForkResult } from "./copies/fork-session.ts";
 export type { ConversionTarget } from "./dialects/convert-entry.ts";
 export { searchSessions } from "./catalog/session-search.ts";
-export type { SearchHit, SearchOptions } from "./catalog/session-search.ts";
-export type { Snippet } from "./catalog/search-text.ts";
+export type { SearchHit, SearchOptions, Snippet } from "./catalog/session-search.ts";
 export type { ListedSession } from "./catalog/listed-session.ts";
 export type { Live } from "./live/live-value.ts";
 export type { LiveStatus } from "./live/log-watch.ts";
@@ -39,8 +37,7 @@ export { resolveBlobs } from "./session/resolve-blobs.ts";
 export type { BlobOptions, BlobProblem } from "./session/resolve-blobs.ts";
 export type { AppendResult, Position } from "./append/outcome.ts";
 export type { OnDiverged } from "./append/request.ts";
-export type { EntryLine } from "./session/entry-lines.ts";
-export type { EntryQuery } from "./session/entry-query.ts";
+export type { EntryLine, EntryQuery } from "./session/entry-query.ts";
 export type {
   BadLine,
   BadLineKind,
@@ -65,10 +62,14 @@ export type { ModelReference } from "./dialects/model-reference.ts";
 export type { PathSettings } from "./projections/settings.ts";
 export type { SessionSummary } from "./projections/summary.ts";
 export type { SessionUsage, UsageTotals } from "./projections/usage.ts";
-export { turnsOfEntries, turnTotals } from "./projections/turns.ts";
-export type { SessionTurn, TurnSummary, TurnTotals } from "./projections/turns.ts";
-export { toolCallText } from "./projections/tool-call-text.ts";
-export type { TurnFields, TurnNotes } from "./projections/turn-notes.ts";
+export { toolCallText, turnTotals, turnsOfEntries } from "./projections/turns.ts";
+export type {
+  SessionTurn,
+  TurnFields,
+  TurnNotes,
+  TurnSummary,
+  TurnTotals,
+} from "./projections/turns.ts";
 export type { Projection, ProjectionRecord } from "./projections/projection.ts";
 export { fileOperations } from "./projections/file-operations.ts";
 export type { FileOperations } from "./projections/file-operations.ts";
@@ -113,20 +114,18 @@ export type {
   BranchSummaryMessage,
   CompactionSummaryMessage,
   CustomMessage,
-  SystemMessage,
-  ToolResultMessage,
-  UserMessage,
-} from "./entries/message-types.ts";
-export type {
   ImageContent,
   StopReason,
+  SystemMessage,
   TextContent,
   ThinkingContent,
   ThinkingLevel,
   ToolCall,
+  ToolResultMessage,
   Usage,
-} from "./entries/content-types.ts";
-export { normalizeName } from "./entries/session-name.ts";
-export { ManualClock } from "./store/manual-clock.ts";
-export { createSeededIds } from "./store/seeded-ids.ts";
+  UserMessage,
+} from "./entries/message-types.ts";
+export { normalizeName } from "./entries/identifiers.ts";
+export { ManualClock } from "./store/clock.ts";
+export { createSeededIds } from "./store/ids.ts";
 export type { ChangeHints, Clock, FileLock, FileSystem, IdSource, Ports } from "./store/ports.ts";

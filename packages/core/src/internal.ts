@@ -11,12 +11,10 @@ export {
   lockStaleMs,
   yieldEveryMs,
 } from "./limits.ts";
-export type { AssistantContent, UserContent } from "./entries/content-types.ts";
-export { encodeDraft, spliceDraft } from "./entries/encode-entry.ts";
-export { encodeHeader } from "./entries/encode-header.ts";
-export { exactArguments, keptArguments } from "./entries/exact-arguments.ts";
-export type { ExactArguments } from "./entries/exact-arguments.ts";
-export { changedNumber } from "./entries/exact-numbers.ts";
+export type { AssistantContent, UserContent } from "./entries/message-types.ts";
+export { encodeDraft, encodeHeader, guardEncoding, spliceDraft } from "./entries/encode-entry.ts";
+export { changedNumber, exactArguments, keptArguments } from "./entries/exact-numbers.ts";
+export type { ExactArguments } from "./entries/exact-numbers.ts";
 export {
   countAt,
   isDeeper,
@@ -27,8 +25,7 @@ export {
   timeAt,
   withoutKeys,
 } from "./entries/json-fields.ts";
-export { guardEncoding } from "./entries/json-text.ts";
-export { isValidSessionId } from "./entries/session-id.ts";
+export { isValidSessionId } from "./entries/identifiers.ts";
 export {
   convertHeader,
   convertLine,
@@ -42,7 +39,7 @@ export { tellingTypes } from "./dialects/dialect.ts";
 export { kindOf, transcriptNames } from "./dialects/foreign-record.ts";
 export { currentVersion, entryForm, readHeader } from "./dialects/header.ts";
 export type { EntryForm } from "./dialects/header.ts";
-export { relinkLine } from "./dialects/relink-line.ts";
+export { relinkLine } from "./dialects/object-members.ts";
 export { titleSlotBytes, titleSlotOf } from "./dialects/title-slot.ts";
 export {
   createLog,
@@ -54,26 +51,24 @@ export {
 export { creationFailed, errorCodeOf, logExists } from "./store/creation-errors.ts";
 export { descriptorPoolOf } from "./store/descriptor-pool.ts";
 export { makeDurableDirectory } from "./store/durable-directory.ts";
-export { isSameFile } from "./store/file-identity.ts";
+export { isSameFile } from "./store/ports.ts";
 export { LargeChunks } from "./store/large-chunks.ts";
-export { isLiveProcess } from "./store/live-process.ts";
-export { removeAbandonedTickets } from "./store/lock-queue.ts";
+export { isLiveProcess, removeAbandonedTickets } from "./store/lock-queue.ts";
 export { LogFile } from "./store/log-file.ts";
 export { nodeFileSystem } from "./store/node-file-system.ts";
 export type { FileStat, HeldLock } from "./store/ports.ts";
 export { hashedName, sidecarPath } from "./store/sidecar-path.ts";
 export { createStreamedLog, inTurns, requireFree } from "./store/streamed-log.ts";
-export { findCycles } from "./index-table/cycles.ts";
+export { findCycles, orphanRows, pathToRow, tailRow } from "./index-table/tree-walk.ts";
 export type { IndexTable } from "./index-table/index-table.ts";
 export { LogIndexer } from "./index-table/log-indexer.ts";
 export type { IndexedHeader } from "./index-table/log-indexer.ts";
 export { rowFlags } from "./index-table/row-table.ts";
-export { orphanRows, pathToRow, tailRow } from "./index-table/tree-walk.ts";
 export { readFullySync } from "./bodies/body-reader.ts";
 export { lineChunks, rowLines } from "./bodies/row-lines.ts";
 export type { LineSource, RowLine } from "./bodies/row-lines.ts";
 export { sessionName } from "./projections/name.ts";
-export { turnNoteType } from "./projections/turn-notes.ts";
+export { turnNoteType } from "./projections/turns.ts";
 export { checkpointPath } from "./checkpoint/checkpoint-file.ts";
 export { engineSettings } from "./log/engine-options.ts";
 export type { EngineSettings } from "./log/engine-options.ts";

@@ -2,8 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeCounter, LineFramer, scanSync } from "@branchlog/streaming";
-import { createBodyCache } from "../../../packages/core/src/bodies/body-cache.ts";
-import { BodyReader } from "../../../packages/core/src/bodies/body-reader.ts";
+import { BodyReader, createBodyCache } from "../../../packages/core/src/bodies/body-reader.ts";
 import type { RowBody } from "../../../packages/core/src/bodies/body-reader.ts";
 import { LogIndexer } from "../../../packages/core/src/index-table/log-indexer.ts";
 import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";

@@ -2,7 +2,7 @@
 import { EnvelopeReader } from "@branchlog/streaming";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { assistantTimeMs } from "../../../packages/core/src/catalog/assistant-time.ts";
+import { assistantTimeMs } from "../../../packages/core/src/catalog/session-scan.ts";
 import { arbitraryLines } from "./arbitrary-session.ts";
 import { assistant, user } from "./session-lines.ts";
 

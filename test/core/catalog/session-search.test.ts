@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession, searchSessions } from "@branchlog/core";
 import type { SearchHit, SearchOptions } from "@branchlog/core";
-import { textSearch } from "../../../packages/core/src/catalog/search-text.ts";
+import { textSearch } from "../../../packages/core/src/catalog/session-search.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { arbitraryLines } from "./arbitrary-session.ts";
 import { assistant, entry, header, name, user, writeLines } from "./session-lines.ts";

@@ -3,7 +3,7 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readSessionTextSync } from "../../../packages/core/src/catalog/session-text.ts";
+import { readSessionTextSync } from "../../../packages/core/src/catalog/session-scan.ts";
 import { arbitraryLines } from "./arbitrary-session.ts";
 import { assistant, entry, header, jsonl, message, user, writeLines } from "./session-lines.ts";
 import { temporaryDirectories } from "./temporary-directory.ts";

@@ -9,7 +9,7 @@ import { createSession, openSession } from "@branchlog/core";
 import type { OpenOptions, Session, SessionUsage } from "@branchlog/core";
 import { SessionManager as OmpManager } from "@branchlog/core/omp";
 import { SessionManager } from "@branchlog/core/pi";
-import { handOut } from "../../../packages/core/src/adapters/pi/handed-out.ts";
+import { handOut } from "../../../packages/core/src/adapters/pi/log-queries.ts";
 import type { IndexTable } from "../../../packages/core/src/index-table/index-table.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { restoredUsage, savedUsage } from "../../../packages/core/src/projections/usage.ts";

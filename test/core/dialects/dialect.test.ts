@@ -2,8 +2,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AnyDraft, SessionHeader } from "@branchlog/core";
-import { dialectOfEntry, dialectOfLog } from "../../../packages/core/src/dialects/dialect.ts";
-import { translationTo } from "../../../packages/core/src/dialects/draft-dialect.ts";
+import {
+  dialectOfEntry,
+  dialectOfLog,
+  translationTo,
+} from "../../../packages/core/src/dialects/dialect.ts";
 import { encodeDraft, spliceDraft } from "../../../packages/core/src/entries/encode-entry.ts";
 
 const uuid = "01990000-0000-7000-8000-000000000001";

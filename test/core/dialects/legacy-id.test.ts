@@ -1,7 +1,7 @@
 /** The ids of v1 entries: fixed for ever, and a bijection of line numbers. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { legacyEntryId } from "../../../packages/core/src/dialects/legacy-id.ts";
+import { legacyEntryId } from "../../../packages/core/src/dialects/migrate-line.ts";
 
 describe("legacyEntryId", () => {
   // Golden: labels, forks and migrated files refer to these. A change breaks the files of users.

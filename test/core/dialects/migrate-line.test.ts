@@ -6,7 +6,7 @@ import {
   migrateLine,
   type MigrationContext,
 } from "../../../packages/core/src/dialects/migrate-line.ts";
-import { upcastEntry, upcastHeader } from "../../../packages/core/src/dialects/upcast.ts";
+import { upcastEntry, upcastHeader } from "../../../packages/core/src/dialects/header.ts";
 
 /** Of the header, two entries, and one that comes later. */
 const ids = [undefined, "one", "two", null];

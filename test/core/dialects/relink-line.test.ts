@@ -1,8 +1,8 @@
 /** Giving entries other links by their bytes. Verifies: P19 (bytes in = bytes out), for copies. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { relinkLine } from "../../../packages/core/src/dialects/relink-line.ts";
-import type { NewLinks } from "../../../packages/core/src/dialects/relink-line.ts";
+import { relinkLine } from "../../../packages/core/src/dialects/object-members.ts";
+import type { NewLinks } from "../../../packages/core/src/dialects/object-members.ts";
 
 const relink = (line: string, links: NewLinks): string =>
   relinkLine(Buffer.from(line), links).toString();

@@ -6,7 +6,7 @@ import {
   type UpcastContext,
   upcastEntry,
   upcastHeader,
-} from "../../../packages/core/src/dialects/upcast.ts";
+} from "../../../packages/core/src/dialects/header.ts";
 import { migrateAsPi } from "./pi-migration.ts";
 
 const context = (version: 1 | 2 | 3, ids: readonly (string | null)[] = []): UpcastContext => ({

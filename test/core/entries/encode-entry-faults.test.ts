@@ -2,8 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { BranchlogError } from "@branchlog/core";
 import type { EntryDraft } from "@branchlog/core";
-import { encodeDraft, spliceDraft } from "../../../packages/core/src/entries/encode-entry.ts";
-import { encodeHeader } from "../../../packages/core/src/entries/encode-header.ts";
+import {
+  encodeDraft,
+  encodeHeader,
+  spliceDraft,
+} from "../../../packages/core/src/entries/encode-entry.ts";
 
 const time = "2026-01-02T03:04:05.678Z";
 

@@ -12,8 +12,8 @@ import type {
 } from "@branchlog/core";
 import { isKnownEntryType } from "../../../packages/core/src/entries/entry-types.ts";
 import {
-  type AnyMessage,
   isKnownMessage,
+  type AnyMessage,
 } from "../../../packages/core/src/entries/message-types.ts";
 
 const base = { id: "a", parentId: null, timestamp: "2026-01-02T03:04:05.678Z" };

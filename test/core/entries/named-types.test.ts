@@ -3,12 +3,12 @@ import * as fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import type { SessionEntry } from "@branchlog/core";
 import type { OmpSessionEntry } from "@branchlog/core/omp";
-import { knownEntryTypes } from "../../../packages/core/src/entries/entry-types.ts";
 import {
   isNamedType,
+  knownEntryTypes,
   nearestType,
   requireNamedType,
-} from "../../../packages/core/src/entries/named-types.ts";
+} from "../../../packages/core/src/entries/entry-types.ts";
 import { ompEntryTypes } from "../../../packages/core/src/entries/omp-entry-types.ts";
 import type { OmpEntryType } from "../../../packages/core/src/entries/omp-entry-types.ts";
 import { thrownBy } from "../../support/typed-errors.ts";

@@ -1,10 +1,9 @@
 /** Entries that are their own ancestors, found in one pass. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findCycles } from "../../../packages/core/src/index-table/cycles.ts";
+import { findCycles, orphanRows } from "../../../packages/core/src/index-table/tree-walk.ts";
 import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
 import { IndexTable } from "../../../packages/core/src/index-table/index-table.ts";
-import { orphanRows } from "../../../packages/core/src/index-table/tree-walk.ts";
 import { cycleRows } from "../../../packages/core/src/projections/tree.ts";
 
 /** An index of rows named by their numbers, each with the number of its parent; -1 for none. */

@@ -1,7 +1,7 @@
 /** Rows that share an id: whichever is found to be damaged first, the same one holds it in the end. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { RepeatedIds } from "../../../packages/core/src/index-table/repeated-ids.ts";
+import { RepeatedIds } from "../../../packages/core/src/index-table/index-table.ts";
 
 /** The holder of an id that so many rows have, once those rows are found to be damaged, in order. */
 function holderAfter(rows: number, damaged: readonly number[]): number {

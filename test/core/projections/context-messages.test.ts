@@ -5,8 +5,11 @@ import { convertToLlm } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core";
 import { sessionEntryToContextMessages as entryMessages } from "@branchlog/core/pi";
 import type { ContextProblem } from "@branchlog/core/pi";
-import { projectSelected } from "../../../packages/core/src/projections/context-messages.ts";
-import { buildContext, projectContext } from "../../../packages/core/src/projections/context.ts";
+import {
+  buildContext,
+  projectContext,
+  projectSelected,
+} from "../../../packages/core/src/projections/context.ts";
 import { arrayPathView } from "../../../packages/core/src/projections/projection.ts";
 import { arbitraryStoredEntries } from "./arbitrary-stored.ts";
 import { arbitraryTree } from "./arbitrary-tree.ts";

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "@branchlog/core";
-import { selectContext } from "../../../packages/core/src/projections/context-selection.ts";
+import { selectContext } from "../../../packages/core/src/projections/context.ts";
 import type { PathView } from "../../../packages/core/src/projections/projection.ts";
 import { arbitraryTree } from "./arbitrary-tree.ts";
 import { countingView, pathTo, pathToLast } from "./naive-tree.ts";

@@ -2,8 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { convertToLlm } from "@branchlog/core";
 import type { ContextProblem } from "@branchlog/core/pi";
-import { selectContext } from "../../../packages/core/src/projections/context-selection.ts";
-import { buildContext, projectContext } from "../../../packages/core/src/projections/context.ts";
+import {
+  buildContext,
+  projectContext,
+  selectContext,
+} from "../../../packages/core/src/projections/context.ts";
 import { labels } from "../../../packages/core/src/projections/labels.ts";
 import { nameInForce, sessionName } from "../../../packages/core/src/projections/name.ts";
 import { summary } from "../../../packages/core/src/projections/summary.ts";

@@ -1,7 +1,7 @@
 /** Notes about turns: what counts as one, and that nothing else stops the fold. */
 import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "@branchlog/core";
-import { turnNotes, turnNoteType } from "../../../packages/core/src/projections/turn-notes.ts";
+import { turnNoteType, turnNotes } from "../../../packages/core/src/projections/turns.ts";
 import { foldAll } from "./fold.ts";
 import { stored } from "./sample-entries.ts";
 

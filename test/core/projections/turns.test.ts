@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { turnTotals, turnsOfEntries } from "@branchlog/core";
 import type { AgentMessage, SessionEntry } from "@branchlog/core";
-import { turnNotes } from "../../../packages/core/src/projections/turn-notes.ts";
+import { turnNotes } from "../../../packages/core/src/projections/turns.ts";
 import { foldAll } from "./fold.ts";
 import {
   assistant,

@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { resolveBlobs } from "@branchlog/core";
 import type { BlobProblem } from "@branchlog/core";
-import { blobChecksum, withBlobs } from "../../../packages/core/src/projections/blob-references.ts";
+import { blobChecksum, withBlobs } from "../../../packages/core/src/session/resolve-blobs.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { memorySession, openSession, turnsOfEntries } from "@branchlog/core";
 import type { EntryDraft, Session, SessionEntry, SessionTurn } from "@branchlog/core";
-import { turnNotes } from "../../../packages/core/src/projections/turn-notes.ts";
+import { turnNotes } from "../../../packages/core/src/projections/turns.ts";
 import { fixture } from "../../cli/command-run.ts";
 import { assistantMessage } from "../projections/sample-entries.ts";
 import { foldAll } from "../projections/fold.ts";

@@ -10,9 +10,8 @@ import { createSession, forkSession, openSession } from "@branchlog/core";
 import type { AnyDraft, Diagnostic, EntryDraft, Session } from "@branchlog/core";
 import { SessionManager as OmpManager } from "@branchlog/core/omp";
 import { SessionManager as PiManager } from "@branchlog/core/pi";
-import { knownEntryTypes } from "../../../packages/core/src/entries/entry-types.ts";
+import { isNamedType, knownEntryTypes } from "../../../packages/core/src/entries/entry-types.ts";
 import { ompEntryTypes } from "../../../packages/core/src/entries/omp-entry-types.ts";
-import { isNamedType } from "../../../packages/core/src/entries/named-types.ts";
 import { diagnosticsMax } from "../../../packages/core/src/limits.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

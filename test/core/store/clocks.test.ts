@@ -1,7 +1,7 @@
 /** The clock of the machine and the one under control. */
 import { describe, expect, it } from "vitest";
 import { ManualClock, clockContract } from "@branchlog/core/testing";
-import { systemClock } from "../../../packages/core/src/store/system-clock.ts";
+import { systemClock } from "../../../packages/core/src/store/clock.ts";
 import { itPasses } from "../../support/contract.ts";
 
 itPasses(

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { MemoryFileSystem } from "@branchlog/core/testing";
 import type { FileStat, OpenMode } from "@branchlog/core/testing";
 import { DescriptorPool } from "../../../packages/core/src/store/descriptor-pool.ts";
-import { isSameFile } from "../../../packages/core/src/store/file-identity.ts";
+import { isSameFile } from "../../../packages/core/src/store/ports.ts";
 import { textOf } from "./pooled-files.ts";
 
 /** Files with equal names and inodes on two devices, of which one at a time is mounted. */

@@ -2,8 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ManualClock, createSeededIds, idSourceContract } from "@branchlog/core/testing";
-import { randomIds } from "../../../packages/core/src/store/random-ids.ts";
-import { createUuidV7, formatUuidV7 } from "../../../packages/core/src/store/uuid-v7.ts";
+import { createUuidV7, formatUuidV7, randomIds } from "../../../packages/core/src/store/ids.ts";
 import { itPasses } from "../../support/contract.ts";
 
 itPasses(

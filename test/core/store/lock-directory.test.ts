@@ -9,7 +9,7 @@ import nodeFs, {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { holderOf, LockDirectory } from "../../../packages/core/src/store/lock-directory.ts";
+import { LockDirectory, holderOf } from "../../../packages/core/src/store/lockfile-lock.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const staleMs = 2_000;

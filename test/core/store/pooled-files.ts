@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { MemoryFileSystem } from "@branchlog/core/testing";
 import { DescriptorPool } from "../../../packages/core/src/store/descriptor-pool.ts";
-import type { FileIdentity } from "../../../packages/core/src/store/file-identity.ts";
+import type { FileIdentity } from "../../../packages/core/src/store/ports.ts";
 
 /** The names of the files. */
 export const names = ["a", "b", "c", "d", "e", "f"] as const;

@@ -4,9 +4,8 @@
  * leaves change only after the bytes are in the log; a failed append leaves both as they were, but
  * for what it names as landed.
  */
-import { ompEntryIdLength } from "../dialects/dialect.ts";
+import { ompEntryIdLength, translationTo } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
-import { translationTo } from "../dialects/draft-dialect.ts";
 import { encodeDraft } from "../entries/encode-entry.ts";
 import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import type { AnyDraft } from "../entries/entry-draft.ts";

@@ -1,8 +1,8 @@
 /** What a caller asks to append: its drafts as bytes, where they go, and on what conditions. */
 import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import type { AnyDraft } from "../entries/entry-draft.ts";
-import { requireNamedType } from "../entries/named-types.ts";
-import { requireFields } from "../entries/required-fields.ts";
+import { requireNamedType } from "../entries/entry-types.ts";
+import { requireFields } from "../entries/entry-draft.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Ports } from "../store/ports.ts";
 import {

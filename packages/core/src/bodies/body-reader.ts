@@ -6,6 +6,8 @@
  * the working set.
  */
 import {
+  decodeLine,
+  fill,
   itemsOf,
   passBatches,
   readRange,
@@ -16,23 +18,19 @@ import {
   runReadsSync,
 } from "@branchlog/streaming";
 import type { ByteSource, JsonObject, Pass, Reads } from "@branchlog/streaming";
-import type { UpcastContext } from "../dialects/upcast.ts";
+import { LRUCache } from "lru-cache";
+import { currentVersion, entryForm, upcastEntry } from "../dialects/header.ts";
+import type { UpcastContext } from "../dialects/header.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
-import type { RowTable } from "../index-table/row-table.ts";
+import { BranchlogError } from "../errors.ts";
+import type { DiagnosticKind } from "../index-table/diagnostics.ts";
+import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
+import type { RowTable } from "../index-table/row-table.ts";
 import { bodyBytesMax } from "../limits.ts";
-import type { BodyCache } from "./body-cache.ts";
-import { BodyDamage } from "./body-damage.ts";
-import type { DamageSource } from "./body-damage.ts";
-import { entryInLine, freezeDeep, inCurrentForm, upcastContext } from "./body-decoder.ts";
-import { planReads, readBytesMax } from "./read-plan.ts";
-import type { PlannedRead } from "./read-plan.ts";
-import { readWhole } from "./whole-read.ts";
-
-export { readFullySync } from "./whole-read.ts";
 
 /** What a {@link BodyReader} reads from. */
-export interface BodySource extends DamageSource {
+interface BodySource extends DamageSource {
   readonly bytes: ByteSource;
   readonly cache: BodyCache;
   /** Longest line that is built only to see whether it parses, in bytes. */
@@ -241,3 +239,291 @@ function asEntry(value: JsonObject): SessionEntry {
   // Decoding boundary: types say what pi writes; foreign entries are handed out as stored.
   return value as unknown as SessionEntry;
 }
+
+// Turns the bytes of a row's line into its entry: decoded, in the current form, checked to be the
+// entry that the index says. Reads nothing and reports nothing.
+
+/** The entry in the bytes of a row's line, or why they are not the entry of that row. */
+function entryInLine(
+  indexer: LogIndexer,
+  row: number,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): JsonObject | string {
+  const decoded = decodeLine(bytes, start, end);
+  if (!decoded.ok) return decoded.reason;
+  const entry = inCurrentForm(indexer, row, decoded.value);
+  const isRows = entry["id"] === indexer.index.idOf(row);
+  return isRows && typeof entry["type"] === "string" ? entry : "id-changed";
+}
+
+/** The stored value of a row in the current form: the value itself if it has that form. */
+export function inCurrentForm(indexer: LogIndexer, row: number, value: JsonObject): JsonObject {
+  const isCurrent = (indexer.header?.version ?? currentVersion) >= currentVersion;
+  return isCurrent ? value : upcastEntry(value, upcastContext(indexer, row));
+}
+
+/** What bringing the row's record into the current form depends on. */
+function upcastContext({ index, lines, header }: LogIndexer, row: number): UpcastContext {
+  return {
+    version: entryForm(header?.version ?? currentVersion),
+    id: index.idOf(row),
+    parentId: index.parentIdOf(row),
+    idAtFileIndex: (record) => {
+      const target = lines.rowOfRecord(record);
+      if (target < 0) return undefined;
+      // pi assigns ids in file order: an index that points forward finds none yet.
+      return target > row ? null : index.idOf(target);
+    },
+  };
+}
+
+/** Freezes a JSON value and everything in it. Iterative: bodies may be nested deeply. */
+function freezeDeep(value: JsonObject): void {
+  const open: object[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    Object.freeze(next);
+    for (const inner of Object.values<unknown>({ ...next })) {
+      if (typeof inner === "object" && inner !== null) open.push(inner);
+    }
+  }
+}
+
+/** A log whose bodies are read. */
+interface DamageSource {
+  readonly path: string;
+  readonly indexer: LogIndexer;
+  /** Whether the log still holds what was indexed. */
+  readonly isUnchanged: () => boolean;
+  /** Called when a row turned out damaged. */
+  readonly onDamage: () => void;
+}
+
+/**
+ * What happens to rows whose bodies cannot be handed out: a damaged one stops being a node, one
+ * that is too large stays; both are reported, once. If the log was rewritten meanwhile, what was
+ * read says nothing about the rows, and that is an error.
+ */
+class BodyDamage {
+  readonly #source: DamageSource;
+  /** Rows that were reported as too large. */
+  readonly #tooLarge = new Set<number>();
+
+  constructor(source: DamageSource) {
+    this.#source = source;
+  }
+
+  /**
+   * Makes a row a damaged node.
+   * @throws BranchlogError `ERR_LOG_GONE` if the log was rewritten.
+   */
+  markDamaged(row: number, reason: string): void {
+    const { path, indexer, isUnchanged, onDamage } = this.#source;
+    if (indexer.index.rows.is(row, rowFlags.damaged)) return;
+    if (!isUnchanged()) throw rewritten(path);
+    indexer.index.markDamaged(row);
+    this.#report("damaged-entry", row, reason);
+    onDamage();
+  }
+
+  /** Says of a row that it is left out because of its size. */
+  reportTooLarge(row: number): void {
+    if (this.#tooLarge.has(row)) return;
+    this.#tooLarge.add(row);
+    this.#report("malformed-body", row, "too large for one object; bodyStream reads it");
+  }
+
+  /** The error of asking for a row that is too large. */
+  tooLarge(row: number): BranchlogError {
+    const { path, indexer } = this.#source;
+    const { rows } = indexer.index;
+    const id = indexer.index.idOf(row);
+    return new BranchlogError(
+      "ERR_ENTRY_TOO_LARGE",
+      `Entry ${id} of ${path} has ${rows.length(row)} bytes, more than one object can hold. ` +
+        "Read it in parts with bodyStream(id) or pick(id, path).",
+      { path, id, offset: rows.offset(row) },
+    );
+  }
+
+  #report(kind: DiagnosticKind, row: number, reason: string): void {
+    const { index, diagnostics, lines } = this.#source.indexer;
+    diagnostics.add({
+      kind,
+      reason,
+      offset: index.rows.offset(row),
+      length: index.rows.length(row),
+      line: lines.lineOfRow(row),
+      id: index.idOf(row),
+    });
+  }
+}
+
+/** What reading a log fails with that another program rewrote meanwhile. */
+export function rewritten(path: string): BranchlogError {
+  const message = `${path} was rewritten by another program. Refresh the session, then read again.`;
+  return new BranchlogError("ERR_LOG_GONE", message, { path });
+}
+
+// Rows that are close together in the log, joined into few large reads. Pure. Rows keep the order
+// in which they are wanted, forwards or backwards; a read ends where the next row is elsewhere or
+// the read would be too long. Reads start small and double, so that one row costs little.
+
+/** One read and the rows, in order, whose lines it covers. */
+interface PlannedRead {
+  readonly offset: number;
+  readonly length: number;
+  readonly rows: readonly number[];
+}
+
+/** Bytes of a joined read, first and at most; a longer line is read alone. */
+const readBytesMin = 64 * 1024;
+const readBytesMax: number = 512 * 1024;
+/** Bytes between two rows that are cheaper to read over than to skip. */
+const gapBytesMax = 16 * 1024;
+
+/** Plans the reads for `rows`, lazily: rows are taken from the iterable as reads are taken. */
+export function* planReads(table: RowTable, rows: Iterable<number>): Generator<PlannedRead> {
+  let group: number[] = [];
+  let from = 0;
+  let to = 0;
+  let bytesMax = readBytesMin;
+  for (const row of rows) {
+    const start = table.offset(row);
+    const end = start + table.length(row);
+    const near = start >= to ? start - to <= gapBytesMax : end <= from && from - end <= gapBytesMax;
+    const [low, high] = [Math.min(from, start), Math.max(to, end)];
+    if (group.length > 0 && near && high - low <= bytesMax) {
+      [from, to] = [low, high];
+    } else {
+      if (group.length > 0) yield { offset: from, length: to - from, rows: group };
+      bytesMax = group.length > 0 ? Math.min(bytesMax * 2, readBytesMax) : bytesMax;
+      group = [];
+      [from, to] = [start, end];
+    }
+    group.push(row);
+  }
+  if (group.length > 0) yield { offset: from, length: to - from, rows: group };
+}
+
+// Reads of exactly as many bytes as are wanted. Bytes that the log no longer holds are zero, which
+// is no JSON: decoding reports them.
+
+/** Fills `target` from `position` on; see the file comment. */
+export function* readWhole(target: Buffer, position: number): Reads<Buffer> {
+  const { length } = yield* fill(target, position);
+  return length < target.length ? target.fill(0, length) : target;
+}
+
+/** Reads `length` bytes into the start of `target`, blocking; see the file comment. */
+export function readFullySync(
+  source: ByteSource,
+  target: Buffer,
+  length: number,
+  position: number,
+): void {
+  runReadsSync(source, readWhole(target.subarray(0, length), position));
+}
+
+/** The same, without blocking. */
+export async function readFully(
+  source: ByteSource,
+  target: Buffer,
+  length: number,
+  position: number,
+): Promise<void> {
+  await runReads(source, readWhole(target.subarray(0, length), position));
+}
+
+// Bodies of recently read entries, bounded in bytes. One pass over all bodies leaves no trace: what
+// is read the first time is kept for a moment only, and for longer when it is read again (2Q:
+// Johnson, Shasha, VLDB 1994). The size of a body is that of its line, times a factor measured for
+// what V8 needs to hold a parsed message. The only importer of lru-cache.
+
+/** Heap bytes per line byte: parsed text is as long as its line, objects around it cost more. */
+const heapPerLineByte = 1.5;
+const heapPerEntry = 400;
+
+/** What a cache of bodies can do; keys are row numbers of one generation. */
+export interface BodyCache {
+  get(row: number): SessionEntry | undefined;
+  /** As `get`, without counting as a use: for passes over many bodies. */
+  peek(row: number): SessionEntry | undefined;
+  /** Keeps the body; one that is larger than the whole cache is not kept. */
+  set(row: number, entry: SessionEntry, lineBytes: number): void;
+  clear(): void;
+  /** Estimated heap bytes held. */
+  readonly bytes: number;
+}
+
+/** How much of the cache is for what was read once. */
+const newShare = 1 / 32;
+/** How many bodies are remembered as having been read before, without being kept. */
+const rememberedRowsMax = 32_768;
+
+/** A cache that holds at most `bytesMax` estimated bytes; too few for any body keep none. */
+export function createBodyCache(bytesMax: number): BodyCache {
+  const wholeBytesMax = Math.min(Math.floor(bytesMax), Number.MAX_SAFE_INTEGER);
+  if (!(wholeBytesMax > heapPerEntry)) return noCache;
+  const newBytesMax = Math.ceil(wholeBytesMax * newShare);
+  const remembered = new RecentRows();
+  const kept = new LRUCache<number, SessionEntry>({ maxSize: wholeBytesMax - newBytesMax });
+  const read = new LRUCache<number, SessionEntry>({
+    maxSize: newBytesMax,
+    dispose: (_, row, reason) => {
+      if (reason === "evict") remembered.add(row);
+    },
+  });
+  return {
+    get: (row) => kept.get(row) ?? read.peek(row),
+    peek: (row) => kept.peek(row) ?? read.peek(row),
+    set: (row, entry, lineBytes) => {
+      const size = Math.ceil(lineBytes * heapPerLineByte) + heapPerEntry;
+      const isReadAgain = remembered.delete(row) || size > newBytesMax;
+      const [target, other] = isReadAgain ? [kept, read] : [read, kept];
+      other.delete(row);
+      target.set(row, entry, { size });
+    },
+    clear: () => {
+      for (const part of [kept, read, remembered]) part.clear();
+    },
+    get bytes() {
+      return kept.calculatedSize + read.calculatedSize;
+    },
+  };
+}
+
+/** The rows that were added last. */
+class RecentRows {
+  readonly #rows = new Set<number>();
+  readonly #order: number[] = [];
+  #next = 0;
+
+  add(row: number): void {
+    const oldest = this.#order[this.#next];
+    if (oldest !== undefined) this.#rows.delete(oldest);
+    this.#order[this.#next] = row;
+    this.#rows.add(row);
+    this.#next = (this.#next + 1) % rememberedRowsMax;
+  }
+
+  /** Whether it was there. */
+  delete(row: number): boolean {
+    return this.#rows.delete(row);
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.#order.length = 0;
+    this.#next = 0;
+  }
+}
+
+const noCache: BodyCache = {
+  get: () => undefined,
+  peek: () => undefined,
+  set: () => undefined,
+  clear: () => undefined,
+  bytes: 0,
+};

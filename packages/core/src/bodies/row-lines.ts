@@ -10,10 +10,8 @@ import { entryForm } from "../dialects/header.ts";
 import { migrateLine } from "../dialects/migrate-line.ts";
 import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
-import { rewritten } from "./body-damage.ts";
+import { planReads, readFully, rewritten } from "./body-reader.ts";
 import type { BodyReader } from "./body-reader.ts";
-import { planReads } from "./read-plan.ts";
-import { readFully } from "./whole-read.ts";
 
 /** Where lines come from: one generation of a log. */
 export interface LineSource {

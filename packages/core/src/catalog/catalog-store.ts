@@ -5,7 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import { basename, dirname, join } from "node:path";
-import { readFully } from "../bodies/whole-read.ts";
+import { readFully } from "../bodies/body-reader.ts";
 import { CheckpointWrite } from "../checkpoint/checkpoint-file.ts";
 import { nodePorts } from "../store/node-ports.ts";
 import { isOwnDirectory, openTrustedSync, sidecarSource } from "../store/trusted-file.ts";

@@ -11,7 +11,7 @@ import type { CatalogMode } from "./catalog-store.ts";
 import { filesReadAtOnceMax } from "./limits.ts";
 import type { ListedSession } from "./listed-session.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
-import { Ranking } from "./ranking.ts";
+import { Ranking } from "./listed-session.ts";
 import { isUnlistable, lookAtFile } from "./session-files.ts";
 import type { OnAlias, SessionFile } from "./session-files.ts";
 

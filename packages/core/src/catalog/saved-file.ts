@@ -19,7 +19,7 @@ import type { SessionSummary } from "../projections/summary.ts";
 import type { LogFingerprint } from "../log/fingerprint.ts";
 import { catalogLineUnitsMax } from "./limits.ts";
 import type { ListedSession } from "./listed-session.ts";
-import type { SessionMarks } from "./session-marks.ts";
+import type { SessionMarks } from "./session-facts.ts";
 import { isSessionFileName } from "./session-files.ts";
 import type { FileStamp } from "./session-files.ts";
 

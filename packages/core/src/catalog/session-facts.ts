@@ -3,20 +3,17 @@
  * streaming pass, which goes on where it ended when the file has grown. Memory is a few chunks and
  * one line, whatever the size of the file. Nothing is written.
  */
-import { LineFramer, scan } from "@branchlog/streaming";
+import { LineFramer, chunkBytesDefault, lineBytesMaxDefault, scan } from "@branchlog/streaming";
 import type { ByteSource, JsonObject } from "@branchlog/streaming";
-import { chunkBytesDefault, lineBytesMaxDefault } from "@branchlog/streaming";
 import { dialectOfLog } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { SessionEntry, SessionHeader, SessionMessageEntry } from "../entries/entry-types.ts";
 import type { AssistantMessage } from "../entries/message-types.ts";
-import { sessionName } from "../projections/name.ts";
+import { nameInForce, sessionName } from "../projections/name.ts";
 import type { GivenName } from "../projections/name.ts";
 import { summary } from "../projections/summary.ts";
 import type { SessionSummary } from "../projections/summary.ts";
 import { HeaderSearch } from "./header-search.ts";
-import { givenBy, markedName, markOf } from "./session-marks.ts";
-import type { SessionMarks } from "./session-marks.ts";
 import { SessionScan } from "./session-scan.ts";
 import type { ScanOptions, ScanTarget } from "./session-scan.ts";
 
@@ -51,7 +48,7 @@ export interface FactsOptions {
 }
 
 /** The facts of the lines before a place in a file, and which line comes next. */
-export interface FactsUpTo {
+interface FactsUpTo {
   readonly offset: number;
   readonly lineNumber: number;
   readonly facts: SessionFacts;
@@ -216,4 +213,33 @@ class FactsFold implements ScanTarget {
       this.#state = before;
     }
   }
+}
+
+/**
+ * What a list has to remember of a session to go on reading where it ended: the places that name
+ * it, and whose it is as far as its entries tell.
+ */
+export interface SessionMarks {
+  /** By the title slot, "" if that is empty; null without a slot. */
+  readonly slot: string | null;
+  /** By the latest entry that names it, "" if that took the name away; null if none does. */
+  readonly entry: string | null;
+  /** The dialect of the first entry that only one agent writes; null if none does. */
+  readonly dialect: DialectName | null;
+}
+
+/** What the entries name it, as it is remembered. */
+function markOf(given: GivenName): string | null {
+  return given === undefined ? null : (given ?? "");
+}
+
+/** The same the other way round. */
+function givenBy({ entry }: Pick<SessionMarks, "entry">): GivenName {
+  return entry === null ? undefined : entry || null;
+}
+
+/** The name in force. */
+function markedName(header: SessionHeader, marks: SessionMarks): string | undefined {
+  const slot = marks.slot === null ? undefined : { title: marks.slot, updatedAt: "" };
+  return nameInForce({ slot, given: givenBy(marks), header });
 }

@@ -3,16 +3,30 @@
  * count, those of users and assistants and the names. All other messages are counted from their
  * envelopes, without a parse. It holds one line at a time and never fails on what a line says.
  */
-import { decodeLine, EnvelopeReader, readRange, readShallow } from "@branchlog/streaming";
-import type { ByteSource, DecodedLine, JsonObject, LineSink } from "@branchlog/streaming";
-import type { LineRest, LongLine } from "@branchlog/streaming";
+import {
+  EnvelopeReader,
+  LineFramer,
+  decodeLine,
+  openByteSource,
+  readRange,
+  readShallow,
+  scanSync,
+} from "@branchlog/streaming";
+import type {
+  ByteSource,
+  DecodedLine,
+  JsonObject,
+  LineRest,
+  LineSink,
+  LongLine,
+} from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
 import { dialectOfEntry, tellingTypes } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
-import type { SessionEntry } from "../entries/entry-types.ts";
 import { entryForm } from "../dialects/header.ts";
+import type { SessionEntry } from "../entries/entry-types.ts";
 import { namingTypes } from "../projections/name.ts";
-import { assistantTimeMs } from "./assistant-time.ts";
+import { isStoredObject, storedText } from "../projections/stored-value.ts";
 import { HeaderSearch } from "./header-search.ts";
 import { messageBytesMax } from "./limits.ts";
 
@@ -178,4 +192,101 @@ function withContent(value: JsonObject): JsonObject {
   if (typeof message !== "object" || message === null || Array.isArray(message)) return value;
   if ("content" in message) return value;
   return { ...value, message: { ...message, content: [] } };
+}
+
+// Reads when an assistant spoke from the end of its line, without parsing the message. Only lines
+// in pi's key order are answered: content right after the role, and stopReason and timestamp as the
+// last keys of the message, which is the last of the record. Everything else is to be parsed. As
+// with envelopes, keys that a record has twice are not defended against.
+
+const assistantText = Buffer.from("assistant");
+const contentText = Buffer.from('","content":[');
+const timestampText = Buffer.from(',"timestamp":');
+const stopReasonText = Buffer.from('"stopReason":"');
+
+const quote = 0x22;
+const zero = 0x30;
+const carriageReturn = 0x0d;
+/** More digits might not be exact as a number. */
+const digitsMax = 15;
+
+/**
+ * The message timestamp, in epoch ms, of the line `bytes[start, end)` that `envelope` was just read
+ * from; NaN if the line is not an assistant message of this form.
+ */
+export function assistantTimeMs(envelope: EnvelopeReader, bytes: Buffer, end: number): number {
+  const { form, roleStart, roleEnd, endsWithObject } = envelope;
+  if (form !== "head" || !endsWithObject) return Number.NaN;
+  if (roleEnd - roleStart !== assistantText.length) return Number.NaN;
+  if (!isTextAt(bytes, roleStart, assistantText)) return Number.NaN;
+  if (!isTextAt(bytes, roleEnd, contentText)) return Number.NaN;
+  const last = bytes[end - 1] === carriageReturn ? end - 3 : end - 2;
+  let first = last;
+  while (isDigit(bytes[first - 1])) first -= 1;
+  const hasNumber = first < last && last - first <= digitsMax && bytes[first] !== zero;
+  const keyStart = first - timestampText.length;
+  if (!hasNumber || !isTextAt(bytes, keyStart, timestampText)) return Number.NaN;
+  return isStopReasonBefore(bytes, keyStart) ? numberIn(bytes, first, last) : Number.NaN;
+}
+
+function isStopReasonBefore(bytes: Buffer, end: number): boolean {
+  if (bytes[end - 1] !== quote) return false;
+  let first = end - 1;
+  while (isLetter(bytes[first - 1])) first -= 1;
+  return isTextAt(bytes, first - stopReasonText.length, stopReasonText);
+}
+
+function isTextAt(bytes: Buffer, at: number, text: Buffer): boolean {
+  for (let i = 0; i < text.length; i += 1) if (bytes[at + i] !== text[i]) return false;
+  return true;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= zero && byte <= zero + 9;
+}
+
+function isLetter(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x41 && byte <= 0x7a && (byte >= 0x61 || byte <= 0x5a);
+}
+
+function numberIn(bytes: Buffer, start: number, end: number): number {
+  let value = 0;
+  for (let i = start; i < end; i += 1) value = value * 10 + ((bytes[i] ?? zero) - zero);
+  return value;
+}
+
+// The text of the messages of a session, for searching. It is read from the file on each call,
+// because the text of all sessions of a directory is too much to keep.
+
+/**
+ * The texts of all user and assistant messages, on every branch, in file order, joined by a space;
+ * empty ones are left out, and "" means that nothing was said or that the file is no session.
+ * Blocks of messages over `messageBytesMax` are not read. Synchronous, O(bytes of the file).
+ * @throws What opening and reading throw; the path must not be a pipe.
+ */
+export function readSessionTextSync(path: string): string {
+  const source = openByteSource(path);
+  try {
+    const texts: string[] = [];
+    const lines = new SessionScan(source, {
+      otherMessage: () => {},
+      entry: (entry) => {
+        const text = spokenText(entry);
+        if (text !== "") texts.push(text);
+      },
+    });
+    const framer = new LineFramer();
+    scanSync(source, framer, lines, { from: 0, to: source.sizeSync() });
+    lines.end(framer.rest());
+    return texts.join(" ");
+  } finally {
+    source.closeSync();
+  }
+}
+
+function spokenText(entry: SessionEntry): string {
+  const message: unknown = entry.type === "message" ? entry.message : undefined;
+  if (!isStoredObject(message) || !("role" in message) || !("content" in message)) return "";
+  if (message.role !== "user" && message.role !== "assistant") return "";
+  return storedText(message.content, " ");
 }

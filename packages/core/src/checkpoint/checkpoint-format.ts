@@ -8,7 +8,7 @@
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
 import type { Reads } from "@branchlog/streaming";
-import { readWhole } from "../bodies/whole-read.ts";
+import { readWhole } from "../bodies/body-reader.ts";
 import { alignedUp, alignment, bytesOf, ColumnRoom } from "./columns.ts";
 import type { Column } from "./columns.ts";
 

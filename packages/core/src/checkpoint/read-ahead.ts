@@ -5,7 +5,7 @@
 import { crc32 } from "node:zlib";
 import { runReads } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
-import { readWhole } from "../bodies/whole-read.ts";
+import { readWhole } from "../bodies/body-reader.ts";
 import { checkpointReadBytes } from "../limits.ts";
 import { closeFrame, openFrame } from "./checkpoint-format.ts";
 import type { FrameInParts, FrameSchema } from "./checkpoint-format.ts";

@@ -5,8 +5,7 @@
  * them, or round in circles.
  */
 import type { SavedIds } from "../index-table/id-table.ts";
-import { arenaLengthBytes } from "../index-table/id-arena.ts";
-import { bucketsMin, rootHandle, tableLoadMax } from "../index-table/id-table.ts";
+import { arenaLengthBytes, bucketsMin, rootHandle, tableLoadMax } from "../index-table/id-table.ts";
 import type { SavedLines } from "../index-table/line-map.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import type { SavedRows } from "../index-table/row-table.ts";

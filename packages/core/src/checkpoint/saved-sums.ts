@@ -2,7 +2,7 @@
  * Checksums of a log as the second frame of its checkpoint: what it may hold, and what is written.
  * Their pieces lie behind each other, from their start to their end.
  */
-import { isSameFile } from "../store/file-identity.ts";
+import { isSameFile } from "../store/ports.ts";
 import type { FileStat } from "../store/ports.ts";
 import { sumsFrame } from "./checkpoint-format.ts";
 import type { FrameContent, FrameSchema } from "./checkpoint-format.ts";

@@ -3,7 +3,7 @@
  * chained anew, then the name and the labels that are in force on it. Entries keep their ids and
  * bytes; the context at their end is that of the source. Pure but for reading the source.
  */
-import type { NewLinks } from "../dialects/relink-line.ts";
+import type { NewLinks } from "../dialects/object-members.ts";
 import { spliceDraft } from "../entries/encode-entry.ts";
 import type { KnownDraft } from "../entries/entry-draft.ts";
 import type { CompactionEntry, SessionEntry } from "../entries/entry-types.ts";

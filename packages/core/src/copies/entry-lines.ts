@@ -4,12 +4,11 @@
  * that stay as they are pass through in chunks; nothing is cached.
  */
 import { readRange } from "@branchlog/streaming";
-import { readFullySync } from "../bodies/body-reader.ts";
-import { planReads } from "../bodies/read-plan.ts";
+import { planReads, readFullySync } from "../bodies/body-reader.ts";
 import { currentVersion, entryForm } from "../dialects/header.ts";
 import { migrateLine } from "../dialects/migrate-line.ts";
-import { isEmptyLinks, relinkLine } from "../dialects/relink-line.ts";
-import type { NewLinks } from "../dialects/relink-line.ts";
+import { isEmptyLinks, relinkLine } from "../dialects/object-members.ts";
+import type { NewLinks } from "../dialects/object-members.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { bodyBytesMax } from "../limits.ts";
 import type { Engine } from "../session/engine.ts";

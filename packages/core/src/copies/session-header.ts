@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readFullySync } from "../bodies/body-reader.ts";
 import { findMember, locateMembers } from "../dialects/object-members.ts";
 import { encodeTitleSlot } from "../dialects/title-slot.ts";
-import { encodeHeader } from "../entries/encode-header.ts";
+import { encodeHeader } from "../entries/encode-entry.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Engine } from "../session/engine.ts";

@@ -8,10 +8,14 @@ import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { dialectKey, dialectOfEntry, dialectOfLog } from "./dialect.ts";
 import type { DialectEvidence, DialectName } from "./dialect.ts";
 import { currentVersion, readHeader } from "./header.ts";
-import { applyEdits, replaceMembers, setMembers } from "./member-edits.ts";
-import type { MemberChange, MemberEdit, NewValue } from "./member-edits.ts";
-import { findMember, locateMembers } from "./object-members.ts";
-import type { ObjectMembers } from "./object-members.ts";
+import {
+  applyEdits,
+  findMember,
+  locateMembers,
+  replaceMembers,
+  setMembers,
+} from "./object-members.ts";
+import type { MemberChange, MemberEdit, NewValue, ObjectMembers } from "./object-members.ts";
 
 /** The agent that a line is for. */
 export type ConversionTarget = "pi" | "omp";

@@ -4,8 +4,10 @@
  * their log, and each is read by the dialect that it is written in itself. Pure.
  */
 import type { JsonObject } from "@branchlog/streaming";
+import type { DraftFields, DraftTranslation } from "../entries/encode-entry.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { ompEntryTypes } from "../entries/omp-entry-types.ts";
+import { mainRole, modelReference, roleModelType } from "./model-reference.ts";
 
 /** pi and co-mono write one dialect, oh-my-pi ("omp") the other. */
 export type DialectName = "pi" | "omp";
@@ -81,4 +83,68 @@ export function dialectOfEntry(entry: JsonObject): DialectName | undefined {
   if (type !== "compaction" && type !== "branch_summary") return typesOf.get(type);
   if (ompFields.some((field) => Object.hasOwn(entry, field))) return "omp";
   return piFields.some((field) => Object.hasOwn(entry, field)) ? "pi" : undefined;
+}
+
+// The fields of a draft in the words of a dialect, so that an entry is written as the agent of its
+// log writes it. A field that a dialect has no word for is written as it is. Pure.
+
+/** What puts drafts into the words of a dialect. */
+export function translationTo(dialect: DialectName): DraftTranslation {
+  return dialect === "omp" ? inOmp : inPi;
+}
+
+function inOmp(draft: DraftFields): DraftFields {
+  const { type, fields } = draft;
+  switch (type) {
+    case "model_change": {
+      const { provider, modelId, ...rest } = fields;
+      if (typeof provider !== "string" || typeof modelId !== "string") return draft;
+      return { type, fields: { ...rest, model: `${provider}/${modelId}` } };
+    }
+    case "session_info": {
+      const { name, ...rest } = fields;
+      return { type: "title_change", fields: { title: name ?? "", source: "user", ...rest } };
+    }
+    case "compaction":
+    case "branch_summary":
+      return { type, fields: renamed(fields, "fromHook", "fromExtension") };
+    default:
+      return draft;
+  }
+}
+
+function inPi(draft: DraftFields): DraftFields {
+  const { type, fields } = draft;
+  switch (type) {
+    case "model_change":
+      return typeof fields["model"] === "string" ? modelInPi(fields["model"], draft) : draft;
+    case "title_change": {
+      const { title, previousTitle: _was, source: _source, trigger: _trigger, ...rest } = fields;
+      return { type: "session_info", fields: { name: title, ...rest } };
+    }
+    case "thinking_level_change":
+      if (fields["thinkingLevel"] !== null) return draft;
+      return { type, fields: { ...fields, thinkingLevel: "off" } };
+    case "compaction":
+    case "branch_summary":
+      return { type, fields: renamed(fields, "fromExtension", "fromHook") };
+    default:
+      return draft;
+  }
+}
+
+function modelInPi(model: string, { type, fields }: DraftFields): DraftFields {
+  const { model: _model, role, ...rest } = fields;
+  const reference = modelReference(model);
+  const isMain = role === undefined || role === mainRole;
+  if (isMain && reference !== undefined) return { type, fields: { ...rest, ...reference } };
+  return {
+    type: "custom",
+    fields: { customType: roleModelType, data: { model, role: role ?? mainRole } },
+  };
+}
+
+function renamed(fields: DraftFields["fields"], from: string, to: string): DraftFields["fields"] {
+  const { [from]: value, ...rest } = fields;
+  return value === undefined ? fields : { ...rest, [to]: value };
 }

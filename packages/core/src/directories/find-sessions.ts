@@ -3,16 +3,30 @@
  * from the catalogs of their directories where nothing changed, and ConnectOnion files by what
  * stands at their top. A file that cannot be read is left out.
  */
-import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
-import type { CatalogMode } from "../catalog/catalog-store.ts";
-import type { ListedSession } from "../catalog/listed-session.ts";
-import { isUnlistable, lookAtFile, sessionFilesIn } from "../catalog/session-files.ts";
-import type { SessionFile } from "../catalog/session-files.ts";
+import { existsSync } from "node:fs";
+import type { Dirent } from "node:fs";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { getAgentDir, resolvePath, sessionsRoot } from "../adapters/pi/agent-directory.ts";
 import { requireList, requireOptions, requireText } from "../argument-checks.ts";
-import { readAgent } from "./agent-file.ts";
+import type { CatalogMode } from "../catalog/catalog-store.ts";
+import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
+import type { ListedSession } from "../catalog/listed-session.ts";
+import { removeOrphansAmong } from "../catalog/orphan-sidecars.ts";
+import {
+  isSessionFileName,
+  isSidecarName,
+  isUnlistable,
+  lookAtFile,
+  sessionFilesIn,
+} from "../catalog/session-files.ts";
+import type { SessionFile } from "../catalog/session-files.ts";
+import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
+import { nodeFileSystem } from "../store/node-file-system.ts";
+import { isOwnDirectory } from "../store/trusted-file.ts";
+import { isAgentDirectory, isAgentFileName, readAgent } from "./agent-file.ts";
 import type { ListedAgent } from "./agent-file.ts";
-import { knownPlaces } from "./known-places.ts";
-import { walkSessions } from "./session-walk.ts";
 
 /** How sessions are found. */
 export interface FindOptions {
@@ -103,4 +117,144 @@ async function agentIn(
     signal?.throwIfAborted();
     return undefined;
   }
+}
+
+// Finds the directories with sessions below others: every directory once, links followed, circles
+// among them ended. The directory that omp keeps beside a session, with the transcripts of its
+// subagents and other artifacts, belongs to that session and is left out unless it is asked for.
+
+/** What was found. */
+interface SessionWalk {
+  /** Directories in which files have the names of sessions. */
+  readonly directories: readonly string[];
+  /** Files that may be those of ConnectOnion agents. */
+  readonly agentFiles: readonly string[];
+  /** Directories whose names are not UTF-8. */
+  readonly unlisted: readonly string[];
+}
+
+/** How to look. */
+interface WalkOptions {
+  /** Whether directories of artifacts are looked into. */
+  readonly artifacts: boolean;
+  /** Whether what deleted sessions left behind is removed. */
+  readonly cleans: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Directories that hold no sessions, and many others. */
+const passedOver: ReadonlySet<string> = new Set(["node_modules", ".git"]);
+
+/**
+ * Walks from these directories downwards.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for one of these, and the signal's
+ * reason; what is below them and cannot be read is passed over.
+ */
+async function walkSessions(roots: readonly string[], options: WalkOptions): Promise<SessionWalk> {
+  const directories: string[] = [];
+  const agentFiles: string[] = [];
+  const unlisted: string[] = [];
+  const seen = new Set<string>();
+  const open: string[] = [];
+  for (const root of roots) open.push(await realDirectory(resolve(root)));
+  const given = new Set(open);
+  // It grows while it is gone through.
+  for (const directory of open) {
+    options.signal?.throwIfAborted();
+    const places = await placesIn(directory, seen, given.has(directory));
+    if (places === undefined) {
+      if (isUnlistable(lookAtFile(directory))) unlisted.push(directory);
+      continue;
+    }
+    const names = places.map(({ name }) => name);
+    if (names.some(isSessionFileName)) directories.push(directory);
+    else if (
+      options.cleans &&
+      names.some(isSidecarName) &&
+      isOwnDirectory(nodeFileSystem, directory)
+    ) {
+      await removeOrphansAmong(directory, names);
+    }
+    if (given.has(directory) || isAgentDirectory(directory)) {
+      for (const name of names) if (isAgentFileName(name)) agentFiles.push(join(directory, name));
+    }
+    for (const below of subdirectories(directory, places, options.artifacts)) open.push(below);
+  }
+  return { directories, agentFiles, unlisted };
+}
+
+/** What is in a directory that was not met yet; nothing in one that was; undefined: no access. */
+async function placesIn(
+  directory: string,
+  seen: Set<string>,
+  isGiven: boolean,
+): Promise<readonly Dirent[] | undefined> {
+  try {
+    const { dev, ino } = await stat(directory, { bigint: true });
+    const identity = `${dev}:${ino}`;
+    if (seen.has(identity)) return [];
+    seen.add(identity);
+    return await readdir(directory, { withFileTypes: true });
+  } catch (error) {
+    if (isGiven) throw unreadableDirectory(directory, error);
+    return undefined;
+  }
+}
+
+async function realDirectory(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    throw unreadableDirectory(path, error);
+  }
+}
+
+/** Directories, and links: what leads to none has nothing in it. */
+function subdirectories(
+  directory: string,
+  places: readonly Dirent[],
+  artifacts: boolean,
+): readonly string[] {
+  const names = new Set(places.map(({ name }) => name));
+  return places
+    .filter((place) => place.isDirectory() || place.isSymbolicLink())
+    .filter(({ name }) => !passedOver.has(name) && !isSidecarName(name))
+    .filter(({ name }) => artifacts || !names.has(`${name}.jsonl`))
+    .map(({ name }) => join(directory, name));
+}
+
+// Where the agents of this machine keep their sessions, by their own rules: pi and co-mono, omp
+// with its profiles, and ConnectOnion in the working directory. Nothing is created.
+
+/**
+ * The directories with sessions below them that are there, each once. They follow the environment
+ * variables that the agents follow; read anew on each call.
+ */
+export function knownPlaces(): string[] {
+  const flat = process.env["PI_CODING_AGENT_SESSION_DIR"];
+  const places = [
+    sessionsRoot(),
+    join(resolvePath(getAgentDir()), "gateway-sessions"),
+    ...(flat ? [resolvePath(flat)] : []),
+    ...ompPlaces(),
+    resolve(".co", "sessions"),
+  ];
+  return [...new Set(places)].filter((place) => existsSync(place));
+}
+
+function ompPlaces(): string[] {
+  const { PI_CODING_AGENT_DIR, OMP_CODING_AGENT_DIR, PI_CONFIG_DIR, XDG_DATA_HOME } = process.env;
+  const config = resolve(homedir(), PI_CONFIG_DIR || ".omp");
+  const profile = profileName(process.env["OMP_PROFILE"] || process.env["PI_PROFILE"]);
+  if (profile !== undefined) return [join(config, "profiles", profile, "agent", "sessions")];
+  const configured = [PI_CODING_AGENT_DIR, OMP_CODING_AGENT_DIR].filter((place) => Boolean(place));
+  const named = configured.map((place) => join(resolvePath(place ?? ""), "sessions"));
+  if (named.length > 0) return named;
+  const shared = XDG_DATA_HOME ? [join(resolve(XDG_DATA_HOME), "omp", "sessions")] : [];
+  return [join(config, "agent", "sessions"), ...shared];
+}
+
+/** A name from outside never becomes a path unchecked. */
+function profileName(given: string | undefined): string | undefined {
+  return given !== undefined && /^[A-Za-z0-9][\w.-]*$/.test(given) ? given : undefined;
 }

@@ -1,15 +1,89 @@
 /**
  * Turns a draft into the bytes of a line, in two steps: all the work that depends on its size comes
  * first, id and parent are spliced in under the lock. The bytes are those of `JSON.stringify` for
- * pi's object with pi's key order. Pure; no code of the caller runs after {@link encodeDraft}.
+ * pi's object with pi's key order. The caller's code (toJSON, getters, proxies) runs only in
+ * {@link encodeDraft}; what it throws becomes `ERR_UNSERIALIZABLE`.
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { invalidArgument } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
 import type { AnyDraft } from "./entry-draft.ts";
-import { isKnownEntryType, type SessionEntry } from "./entry-types.ts";
-import { guardEncoding, objectText, stringText } from "./json-text.ts";
-import { orderedFields } from "./ordered-fields.ts";
+import { isKnownEntryType } from "./entry-types.ts";
+import type { SessionEntry, SessionHeader } from "./entry-types.ts";
+
+/**
+ * `JSON.stringify(fields)`: the text of one JSON object.
+ *
+ * @param what Names the object in the error.
+ * @throws `ERR_UNSERIALIZABLE` for a cycle, a BigInt, a throwing toJSON or getter, nesting too deep
+ * for the stack, a text over V8's string limit; the cause says which.
+ */
+export function objectText(fields: Readonly<Record<string, unknown>>, what: string): string {
+  // JSON.stringify may give anything, also undefined, if someone gave all objects a toJSON.
+  const text: string | undefined = guardEncoding(what, () => JSON.stringify(fields));
+  if (text?.startsWith("{")) return text;
+  throw new BranchlogError("ERR_UNSERIALIZABLE", `${what} is not written as an object`);
+}
+
+const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+/** `JSON.stringify(text)`, faster for short texts with nothing to escape, such as ids. */
+function stringText(text: string): string {
+  return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/**
+ * The result of `encode`, which may run code of the caller or outgrow what V8 can hold.
+ *
+ * @throws `ERR_UNSERIALIZABLE` with what was thrown as its cause; nothing else, whatever it was.
+ */
+export function guardEncoding<T>(what: string, encode: () => T): T {
+  try {
+    return encode();
+  } catch (cause) {
+    const message = `${what} cannot be written as JSON${reasonOf(cause)}`;
+    throw new BranchlogError("ERR_UNSERIALIZABLE", message, { cause });
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  try {
+    return cause instanceof Error ? `: ${cause.message}` : "";
+  } catch {
+    // A thrown proxy, or a message getter that throws: the cause itself is still handed on.
+    return "";
+  }
+}
+
+// The fields of a caller's object in the order in which they are written.
+
+/**
+ * A copy of the fields of `record`: first those named, whether it has them or not, then its other
+ * own ones, save `omitted`. Runs getters of the caller.
+ */
+function orderedFields(
+  record: object,
+  first: readonly string[],
+  omitted?: string,
+): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const key of first) fields[key] = Reflect.get(record, key);
+  for (const key of Object.keys(record)) {
+    if (key === omitted || Object.hasOwn(fields, key)) continue;
+    const value: unknown = Reflect.get(record, key);
+    // A method has no JSON form; as a field of the copy this one would be called.
+    if (key === "toJSON" && typeof value === "function") continue;
+    if (key === "__proto__") defineOwn(fields, key, value);
+    else fields[key] = value;
+  }
+  return fields;
+}
+
+/** Assigning `__proto__` would set the prototype, and the field would be lost. */
+function defineOwn(fields: object, key: string, value: unknown): void {
+  const traits = { value, enumerable: true, configurable: true, writable: true };
+  Object.defineProperty(fields, key, traits);
+}
 
 /** A draft as bytes that wait for an id and a parent. */
 export interface EncodedDraft {
@@ -209,4 +283,24 @@ function roleOf(members: string): string | undefined {
   }
   const role = message["role"];
   return typeof role === "string" ? role : undefined;
+}
+
+// Makes the header line of a session file, byte for byte as pi writes it. Pure.
+
+const headerKeys = ["type", "version", "id", "timestamp", "cwd", "title", "parentSession"];
+
+/**
+ * The header as one line with its newline: pi's keys in pi's order, then all others in theirs. Keys
+ * that are undefined are left out.
+ *
+ * @throws `ERR_INVALID_ARGUMENT` if readers would not take it for a header (type, id),
+ * `ERR_UNSERIALIZABLE` if a value has no JSON form.
+ */
+export function encodeHeader(header: SessionHeader): Buffer {
+  const fields = guardEncoding("The header", () => orderedFields(header, headerKeys));
+  if (fields["type"] !== "session" || typeof fields["id"] !== "string") {
+    const message = 'A header needs the type "session" and an id that is a string';
+    throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
+  }
+  return Buffer.from(`${objectText(fields, "The header")}\n`);
 }

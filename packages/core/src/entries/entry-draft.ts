@@ -2,26 +2,27 @@
  * What a caller wants appended: an entry without id, parentId and timestamp, which the log gives it
  * under its lock. A draft is read once, when it is encoded; changing it later changes nothing.
  */
-import type { Usage, UserContent } from "./content-types.ts";
+import { invalidArgument, shown } from "../argument-checks.ts";
+import type { DraftFields } from "./encode-entry.ts";
 import type { ContextEditReplacement } from "./entry-types.ts";
-import type { AgentMessage, SystemMessage } from "./message-types.ts";
+import type { AgentMessage, SystemMessage, Usage, UserContent } from "./message-types.ts";
 import type { OmpEntryType } from "./omp-entry-types.ts";
 
 /** What no draft has: the log decides on these. Present at run time: `ERR_INVALID_ARGUMENT`. */
-export interface DraftBase {
+interface DraftBase {
   readonly id?: never;
   readonly parentId?: never;
   readonly timestamp?: never;
 }
 
 /** A message; its role may be one that this version does not know. */
-export interface MessageDraft extends DraftBase {
+interface MessageDraft extends DraftBase {
   readonly type: "message";
   readonly message: AgentMessage;
 }
 
 /** A change of the thinking level. */
-export interface ThinkingLevelChangeDraft extends DraftBase {
+interface ThinkingLevelChangeDraft extends DraftBase {
   readonly type: "thinking_level_change";
   /** omp: null where the level is that of the settings. */
   readonly thinkingLevel: string | null;
@@ -30,7 +31,7 @@ export interface ThinkingLevelChangeDraft extends DraftBase {
 }
 
 /** A change of the model. */
-export interface ModelChangeDraft extends DraftBase {
+interface ModelChangeDraft extends DraftBase {
   readonly type: "model_change";
   readonly provider: string;
   readonly modelId: string;
@@ -70,14 +71,14 @@ export interface BranchSummaryDraft extends DraftBase {
 }
 
 /** State of an extension. */
-export interface CustomDraft extends DraftBase {
+interface CustomDraft extends DraftBase {
   readonly type: "custom";
   readonly customType: string;
   readonly data?: unknown;
 }
 
 /** A message of an extension. */
-export interface CustomMessageDraft extends DraftBase {
+interface CustomMessageDraft extends DraftBase {
   readonly type: "custom_message";
   readonly customType: string;
   readonly content: string | readonly UserContent[];
@@ -88,20 +89,20 @@ export interface CustomMessageDraft extends DraftBase {
 }
 
 /** A bookmark; without a label, or with an empty one, it is cleared. */
-export interface LabelDraft extends DraftBase {
+interface LabelDraft extends DraftBase {
   readonly type: "label";
   readonly targetId: string;
   readonly label?: string | undefined;
 }
 
 /** The name of the session, written as given; see `normalizeName`. Empty clears it. */
-export interface SessionInfoDraft extends DraftBase {
+interface SessionInfoDraft extends DraftBase {
   readonly type: "session_info";
   readonly name: string;
 }
 
 /** A cost beside the conversation. */
-export interface UsageDraft extends DraftBase {
+interface UsageDraft extends DraftBase {
   readonly type: "usage";
   readonly kind: string;
   readonly provider: string;
@@ -165,3 +166,80 @@ export interface UnknownDraft extends DraftBase {
 
 /** Any draft. A field that a known type lacks is refused as it is appended. */
 export type AnyDraft = EntryDraft | UnknownDraft;
+
+// The fields that a draft of a known type must have: without them, the entry would mean something
+// else to every reader, for good. With a misspelt `firstKeptEntryId`, a compaction would keep
+// nothing. Pure.
+
+/** What a field may be, in words that complete "must be …". */
+type Kind =
+  | "a text"
+  | "a text or null"
+  | "a number"
+  | "true or false"
+  | "an object"
+  | "an object or null"
+  | "a text or a list";
+
+/** What is needed per type; `message` is checked as it is encoded. */
+const needed: ReadonlyMap<string, Readonly<Record<string, Kind>>> = new Map(
+  Object.entries<Readonly<Record<string, Kind>>>({
+    thinking_level_change: { thinkingLevel: "a text or null" },
+    compaction: {
+      summary: "a text",
+      firstKeptEntryId: "a text or null",
+      tokensBefore: "a number",
+    },
+    branch_summary: { fromId: "a text", summary: "a text" },
+    custom: { customType: "a text" },
+    custom_message: {
+      customType: "a text",
+      content: "a text or a list",
+      display: "true or false",
+    },
+    label: { targetId: "a text" },
+    session_info: { name: "a text" },
+    usage: { kind: "a text", provider: "a text", model: "a text", usage: "an object" },
+    context_edit: { targetId: "a text", replacement: "an object or null" },
+  }),
+);
+
+const modelOfPi: Readonly<Record<string, Kind>> = { provider: "a text", modelId: "a text" };
+const modelOfOmp: Readonly<Record<string, Kind>> = { model: "a text" };
+
+/**
+ * The draft, if it says what its type needs, in the words of pi or of omp.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of the field.
+ */
+export function requireFields(draft: DraftFields): DraftFields {
+  const { type, fields } = draft;
+  const modelWords = fields["model"] === undefined ? modelOfPi : modelOfOmp;
+  const kinds = type === "model_change" ? modelWords : needed.get(type);
+  for (const [key, kind] of Object.entries(kinds ?? {})) {
+    const value = fields[key];
+    if (isOfKind(value, kind)) continue;
+    const has = Object.hasOwn(fields, key) && value !== undefined;
+    const found = has ? `not ${shown(value)}` : "but there is none";
+    throw invalidArgument(`${key} of a ${type} entry must be ${kind}, ${found}`);
+  }
+  return draft;
+}
+
+function isOfKind(value: unknown, kind: Kind): boolean {
+  switch (kind) {
+    case "a text":
+      return typeof value === "string";
+    case "a text or null":
+      return typeof value === "string" || value === null;
+    case "a number":
+      return Number.isFinite(value);
+    case "true or false":
+      return typeof value === "boolean";
+    case "an object":
+      return typeof value === "object" && value !== null;
+    case "an object or null":
+      return typeof value === "object";
+    case "a text or a list":
+      return typeof value === "string" || Array.isArray(value);
+  }
+}

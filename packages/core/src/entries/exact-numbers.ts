@@ -3,6 +3,9 @@
  * holds, those beyond every double, and digits that a double has no room for. Other forms of the
  * same value (`1.0`, `1e2`, `-0`) are kept as values, and do not count. Pure; linear in the text.
  */
+import { decodeLine } from "@branchlog/streaming";
+import type { JsonObject } from "@branchlog/streaming";
+import { isObject, listAt, objectAt } from "./json-fields.ts";
 
 /** What a text must hold at least to have such a number: almost none does. */
 const suspicious = /[\d.]{16}|\d[eE][-+]?\d{3}/;
@@ -18,7 +21,7 @@ export function changedNumber(json: string): string | undefined {
 }
 
 /** A JSON text whose changed numbers stand as marked texts, and what takes the marks away. */
-export interface MarkedNumbers {
+interface MarkedNumbers {
   /** Parses to the same value, but for these numbers. */
   readonly json: string;
   /** Puts the numbers as they were into what `JSON.stringify` made of any part of the value. */
@@ -113,4 +116,46 @@ function decimalOf(token: string): Decimal {
 
 function sameDecimal(one: Decimal, other: Decimal): boolean {
   return one.digits === other.digits && one.exponent === other.exponent;
+}
+
+// The arguments of tool calls as texts with the numbers that were written, also those that a parser
+// changes. Pure; no answer throws.
+
+/** Texts of arguments, by the place of the call in the content of its message. */
+export type ExactArguments = ReadonlyMap<number, string>;
+
+const none: ExactArguments = new Map();
+
+/**
+ * What `JSON.stringify` gives for the arguments of each call of an entry, its numbers as its line
+ * has them. Empty for a line without a number that parsing changes.
+ */
+export function exactArguments(line: string, indent: number = 0): ExactArguments {
+  const marked = markedNumbers(line);
+  if (marked === undefined) return none;
+  const decoded = decodeLine(Buffer.from(marked.json));
+  if (!decoded.ok) return none;
+  const texts = new Map<number, string>();
+  for (const [place, block] of listAt(objectAt(decoded.value, "message"), "content").entries()) {
+    const given = objectAt(isObject(block) ? block : undefined, "arguments");
+    if (given === undefined) continue;
+    texts.set(place, marked.restored(JSON.stringify(given, null, indent)));
+  }
+  return texts;
+}
+
+/**
+ * The text that a call was given, where it is kept as `rawArguments` because its object says less;
+ * undefined for every other call, and for a text of something else than the object.
+ */
+export function keptArguments(call: JsonObject, indent: number): string | undefined {
+  const { arguments: given, rawArguments: raw } = call;
+  const marked = typeof raw === "string" ? markedNumbers(raw) : undefined;
+  if (marked === undefined || typeof raw !== "string") return undefined;
+  try {
+    if (JSON.stringify(JSON.parse(raw)) !== JSON.stringify(given ?? {})) return undefined;
+    return marked.restored(JSON.stringify(JSON.parse(marked.json), null, indent));
+  } catch {
+    return undefined;
+  }
 }

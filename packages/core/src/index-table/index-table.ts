@@ -5,14 +5,13 @@
  * *shadows* the earlier row, as in pi). Every operation here is O(1) but where its comment says
  * otherwise.
  */
+import { grownCapacity, grownInt32 } from "./column.ts";
 import { IdTable } from "./id-table.ts";
+import type { SavedIds } from "./id-table.ts";
 import { KindTable } from "./kind-table.ts";
 import type { Kind } from "./kind-table.ts";
-import { RepeatedIds } from "./repeated-ids.ts";
-import { rowFlags, RowTable } from "./row-table.ts";
-import type { RowFacts } from "./row-table.ts";
-import type { SavedIndex } from "./saved-index.ts";
-import { HandleTable } from "./handle-table.ts";
+import { RowTable, rowFlags } from "./row-table.ts";
+import type { RowFacts, SavedRows } from "./row-table.ts";
 
 /** Room for ids that come after those that were saved, so that the first one copies nothing. */
 const spareHandles = 1024;
@@ -287,4 +286,149 @@ export class IndexTable {
       at = this.#linkHandle(parent);
     }
   }
+}
+
+/** What follows from the order of rows, and from which of them are damaged. */
+const derivedFlags = rowFlags.damaged | rowFlags.shadowed;
+
+/**
+ * What is known of each id handle, and of the root, which is handle -1: the row that holds the id,
+ * and the list of those that name it as their parent. Rows are kept as row + 1, so that a new
+ * column, which is all zeros, needs no filling.
+ */
+class HandleTable {
+  #rowOf: Int32Array = new Int32Array(16);
+  #firstChild: Int32Array = new Int32Array(16);
+  #lastChild: Int32Array = new Int32Array(16);
+  /** Children that are shown: neither shadowed nor damaged without shown children. */
+  #shownChildren: Int32Array = new Int32Array(16);
+
+  /** Bytes held by the columns, for reports. */
+  get bytes(): number {
+    return this.#rowOf.byteLength * 4;
+  }
+
+  /** The row that holds the id, or -1. */
+  rowOf(handle: number): number {
+    return (this.#rowOf[handle + 1] ?? 0) - 1;
+  }
+
+  setRow(handle: number, row: number): void {
+    this.#rowOf[handle + 1] = row + 1;
+  }
+
+  /** The first row that names the id as its parent, or -1. */
+  firstChild(handle: number): number {
+    return (this.#firstChild[handle + 1] ?? 0) - 1;
+  }
+
+  /** How many of these are shown. */
+  shownChildren(handle: number): number {
+    return this.#shownChildren[handle + 1] ?? 0;
+  }
+
+  /** Counts shown children up or down, and returns how many there are then. */
+  show(handle: number, more: number): number {
+    return (this.#shownChildren[handle + 1] = this.shownChildren(handle) + more);
+  }
+
+  /** Puts a row behind the other children of a handle. */
+  linkLast(rows: RowTable, handle: number, row: number): void {
+    const last = (this.#lastChild[handle + 1] ?? 0) - 1;
+    if (last < 0) this.#firstChild[handle + 1] = row + 1;
+    else rows.setNextSibling(last, row);
+    this.#lastChild[handle + 1] = row + 1;
+  }
+
+  /**
+   * Links rows in file order that nothing is known of, as if none were damaged or hidden; those
+   * with an id that an earlier one has are left to `linkRepeated`. Returns the damaged ones. In one
+   * loop over bare columns: a log of a million entries is opened with it.
+   */
+  linkAll(saved: SavedRows, rows: RowTable, linkRepeated: (row: number) => void): number[] {
+    const { count, handle, parentHandle, flags } = saved;
+    const [rowOf, firstChild] = [this.#rowOf, this.#firstChild];
+    const [lastChild, shownChildren] = [this.#lastChild, this.#shownChildren];
+    const damaged: number[] = [];
+    for (let row = 0; row < count; row += 1) {
+      const marks = flags[row] ?? 0;
+      if ((marks & derivedFlags) !== 0) {
+        if ((marks & rowFlags.damaged) !== 0) damaged.push(row);
+        flags[row] = marks & ~derivedFlags;
+      }
+      const at = (handle[row] ?? 0) + 1;
+      if (rowOf[at] !== 0) {
+        linkRepeated(row);
+        continue;
+      }
+      rowOf[at] = row + 1;
+      const parentAt = (parentHandle[row] ?? 0) + 1;
+      const under = parentAt <= 0 || parentAt === at ? 0 : parentAt;
+      const last = lastChild[under] ?? 0;
+      if (last === 0) firstChild[under] = row + 1;
+      else rows.setNextSibling(last - 1, row);
+      lastChild[under] = row + 1;
+      if (under > 0) shownChildren[under] = (shownChildren[under] ?? 0) + 1;
+    }
+    return damaged;
+  }
+
+  /** Makes room for so many handles, and more if that is not enough. */
+  growFor(handles: number): void {
+    const { length } = this.#rowOf;
+    if (handles + 1 > length) this.reserve(grownCapacity(length, handles + 1));
+  }
+
+  /** Makes room for so many elements at once. */
+  reserve(capacity: number): void {
+    if (capacity <= this.#rowOf.length) return;
+    this.#rowOf = grownInt32(this.#rowOf, capacity, 0);
+    this.#firstChild = grownInt32(this.#firstChild, capacity, 0);
+    this.#lastChild = grownInt32(this.#lastChild, capacity, 0);
+    this.#shownChildren = grownInt32(this.#shownChildren, capacity, 0);
+  }
+}
+
+// Rows that share an id: which one hides which, and which is the last. The holder of an id is the
+// last of its rows that can be read, or the last of all if none can; rows are found to be damaged
+// in any order, and the holder is the same in the end.
+
+/** See the file comment. Empty in a log in which no id is repeated. */
+export class RepeatedIds {
+  /** Per row that came for an id that had one: that earlier one. */
+  readonly #hidden = new Map<number, number>();
+  /** Per row that is back in the place of later ones: the last of them. */
+  readonly #last = new Map<number, number>();
+
+  /** Takes note that `by` came for the id of `row`. */
+  hide(row: number, by: number): void {
+    this.#hidden.set(by, row);
+  }
+
+  /** The latest row before `row` with its id that is not damaged, or -1. */
+  readableBefore(row: number, isDamaged: (row: number) => boolean): number {
+    let other = this.#hidden.get(row);
+    while (other !== undefined && isDamaged(other)) other = this.#hidden.get(other);
+    return other ?? -1;
+  }
+
+  /** Takes note that `row` is back, in the place of `instead`. */
+  bringBack(row: number, instead: number): void {
+    this.#last.set(row, this.lastOf(instead));
+  }
+
+  /** The last row with the id of `row`, which holds that id. */
+  lastOf(row: number): number {
+    return this.#last.get(row) ?? row;
+  }
+}
+
+/**
+ * What an index is saved as, and made of again: what is known of each row and each id. Links, what
+ * hides what, and the numbers of both follow from that, so that no file can say them otherwise.
+ */
+export interface SavedIndex {
+  readonly rows: SavedRows;
+  readonly ids: SavedIds;
+  readonly kinds: readonly Kind[];
 }

@@ -3,22 +3,22 @@
  * holds no file. Most lines are indexed from their envelope alone; entries that projections fold
  * while the log is read are parsed whole and handed on. Bad lines are skipped and reported.
  */
-import { decodeLine, EnvelopeReader } from "@branchlog/streaming";
+import { EnvelopeReader, decodeLine } from "@branchlog/streaming";
 import type { DecodedLine, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
+import { tellingTypes } from "../dialects/dialect.ts";
 import { entryForm, readHeader } from "../dialects/header.ts";
-import { legacyEntryId } from "../dialects/legacy-id.ts";
+import { legacyEntryId } from "../dialects/migrate-line.ts";
+import { modelRole } from "../dialects/model-reference.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { DiagnosticLog } from "./diagnostics.ts";
 import type { SavedDiagnostics } from "./diagnostics.ts";
-import { rootHandle } from "./id-table.ts";
-import { hexWord, isHexWord } from "./id-word.ts";
+import { hexWord, isHexWord, rootHandle } from "./id-table.ts";
 import { IndexTable } from "./index-table.ts";
-import type { SavedIndex } from "./saved-index.ts";
+import type { SavedIndex } from "./index-table.ts";
 import { IsoTimeReader, isoTimeOf } from "./iso-time.ts";
+import type { Kind } from "./kind-table.ts";
 import { LineMap } from "./line-map.ts";
 import type { SavedLines } from "./line-map.ts";
-import { kindOfValue, timeOfValue } from "./parsed-entry.ts";
-import { foldedTypes, silentTypes } from "./special-types.ts";
 import { rowFlags } from "./row-table.ts";
 import type { RowFacts } from "./row-table.ts";
 
@@ -33,7 +33,7 @@ export interface IndexedHeader {
 }
 
 /** Where the indexer gets and gives what is not in the lines themselves. */
-export interface LogIndexerOptions {
+interface LogIndexerOptions {
   /** Facts of a record that is too long to be built: its top-level scalars. */
   readonly readLong: (offset: number, length: number) => DecodedLine;
   /** Called with each entry of {@link foldedTypes}, as stored, once it is indexed. */
@@ -297,3 +297,39 @@ export class LogIndexer implements LineSink {
     this.diagnostics.add({ kind, reason, offset, length, line: lineNumber });
   }
 }
+
+// What the index keeps of an entry, from its parsed record instead of its envelope.
+
+/** The kind of a parsed entry; v2's role hookMessage is custom since v3. */
+function kindOfValue(type: string, value: JsonObject, version: number): Kind {
+  const { message, customType } = value;
+  const stored =
+    type === "message" && message !== null && typeof message === "object" && !Array.isArray(message)
+      ? message["role"]
+      : undefined;
+  const ofMessage = typeof stored === "string" ? stored : undefined;
+  const role = type === "model_change" ? modelRole(value) : ofMessage;
+  const hasCustomType = type === "custom" || type === "custom_message";
+  return {
+    type,
+    role: role === "hookMessage" && version < 3 ? "custom" : role,
+    customType: hasCustomType && typeof customType === "string" ? customType : undefined,
+  };
+}
+
+/** Epoch milliseconds of a stored timestamp, or NaN. */
+function timeOfValue(timestamp: unknown): number {
+  if (typeof timestamp === "string") return Date.parse(timestamp);
+  // A number that no Date can hold is no time.
+  return typeof timestamp === "number" ? new Date(timestamp).getTime() : Number.NaN;
+}
+
+/** Types whose entries are parsed whole while reading: projections or the context lean on them. */
+const foldedTypes: ReadonlySet<string> = new Set([
+  "label",
+  "thinking_level_change",
+  ...tellingTypes,
+]);
+
+/** Record types that are no entries and no damage: omp's title slot. */
+const silentTypes: ReadonlySet<string> = new Set(["title"]);

@@ -4,7 +4,7 @@
  * them. Rows are counted once, and only in logs that have such types.
  */
 import { shown } from "../argument-checks.ts";
-import { isNamedType, nearestType } from "../entries/named-types.ts";
+import { isNamedType, nearestType } from "../entries/entry-types.ts";
 import { diagnosticsMax } from "../limits.ts";
 import type { Diagnostic } from "./diagnostics.ts";
 import { entryPlace } from "./entry-place.ts";

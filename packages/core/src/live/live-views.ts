@@ -19,7 +19,7 @@ import type { SessionSummary } from "../projections/summary.ts";
 import type { Envelope } from "../projections/tree.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold, usageFold } from "../session/body-fold.ts";
-import { sessionClosed } from "../session/engine-access.ts";
+import { sessionClosed } from "../session/session-view.ts";
 import type { SessionTurn } from "../projections/turns.ts";
 import { SettingsMemo } from "../session/path-fold.ts";
 import { TurnMemo } from "../session/turn-memo.ts";

@@ -2,7 +2,7 @@
 import { requireOptions } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
 import { timerMsMax } from "../limits.ts";
-import { sessionClosed } from "../session/engine-access.ts";
+import { sessionClosed } from "../session/session-view.ts";
 import type { LiveHub } from "./live-hub.ts";
 
 /** What is waited for: so many entries in the log, or an entry with that id. */

@@ -8,7 +8,7 @@ import { entryPlace } from "../index-table/entry-place.ts";
 import { orphanRows } from "../index-table/tree-walk.ts";
 import { unknownTypeDiagnostic, UnknownTypes } from "../index-table/unknown-types.ts";
 import { diagnosticsMax } from "../limits.ts";
-import type { ContextProblem } from "../projections/context-messages.ts";
+import type { ContextProblem } from "../projections/context.ts";
 import { cycleRows } from "../projections/tree.ts";
 import type { LogState } from "./log-state.ts";
 import type { TrackedLog } from "./tracked-log.ts";

@@ -21,8 +21,7 @@ import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
 import { matchesFingerprint, startBytes } from "./fingerprint.ts";
 import type { LogFingerprint } from "./fingerprint.ts";
-import type { LogState } from "./log-state.ts";
-import type { SavedState } from "./saved-state.ts";
+import type { LogState, SavedState } from "./log-state.ts";
 
 const newline = 10;
 /** Longer headers are read with their logs: only a checkpoint says where one is. */

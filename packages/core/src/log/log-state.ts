@@ -4,35 +4,40 @@
  * An unterminated last record that parses is indexed at once, but stays *pending*: if its line
  * turns out to continue, this state is wrong and says so, and its owner starts a new one.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import {
-  decodeLine,
   LineFramer,
+  decodeLine,
   readRange,
   readShallow,
   scan,
   scanSync,
 } from "@branchlog/streaming";
-import type { LineSink } from "@branchlog/streaming";
-import { createBodyCache } from "../bodies/body-cache.ts";
-import { BodyReader } from "../bodies/body-reader.ts";
-import { dialectOfLog, type DialectName } from "../dialects/dialect.ts";
+import type { ByteSource, LineSink } from "@branchlog/streaming";
+import { BodyReader, createBodyCache, readFullySync } from "../bodies/body-reader.ts";
+import { dialectOfLog } from "../dialects/dialect.ts";
+import type { DialectName } from "../dialects/dialect.ts";
+import { readTitleSlot, titleSlotBytes } from "../dialects/title-slot.ts";
 import type { TitleSlot } from "../dialects/title-slot.ts";
-import { LogIndexer } from "../index-table/log-indexer.ts";
-import type { IndexedHeader } from "../index-table/log-indexer.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
+import { LogIndexer } from "../index-table/log-indexer.ts";
+import type { IndexedHeader, SavedLog } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
-import { nextUnsettled } from "../index-table/unsettled-rows.ts";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { isTip, tailRow } from "../index-table/tree-walk.ts";
 import { yieldEveryMs } from "../limits.ts";
 import { FoldedProjections } from "../projections/folded.ts";
+import type { SavedFolded } from "../projections/folded.ts";
 import { nameInForce } from "../projections/name.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
-import { TitleSlotReader } from "./title-slot-reader.ts";
-import { continues, matchesFingerprint, fingerprintOf } from "./fingerprint.ts";
-import { FingerprintingReader } from "./fingerprint.ts";
-import type { SavedState } from "./saved-state.ts";
-import type { LogIdentity, LogFingerprint } from "./fingerprint.ts";
+import {
+  FingerprintingReader,
+  continues,
+  fingerprintOf,
+  matchesFingerprint,
+} from "./fingerprint.ts";
+import type { LogFingerprint, LogIdentity } from "./fingerprint.ts";
 
 /** How a log is read. */
 export interface ReadOptions {
@@ -292,4 +297,105 @@ export class LogState {
     this.#settledRows = settledRows;
     return rows.length === 0;
   }
+}
+
+// The title slot of omp, in a log that has one: it is written in place, so it is read again.
+
+/** See the file comment. Every look is one small read where a slot may be, and none elsewhere. */
+class TitleSlotReader {
+  readonly #source: ByteSource;
+  readonly #headerOffset: () => number;
+  #known: TitleSlot | undefined;
+
+  /** @param headerOffset Offset of the header of the log. */
+  constructor(source: ByteSource, headerOffset: () => number) {
+    this.#source = source;
+    this.#headerOffset = headerOffset;
+  }
+
+  /** What it said when it was read; undefined if the log has none. */
+  get known(): TitleSlot | undefined {
+    return this.#known;
+  }
+
+  /**
+   * Reads it. What it says is taken over if `isOfLog` then says yes: asked before, that would not
+   * tell of which log these bytes are. Returns the answer.
+   */
+  read(isOfLog: () => boolean = () => true): boolean {
+    const now = this.#now();
+    const isOurs = isOfLog();
+    if (isOurs) this.#known = now;
+    return isOurs;
+  }
+
+  /** Whether it says now what is known of it. */
+  isSame(): boolean {
+    return isDeepStrictEqual(this.#now(), this.#known);
+  }
+
+  #now(): TitleSlot | undefined {
+    if (this.#headerOffset() < titleSlotBytes) return undefined;
+    const bytes = Buffer.alloc(titleSlotBytes);
+    readFullySync(this.#source, bytes, bytes.length, 0);
+    return readTitleSlot(bytes);
+  }
+}
+
+/** What is known of a log up to a newline, as it is saved: all but what its files hold. */
+export interface SavedState {
+  readonly indexer: SavedLog;
+  readonly folded: SavedFolded;
+  readonly settledRows: number;
+  /** Position after the newline, and the number of the line that comes next. */
+  readonly end: number;
+  readonly lineNumber: number;
+}
+
+// Which rows have to be verified before an entry may be appended below them: those that were
+// indexed from their envelopes, and either have no children, or hide others, or are the last.
+// Others are trusted until they are read. Pure, but for removing rows that need no verification any
+// more.
+
+/** Rows to read now, in a few milliseconds; none if all are settled. */
+interface UnsettledRows {
+  readonly rows: readonly number[];
+  /** Rows before this one are settled once those are read. */
+  readonly settledRows: number;
+}
+
+const rowsAtOnceMax = 256;
+const bytesAtOnceMax = 512 * 1024;
+
+/** The next rows to read, if those before `settledRows` are settled. */
+function nextUnsettled(index: IndexTable, settledRows: number): UnsettledRows {
+  const { unverifiedRows, rows } = index;
+  const unsettled = new Set<number>();
+  let bytes = 0;
+  const add = (row: number): void => {
+    bytes += unsettled.has(row) ? 0 : rows.length(row);
+    unsettled.add(row);
+  };
+  const isFull = (): boolean => unsettled.size >= rowsAtOnceMax || bytes >= bytesAtOnceMax;
+  let row = settledRows;
+  for (; row < index.count && !isFull(); row += 1) {
+    if (rows.is(row, rowFlags.provisional) && isTip(index, row)) add(row);
+  }
+  if (unsettled.size === 0) {
+    while (unverifiedRows.length > 0 && !isUnverified(index, unverifiedRows.at(-1)))
+      unverifiedRows.pop();
+    // What one of them turns out to be may settle those before: no further than the next settled.
+    for (let at = unverifiedRows.length - 1; at >= 0 && !isFull(); at -= 1) {
+      const next = unverifiedRows[at];
+      if (next === undefined || !isUnverified(index, next)) break;
+      add(next);
+    }
+  }
+  const tail = tailRow(index);
+  if (unsettled.size === 0 && tail >= 0 && rows.is(tail, rowFlags.provisional)) add(tail);
+  return { rows: [...unsettled], settledRows: row };
+}
+
+function isUnverified(index: IndexTable, row = -1): boolean {
+  return row >= 0 && index.rows.is(row, rowFlags.provisional) && index.isNode(row);
 }

@@ -4,7 +4,7 @@
  * generation. The engine appends through it, and is told when it changed.
  */
 import { BranchlogError } from "../errors.ts";
-import { isSameFile } from "../store/file-identity.ts";
+import { isSameFile } from "../store/ports.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
 import { LogState } from "./log-state.ts";

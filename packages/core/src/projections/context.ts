@@ -3,17 +3,19 @@
  * from. The one context builder; every face uses it. Pure, linear, never throws on malformed
  * bodies.
  */
-import type { SessionEntry } from "../entries/entry-types.ts";
-import type { AgentMessage } from "../entries/message-types.ts";
-import {
-  projectSelected,
-  type OnContextProblem,
-  type ProjectedEntries,
-} from "./context-messages.ts";
-import { selectContext } from "./context-selection.ts";
+import type {
+  BranchSummaryEntry,
+  CompactionEntry,
+  ContextEditEntry,
+  CustomMessageEntry,
+  SessionEntry,
+  SessionMessageEntry,
+} from "../entries/entry-types.ts";
+import type { AgentMessage, ContentBlock, CustomMessage } from "../entries/message-types.ts";
 import type { PathView } from "./projection.ts";
 import { settingsOf, settingsOfPath, settingsStateOfPath } from "./settings.ts";
 import type { PathSettings, SettingsState } from "./settings.ts";
+import { isStoredObject, storedTimeMs } from "./stored-value.ts";
 
 /** What a request to a model starts from, under pi's names. */
 export interface SessionContext extends PathSettings {
@@ -91,4 +93,271 @@ export function canSpeak(type: string, position: number): boolean {
     default:
       return false;
   }
+}
+
+// Selection: all entries of the path; or the last compaction, what it kept, and what came after; or
+// what came after a later reset of omp. Reads ids and types; of bodies only that of the compaction.
+
+/**
+ * Indexes into the view in the order in which their messages are emitted. Without a compaction that
+ * is the path. Otherwise the last compaction on the path comes first, then the entries before it
+ * from its `firstKeptEntryId` on, except system messages (its own `systemMessage` stands for them),
+ * then the entries after it. An id that is not on the path before the compaction keeps nothing; if
+ * it is empty, what follows `providerReplayThroughEntryId` is kept (omp 18.3).
+ * Behind the last compaction a `reset_boundary` leaves only what follows it, without a summary.
+ *
+ * Linear in what is selected plus the distance back to the first kept entry.
+ */
+export function selectContext(view: PathView): Int32Array {
+  const last = lastCut(view);
+  const isReset = last !== -1 && view.type(last) === "reset_boundary";
+  const compaction = isReset ? -1 : last;
+  const from = isReset ? last + 1 : firstShown(view, compaction);
+  const selected = new Int32Array(view.length - from);
+  let count = 0;
+  if (compaction !== -1) selected[count++] = compaction;
+  for (let i = from; i < view.length; i++) {
+    if (i === compaction || (i < compaction && isSystemMessage(view, i))) continue;
+    selected[count++] = i;
+  }
+  return selected.subarray(0, count);
+}
+
+/** The last compaction or reset, whichever is later; -1 without either. */
+function lastCut(view: PathView): number {
+  for (let i = view.length - 1; i >= 0; i--) {
+    const type = view.type(i);
+    if (type === "compaction" || type === "reset_boundary") return i;
+  }
+  return -1;
+}
+
+function firstShown(view: PathView, compaction: number): number {
+  return compaction === -1 ? 0 : firstKept(view, compaction);
+}
+
+/** The index of the first kept entry; that of the compaction itself if none is kept. */
+function firstKept(view: PathView, compaction: number): number {
+  const entry = view.entry(compaction);
+  if (entry.type !== "compaction") return compaction;
+  // What a provider replays ends at an entry: omp then names that one, and no first kept one.
+  const replayed: unknown = entry.providerReplayThroughEntryId;
+  if (entry.firstKeptEntryId === "" && typeof replayed === "string") {
+    const last = indexBefore(view, compaction, replayed);
+    return last === -1 ? compaction : last + 1;
+  }
+  const kept = indexBefore(view, compaction, entry.firstKeptEntryId);
+  return kept === -1 ? compaction : kept;
+}
+
+/** From `end` backwards: ids are unique on a path, and what is kept is near its end. Else -1. */
+function indexBefore(view: PathView, end: number, id: unknown): number {
+  if (typeof id !== "string") return -1;
+  for (let i = end - 1; i >= 0; i--) {
+    if (view.id(i) === id) return i;
+  }
+  return -1;
+}
+
+function isSystemMessage(view: PathView, i: number): boolean {
+  return view.type(i) === "message" && view.role(i) === "system";
+}
+
+// Messages of the selected entries. Stored messages are passed on by reference; an entry whose body
+// is malformed contributes nothing and is reported.
+
+/** Why a body, or a part of it, was left out of a context. */
+export type ContextProblemReason =
+  /** A `message` entry whose message is not an object. */
+  | "no-message"
+  /** A compaction whose `systemMessage` is not an object; its summary is still there. */
+  | "no-system-message"
+  /** A `context_edit` whose replacement is neither null nor text or a list under `content`. */
+  | "no-replacement";
+
+/** A malformed body that a context was built without. */
+export interface ContextProblem {
+  readonly entryId: string;
+  readonly reason: ContextProblemReason;
+}
+
+/** Called once per malformed body, in no particular order. */
+export type OnContextProblem = (problem: ContextProblem) => void;
+
+/** An entry of a context and what it contributes to it. */
+export interface ProjectedEntry {
+  readonly sourceEntry: SessionEntry;
+  readonly messages: AgentMessage[];
+}
+
+/** The entries of a context and, in the same order, the messages of all of them. */
+export interface ProjectedEntries {
+  readonly entries: ProjectedEntry[];
+  readonly messages: AgentMessage[];
+}
+
+/**
+ * The messages that one entry stands for: none, one, or two (a compaction with a system message). A
+ * stored message comes back as the same object, unless its content is missing: then as a copy with
+ * an empty one. `timestamp` of a message made here is in ms, NaN if the entry's cannot be read.
+ */
+export function entryMessages(entry: SessionEntry, onProblem?: OnContextProblem): AgentMessage[] {
+  switch (entry.type) {
+    case "message":
+      return storedMessage(entry, onProblem);
+    case "custom_message":
+      return [customMessage(entry)];
+    case "branch_summary":
+      return branchSummaryMessages(entry);
+    case "compaction":
+      return compactionMessages(entry, onProblem);
+    default:
+      // The other types, and those that we do not know, say nothing to a model.
+      return [];
+  }
+}
+
+/** {@link entryMessages} with a context edit applied, if there is one for the entry. */
+export function projectEntry(
+  entry: SessionEntry,
+  edit: ContextEditEntry | undefined,
+  onProblem?: OnContextProblem,
+): AgentMessage[] {
+  if (edit === undefined) return entryMessages(entry, onProblem);
+  return edit.replacement === null ? [] : applyEdit(entryMessages(entry, onProblem), edit);
+}
+
+/**
+ * The messages of the entries of a context, given as `selectContext` orders them. Of the context
+ * edits among them the last for each target counts. A compaction that is not the first entry is an
+ * older one inside the kept range and says nothing. Linear.
+ */
+export function projectSelected(
+  selected: readonly SessionEntry[],
+  onProblem?: OnContextProblem,
+): ProjectedEntries {
+  const edits = latestEdits(selected, (entryId) =>
+    onProblem?.({ entryId, reason: "no-replacement" }),
+  );
+  const entries: ProjectedEntry[] = [];
+  const messages: AgentMessage[] = [];
+  for (const [index, entry] of selected.entries()) {
+    const isOlderSummary = index > 0 && entry.type === "compaction";
+    const own = isOlderSummary ? [] : projectEntry(entry, edits.get(entry.id), onProblem);
+    entries.push({ sourceEntry: entry, messages: own });
+    for (const message of own) messages.push(message);
+  }
+  return { entries, messages };
+}
+
+function storedMessage(entry: SessionMessageEntry, onProblem?: OnContextProblem): AgentMessage[] {
+  const message = entry.message;
+  if (!isStoredObject(message)) {
+    onProblem?.({ entryId: entry.id, reason: "no-message" });
+    return [];
+  }
+  switch (message.role) {
+    case "user":
+    case "assistant":
+    case "toolResult":
+      return [isNullish(message.content) ? { ...message, content: [] } : message];
+    case "system":
+      return [isNullish(message.content) ? { ...message, content: "" } : message];
+    default:
+      return [message];
+  }
+}
+
+function customMessage(entry: CustomMessageEntry): CustomMessage {
+  const { attribution } = entry;
+  return {
+    role: "custom",
+    customType: entry.customType,
+    content: entry.content ?? [],
+    display: entry.display,
+    details: entry.details,
+    ...(attribution === undefined ? {} : { attribution }),
+    timestamp: storedTimeMs(entry.timestamp),
+  };
+}
+
+function branchSummaryMessages(entry: BranchSummaryEntry): AgentMessage[] {
+  if (!entry.summary) return [];
+  const { summary, fromId } = entry;
+  return [{ role: "branchSummary", summary, fromId, timestamp: storedTimeMs(entry.timestamp) }];
+}
+
+function compactionMessages(entry: CompactionEntry, onProblem?: OnContextProblem): AgentMessage[] {
+  const { summary, shortSummary, tokensBefore, systemMessage } = entry;
+  const short = shortSummary === undefined ? {} : { shortSummary };
+  const timestamp = storedTimeMs(entry.timestamp);
+  const messages: AgentMessage[] = [];
+  if (isStoredObject(systemMessage)) messages.push(systemMessage);
+  else if (systemMessage) onProblem?.({ entryId: entry.id, reason: "no-system-message" });
+  messages.push({ role: "compactionSummary", summary, ...short, tokensBefore, timestamp });
+  return messages;
+}
+
+function isNullish(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+// Context edits: entries that change what a model sees of an earlier entry, without touching it.
+// Pure; edited messages are copies that keep everything but their content.
+
+/**
+ * The last edit for each target id among the entries, wherever the target stands. An edit without a
+ * usable replacement does not count, so that an earlier one stays in force.
+ *
+ * @param onMalformed called with the id of each edit that does not count
+ */
+function latestEdits(
+  entries: readonly SessionEntry[],
+  onMalformed: (editId: string) => void,
+): ReadonlyMap<string, ContextEditEntry> {
+  const edits = new Map<string, ContextEditEntry>();
+  for (const entry of entries) {
+    if (entry.type !== "context_edit") continue;
+    if (isReplacement(entry.replacement)) edits.set(entry.targetId, entry);
+    else onMalformed(entry.id);
+  }
+  return edits;
+}
+
+/**
+ * The messages of an entry after an edit: none if the replacement is null; otherwise user,
+ * assistant, tool result and custom messages get its content, and others stay. Text becomes one
+ * text block where content is always a list.
+ */
+function applyEdit(messages: AgentMessage[], edit: ContextEditEntry): AgentMessage[] {
+  if (edit.replacement === null) return [];
+  const { content } = edit.replacement;
+  return messages.map((message) => withContent(message, content));
+}
+
+function isReplacement(replacement: unknown): boolean {
+  if (replacement === null) return true;
+  if (!isStoredObject(replacement) || !("content" in replacement)) return false;
+  return typeof replacement.content === "string" || Array.isArray(replacement.content);
+}
+
+function withContent(message: AgentMessage, content: string | ContentBlock[]): AgentMessage {
+  switch (message.role) {
+    case "user":
+    case "custom":
+      return edited(message, content);
+    case "assistant":
+    case "toolResult":
+      return edited(
+        message,
+        typeof content === "string" ? [{ type: "text", text: content }] : content,
+      );
+    default:
+      return message;
+  }
+}
+
+function edited(message: AgentMessage, content: string | ContentBlock[]): AgentMessage {
+  // Which blocks fit which role is not checked for edits, as it is not for stored messages.
+  return { ...message, content } as AgentMessage;
 }

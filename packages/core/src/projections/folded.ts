@@ -10,7 +10,7 @@ import type { DialectName } from "../dialects/dialect.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { labels } from "./labels.ts";
 import type { Label, Labels } from "./labels.ts";
-import { Fold } from "./fold.ts";
+import { Fold } from "./projection.ts";
 import { sessionName } from "./name.ts";
 import type { GivenName } from "./name.ts";
 import { savedUsage, restoredUsage, usage } from "./usage.ts";

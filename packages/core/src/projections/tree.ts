@@ -3,12 +3,11 @@
  * No body is read. Orphans and one member of each cycle count as roots, so that every node can be
  * reached from a root. Everything is linear and ends on every input.
  */
-import { requireEntryId } from "../entries/entry-id.ts";
-import { findCycles } from "../index-table/cycles.ts";
+import { requireEntryId } from "../entries/identifiers.ts";
+import { childrenOfHandle, findCycles, rootRows } from "../index-table/tree-walk.ts";
 import { rootHandle } from "../index-table/id-table.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import type { Kind } from "../index-table/kind-table.ts";
-import { childrenOfHandle, rootRows } from "../index-table/tree-walk.ts";
 
 /** What the index knows of an entry. */
 export interface Envelope {

@@ -4,9 +4,8 @@
  * are taken as far as they can be read.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
+import type { Projection } from "./projection.ts";
 import { isStoredObject, storedList, storedNumber, storedText } from "./stored-value.ts";
-import { toolCallText } from "./tool-call-text.ts";
-import type { TurnFields, TurnNotes } from "./turn-notes.ts";
 
 /**
  * What a turn comes to, under ConnectOnion's names: that of a session is told from its messages,
@@ -206,4 +205,109 @@ export function turnTotals(turns: Iterable<SessionTurn>): TurnTotals {
     if (passed === false) totals.failed += 1;
   }
   return totals;
+}
+
+// Notes on turns, such as `expected` and `passed`: entries of the type `branchlog.turn`, each with
+// the id of the user message that begins the turn. They count on every branch. Pure.
+
+/** The `customType` of these entries. */
+export const turnNoteType = "branchlog.turn";
+
+/** What was said about one turn, in the order in which it was first said. */
+export type TurnFields = Readonly<Record<string, unknown>>;
+
+/** What was said about turns, by the id of the user message. */
+export type TurnNotes = ReadonlyMap<string, TurnFields>;
+
+/** What one of these entries says. */
+interface TurnNote {
+  readonly targetId: string;
+  readonly fields: TurnFields;
+}
+
+/** Reads such an entry; undefined for every other, and for one that says nothing of a turn. */
+function turnNoteOf(entry: SessionEntry): TurnNote | undefined {
+  if (entry.type !== "custom" || entry.customType !== turnNoteType) return undefined;
+  const { data } = entry;
+  if (!isStoredObject(data) || !("targetId" in data) || !("fields" in data)) return undefined;
+  const { targetId, fields } = data;
+  if (typeof targetId !== "string" || !isStoredObject(fields)) return undefined;
+  return { targetId, fields: { ...fields } };
+}
+
+const fold: Projection<Map<string, TurnFields>> = {
+  name: "turn-notes",
+  version: 1,
+  types: ["custom"],
+  customTypes: [turnNoteType],
+  initial: () => new Map(),
+  apply: (state, { entry }) => {
+    const note = turnNoteOf(entry);
+    if (note === undefined) return state;
+    return state.set(note.targetId, { ...state.get(note.targetId), ...note.fields });
+  },
+  snapshot: (state) => new Map(state),
+};
+
+/**
+ * Folds them: of several for one turn, the later one's keys win, key by key. `apply` changes the
+ * map that it is given: O(fields of the turn) per entry; take a `snapshot` of what must not change.
+ */
+export const turnNotes: Projection<TurnNotes> = fold;
+
+// A call of a tool as one line, as ConnectOnion shows it: `run(command='ls -la')`. Meant to be
+// read, not parsed: quotes inside a text stay as they are, long values are cut. Pure.
+
+/** Characters of a value that are shown; a longer one ends in three dots. */
+const shownMax = 50;
+
+/** `name(argument=value, …)`; arguments that are no object are left out. */
+export function toolCallText(name: unknown, given: unknown): string {
+  const called = typeof name === "string" ? name : "";
+  const shown = Object.entries(argumentsOf(given)).map(([key, value]) => {
+    return typeof value === "string" ? `${key}='${cut(value)}'` : `${key}=${cut(valueText(value))}`;
+  });
+  return `${called}(${shown.join(", ")})`;
+}
+
+/** Arguments as an object; some providers store them as JSON text. */
+function argumentsOf(given: unknown): object {
+  if (isStoredObject(given)) return given;
+  if (typeof given !== "string") return {};
+  try {
+    const parsed: unknown = JSON.parse(given);
+    return isStoredObject(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}
+
+/** At most so many characters, whole ones. */
+function cut(text: string): string {
+  if (text.length <= shownMax) return text;
+  const characters = Array.from(text.slice(0, 2 * shownMax + 2));
+  return characters.length <= shownMax ? text : `${characters.slice(0, shownMax).join("")}...`;
+}
+
+/**
+ * A value as Python shows it, since that is where these lines come from; not much longer than what
+ * is shown of it.
+ */
+function valueText(value: unknown, unitsMax: number = 4 * shownMax): string {
+  if (value === null || value === undefined) return "None";
+  if (value === true) return "True";
+  if (value === false) return "False";
+  if (typeof value === "string") return `'${value.slice(0, unitsMax)}'`;
+  if (typeof value === "number") return String(value);
+  if (typeof value !== "object") return "";
+  const isList = Array.isArray(value);
+  let text = isList ? "[" : "{";
+  for (const [key, item] of Object.entries(value)) {
+    if (text.length > unitsMax) return text;
+    if (text.length > 1) text += ", ";
+    if (!isList) text += `'${key.slice(0, unitsMax)}': `;
+    // Each level takes a character, so the room left bounds the recursion.
+    text += valueText(item, Math.max(0, unitsMax - text.length));
+  }
+  return `${text}${isList ? "]" : "}"}`;
 }

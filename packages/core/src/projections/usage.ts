@@ -2,9 +2,8 @@
  * What a session has consumed: tokens and cost, overall and by model, over the whole log and not
  * one branch. Needs the bodies of messages. Pure; resumable at any entry.
  */
-import type { Usage } from "../entries/content-types.ts";
+import type { AgentMessage, Usage } from "../entries/message-types.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
-import type { AgentMessage } from "../entries/message-types.ts";
 import type { Projection } from "./projection.ts";
 import { isStoredObject, storedNumber } from "./stored-value.ts";
 

@@ -2,15 +2,16 @@
  * Reads ahead the bodies that the context at an entry needs, in few large reads and without
  * blocking, so that the one context builder can then run on them synchronously.
  */
+import type { BodyReader } from "../bodies/body-reader.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
+import type { IndexTable } from "../index-table/index-table.ts";
 import type { RowPath } from "../index-table/tree-walk.ts";
-import { canSpeak } from "../projections/context.ts";
-import type { BuiltContext, PathContext } from "../projections/context.ts";
-import { selectContext } from "../projections/context-selection.ts";
-import type { Engine } from "./engine.ts";
 import type { LogState } from "../log/log-state.ts";
+import { canSpeak, selectContext } from "../projections/context.ts";
+import type { BuiltContext, PathContext } from "../projections/context.ts";
+import type { PathView } from "../projections/projection.ts";
+import type { Engine } from "./engine.ts";
 import { requireRow } from "./named-entry.ts";
-import { rowPathView } from "./row-path-view.ts";
 
 /** Which context is meant. */
 export interface ContextOptions {
@@ -116,4 +117,47 @@ export function contextRows(engine: Engine, path: RowPath, everyType = false): n
     if (everyType || canSpeak(index.kindOf(row).type, position)) wanted.push(row);
   }
   return wanted;
+}
+
+// A path of rows as the projections see it: types, roles and ids come from the index, bodies from
+// disk when they are asked for. A body that turns out damaged, or is too large to be built, is
+// shown as an entry of no known type, which contributes nothing.
+
+/** A view of `path`; `loaded` holds bodies that were read ahead, by row. */
+export function rowPathView(
+  index: IndexTable,
+  bodies: BodyReader,
+  path: RowPath,
+  loaded?: ReadonlyMap<number, SessionEntry>,
+): PathView {
+  const rowAt = (i: number): number => {
+    const row = path.rows[i];
+    if (row === undefined) throw new RangeError(`no entry at ${i} of ${path.rows.length}`);
+    return row;
+  };
+  return {
+    length: path.rows.length,
+    missingParentId: path.missingParentId ?? undefined,
+    type: (i) => index.kindOf(rowAt(i)).type,
+    role: (i) => index.kindOf(rowAt(i)).role,
+    customType: (i) => index.kindOf(rowAt(i)).customType,
+    id: (i) => index.idOf(rowAt(i)),
+    entry: (i) => {
+      const row = rowAt(i);
+      const entry = loaded?.get(row);
+      if (entry !== undefined) return entry;
+      return (bodies.isBuildable(row) ? bodies.entrySync(row) : undefined) ?? stub(index, row);
+    },
+  };
+}
+
+function stub(index: IndexTable, row: number): SessionEntry {
+  const entry = {
+    type: "branchlog.damaged",
+    id: index.idOf(row),
+    parentId: index.parentIdOf(row),
+    timestamp: "",
+  };
+  // Decoding boundary: an entry of an unknown type, as foreign files hold them.
+  return entry as unknown as SessionEntry;
 }

@@ -6,8 +6,7 @@
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { AgentMessage } from "../entries/message-types.ts";
 import type { LogState } from "../log/log-state.ts";
-import { entryMessages } from "../projections/context-messages.ts";
-import { canSpeak } from "../projections/context.ts";
+import { canSpeak, entryMessages } from "../projections/context.ts";
 import type { PathContext, SessionContext } from "../projections/context.ts";
 import { settingsAfter } from "../projections/settings.ts";
 import type { PathSettings, SettingsState } from "../projections/settings.ts";

@@ -5,7 +5,7 @@
  * collected.
  */
 import type { BodyReader } from "../bodies/body-reader.ts";
-import { encodeHeader } from "../entries/encode-header.ts";
+import { encodeHeader } from "../entries/encode-entry.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
@@ -25,7 +25,7 @@ import { engineSettings } from "../log/engine-options.ts";
 import type { EngineOptions, EngineSettings } from "../log/engine-options.ts";
 import { Findings } from "../log/findings.ts";
 import { LogDurability } from "../log/log-durability.ts";
-import { rowPathView } from "./row-path-view.ts";
+import { rowPathView } from "./context-load.ts";
 import { runSync } from "../store/steps.ts";
 import { TrackedLog } from "../log/tracked-log.ts";
 

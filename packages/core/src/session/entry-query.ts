@@ -2,9 +2,14 @@
  * Answers which entries a query means from the index alone, so that bodies are read only for what
  * is asked for: the latest state of an extension among any number of entries costs one parse.
  */
+import { bodyStream, pick, readRangeAsync } from "@branchlog/streaming";
+import type { JsonToken, JsonValue } from "@branchlog/streaming";
 import { invalidArgument, requireOneOf, requireOptions } from "../argument-checks.ts";
+import { lineChunks, rowLines } from "../bodies/row-lines.ts";
+import { BranchlogError } from "../errors.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
 import type { Engine } from "./engine.ts";
+import { requireRow } from "./named-entry.ts";
 
 /** Which entries to read, and in which order. */
 export interface EntryQuery {
@@ -71,4 +76,107 @@ function* candidates(
 
 function branchRows({ index }: Engine, leafId: string | null): Int32Array {
   return pathToRow(index, leafId === null ? -1 : index.rowOfId(leafId)).rows;
+}
+
+// Entries as the bytes of their lines, for copies, exports and `jq`: with number forms, escapes,
+// repeated keys and invalid UTF-8, which `JSON.parse` does not preserve.
+
+/** The line of one entry. */
+export interface EntryLine {
+  readonly id: string;
+  /** 1-based ordinal of the entry in its generation. */
+  readonly revision: number;
+  /**
+   * One JSON object in UTF-8, from its first brace to its last: no newline, no `\r`, no white space
+   * around it. Null if the line is longer than `lineBytesMax`: read its chunks. It is a view into a
+   * larger read; copy it to keep it.
+   */
+  readonly bytes: Buffer | null;
+  /**
+   * The same bytes one after the other, of lines of any length and in bounded memory; each call
+   * reads anew. Lines of versions 1 and 2 come whole.
+   * @throws BranchlogError while it is read: `ERR_LOG_GONE`; `ERR_ENTRY_TOO_LARGE` for a line of
+   * version 1 or 2.
+   */
+  readonly chunks: () => AsyncIterable<Buffer>;
+}
+
+/**
+ * The lines that a query means, in its order; damaged ones are left out and reported. Entries too
+ * large for one object are among them.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`, `ERR_LOG_GONE`.
+ */
+export async function* entryLines(
+  engine: Engine,
+  query: EntryQuery,
+  leafId: string | null,
+): AsyncGenerator<EntryLine> {
+  const { path, settings } = engine;
+  const { file, indexer, bodies } = engine.log.state;
+  const { lineBytesMax } = settings;
+  const source = { path, bytes: file, indexer, bodies, lineBytesMax };
+  const { signal } = query;
+  for await (const { row, bytes } of rowLines(source, rowsOf(engine, query, leafId), signal)) {
+    const chunks = (): AsyncIterable<Buffer> =>
+      bytes === null ? lineChunks(source, row, signal) : once(bytes);
+    yield { id: indexer.index.idOf(row), revision: row + 1, bytes, chunks };
+  }
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+// Reads inside one entry in bounded memory, for bodies that are too large to be built whole.
+
+/** The tokens of one entry, in order. */
+export type BodyPart = AsyncGenerator<JsonToken>;
+
+/**
+ * The tokens of an entry's JSON.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`; while reading, `ERR_ENTRY_DAMAGED`.
+ */
+export async function* openBodyStream(engine: Engine, id: string, signal?: AbortSignal): BodyPart {
+  try {
+    yield* bodyStream(bodyChunks(engine, id), signal === undefined ? {} : { signal });
+  } catch (error) {
+    throw bodyError(engine, id, error);
+  }
+}
+
+/**
+ * The value at a path inside an entry; undefined if there is none. Reads no further than needed.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`, `ERR_ENTRY_TOO_LARGE` for a
+ * value that is too large to be built.
+ */
+export async function pickFromBody(
+  engine: Engine,
+  id: string,
+  path: readonly (string | number)[],
+  signal?: AbortSignal,
+): Promise<JsonValue | undefined> {
+  try {
+    return await pick(bodyChunks(engine, id), path, signal === undefined ? {} : { signal });
+  } catch (error) {
+    throw bodyError(engine, id, error);
+  }
+}
+
+function bodyChunks(engine: Engine, id: string): AsyncGenerator<Buffer> {
+  const row = requireRow(engine, id);
+  const { rows } = engine.index;
+  return readRangeAsync(engine.log.file, rows.offset(row), rows.length(row));
+}
+
+/** Errors of the parser in terms of the entry; all others as they are. */
+function bodyError({ path }: Engine, id: string, cause: unknown): unknown {
+  if (cause instanceof SyntaxError) {
+    const message = `Entry ${id} of ${path} does not parse: ${cause.message}. Verify the log.`;
+    return new BranchlogError("ERR_ENTRY_DAMAGED", message, { path, id, cause });
+  }
+  if (cause instanceof RangeError) {
+    const message = `A value of entry ${id} of ${path} is too large to build. Use bodyStream(id).`;
+    return new BranchlogError("ERR_ENTRY_TOO_LARGE", message, { path, id, cause });
+  }
+  return cause;
 }

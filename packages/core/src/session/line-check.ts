@@ -6,8 +6,7 @@
  */
 import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
 import type { ByteSource, DecodedLine, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
-import { inCurrentForm } from "../bodies/body-decoder.ts";
-import { readFullySync } from "../bodies/body-reader.ts";
+import { inCurrentForm, readFullySync } from "../bodies/body-reader.ts";
 import { entryForm } from "../dialects/header.ts";
 import { entryPlace } from "../index-table/entry-place.ts";
 import { LogIndexer } from "../index-table/log-indexer.ts";

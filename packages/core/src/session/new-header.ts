@@ -3,7 +3,7 @@ import { dialectKey, markedDialect, ompSessionIdLength } from "../dialects/diale
 import type { DialectName } from "../dialects/dialect.ts";
 import { currentVersion } from "../dialects/header.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
-import { assertValidSessionId, isValidSessionId } from "../entries/session-id.ts";
+import { assertValidSessionId, isValidSessionId } from "../entries/identifiers.ts";
 import type { Ports } from "../store/ports.ts";
 
 /** What a caller may say about a new session, under pi's names. */

@@ -1,6 +1,7 @@
 /** Puts the images that omp keeps in files of their own back into what was stored. */
-import { withBlobs } from "../projections/blob-references.ts";
-import { readBlobSync } from "../store/blob-directory.ts";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { isStoredObject } from "../projections/stored-value.ts";
 import { nodeFileSystem } from "../store/node-file-system.ts";
 import type { FileSystem } from "../store/ports.ts";
 
@@ -38,4 +39,107 @@ export function resolveBlobs<T>(value: T, options: BlobOptions): T {
   return withBlobs(value, (sha256, form) =>
     bytesOf(sha256)?.toString(form === "base64" ? "base64" : "utf8"),
   );
+}
+
+// omp keeps large images in files of their own, named by the checksum of their bytes; an entry
+// holds a reference in their place. Finds the references and replaces them. Pure; values are never
+// changed.
+
+/** How bytes stand in a message: as base64, or as the text that they are. */
+type BlobForm = "base64" | "text";
+
+/** Says what a reference stands for; undefined leaves it in its place. */
+type BlobReader = (sha256: string, form: BlobForm) => string | undefined;
+
+const reference = /^blob:sha256:([0-9a-f]{64})$/;
+
+/**
+ * The checksum that a reference names, 64 lower-case hexadecimal digits; undefined if it is none.
+ */
+export function blobChecksum(value: unknown): string | undefined {
+  return typeof value === "string" ? reference.exec(value)?.[1] : undefined;
+}
+
+/** Something that was stored, and the copy that its parts go to. */
+interface Place {
+  readonly holder: object;
+  readonly value: object;
+}
+
+/**
+ * A copy of a value, references replaced: `data` of images, `result` of generated images, and
+ * `image_url`. Those of video frames stay. Linear, without recursion.
+ */
+export function withBlobs<T>(value: T, read: BlobReader): T {
+  const root: { value?: unknown } = {};
+  const open: Place[] = [];
+  const put = (holder: object, key: string, item: unknown): void => {
+    const isShared = typeof item !== "object" || item === null || key === "frames";
+    const copy: unknown = isShared ? item : Array.isArray(item) ? [] : {};
+    // Assigning `__proto__` would set the prototype.
+    const traits = { value: copy, enumerable: true, configurable: true, writable: true };
+    Object.defineProperty(holder, key, traits);
+    if (!isShared) open.push({ holder: copy as object, value: item });
+  };
+  put(root, "value", value);
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    for (const [key, item] of Object.entries(place.value)) {
+      put(place.holder, key, replacement(place.value, key, item, read) ?? item);
+    }
+  }
+  // Cast: a copy of the value, in which some strings are others.
+  return root.value as T;
+}
+
+function replacement(
+  holder: object,
+  key: string,
+  item: unknown,
+  read: BlobReader,
+): string | undefined {
+  const sha256 = blobChecksum(item);
+  if (sha256 === undefined) return undefined;
+  if (key === "image_url") return read(sha256, "text");
+  const type: unknown = isStoredObject(holder) ? Reflect.get(holder, "type") : undefined;
+  const isImage = key === "data" && (type === "image" || type === undefined);
+  const isGenerated = key === "result" && type === "image_generation_call";
+  return isImage || isGenerated ? read(sha256, "base64") : undefined;
+}
+
+// Reads the files in which omp keeps large images, and checks that they are what their names say.
+
+/** What became of reading a blob. Damaged: its bytes are not those that it is named by. */
+type FoundBlob =
+  | { readonly state: "found"; readonly bytes: Buffer }
+  | { readonly state: "missing" | "damaged" | "unreadable" };
+
+/** The blob with a checksum, 64 lower-case hexadecimal digits. Blocks. Throws nothing. */
+function readBlobSync(fs: FileSystem, directory: string, sha256: string): FoundBlob {
+  try {
+    const path = join(directory, sha256);
+    const stat = fs.statSync(path);
+    if (stat === null) return { state: "missing" };
+    // Opening a pipe would wait for whoever writes to it.
+    if (!stat.isFile) return { state: "unreadable" };
+    const bytes = readWhole(fs, path);
+    const isIntact = createHash("sha256").update(bytes).digest("hex") === sha256;
+    return isIntact ? { state: "found", bytes } : { state: "damaged" };
+  } catch {
+    return { state: "unreadable" };
+  }
+}
+
+function readWhole(fs: FileSystem, path: string): Buffer {
+  const fd = fs.openSync(path, "read");
+  try {
+    const bytes = Buffer.alloc(fs.fstatSync(fd).size);
+    let done = 0;
+    for (;;) {
+      const count = fs.readSync(fd, bytes, done, bytes.length - done, done);
+      if (count === 0) return bytes.subarray(0, done);
+      done += count;
+    }
+  } finally {
+    fs.closeSync(fd);
+  }
 }

@@ -5,12 +5,14 @@
  */
 import { itemsOf } from "@branchlog/streaming";
 import type { JsonValue } from "@branchlog/streaming";
+import type { LeafCursor } from "../append/leaf-cursor.ts";
+import { requireList, requireOptions } from "../argument-checks.ts";
 import type { RowBody } from "../bodies/body-reader.ts";
 import type { DialectName } from "../dialects/dialect.ts";
-import { requireEntryId } from "../entries/entry-id.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
-import { requireList, requireOptions } from "../argument-checks.ts";
+import { requireEntryId } from "../entries/identifiers.ts";
 import type { AgentMessage } from "../entries/message-types.ts";
+import { BranchlogError } from "../errors.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import { commonAncestorRow, pathToRow, tipRows } from "../index-table/tree-walk.ts";
 import type { PathContext } from "../projections/context.ts";
@@ -28,14 +30,9 @@ import { BodyFold, usageFold } from "./body-fold.ts";
 import { contextAt } from "./context-load.ts";
 import type { ContextOptions } from "./context-load.ts";
 import { ContextMemo } from "./context-memo.ts";
-import type { EngineAccess } from "./engine-access.ts";
-import { entryLines } from "./entry-lines.ts";
-import type { EntryLine } from "./entry-lines.ts";
-import { rowsOf } from "./entry-query.ts";
-import type { EntryQuery } from "./entry-query.ts";
-import { openBodyStream, pickFromBody } from "./large-body.ts";
-import type { BodyPart } from "./large-body.ts";
-import type { LeafCursor } from "../append/leaf-cursor.ts";
+import type { Engine } from "./engine.ts";
+import { entryLines, openBodyStream, pickFromBody, rowsOf } from "./entry-query.ts";
+import type { BodyPart, EntryLine, EntryQuery } from "./entry-query.ts";
 import { requireRow, rowOfEntry } from "./named-entry.ts";
 import { readOfOneLog } from "./same-log.ts";
 import { TurnMemo, turnsIn } from "./turn-memo.ts";
@@ -288,4 +285,49 @@ export class SessionView {
 
 function* entriesIn(bodies: Iterable<RowBody>): Generator<SessionEntry> {
   for (const { entry } of bodies) yield entry;
+}
+
+/**
+ * The engine of one session, until the session is closed: after that only what is watched is read,
+ * a last time.
+ */
+export class EngineAccess {
+  /** For what may be looked at after the closing, too. */
+  readonly engine: Engine;
+  #isClosed = false;
+
+  constructor(engine: Engine) {
+    this.engine = engine;
+  }
+
+  /**
+   * The engine, for use.
+   * @throws BranchlogError `ERR_CLOSED`.
+   */
+  open(): Engine {
+    if (!this.#isClosed) return this.engine;
+    throw sessionClosed(this.engine.path);
+  }
+
+  /** Answers all the same while `read` runs: what is watched is read a last time at the end. */
+  reading<T>(read: () => T): T {
+    const wasClosed = this.#isClosed;
+    this.#isClosed = false;
+    try {
+      return read();
+    } finally {
+      this.#isClosed = wasClosed;
+    }
+  }
+
+  /** Refuses further use. */
+  close(): void {
+    this.#isClosed = true;
+  }
+}
+
+/** What is said to who uses a session that was closed. */
+export function sessionClosed(path: string): BranchlogError {
+  const message = `The session ${path} was closed. Open it again.`;
+  return new BranchlogError("ERR_CLOSED", message, { path });
 }

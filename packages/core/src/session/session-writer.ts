@@ -5,18 +5,17 @@
  */
 import type { AnyDraft, EntryDraft } from "../entries/entry-draft.ts";
 import { requireOptions, requireText } from "../argument-checks.ts";
-import { normalizeName } from "../entries/session-name.ts";
+import { normalizeName } from "../entries/identifiers.ts";
 import { AppendQueue } from "../append/queue.ts";
 import type { AppendResult } from "../append/outcome.ts";
 import { requestOf } from "../append/request.ts";
 import type { AnyTypeOptions, AppendOptions } from "../append/request.ts";
 import type { Engine } from "./engine.ts";
-import { EngineAccess } from "./engine-access.ts";
+import { EngineAccess, SessionView } from "./session-view.ts";
 import type { LeafCursor } from "../append/leaf-cursor.ts";
 import { requireNode } from "./named-entry.ts";
 import { recoverLog } from "./recovery.ts";
 import type { Recovery } from "./recovery.ts";
-import { SessionView } from "./session-view.ts";
 import { runAsync } from "../store/steps.ts";
 import { writeTitle } from "./title-write.ts";
 import { verifyLog } from "./verify.ts";

@@ -9,7 +9,7 @@ import type { TitleSource } from "../dialects/title-slot.ts";
 import { BranchlogError } from "../errors.ts";
 import { lockStaleMs } from "../limits.ts";
 import { closeQuietly, removeQuietly, writeFully } from "../store/create-log.ts";
-import { isSameFile } from "../store/file-identity.ts";
+import { isSameFile } from "../store/ports.ts";
 import type { FileStat, FileSystem, Ports } from "../store/ports.ts";
 import { notAppended } from "../append/outcome.ts";
 import type { Engine } from "./engine.ts";

@@ -5,18 +5,17 @@
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
-import { turnNotes } from "../projections/turn-notes.ts";
-import type { TurnFields, TurnNotes } from "../projections/turn-notes.ts";
 import {
   addMessage,
   beginTurn,
   goOn,
   nothingSaid,
   takesTime,
+  turnNotes,
   turnOf,
   withFields,
 } from "../projections/turns.ts";
-import type { OpenTurn, SessionTurn } from "../projections/turns.ts";
+import type { OpenTurn, SessionTurn, TurnFields, TurnNotes } from "../projections/turns.ts";
 import { BodyFold } from "./body-fold.ts";
 import type { Engine } from "./engine.ts";
 import type { LogState } from "../log/log-state.ts";

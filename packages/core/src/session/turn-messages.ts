@@ -5,7 +5,7 @@
  */
 import type { AgentMessage } from "../entries/message-types.ts";
 import { BranchlogError } from "../errors.ts";
-import { entryMessages } from "../projections/context-messages.ts";
+import { entryMessages } from "../projections/context.ts";
 import type { Engine } from "./engine.ts";
 
 /** Types of entries that say something of their own. */

@@ -6,10 +6,9 @@
  */
 import { BranchlogError } from "../errors.ts";
 import { descriptorsMax } from "../limits.ts";
-import { isSameFile } from "./file-identity.ts";
-import type { FileIdentity } from "./file-identity.ts";
+import { isSameFile } from "./ports.ts";
+import type { FileIdentity, FileSystem } from "./ports.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
-import type { FileSystem } from "./ports.ts";
 
 /** How a pooled file is open; see `OpenMode`. */
 export type PoolMode = "read" | "append";

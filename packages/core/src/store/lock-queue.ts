@@ -19,7 +19,6 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { ticketStaleMs } from "../limits.ts";
-import { isLiveProcess } from "./live-process.ts";
 import type { LockPlace, LockQueue } from "./ports.ts";
 import { sidecarPath } from "./sidecar-path.ts";
 import { isOfTrusted } from "./trusted-file.ts";
@@ -151,5 +150,15 @@ function quietly(work: () => unknown): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Whether there is a process with this id, of whatever user. */
+export function isLiveProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

@@ -10,9 +10,8 @@ import { readCounter } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
 import { descriptorPoolOf } from "./descriptor-pool.ts";
-import { isSameFile } from "./file-identity.ts";
-import type { FileIdentity } from "./file-identity.ts";
-import type { FileStat, FileSystem } from "./ports.ts";
+import { isSameFile } from "./ports.ts";
+import type { FileIdentity, FileStat, FileSystem } from "./ports.ts";
 
 const chunkBytes = 1024 * 1024;
 

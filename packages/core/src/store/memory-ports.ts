@@ -1,10 +1,9 @@
 /** Ports for sessions that live in memory: own files and locks, real time and real ids. */
+import { basename, dirname } from "node:path";
+import { systemClock } from "./clock.ts";
+import { randomIds } from "./ids.ts";
 import { MemoryFileSystem } from "./memory-file-system.ts";
-import { MemoryHints } from "./memory-hints.ts";
-import { MemoryLock } from "./memory-lock.ts";
-import type { Ports } from "./ports.ts";
-import { randomIds } from "./random-ids.ts";
-import { systemClock } from "./system-clock.ts";
+import type { ChangeHints, FileLock, HeldLock, Ports } from "./ports.ts";
 
 /** New ports that share nothing with others; `parts` replaces some of them. */
 export function createMemoryPorts(parts: Partial<Ports> = {}): Ports {
@@ -16,4 +15,69 @@ export function createMemoryPorts(parts: Partial<Ports> = {}): Ports {
     ids: randomIds,
     ...parts,
   };
+}
+
+// The lock port inside one process: exclusive by path, never stale. A test may play the thief
+// with `breakLock`. Not for files that other processes write.
+
+/** Locks by exact path. Acquiring and releasing cost O(1). */
+export class MemoryLock implements FileLock {
+  readonly #holders = new Map<string, HeldLock>();
+
+  /** Null: the path is locked already. Never throws. */
+  tryAcquireSync(path: string): HeldLock | null {
+    if (this.#holders.has(path)) return null;
+    const isOursSync = (): boolean => this.#holders.get(path) === held;
+    const held: HeldLock = {
+      isOursSync,
+      releaseSync: () => {
+        if (isOursSync()) this.#holders.delete(path);
+      },
+    };
+    this.#holders.set(path, held);
+    return held;
+  }
+
+  /** Takes the lock from its holder, as a process does that finds it stale. */
+  breakLock(path: string): void {
+    this.#holders.delete(path);
+  }
+}
+
+const unshared: HeldLock = { isOursSync: () => true, releaseSync: () => undefined };
+
+/** Grants every request: for logs that nobody else can reach, such as a draft in memory. */
+export const noLock: FileLock = { tryAcquireSync: () => unshared };
+
+type Listener = (name: string | null) => void;
+
+/** Hints for files in memory: whoever changes one says so, or nobody does and a poll finds it. */
+export class MemoryHints implements ChangeHints {
+  readonly #listeners = new Map<string, Set<Listener>>();
+
+  /** How many watch, over all directories. */
+  get watcherCount(): number {
+    let count = 0;
+    for (const listeners of this.#listeners.values()) count += listeners.size;
+    return count;
+  }
+
+  watch(directory: string, onHint: Listener): { closeSync(): void } {
+    const listeners = this.#listeners.get(directory) ?? new Set();
+    this.#listeners.set(directory, listeners);
+    const own: Listener = (name) => onHint(name);
+    listeners.add(own);
+    return {
+      closeSync: () => {
+        listeners.delete(own);
+        if (listeners.size === 0) this.#listeners.delete(directory);
+      },
+    };
+  }
+
+  /** Tells all who watch its directory that a file has changed. */
+  tell(path: string): void {
+    const listening = [...(this.#listeners.get(dirname(path)) ?? [])];
+    for (const listener of listening) listener(basename(path));
+  }
 }

@@ -3,8 +3,8 @@ import { watchDirectory } from "@branchlog/streaming";
 import { lockfileLock } from "./lockfile-lock.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
 import type { Ports } from "./ports.ts";
-import { randomIds } from "./random-ids.ts";
-import { systemClock } from "./system-clock.ts";
+import { randomIds } from "./ids.ts";
+import { systemClock } from "./clock.ts";
 
 /** The ports that the engine uses unless it is given others. */
 export const nodePorts: Ports = {

@@ -3,7 +3,6 @@
  * world goes through them, so that the rest is deterministic. Errors pass through unchanged, as
  * Node's error objects (`code`, `errno`, `syscall`, `path`); adapters never translate them.
  */
-
 import type { LockHolder } from "../errors.ts";
 
 /** What the engine needs to know of a file or directory. Times are epoch milliseconds. */
@@ -151,4 +150,17 @@ export interface Ports {
   readonly hints: ChangeHints;
   readonly clock: Clock;
   readonly ids: IdSource;
+}
+
+// Which file a path or a descriptor leads to: inode and device, as far as the system tells.
+
+/** What tells a file apart from all others, and from the one that takes its name. */
+export type FileIdentity = Pick<FileStat, "dev" | "ino">;
+
+/**
+ * Whether both are the same file. A device of 0 says nothing: on Windows, some releases of Node
+ * (22.12 to 22.16, 24.0, 24.1) give it for paths, and the actual device for descriptors.
+ */
+export function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
+  return one.ino === other.ino && (one.dev === other.dev || one.dev === 0 || other.dev === 0);
 }

@@ -2,7 +2,7 @@
  * Headers, entries, messages and lines for tests, in the shapes that pi stores. All carry one
  * time, so that what is built is the same in every run.
  */
-import type { Usage } from "../entries/content-types.ts";
+import type { AgentMessage, Usage } from "../entries/message-types.ts";
 import type { EntryDraft } from "../entries/entry-draft.ts";
 import type {
   AnyEntry,
@@ -11,7 +11,6 @@ import type {
   SessionEntry,
   SessionHeader,
 } from "../entries/entry-types.ts";
-import type { AgentMessage } from "../entries/message-types.ts";
 
 /** When everything that is built here was written, as ISO 8601. */
 export const sampleTime = "2025-06-03T09:00:00.000Z";

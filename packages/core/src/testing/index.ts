@@ -3,7 +3,7 @@
  * under control, builders for entries, and the suites that an adapter of a port has to pass. In
  * reading order.
  */
-export { createMemoryPorts } from "../store/memory-ports.ts";
+export { MemoryHints, MemoryLock, createMemoryPorts } from "../store/memory-ports.ts";
 export { nodePorts } from "../store/node-ports.ts";
 export type {
   Clock,
@@ -15,14 +15,10 @@ export type {
   OpenMode,
   Ports,
 } from "../store/ports.ts";
-export { MemoryFileSystem } from "../store/memory-file-system.ts";
-export type { FileSystemCall, FileSystemHook } from "../store/memory-file-system.ts";
-export { fileError } from "../store/memory-errors.ts";
-export type { FileErrorCode } from "../store/memory-errors.ts";
-export { MemoryLock } from "../store/memory-lock.ts";
-export { MemoryHints } from "../store/memory-hints.ts";
-export { ManualClock } from "../store/manual-clock.ts";
-export { createSeededIds } from "../store/seeded-ids.ts";
+export { MemoryFileSystem, fileError } from "../store/memory-file-system.ts";
+export type { FileErrorCode, FileSystemCall, FileSystemHook } from "../store/memory-file-system.ts";
+export { ManualClock } from "../store/clock.ts";
+export { createSeededIds } from "../store/ids.ts";
 export { encodeTitleSlot } from "../dialects/title-slot.ts";
 export { managersWith } from "../adapters/pi/session-manager.ts";
 export {

@@ -10,7 +10,7 @@ import {
   getBlobsDir,
   getDefaultSessionDir,
 } from "@branchlog/core/omp";
-import { sessionDirectoryNames } from "../../../../packages/core/src/adapters/omp/session-directory-names.ts";
+import { sessionDirectoryNames } from "../../../../packages/core/src/adapters/omp/agent-directory.ts";
 import { useAgentHome } from "../pi/agent-home.ts";
 import { answer, say } from "./managers.ts";
 

@@ -6,16 +6,14 @@ import { describe, expect, it } from "vitest";
 import { getAgentDir, getDefaultSessionDir } from "@branchlog/core/pi";
 import {
   defaultSessionDirPath,
-  isDefaultSessionDir,
-  resolveSessionDir,
-  sessionsRoot,
-} from "../../../../packages/core/src/adapters/pi/agent-directory.ts";
-import {
   expandPath,
+  isDefaultSessionDir,
   isSamePath,
   nativeDrivePath,
   resolvePath,
-} from "../../../../packages/core/src/adapters/pi/local-path.ts";
+  resolveSessionDir,
+  sessionsRoot,
+} from "../../../../packages/core/src/adapters/pi/agent-directory.ts";
 import { useAgentHome } from "./agent-home.ts";
 
 const home = useAgentHome();

@@ -11,7 +11,7 @@ export type { OmpState, ServiceTier } from "../../projections/omp-state.ts";
 export type { UsageTotals } from "../../projections/usage.ts";
 export type { TitleSource } from "../../dialects/title-slot.ts";
 export { getAgentDir, getBlobsDir, getDefaultSessionDir } from "./agent-directory.ts";
-export { buildSessionContext } from "./entry-arrays.ts";
+export { buildSessionContext } from "./log-context.ts";
 export { getLatestCompactionEntry } from "../pi/entry-arrays.ts";
 export { convertToLlm } from "./llm-messages.ts";
 export type { LlmMessage } from "../../projections/llm-messages.ts";

@@ -2,8 +2,7 @@
  * From the messages of a context to those that a model is sent, those of omp's own roles included.
  * Pure. What both dialects have is converted as for pi, so that a model reads the same.
  */
-import type { UserContent } from "../../entries/content-types.ts";
-import type { AgentMessage, UserMessage } from "../../entries/message-types.ts";
+import type { AgentMessage, UserContent, UserMessage } from "../../entries/message-types.ts";
 import { convertToLlm as convertShared } from "../../projections/llm-messages.ts";
 import type { LlmMessage } from "../../projections/llm-messages.ts";
 import { isStoredObject, storedList } from "../../projections/stored-value.ts";

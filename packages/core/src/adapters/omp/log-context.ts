@@ -1,12 +1,15 @@
 /**
  * The context at the leaf of a session manager as omp has it: by the one builder, with its state.
  */
+import type { SessionEntry } from "../../entries/entry-types.ts";
 import type { AgentMessage } from "../../entries/message-types.ts";
+import type { OmpSessionEntry } from "../../entries/omp-entry-types.ts";
 import { buildContext } from "../../projections/context.ts";
 import { ompStateOfPath } from "../../projections/omp-state.ts";
 import type { OmpState } from "../../projections/omp-state.ts";
 import type { PathView } from "../../projections/projection.ts";
-import { contextOf } from "../pi/log-context.ts";
+import { pathViewOf } from "../pi/entry-arrays.ts";
+import { contextOf } from "../pi/log-queries.ts";
 import type { SessionLog } from "../pi/session-log.ts";
 
 /** What the model gets, under omp's names. */
@@ -26,6 +29,26 @@ export function ompStateAt({ engine, leaf }: SessionLog): OmpState {
 }
 
 /** The context at the end of a path. */
-export function ompContextOfPath(view: PathView): SessionContext {
+function ompContextOfPath(view: PathView): SessionContext {
   return { messages: buildContext(view).messages, ...ompStateOfPath(view) };
+}
+
+// omp's context of entries in an array: the same builder as everywhere else, on the path to a leaf.
+// Of a repeated id the last entry counts; a cycle ends the path.
+
+/**
+ * The context at a leaf. Null is before the first entry: an empty context. Undefined, empty and
+ * unknown ids mean the last entry of the array.
+ * @param byId The entries by id, if the caller has them.
+ */
+export function buildSessionContext(
+  entries: readonly OmpSessionEntry[],
+  leafId?: string | null,
+  byId?: ReadonlyMap<string, OmpSessionEntry>,
+): SessionContext {
+  // Cast: to the builder, omp's own entries are of types that it does not know.
+  const known = entries as unknown as readonly SessionEntry[];
+  // Cast: the same entries.
+  const knownById = byId as unknown as ReadonlyMap<string, SessionEntry> | undefined;
+  return ompContextOfPath(pathViewOf(known, leafId, knownById));
 }

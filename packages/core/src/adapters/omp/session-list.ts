@@ -5,9 +5,9 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { nodeFileSystem } from "../../store/node-file-system.ts";
-import { resolvePath } from "../pi/local-path.ts";
+import { resolvePath } from "../pi/agent-directory.ts";
 import { listAllSessions } from "../pi/session-directory.ts";
-import type { SessionInfo as ListedInfo } from "../pi/session-info.ts";
+import type { SessionInfo as ListedInfo } from "../pi/session-directory.ts";
 import { findMostRecentSession as findMostRecent } from "../pi/session-lookup.ts";
 import { getDefaultSessionDir, sessionDirsOf, sessionsRoot } from "./agent-directory.ts";
 

@@ -4,9 +4,8 @@
  * in the engine. Here it moves and appends; what it is asked is in the class that it extends.
  */
 import type { TitleSource } from "../../dialects/title-slot.ts";
-import type { UserContent } from "../../entries/content-types.ts";
+import type { AgentMessage, UserContent } from "../../entries/message-types.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
-import type { AgentMessage } from "../../entries/message-types.ts";
 import type { SessionInit } from "../../entries/omp-entry-types.ts";
 import { makeWatchable } from "../../live/watched-session.ts";
 import type { ParentChoice } from "../../append/request.ts";

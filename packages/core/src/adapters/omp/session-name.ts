@@ -2,8 +2,8 @@
  * Naming a session as omp does: in the header while nothing of it is on disk, then in its title
  * slot if it has one, else by an entry. A name that an agent made up never replaces a user's.
  */
-import { encodeHeader } from "../../entries/encode-header.ts";
-import { normalizeName } from "../../entries/session-name.ts";
+import { encodeHeader } from "../../entries/encode-entry.ts";
+import { normalizeName } from "../../entries/identifiers.ts";
 import type { TitleSource } from "../../dialects/title-slot.ts";
 import { sessionName } from "../../projections/name.ts";
 import type { Engine } from "../../session/engine.ts";

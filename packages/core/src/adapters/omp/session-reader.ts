@@ -10,11 +10,11 @@ import type { Diagnostic } from "../../index-table/diagnostics.ts";
 import { isStoredObject } from "../../projections/stored-value.ts";
 import type { UsageTotals } from "../../projections/usage.ts";
 import { usageFold } from "../../session/body-fold.ts";
-import * as questions from "../pi/log-questions.ts";
+import type { Engine } from "../../session/engine.ts";
+import * as questions from "../pi/log-queries.ts";
 import type { ManagerPosition } from "../pi/manager-position.ts";
 import type { ManagerState } from "../pi/manager-state.ts";
 import type { SessionTreeNode } from "../pi/tree-nodes.ts";
-import { archivedIds, withoutArchived } from "./archived.ts";
 import { ompContextOf, ompStateAt } from "./log-context.ts";
 import type { SessionContext } from "./log-context.ts";
 import { titleSource } from "./session-name.ts";
@@ -143,4 +143,36 @@ function roleOf(entry: SessionEntry): string {
   const data: unknown = entry.type === "custom" ? entry.data : undefined;
   const role: unknown = isStoredObject(data) ? Reflect.get(data, "role") : undefined;
   return typeof role === "string" ? role : mainRole;
+}
+
+// Entries that the user archived, and the tree without them and what is below them.
+
+/** The ids of the entries that are archived; of several records for one the last counts. */
+function archivedIds({ index, bodies }: Engine): ReadonlySet<string> {
+  const archived = new Set<string>();
+  for (let row = 0; row < index.count; row += 1) {
+    if (index.kindOf(row).type !== "archive" || !index.isNode(row)) continue;
+    const entry = bodies.entrySync(row);
+    const targetId: unknown = entry && Reflect.get(entry, "targetId");
+    if (entry === undefined || typeof targetId !== "string") continue;
+    if (Reflect.get(entry, "archived") === true) archived.add(targetId);
+    else archived.delete(targetId);
+  }
+  return archived;
+}
+
+/** The tree without the archived entries and all below them. Changes the lists of the nodes. */
+function withoutArchived(
+  roots: SessionTreeNode[],
+  archived: ReadonlySet<string>,
+): SessionTreeNode[] {
+  if (archived.size === 0) return roots;
+  const lists = [roots];
+  for (let list = lists.pop(); list !== undefined; list = lists.pop()) {
+    let shown = 0;
+    for (const node of list) if (!archived.has(node.entry.id)) list[shown++] = node;
+    list.length = shown;
+    for (const { children } of list) if (children.length > 0) lists.push(children);
+  }
+  return roots;
 }

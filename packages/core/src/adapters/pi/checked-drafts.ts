@@ -15,8 +15,7 @@ import type { IndexTable } from "../../index-table/index-table.ts";
 import { pathToRow } from "../../index-table/tree-walk.ts";
 import { computeSystemMessage } from "../../projections/system-message.ts";
 import type { Engine } from "../../session/engine.ts";
-import { contextOf } from "./log-context.ts";
-import { rowOf } from "./log-questions.ts";
+import { contextOf, rowOf } from "./log-queries.ts";
 import type { SessionLog } from "./session-log.ts";
 
 /**

@@ -1,20 +1,21 @@
 /** Sessions that begin as a copy: of one branch of the session at hand, or of a whole file. */
 import { branchLines, branchTo } from "../../copies/branched-session.ts";
 import type { Branch } from "../../copies/branched-session.ts";
-import { inLargeChunks } from "../../store/large-chunks.ts";
 import { headerLines, sessionPath } from "../../copies/session-header.ts";
 import { forkLines } from "../../copies/whole-session.ts";
 import type { SessionHeader } from "../../entries/entry-types.ts";
-import type { Engine } from "../../session/engine.ts";
+import { BranchlogError, isBranchlogError } from "../../errors.ts";
+import type { ErrorCode } from "../../errors.ts";
 import { engineSettings } from "../../log/engine-options.ts";
 import type { EngineOptions } from "../../log/engine-options.ts";
+import { Engine } from "../../session/engine.ts";
 import { newHeader } from "../../session/new-header.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 import { createLog } from "../../store/create-log.ts";
+import { inLargeChunks } from "../../store/large-chunks.ts";
+import { resolvePath } from "./agent-directory.ts";
 import { requireRow } from "./checked-drafts.ts";
 import type { FaceOptions } from "./existing-file.ts";
-import { openForkSource } from "./fork-source.ts";
-import { resolvePath } from "./local-path.ts";
 import { filePlace } from "./manager-state.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { draftLog, fileLog, memoryLog } from "./session-log.ts";
@@ -75,4 +76,25 @@ function branchLog(
   if (!isConversation) return draftLog(file, chunks, options);
   createLog(engineSettings(options).ports, file, chunks);
   return fileLog(file, options);
+}
+
+const notForkable: ReadonlySet<ErrorCode> = new Set([
+  "ERR_LOG_MISSING",
+  "ERR_LOG_EMPTY",
+  "ERR_NOT_A_SESSION",
+  "ERR_HEADER_DAMAGED",
+]);
+
+/**
+ * Opens the session that is to be copied.
+ * @throws BranchlogError in pi's words if it is none.
+ */
+function openForkSource(path: string, options: EngineOptions): Engine {
+  try {
+    return Engine.openSync(path, { ...options, access: "read" });
+  } catch (error) {
+    if (!isBranchlogError(error) || !notForkable.has(error.code)) throw error;
+    const message = `Cannot fork: source session file is empty or invalid: ${path}`;
+    throw new BranchlogError(error.code, message, { path, cause: error });
+  }
 }

@@ -4,9 +4,8 @@
  * the path.
  */
 import type { CompactionEntry, SessionEntry } from "../../entries/entry-types.ts";
-import { buildContext, projectContext } from "../../projections/context.ts";
+import { buildContext, projectContext, selectContext } from "../../projections/context.ts";
 import type { SessionContext, SessionProjection } from "../../projections/context.ts";
-import { selectContext } from "../../projections/context-selection.ts";
 import { arrayPathView } from "../../projections/projection.ts";
 import type { PathView } from "../../projections/projection.ts";
 

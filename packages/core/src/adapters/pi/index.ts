@@ -4,11 +4,10 @@ export type { ReadonlySessionManager } from "./readonly-session-manager.ts";
 export type { ManagerFactory } from "./manager-factory.ts";
 export type { NewSessionOptions } from "../../session/new-header.ts";
 export type { SessionTreeNode } from "./tree-nodes.ts";
-export type { SessionInfo } from "./session-info.ts";
-export type { SessionListProgress } from "./session-directory.ts";
+export type { SessionInfo, SessionListProgress } from "./session-directory.ts";
 export { findMostRecentSession } from "./session-lookup.ts";
 export { getAgentDir, getDefaultSessionDir } from "./agent-directory.ts";
-export { assertValidSessionId } from "../../entries/session-id.ts";
+export { assertValidSessionId } from "../../entries/identifiers.ts";
 export {
   buildContextEntries,
   buildSessionContext,
@@ -26,17 +25,18 @@ export {
 export {
   entryMessages as sessionEntryToContextMessages,
   projectEntry as projectContextEntry,
-} from "../../projections/context-messages.ts";
+} from "../../projections/context.ts";
 export type {
   ContextProblem,
   ContextProblemReason,
   OnContextProblem,
   ProjectedEntries,
   ProjectedEntry as ProjectedSessionEntry,
-} from "../../projections/context-messages.ts";
+  SessionContext,
+  SessionProjection,
+} from "../../projections/context.ts";
 export { convertToLlm } from "../../projections/llm-messages.ts";
 export type { LlmMessage } from "../../projections/llm-messages.ts";
-export type { SessionContext, SessionProjection } from "../../projections/context.ts";
 export type { ModelReference } from "../../dialects/model-reference.ts";
 export type { PathSettings } from "../../projections/settings.ts";
 export type { Diagnostic, DiagnosticKind } from "../../index-table/diagnostics.ts";
@@ -62,26 +62,24 @@ export type {
 } from "../../entries/entry-types.ts";
 export type {
   AgentMessage,
+  AssistantContent,
   AssistantMessage,
   BashExecutionMessage,
   BranchSummaryMessage,
   CompactionSummaryMessage,
-  CustomMessage,
-  SystemMessage,
-  SystemTool,
-  ToolResultMessage,
-  UserMessage,
-} from "../../entries/message-types.ts";
-export type {
-  AssistantContent,
   ContentBlock,
+  CustomMessage,
   ImageContent,
   StopReason,
+  SystemMessage,
+  SystemTool,
   TextContent,
   ThinkingContent,
   ThinkingLevel,
   ToolCall,
+  ToolResultMessage,
   Usage,
   UsageCost,
   UserContent,
-} from "../../entries/content-types.ts";
+  UserMessage,
+} from "../../entries/message-types.ts";

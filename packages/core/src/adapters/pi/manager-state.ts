@@ -4,17 +4,14 @@
  */
 import { dirname } from "node:path";
 import { sessionPath } from "../../copies/session-header.ts";
-import { encodeHeader } from "../../entries/encode-header.ts";
+import { encodeHeader, objectText } from "../../entries/encode-entry.ts";
 import type { FileEntry, SessionHeader } from "../../entries/entry-types.ts";
-import { objectText } from "../../entries/json-text.ts";
 import { engineSettings } from "../../log/engine-options.ts";
 import { newHeader } from "../../session/new-header.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
-import { makeSessionDirectory, resolveSessionDir } from "./agent-directory.ts";
-import { claimEmptyFile } from "./empty-file.ts";
-import { openExisting } from "./existing-file.ts";
+import { makeSessionDirectory, resolvePath, resolveSessionDir } from "./agent-directory.ts";
+import { claimEmptyFile, openExisting } from "./existing-file.ts";
 import type { FaceOptions, FoundLog } from "./existing-file.ts";
-import { resolvePath } from "./local-path.ts";
 import { findMostRecentSession } from "./session-lookup.ts";
 import { bytesOf, draftLog, fileLog, memoryLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";

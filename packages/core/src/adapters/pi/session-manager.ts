@@ -3,11 +3,10 @@
  * translates; what it knows is in its state, what it does in the engine. Entries come as plain
  * objects whose bodies are read when they are looked at; nothing done to them changes the log.
  */
-import type { Usage, UserContent } from "../../entries/content-types.ts";
+import type { AgentMessage, Usage, UserContent } from "../../entries/message-types.ts";
 import type { ContextEditDraft, KnownDraft } from "../../entries/entry-draft.ts";
 import type { SessionEntry, SessionHeader, UsageEntry } from "../../entries/entry-types.ts";
-import type { AgentMessage } from "../../entries/message-types.ts";
-import { normalizeName } from "../../entries/session-name.ts";
+import { normalizeName } from "../../entries/identifiers.ts";
 import type { Diagnostic } from "../../index-table/diagnostics.ts";
 import type { SessionContext, SessionProjection } from "../../projections/context.ts";
 import { makeWatchable, watchedSession } from "../../live/watched-session.ts";
@@ -17,8 +16,8 @@ import type { EngineOptions } from "../../log/engine-options.ts";
 import { isDefaultSessionDir } from "./agent-directory.ts";
 import * as drafts from "./checked-drafts.ts";
 import { branchOff } from "./derived-session.ts";
-import { contextEntriesOf, contextOf, projectionOf } from "./log-context.ts";
-import * as questions from "./log-questions.ts";
+import { contextEntriesOf, contextOf, projectionOf } from "./log-queries.ts";
+import * as questions from "./log-queries.ts";
 import { managerFactory } from "./manager-factory.ts";
 import type { ManagerFactory } from "./manager-factory.ts";
 import { ManagerPosition } from "./manager-position.ts";

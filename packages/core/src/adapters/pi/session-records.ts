@@ -4,14 +4,13 @@
  */
 import { decodeLine, LineFramer, recordsSync } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
-import { currentVersion, entryForm, readHeader } from "../../dialects/header.ts";
-import { legacyEntryId } from "../../dialects/legacy-id.ts";
-import { upcastEntry } from "../../dialects/upcast.ts";
-import type { UpcastContext } from "../../dialects/upcast.ts";
+import { currentVersion, entryForm, readHeader, upcastEntry } from "../../dialects/header.ts";
+import { legacyEntryId } from "../../dialects/migrate-line.ts";
+import type { UpcastContext } from "../../dialects/header.ts";
 import type { FileEntry } from "../../entries/entry-types.ts";
 import { BranchlogError } from "../../errors.ts";
 import { bodyBytesMax } from "../../limits.ts";
-import { resolvePath } from "./local-path.ts";
+import { resolvePath } from "./agent-directory.ts";
 
 /** The version of the files that are written. */
 export const CURRENT_SESSION_VERSION: number = currentVersion;

@@ -1,8 +1,33 @@
 /**
- * A clock that stands still until it is told to move: for reproducible tests and examples.
- * Sleeping synchronously moves it, as nothing else could; sleeping asynchronously waits for it.
+ * The clock port: the clock of the machine, and one for tests that moves only when it is told to.
  */
+import { setTimeout as timeout } from "node:timers/promises";
 import type { Clock } from "./ports.ts";
+
+const never = new Int32Array(new SharedArrayBuffer(4));
+
+async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  try {
+    await timeout(ms, undefined, signal === undefined ? {} : { signal });
+  } catch (error) {
+    // The caller's own reason says more than the timer's AbortError.
+    signal?.throwIfAborted();
+    throw error;
+  }
+}
+
+/** Real time: `Date`, `performance`, `Atomics.wait` and timers. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleepSync(ms) {
+    if (ms > 0) Atomics.wait(never, 0, 0, ms);
+  },
+  sleep,
+};
+
+// Sleeping synchronously moves a manual clock, as nothing else could; sleeping asynchronously waits
+// until it was moved.
 
 interface Sleeper {
   readonly dueMs: number;

@@ -1,12 +1,19 @@
-/** What a session manager is asked about the log it stands on: header, tree and paths. */
-import { entryForm } from "../../dialects/header.ts";
-import { upcastHeader } from "../../dialects/upcast.ts";
+/**
+ * What a manager is asked about its log: entries, paths, children, labels and contexts, as pi gives
+ * them out: copies that a caller may change.
+ */
 import type { JsonObject } from "@branchlog/streaming";
+import { settledEntries } from "../../bodies/lazy-entry.ts";
+import type { LazySource } from "../../bodies/lazy-entry.ts";
+import { entryForm, upcastHeader } from "../../dialects/header.ts";
 import type { SessionEntry, SessionHeader, UsageEntry } from "../../entries/entry-types.ts";
 import { rootHandle } from "../../index-table/id-table.ts";
 import { childrenOfHandle, pathToRow } from "../../index-table/tree-walk.ts";
+import { projectContext } from "../../projections/context.ts";
+import type { SessionContext, SessionProjection } from "../../projections/context.ts";
+import { contextRows, loadContextBodiesSync } from "../../session/context-load.ts";
 import type { Engine } from "../../session/engine.ts";
-import { handOut, lazySource } from "./handed-out.ts";
+import type { SessionLog } from "./session-log.ts";
 import { treeNodes } from "./tree-nodes.ts";
 import type { SessionTreeNode } from "./tree-nodes.ts";
 
@@ -70,4 +77,57 @@ export function usageEntryOf(engine: Engine, id: string): UsageEntry {
   const entry = engine.entrySync(id);
   if (entry?.type === "usage") return entry;
   throw new Error(`${engine.path} lost the entry ${id} right after it was appended`);
+}
+
+// Entries in bulk: their bodies are read when a field of them is.
+
+/**
+ * Where lazy entries of the log as it is now load from. They outlive a migration, which keeps rows,
+ * and a rewrite by another program as far as the new log has their ids.
+ */
+function lazySource(engine: Engine): LazySource {
+  const { index, log, settings } = engine;
+  const { generation } = log;
+  return {
+    index,
+    bodyOf: (row) =>
+      log.generation === generation
+        ? engine.bodies.entrySync(row)
+        : engine.entrySync(index.idOf(row)),
+    bodiesOf: (rows) => engine.bodies.entriesSync(rows),
+    confirmAll: (rows) => engine.bodies.confirmAllSync(rows),
+    freeze: settings.freezeBodies,
+  };
+}
+
+/** The entries of the rows that are asked for, in their order, damaged ones left out. */
+export function handOut(engine: Engine, rowsNow: () => ArrayLike<number>): SessionEntry[] {
+  const entries = settledEntries(lazySource(engine), rowsNow);
+  // What was read of bodies may be worth another checkpoint.
+  engine.checkpoints.progressed();
+  return entries.includes(undefined)
+    ? entries.filter((entry) => entry !== undefined)
+    : // Checked in the line above, without a copy of what may be a million entries.
+      (entries as SessionEntry[]);
+}
+
+// The context at the leaf: one read ahead for all bodies that it needs.
+
+/** What the model gets at the leaf, with pi's fields only. */
+export function contextOf({ engine, leaf, memo }: SessionLog): SessionContext {
+  return memo.contextAt(engine, leaf.id);
+}
+
+/** The same with its entries beside their messages. */
+export function projectionOf({ engine, leaf }: SessionLog): SessionProjection {
+  const loaded = loadContextBodiesSync(engine, engine.rowPath(leaf.id), true);
+  const { findings } = engine;
+  return projectContext(engine.pathView(leaf.id, { loaded }), (problem) =>
+    findings.addMalformed(problem),
+  );
+}
+
+/** The entries that the context at the leaf is made of, in its order. */
+export function contextEntriesOf({ engine, leaf }: SessionLog): SessionEntry[] {
+  return handOut(engine, () => contextRows(engine, engine.rowPath(leaf.id), true));
 }

@@ -1,0 +1,132 @@
+/**
+ * The id port: ids of entries and sessions, random for use and seeded for tests. Short ids are hex,
+ * ids of sessions are UUIDs of version 7.
+ */
+import { randomFillSync } from "node:crypto";
+import type { Clock, IdSource } from "./ports.ts";
+
+// Random ids, from the operating system's randomness in blocks, so that one id costs a fraction of
+// a microsecond. Session ids increase for the whole process, also when its clock goes back.
+
+const block = Buffer.alloc(4096);
+let used = block.length;
+
+/** Position of four random bytes that nobody has seen yet. */
+function take4(): number {
+  if (used === block.length) {
+    randomFillSync(block);
+    used = 0;
+  }
+  used += 4;
+  return used - 4;
+}
+
+function entryId(): string {
+  const at = take4();
+  return block.toString("hex", at, at + 4);
+}
+
+function urlSafeId(length: number): string {
+  const bytes = Buffer.allocUnsafe(length);
+  for (let done = 0; done < length; done += 4) block.copy(bytes, done, take4(), used);
+  return urlSafeText(bytes);
+}
+
+/** The ids of this process. */
+export const randomIds: IdSource = {
+  entryId,
+  urlSafeId,
+  sessionId: createUuidV7({
+    now: () => Date.now(),
+    random32: () => block.readUInt32LE(take4()),
+  }),
+  jitter: () => Math.random(),
+};
+
+// Ids that are the same in every run with the same seed: for reproducible tests and examples.
+
+/**
+ * Ids drawn from a generator seeded with `seed`, session ids with the time of `clock`. Not for
+ * production: whoever knows the seed knows the ids.
+ */
+export function createSeededIds(seed: number, clock: Pick<Clock, "now">): IdSource {
+  const random32 = sfc32(seed);
+  return {
+    entryId: () => random32().toString(16).padStart(8, "0"),
+    urlSafeId: (length) => urlSafeText(Uint8Array.from({ length }, () => random32() >>> 24)),
+    sessionId: createUuidV7({ now: () => clock.now(), random32 }),
+    jitter: () => random32() / 2 ** 32,
+  };
+}
+
+/** Small fast chaotic generator (PractRand) of unsigned 32-bit integers. */
+function sfc32(seed: number): () => number {
+  let [a, b, c, counter] = [0, Math.floor(seed / 2 ** 32) | 0, seed | 0, 1];
+  const next = (): number => {
+    const sum = (((a + b) | 0) + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + sum) | 0;
+    return sum >>> 0;
+  };
+  // The first outputs still resemble the seed.
+  for (let round = 0; round < 12; round += 1) next();
+  return next;
+}
+
+// UUIDv7 (RFC 9562, 5.7) that only ever increase: 48 bits of milliseconds, a 42-bit sequence in
+// rand_a and the top of rand_b, 32 random bits. When the clock stands still or goes back, the
+// millisecond stays and the sequence counts on.
+
+/** Where the generator takes its time and randomness from. */
+interface UuidV7Source {
+  /** Epoch milliseconds; may stand still or go back. */
+  readonly now: () => number;
+  /** A random unsigned 32-bit integer. */
+  readonly random32: () => number;
+}
+
+/**
+ * A generator of UUIDv7 in canonical text. Each is greater than the one before, also as text.
+ * The sequence starts anew at 41 random bits in each millisecond, so that 2^41 more fit in one.
+ */
+export function createUuidV7({ now, random32 }: UuidV7Source): () => string {
+  let lastMs = -1;
+  let sequence = 0;
+  return () => {
+    const nowMs = Math.trunc(now());
+    sequence = nowMs > lastMs ? random41(random32) : sequence + 1;
+    lastMs = Math.max(lastMs, nowMs);
+    return formatUuidV7(lastMs, sequence, random32());
+  };
+}
+
+function random41(random32: () => number): number {
+  return random32() + (random32() % 2 ** 9) * 2 ** 32;
+}
+
+/** The text of one UUIDv7. `ms` has 48 bits, `sequence` 42, `random` 32. */
+export function formatUuidV7(ms: number, sequence: number, random: number): string {
+  const time = hex(ms, 12);
+  const version = hex(0x7000 + Math.floor(sequence / 2 ** 30), 4);
+  const low30 = sequence % 2 ** 30;
+  const variant = hex(0x8000 + Math.floor(low30 / 2 ** 16), 4);
+  const node = hex((low30 % 2 ** 16) * 2 ** 32 + random, 12);
+  return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${variant}-${node}`;
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, "0");
+}
+
+/** Text of 64 characters that mean nothing in paths and addresses, as nanoid makes its ids of. */
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/** One character for each byte, all equally likely if the bytes are. */
+function urlSafeText(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += alphabet.charAt(byte & 63);
+  return text;
+}
