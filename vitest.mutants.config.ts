@@ -22,6 +22,10 @@ export default defineConfig({
         find: /^@branchlog\/core\/(pi|omp)$/,
         replacement: source("core/src/adapters/$1/index.ts"),
       },
+      {
+        find: /^@branchlog\/core\/(entries|live|types)$/,
+        replacement: source("core/src/public-$1.ts"),
+      },
       { find: /^@branchlog\/core\/testing$/, replacement: source("core/src/testing/index.ts") },
       { find: /^@branchlog\/core\/internal$/, replacement: source("core/src/internal.ts") },
       { find: /^@branchlog\/(\w+)$/, replacement: source("$1/src/index.ts") },

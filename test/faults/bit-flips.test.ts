@@ -4,7 +4,8 @@
  */
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import type { AnyDraft, VerifyReport } from "@branchlog/core";
+import type { AnyDraft } from "@branchlog/core/entries";
+import type { VerifyReport } from "@branchlog/core/types";
 import {
   BlockingSession,
   MemoryFileSystem,

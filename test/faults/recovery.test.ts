@@ -20,7 +20,8 @@ import {
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import type { BranchlogError, Ports, Session } from "@branchlog/core";
+import type { BranchlogError, Session } from "@branchlog/core";
+import type { Ports } from "@branchlog/core/types";
 import { SessionManager } from "@branchlog/core/pi";
 import { nodePorts, userDraft } from "@branchlog/core/testing";
 import { userMessage } from "../core/projections/sample-entries.ts";

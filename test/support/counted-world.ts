@@ -3,7 +3,8 @@
  * still; others that open the same log are processes of their own only in their ids.
  */
 import { createSession, openSession } from "@branchlog/core";
-import type { EngineOptions, EntryDraft, Session } from "@branchlog/core";
+import type { EntryDraft, Session } from "@branchlog/core";
+import type { EngineOptions } from "@branchlog/core/types";
 import {
   ManualClock,
   MemoryFileSystem,

@@ -40,7 +40,7 @@ const coreFloors: readonly (readonly string[])[] = [
   ["catalog", "copies", "live"],
   ["open"],
   ["adapters", "directories", "testing"],
-  ["index", "internal"],
+  ["index", "public-entries", "public-live", "public-types", "internal"],
 ];
 
 /** One import, or re-export, of a module. */

@@ -4,7 +4,8 @@
  */
 import { deepStrictEqual } from "node:assert";
 import { resourceUsage } from "node:process";
-import { isKnownEntry, openSession, type SessionEntry } from "@branchlog/core";
+import { openSession, type SessionEntry } from "@branchlog/core";
+import { isKnownEntry } from "@branchlog/core/entries";
 import { SessionManager } from "@branchlog/core/pi";
 import {
   type BenchCase,

@@ -2,7 +2,7 @@
  * Drafts of entries from lines of JSON. Lines that arrive together are handed on together, so that
  * they can be appended as one write; nothing waits for a line that has not arrived.
  */
-import type { AnyDraft } from "@branchlog/core";
+import type { AnyDraft } from "@branchlog/core/entries";
 import { decodeLine, LineFramer } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 

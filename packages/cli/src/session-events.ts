@@ -1,5 +1,6 @@
 /** What became of sessions and was not shown yet, one event for each: a slow reader gets fewer. */
-import type { ListedSession, SessionListDifference } from "@branchlog/core";
+import type { ListedSession } from "@branchlog/core";
+import type { SessionListDifference } from "@branchlog/core/live";
 import type { SessionEventKind } from "./text/session-line.ts";
 
 /** What became of one session. */

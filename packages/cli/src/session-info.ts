@@ -2,7 +2,8 @@
  * Gathers what `branchlog info` says of a session. Everything but the usage comes from the index;
  * the usage takes one pass over the bodies of messages.
  */
-import type { Envelope, Label, Session, UsageTotals } from "@branchlog/core";
+import type { Envelope, Session } from "@branchlog/core";
+import type { Label, UsageTotals } from "@branchlog/core/types";
 import type { OpenedSession, OpeningCost } from "./opened-session.ts";
 
 /** Numbers by name, the names in order of first appearance. */

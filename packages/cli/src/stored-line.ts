@@ -1,5 +1,5 @@
 /** Writes entries as they are stored. */
-import type { EntryLine } from "@branchlog/core";
+import type { EntryLine } from "@branchlog/core/types";
 import type { Output } from "./output.ts";
 
 /** Writes the bytes of an entry's line, of any length, without its newline. */

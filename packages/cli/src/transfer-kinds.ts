@@ -3,7 +3,7 @@
  * to `branchlog import` and `branchlog export`.
  */
 import { openSession } from "@branchlog/core";
-import type { SourceKind } from "@branchlog/core";
+import type { SourceKind } from "@branchlog/core/types";
 import { exportConnectonion, importConnectonion, isConnectonion } from "@branchlog/connectonion";
 import {
   exportLinear,

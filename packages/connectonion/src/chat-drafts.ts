@@ -3,7 +3,8 @@
  * assistant's message, their answers messages of their own. Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import type { EntryDraft, ToolCall, Usage } from "@branchlog/core";
+import type { EntryDraft } from "@branchlog/core";
+import type { ToolCall, Usage } from "@branchlog/core/entries";
 import type { AssistantContent, UserContent } from "@branchlog/core/internal";
 import { parsedObject, textOf } from "./chat-values.ts";
 import { isObject } from "./read-document.ts";

@@ -3,7 +3,8 @@
  * reason. Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import type { AgentMessage, EntryDraft, KnownDraft } from "@branchlog/core";
+import type { AgentMessage, EntryDraft } from "@branchlog/core";
+import type { KnownDraft } from "@branchlog/core/entries";
 import type { ExactArguments } from "@branchlog/core/internal";
 import { hasKey, parsedObject, textOf } from "./chat-values.ts";
 import { isObject } from "./read-document.ts";

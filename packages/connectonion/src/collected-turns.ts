@@ -3,7 +3,8 @@
  * reason what a document has no place for. Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import type { SessionEntry, SessionTurn } from "@branchlog/core";
+import type { SessionEntry } from "@branchlog/core";
+import type { SessionTurn } from "@branchlog/core/entries";
 import { turnNoteType } from "@branchlog/core/internal";
 import type { ExactArguments } from "@branchlog/core/internal";
 import { chatOfContent, chatOfMessage } from "./chat-of-messages.ts";

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
-import type { EngineOptions, Ports } from "@branchlog/core";
+import type { EngineOptions, Ports } from "@branchlog/core/types";
 import {
   LogFile,
   createLog,

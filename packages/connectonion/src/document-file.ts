@@ -6,7 +6,7 @@
  */
 import { dirname } from "node:path";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
-import type { FileSystem, Ports } from "@branchlog/core";
+import type { FileSystem, Ports } from "@branchlog/core/types";
 import {
   acquireLock,
   isSameFile,

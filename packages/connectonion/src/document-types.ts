@@ -3,7 +3,7 @@
  * out as found, with unknown keys in their order, and never checked against them.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import type { TurnSummary } from "@branchlog/core";
+import type { TurnSummary } from "@branchlog/core/entries";
 
 /** A call of a tool, as the chat API of OpenAI has it. */
 export interface ChatToolCall {

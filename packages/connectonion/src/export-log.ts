@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { basename } from "node:path";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { BranchlogError, openSession } from "@branchlog/core";
-import type { SessionView } from "@branchlog/core";
+import type { SessionView } from "@branchlog/core/types";
 import { LogFile, createLog, engineSettings, exactArguments } from "@branchlog/core/internal";
 import { TurnCollector } from "./collected-turns.ts";
 import type { CollectedTurn, Loss } from "./collected-turns.ts";

@@ -5,7 +5,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { basename, dirname } from "node:path";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import type { EntryDraft, Ports } from "@branchlog/core";
+import type { EntryDraft } from "@branchlog/core";
+import type { Ports } from "@branchlog/core/types";
 import {
   LogFile,
   createLog,

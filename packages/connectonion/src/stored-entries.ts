@@ -1,7 +1,8 @@
 /** The path of a session entry by entry, each with the line that it stands on. */
 import { decodeLine } from "@branchlog/streaming";
 import { isBranchlogError } from "@branchlog/core";
-import type { SessionEntry, SessionView } from "@branchlog/core";
+import type { SessionEntry } from "@branchlog/core";
+import type { SessionView } from "@branchlog/core/types";
 
 /** An entry, and its line. */
 export interface StoredEntry {

@@ -1,5 +1,5 @@
 /** Brings a file of an older version into the current one now, instead of at its first append. */
-import type { EngineOptions } from "@branchlog/core";
+import type { EngineOptions } from "@branchlog/core/types";
 import {
   Engine,
   currentVersion,

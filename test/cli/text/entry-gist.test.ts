@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AnyEntry } from "@branchlog/core";
+import type { AnyEntry } from "@branchlog/core/entries";
 import { gistOf } from "../../../packages/cli/src/text/entry-gist.ts";
 import { messageText } from "../../../packages/cli/src/text/message-text.ts";
 import { jsonStart } from "../../../packages/cli/src/text/stored-field.ts";

@@ -12,9 +12,9 @@ import {
   openSession,
   resolveSession,
   searchSessions,
-  sessions$,
 } from "@branchlog/core";
-import type { LiveSessions, LiveSessionsOptions } from "@branchlog/core";
+import { sessions$ } from "@branchlog/core/live";
+import type { LiveSessions, LiveSessionsOptions } from "@branchlog/core/live";
 import { deleteSession, migrateSession, planRepair } from "@branchlog/maintenance";
 import { convertSession, exportLinear, exportMarkdown, importSession } from "@branchlog/transfer";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import type { DialectName } from "@branchlog/core";
+import type { DialectName } from "@branchlog/core/entries";
 import {
   SessionManager as OmpManager,
   buildSessionContext as ompContext,

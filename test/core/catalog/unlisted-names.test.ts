@@ -2,8 +2,9 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { findSessions, searchSessions, sessions$ } from "@branchlog/core";
-import type { LiveSessions } from "@branchlog/core";
+import { findSessions, searchSessions } from "@branchlog/core";
+import { sessions$ } from "@branchlog/core/live";
+import type { LiveSessions } from "@branchlog/core/live";
 import { SessionManager } from "@branchlog/core/pi";
 import { branchlog, jsonLines, MemoryOutput } from "../../cli/command-run.ts";
 import { header, jsonl, user, writeLines } from "./session-lines.ts";

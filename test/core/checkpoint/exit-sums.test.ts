@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
-import type { Checksums } from "@branchlog/core";
+import type { Checksums } from "@branchlog/core/types";
 import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { verifyLog } from "../../../packages/core/src/session/verify.ts";

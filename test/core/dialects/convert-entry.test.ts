@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@branchlog/streaming";
-import type { ConversionTarget } from "@branchlog/core";
+import type { ConversionTarget } from "@branchlog/core/types";
 import {
   convertHeader,
   convertLine,

@@ -1,7 +1,8 @@
 /** Which dialect a log is in, and drafts in the words of either. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AnyDraft, SessionHeader } from "@branchlog/core";
+import type { SessionHeader } from "@branchlog/core";
+import type { AnyDraft } from "@branchlog/core/entries";
 import {
   dialectOfEntry,
   dialectOfLog,

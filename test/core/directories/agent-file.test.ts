@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ListedAgent } from "@branchlog/core";
+import type { ListedAgent } from "@branchlog/core/types";
 import { readAgent } from "../../../packages/core/src/directories/agent-file.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sessionGroups } from "@branchlog/core";
-import type { ListedSession, SessionGroup } from "@branchlog/core";
+import type { ListedSession } from "@branchlog/core";
+import type { SessionGroup } from "@branchlog/core/types";
 
 function session(id: string, parent?: object, cwd: unknown = "/w"): ListedSession {
   const header = { type: "session", id, timestamp: "t", cwd, ...parent };

@@ -1,6 +1,6 @@
 /** Drafts of every type for the tests of entries, and pi's objects for them as an oracle. */
 import * as fc from "fast-check";
-import type { AnyDraft, KnownDraft } from "@branchlog/core";
+import type { AnyDraft, KnownDraft } from "@branchlog/core/entries";
 
 export const usage = {
   input: 1,

@@ -1,7 +1,7 @@
 /** The bytes of every entry type, against literal lines and JSON.stringify of pi's objects. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AnyDraft, KnownDraft } from "@branchlog/core";
+import type { AnyDraft, KnownDraft } from "@branchlog/core/entries";
 import {
   encodeDraft,
   entryFromDraft,

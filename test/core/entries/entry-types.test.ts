@@ -1,15 +1,14 @@
 /** Telling known from unknown; unions narrow by their tags. The compiler checks the rest. */
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { isKnownEntry, normalizeName } from "@branchlog/core";
+import type { AgentMessage, SessionEntry } from "@branchlog/core";
+import { isKnownEntry, normalizeName } from "@branchlog/core/entries";
 import type {
-  AgentMessage,
   AnyEntry,
   CompactionEntry,
   KnownDraft,
-  SessionEntry,
   SessionMessageEntry,
   UserMessage,
-} from "@branchlog/core";
+} from "@branchlog/core/entries";
 import { isKnownEntryType } from "../../../packages/core/src/entries/entry-types.ts";
 import {
   isKnownMessage,

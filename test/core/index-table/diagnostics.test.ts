@@ -1,7 +1,7 @@
 /** The list of findings: bounded for each kind, in the order found, with exact counts. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { DiagnosticKind } from "@branchlog/core";
+import type { DiagnosticKind } from "@branchlog/core/types";
 import { DiagnosticLog } from "../../../packages/core/src/index-table/diagnostics.ts";
 import { LogIndexer } from "../../../packages/core/src/index-table/log-indexer.ts";
 import { diagnosticsMax } from "../../../packages/core/src/limits.ts";

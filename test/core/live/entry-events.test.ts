@@ -1,7 +1,8 @@
 /** Every entry once: across the seam from what was there to what comes, whoever appends it. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { EntryEvent, Session } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
+import type { EntryEvent } from "@branchlog/core/live";
 import { path, say, seen, turns, World } from "./support.ts";
 
 const idsOf = (events: readonly EntryEvent[]): string[] =>

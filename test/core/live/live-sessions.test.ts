@@ -3,8 +3,10 @@ import { linkSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readCounter } from "@branchlog/streaming";
-import { createSession, openSession, sessions$ } from "@branchlog/core";
-import type { ChangeHints, LiveSessions } from "@branchlog/core";
+import { createSession, openSession } from "@branchlog/core";
+import { sessions$ } from "@branchlog/core/live";
+import type { LiveSessions } from "@branchlog/core/live";
+import type { ChangeHints } from "@branchlog/core/types";
 import { ManualClock, MemoryHints, nodePorts } from "@branchlog/core/testing";
 import { startAppending } from "../../faults/appending-processes.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

@@ -1,7 +1,7 @@
 /** The turns as they are emitted. */
 import { expect, it } from "vitest";
-import { live } from "@branchlog/core";
 import type { EntryDraft } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
 import { managersWith } from "@branchlog/core/testing";
 import { assistantMessage } from "../projections/sample-entries.ts";
 import { say, seen, turns as turnsOfTheLoop, values, World } from "./support.ts";

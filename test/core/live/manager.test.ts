@@ -1,8 +1,9 @@
 /** A drop-in session manager shown live: the same engine, whatever log it goes to. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { live, openSession } from "@branchlog/core";
-import type { EntryEvent } from "@branchlog/core";
+import { openSession } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
+import type { EntryEvent } from "@branchlog/core/live";
 import type { SessionManager } from "@branchlog/core/pi";
 import { managersWith } from "@branchlog/core/testing";
 import { say, seen, turns, values, World } from "./support.ts";
@@ -220,5 +221,29 @@ describe("whatever a manager does", () => {
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+describe("a session shown live", () => {
+  it("gives the observables that it has itself", async () => {
+    const session = await new World().create();
+    expect(live(session)).toBe(live(session));
+    expect(session.name$).toBe(live(session).name$);
+    await session.close();
+  });
+
+  it("gives the last value and the end when it was closed before", async () => {
+    const world = new World();
+    const session = await world.create();
+    const { id } = await session.append(say("one"));
+    await session.close();
+    const leaf = seen(live(session).leaf$);
+    await turns();
+    expect([values(leaf), leaf.ends]).toEqual([[id], ["complete"]]);
+    expect(world.hints.watcherCount).toBe(0);
+  });
+
+  it("is refused for what is neither a session nor a manager", () => {
+    expect(() => live({})).toThrow(expect.objectContaining({ code: "ERR_INVALID_ARGUMENT" }));
   });
 });

@@ -3,7 +3,8 @@
  * may happen to the log meanwhile; and the judgement of what a subscriber was given.
  */
 import { isBranchlogError, openSession } from "@branchlog/core";
-import type { EntryEvent, Session } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
+import type { EntryEvent } from "@branchlog/core/live";
 import type { FileSystem } from "@branchlog/core/testing";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";

@@ -5,7 +5,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { EntryEvent } from "@branchlog/core";
+import type { EntryEvent } from "@branchlog/core/live";
 import { Schedules } from "../../support/schedules.ts";
 import type { Schedule } from "../../support/schedules.ts";
 import { acts, SeamWorld, violation } from "./seam-world.ts";

@@ -1,7 +1,8 @@
 /** Two sessions of one log in memory, whose files tell nobody of changes unless they are told to. */
 import type { Observable } from "@branchlog/streaming";
 import { createSession, openSession } from "@branchlog/core";
-import type { EntryDraft, Live, Session } from "@branchlog/core";
+import type { EntryDraft, Session } from "@branchlog/core";
+import type { Live } from "@branchlog/core/live";
 import {
   ManualClock,
   MemoryFileSystem,

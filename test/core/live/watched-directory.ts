@@ -1,7 +1,7 @@
 /** A subscriber to the sessions of a directory, who can wait for what it is told. */
 import { expect } from "vitest";
-import { sessions$ } from "@branchlog/core";
-import type { LiveSessions, LiveSessionsOptions } from "@branchlog/core";
+import { sessions$ } from "@branchlog/core/live";
+import type { LiveSessions, LiveSessionsOptions } from "@branchlog/core/live";
 
 /** What is emitted, and a way to wait for an emission. */
 export class Watching {

@@ -1,8 +1,8 @@
 /** What each entry says to a model, and what malformed ones do: nothing, and that is reported. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { convertToLlm } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core";
+import { convertToLlm } from "@branchlog/core/entries";
 import { sessionEntryToContextMessages as entryMessages } from "@branchlog/core/pi";
 import type { ContextProblem } from "@branchlog/core/pi";
 import {

@@ -1,8 +1,8 @@
 /** Which files a stretch of a session touched. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fileOperations } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core";
+import { fileOperations } from "@branchlog/core/entries";
 import { arbitraryStoredEntries } from "./arbitrary-stored.ts";
 import { stored } from "./sample-entries.ts";
 

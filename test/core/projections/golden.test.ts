@@ -1,6 +1,6 @@
 /** Every fixture that lists its expected projections, against the projections. */
 import { describe, expect, it } from "vitest";
-import { convertToLlm } from "@branchlog/core";
+import { convertToLlm } from "@branchlog/core/entries";
 import type { ContextProblem } from "@branchlog/core/pi";
 import {
   buildContext,

@@ -1,7 +1,8 @@
 /** What a model is sent for each kind of message, word for word. */
 import { describe, expect, it } from "vitest";
-import { convertToLlm } from "@branchlog/core";
-import type { AgentMessage, BashExecutionMessage } from "@branchlog/core";
+import type { AgentMessage } from "@branchlog/core";
+import { convertToLlm } from "@branchlog/core/entries";
+import type { BashExecutionMessage } from "@branchlog/core/entries";
 import { assistantMessage, userMessage } from "./sample-entries.ts";
 
 const bash = (rest: Partial<BashExecutionMessage>): BashExecutionMessage => ({

@@ -1,12 +1,6 @@
 /** Short ways to write entries in the tests of projections. Every entry has the same time. */
-import type {
-  AgentMessage,
-  AnyEntry,
-  CompactionEntry,
-  ContextEditEntry,
-  SessionEntry,
-  Usage,
-} from "@branchlog/core";
+import type { AgentMessage, SessionEntry } from "@branchlog/core";
+import type { AnyEntry, CompactionEntry, ContextEditEntry, Usage } from "@branchlog/core/entries";
 
 /** When every sample entry was written, unless a test says otherwise. */
 export const sampleTime = "2025-06-03T09:00:00.000Z";

@@ -1,7 +1,8 @@
 /** The settings of a path, by example, against a forward scan, and by the bodies that they cost. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { PathSettings, SessionEntry } from "@branchlog/core";
+import type { SessionEntry } from "@branchlog/core";
+import type { PathSettings } from "@branchlog/core/types";
 import { arrayPathView } from "../../../packages/core/src/projections/projection.ts";
 import {
   settingsAfter,

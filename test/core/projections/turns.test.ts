@@ -1,7 +1,7 @@
 /** The turns of a path: what belongs to one, what it took, and what was said about it. */
 import { describe, expect, it } from "vitest";
-import { turnTotals, turnsOfEntries } from "@branchlog/core";
 import type { AgentMessage, SessionEntry } from "@branchlog/core";
+import { turnTotals, turnsOfEntries } from "@branchlog/core/entries";
 import { turnNotes } from "../../../packages/core/src/projections/turns.ts";
 import { foldAll } from "./fold.ts";
 import {

@@ -1,7 +1,8 @@
 /** Token and cost totals, overall and by model. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SessionEntry, UsageTotals } from "@branchlog/core";
+import type { SessionEntry } from "@branchlog/core";
+import type { UsageTotals } from "@branchlog/core/types";
 import { usage } from "../../../packages/core/src/projections/usage.ts";
 import { arbitraryTree } from "./arbitrary-tree.ts";
 import { foldAll } from "./fold.ts";

@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chunkBytesDefault, decodeCounter } from "@branchlog/streaming";
 import { memorySession, openSession } from "@branchlog/core";
-import type { EntryLine, EntryQuery, OpenOptions, Session } from "@branchlog/core";
+import type { EntryQuery, OpenOptions, Session } from "@branchlog/core";
+import type { EntryLine } from "@branchlog/core/types";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

@@ -1,6 +1,7 @@
 /** What callers in JavaScript pass where types would have held them back: said with a code. */
 import { describe, expect, it } from "vitest";
 import * as core from "@branchlog/core";
+import { sessions$ } from "@branchlog/core/live";
 import { deleteSession } from "@branchlog/maintenance";
 import { convertSession, exportLinear, importSession } from "@branchlog/transfer";
 import type { Session } from "@branchlog/core";
@@ -47,8 +48,8 @@ const ofPackage: Readonly<Record<string, (directory: string) => unknown>> = {
   "searchSessions(directory)": (directory) => read(core.searchSessions(directory, none)),
   "searchSessions(directory, query, null)": (directory) =>
     read(core.searchSessions(directory, "x", nothing)),
-  "sessions$()": async () => core.sessions$(none),
-  "sessions$(directory, null)": async (directory) => core.sessions$(directory, nothing),
+  "sessions$()": async () => sessions$(none),
+  "sessions$(directory, null)": async (directory) => sessions$(directory, nothing),
   "convertSession(path)": () => convertSession("gone.jsonl", none),
   "importSession()": () => importSession(none, "x.jsonl"),
   "exportLinear(path)": () => exportLinear("gone.jsonl", none),

@@ -2,8 +2,9 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
-import { createSession, fileOperations, memorySession, openSession } from "@branchlog/core";
+import { createSession, memorySession, openSession } from "@branchlog/core";
 import type { Session, SessionEntry } from "@branchlog/core";
+import { fileOperations } from "@branchlog/core/entries";
 import { userDraft } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

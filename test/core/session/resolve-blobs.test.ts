@@ -5,8 +5,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { resolveBlobs } from "@branchlog/core";
-import type { BlobProblem } from "@branchlog/core";
+import { resolveBlobs } from "@branchlog/core/entries";
+import type { BlobProblem } from "@branchlog/core/entries";
 import { blobChecksum, withBlobs } from "../../../packages/core/src/session/resolve-blobs.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

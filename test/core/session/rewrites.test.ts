@@ -3,7 +3,8 @@ import { closeSync, ftruncateSync, openSync, renameSync, writeFileSync, writeSyn
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import type { Ports, Session, SessionEntry } from "@branchlog/core";
+import type { Session, SessionEntry } from "@branchlog/core";
+import type { Ports } from "@branchlog/core/types";
 import { nodePorts, userDraft } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

@@ -3,7 +3,7 @@
  * the report is on the log of the moment at which it was asked for.
  */
 import { describe, expect, it } from "vitest";
-import type { VerifyReport } from "@branchlog/core";
+import type { VerifyReport } from "@branchlog/core/types";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { Engine } from "../../../packages/core/src/session/engine.ts";

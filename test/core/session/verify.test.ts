@@ -4,7 +4,8 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import type { OpenOptions, VerifyReport } from "@branchlog/core";
+import type { OpenOptions } from "@branchlog/core";
+import type { VerifyReport } from "@branchlog/core/types";
 import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

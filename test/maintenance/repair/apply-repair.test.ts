@@ -19,7 +19,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import type { Ports } from "@branchlog/core";
+import type { Ports } from "@branchlog/core/types";
 import { nodePorts } from "@branchlog/core/testing";
 import { applyRepair, planRepair, salvagedBytes } from "@branchlog/maintenance";
 import type { RepairPlan } from "@branchlog/maintenance";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { forkSession, openSession } from "@branchlog/core";
-import type { ConversionTarget } from "@branchlog/core";
+import type { ConversionTarget } from "@branchlog/core/types";
 import { convertSession } from "@branchlog/transfer";
 import type { ConversionResult } from "@branchlog/transfer";
 import { encodeTitleSlot } from "@branchlog/core/testing";

@@ -4,7 +4,8 @@
  */
 import { deepStrictEqual } from "node:assert";
 import { performance } from "node:perf_hooks";
-import type { LiveContext, Session } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
+import type { LiveContext } from "@branchlog/core/live";
 import { noInput, smallMessage } from "../append-check.ts";
 import { type BenchCase, defineCase, type Scale, type TimedWork } from "../bench-case.ts";
 import { timesFigures } from "../statistics.ts";

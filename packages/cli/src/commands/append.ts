@@ -4,7 +4,8 @@
  * stood before it is appended, and nothing behind it.
  */
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
-import type { AnyDraft, AppendOptions as EntryOptions, Session } from "@branchlog/core";
+import type { AppendOptions as EntryOptions, Session } from "@branchlog/core";
+import type { AnyDraft } from "@branchlog/core/entries";
 import { writeAcknowledgement } from "../acknowledgement.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { draftBatches, parseDraft } from "../draft-lines.ts";

@@ -1,5 +1,5 @@
 /** `branchlog convert`: a session as a new file in the dialect of another agent. */
-import type { ConversionTarget } from "@branchlog/core";
+import type { ConversionTarget } from "@branchlog/core/types";
 import { convertSession } from "@branchlog/transfer";
 import type { ConversionResult } from "@branchlog/transfer";
 import { writeJsonLine } from "../command-io.ts";

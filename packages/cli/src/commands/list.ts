@@ -1,6 +1,6 @@
 /** `branchlog list`: sessions of pi, omp, ConnectOnion by directory, forks under parents. */
 import { findSessions, knownPlaces, sessionGroups } from "@branchlog/core";
-import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core";
+import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../session-path.ts";

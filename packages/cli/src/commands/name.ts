@@ -1,5 +1,5 @@
 /** `branchlog name`: says, sets or clears the name of a session. */
-import { normalizeName } from "@branchlog/core";
+import { normalizeName } from "@branchlog/core/entries";
 import { writeAcknowledgement } from "../acknowledgement.ts";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";

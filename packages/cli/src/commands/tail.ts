@@ -2,7 +2,8 @@
  * `branchlog tail`: the last entries of a session, and those that come, of whatever process. What
  * agents hide from their users (messages with `display: false`) is left out unless it is asked for.
  */
-import type { EntryEvent, Session } from "@branchlog/core";
+import type { Session } from "@branchlog/core";
+import type { EntryEvent } from "@branchlog/core/live";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";

@@ -1,6 +1,7 @@
 /** `branchlog watch`: the sessions of a directory, and what becomes of them, until interrupted. */
-import { sessions$ } from "@branchlog/core";
-import type { ListedSession, LiveSessions } from "@branchlog/core";
+import type { ListedSession } from "@branchlog/core";
+import { sessions$ } from "@branchlog/core/live";
+import type { LiveSessions } from "@branchlog/core/live";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";

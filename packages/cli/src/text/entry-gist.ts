@@ -2,7 +2,7 @@
  * What an entry is and says, in a few words: one line of a tree or a list. Pure, total; never looks
  * at more of a body than the line holds.
  */
-import type { AnyEntry } from "@branchlog/core";
+import type { AnyEntry } from "@branchlog/core/entries";
 import type { Paint, Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { numberText } from "./quantities.ts";

@@ -1,5 +1,5 @@
 /** An entry as one line: id, time, what it is, and as much of what it says as fits. Pure. */
-import type { AnyEntry } from "@branchlog/core";
+import type { AnyEntry } from "@branchlog/core/entries";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { gistOf, paintOf } from "./entry-gist.ts";

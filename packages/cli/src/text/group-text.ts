@@ -1,6 +1,7 @@
 /** The sessions of one working directory, as people read them: a heading, then a line for each. */
 import { basename } from "node:path";
-import type { GroupedSession, ListedAgent, ListedSession, SessionGroup } from "@branchlog/core";
+import type { ListedSession } from "@branchlog/core";
+import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { ageText, countText, sizeText } from "./quantities.ts";

@@ -1,5 +1,5 @@
 /** What `verify` found, as people read it. Pure. */
-import type { EntryPlace, VerifyReport } from "@branchlog/core";
+import type { EntryPlace, VerifyReport } from "@branchlog/core/types";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { countText, numberText } from "./quantities.ts";

@@ -17,12 +17,12 @@ export class LiveHub implements EventSource {
   readonly #session: WatchedSession;
   readonly #delivery: Delivery;
   readonly #watch: LogWatch;
-  #isClosed = false;
 
   constructor(session: WatchedSession) {
     this.#session = session;
     this.#delivery = new Delivery(session.changes);
     this.#watch = new LogWatch(session);
+    if (session.isClosed) this.#watch.close();
   }
 
   get engine(): Engine {
@@ -38,7 +38,7 @@ export class LiveHub implements EventSource {
   }
 
   get isClosed(): boolean {
-    return this.#isClosed;
+    return this.#session.isClosed;
   }
 
   /** How what is shown stands to the file. */
@@ -53,7 +53,7 @@ export class LiveHub implements EventSource {
       isSame,
       revision: () => this.engine.log.state.revision,
       watch: (onChange) => this.watch(onChange),
-      isClosed: () => this.#isClosed,
+      isClosed: () => this.isClosed,
       failed: (who, error) => this.failed(who, error),
       succeeded: (who) => this.succeeded(who),
     });
@@ -70,7 +70,7 @@ export class LiveHub implements EventSource {
       version: () => this.version,
       revision: () => this.engine.log.state.revision,
       watch: (onChange) => this.watch(onChange),
-      isClosed: () => this.#isClosed,
+      isClosed: () => this.isClosed,
       failed: (who, error) => this.failed(who, error),
       succeeded: (who) => this.succeeded(who),
     });
@@ -93,7 +93,7 @@ export class LiveHub implements EventSource {
 
   changed(version: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
-      if (this.version !== version || this.#isClosed || signal?.aborted === true) {
+      if (this.version !== version || this.isClosed || signal?.aborted === true) {
         resolve();
         return;
       }
@@ -115,9 +115,8 @@ export class LiveHub implements EventSource {
     this.#watch.succeeded(who);
   }
 
-  /** Completes what is watched, and watches nothing more. */
+  /** Completes what is watched, of a session that was closed, and watches nothing more. */
   close(): void {
-    this.#isClosed = true;
     this.#watch.close();
     this.#session.changes.notify();
   }

@@ -1,25 +1,39 @@
 /**
- * Shows a drop-in session manager live: the same values and events as a `Session` has, of the log
- * that the manager stands on. It may go to another session meanwhile; who watches goes with it.
+ * The observables of a session: one set for each `Session` and each drop-in session manager, made
+ * when it is first asked for. A manager may go to another session meanwhile; its subscribers go
+ * with it.
  */
 import { LiveHub } from "./live-hub.ts";
 import { LiveViews } from "./live-views.ts";
 import { watchedSession } from "./watched-session.ts";
 
-const views = new WeakMap<object, LiveViews>();
+interface MadeViews {
+  readonly hub: LiveHub;
+  readonly views: LiveViews;
+}
+
+const made = new WeakMap<object, MadeViews>();
 
 /**
- * What can be watched of a session manager; the same each time for one manager. While somebody
- * subscribes, the file is watched, the process stays alive, and the manager knows what other
- * processes appended as soon as that is seen; its leaf stays where it is. A manager has no end, so
- * nothing here completes.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for what is no manager of Branchlog.
+ * What can be subscribed to of a session or of a session manager; the same each time. While there
+ * is a subscriber, the file is watched, the process stays alive, and the session knows what other
+ * processes appended as soon as that is seen; the leaf of a manager stays where it is. Observables
+ * of a session complete when it is closed; a manager has no end, so nothing of it completes.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for what is no session or manager of Branchlog.
  * @example
  * const manager = SessionManager.continueRecent(process.cwd());
  * live(manager).name$.subscribe(({ value }) => console.log(value));
  */
-export function live(manager: object): LiveViews {
-  const made = views.get(manager) ?? new LiveViews(new LiveHub(watchedSession(manager)));
-  views.set(manager, made);
-  return made;
+export function live(session: object): LiveViews {
+  const known = made.get(session);
+  if (known !== undefined) return known.views;
+  const hub = new LiveHub(watchedSession(session));
+  const views = new LiveViews(hub);
+  made.set(session, { hub, views });
+  return views;
+}
+
+/** Completes what is subscribed to of a session that was closed. */
+export function endLive(session: object): void {
+  made.get(session)?.hub.close();
 }

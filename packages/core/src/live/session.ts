@@ -18,13 +18,14 @@ import { SessionWriter } from "../session/session-writer.ts";
 import type { EntryEvent, EntryEventOptions } from "./entry-events.ts";
 import type { ListView } from "./list-view.ts";
 import type { LiveContext } from "./live-context.ts";
-import { LiveHub } from "./live-hub.ts";
 import type { LiveTree } from "./live-tree.ts";
 import type { Live } from "./live-value.ts";
-import { LiveViews } from "./live-views.ts";
+import { endLive, live } from "./live.ts";
+import type { LiveViews } from "./live-views.ts";
 import type { LiveStatus } from "./log-watch.ts";
 import type { SessionSnapshot } from "./session-snapshot.ts";
 import type { WaitTarget, WaitOptions } from "./wait-for.ts";
+import { makeWatchable } from "./watched-session.ts";
 
 /**
  * See the file comment. Made by `openSession`, `createSession` and `memorySession`.
@@ -36,8 +37,7 @@ import type { WaitTarget, WaitOptions } from "./wait-for.ts";
  * fails with `ERR_CLOSED` then.
  */
 export class Session extends SessionWriter {
-  readonly #hub: LiveHub;
-  readonly #live: LiveViews;
+  #isClosed = false;
 
   /** @internal Sessions are opened, not constructed. */
   constructor(engine: Engine, { follow = true }: { readonly follow?: boolean } = {}) {
@@ -50,8 +50,20 @@ export class Session extends SessionWriter {
       // A leaf that follows stands on what others appended; a pinned one has not looked.
       if (leaf.following) engine.appender.markSeen();
     };
-    this.#hub = new LiveHub({ engine, leaf, changes, refresh });
-    this.#live = new LiveViews(this.#hub);
+    const isClosed = (): boolean => this.#isClosed;
+    makeWatchable(this, {
+      engine,
+      leaf,
+      changes,
+      refresh,
+      get isClosed() {
+        return isClosed();
+      },
+    });
+  }
+
+  get #live(): LiveViews {
+    return live(this);
   }
 
   /** Where the session stands: the id of an entry, or null before the first. */
@@ -178,7 +190,8 @@ export class Session extends SessionWriter {
     try {
       await super.close();
     } finally {
-      this.#hub.close();
+      this.#isClosed = true;
+      endLive(this);
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
- * What of a session can be watched: the log that it stands on now, its leaf, and a signal of what
- * happens to both. Session managers of agents, which go from log to log, are known here from their
- * making on, so that the adapters need nothing of what shows them live.
+ * What of a session can be watched: its log, its leaf, and a signal of changes to both. Sessions
+ * and the session managers of agents, which go from log to log, register here when they are made,
+ * so that neither needs the code of observables before something subscribes.
  */
 import { BranchlogError } from "../errors.ts";
 import type { ChangeSignal } from "../log/change-signal.ts";
@@ -18,22 +18,25 @@ export interface WatchedSession {
   readonly changes: ChangeSignal;
   /** Reads what others appended, and lets a following leaf follow. */
   readonly refresh: () => void;
+  /** Whether it was closed: its observables complete. */
+  readonly isClosed: boolean;
 }
 
 const sessions = new WeakMap<object, WatchedSession>();
 
-/** Says what of a session manager can be watched. */
-export function makeWatchable(manager: object, session: WatchedSession): void {
-  sessions.set(manager, session);
+/** Registers a session or a session manager. */
+export function makeWatchable(owner: object, session: WatchedSession): void {
+  sessions.set(owner, session);
 }
 
 /**
- * What of a session manager can be watched.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for what is no manager of Branchlog.
+ * What of a session or a session manager can be watched.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for what is neither.
  */
-export function watchedSession(manager: object): WatchedSession {
-  const session = sessions.get(manager);
+export function watchedSession(owner: object): WatchedSession {
+  const session = sessions.get(owner);
   if (session !== undefined) return session;
-  const message = "live() shows session managers of Branchlog; what it was given is none";
+  const message =
+    "live() takes a session or a session manager of Branchlog; what it was given is neither";
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
 }

@@ -5,7 +5,7 @@
 import { unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
-import type { EngineOptions, Ports } from "@branchlog/core";
+import type { EngineOptions, Ports } from "@branchlog/core/types";
 import {
   CatalogStore,
   acquireLock,

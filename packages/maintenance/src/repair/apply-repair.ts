@@ -6,7 +6,7 @@
  */
 import { dirname, resolve } from "node:path";
 import { BranchlogError } from "@branchlog/core";
-import type { EngineOptions, FileSystem } from "@branchlog/core";
+import type { EngineOptions, FileSystem } from "@branchlog/core/types";
 import {
   Engine,
   LogFile,

@@ -3,7 +3,7 @@
  * takes the place of another file: a name that is taken gets a number.
  */
 import { isBranchlogError } from "@branchlog/core";
-import type { FileSystem, Ports } from "@branchlog/core";
+import type { FileSystem, Ports } from "@branchlog/core/types";
 import {
   createLog,
   errorCodeOf,

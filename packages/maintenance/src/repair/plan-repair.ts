@@ -5,7 +5,7 @@
  */
 import { LineFramer, scan } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
-import type { EngineOptions } from "@branchlog/core";
+import type { EngineOptions } from "@branchlog/core/types";
 import {
   LogFile,
   engineSettings,

@@ -5,7 +5,7 @@
  */
 import { dirname } from "node:path";
 import { BranchlogError } from "@branchlog/core";
-import type { FileSystem, Ports } from "@branchlog/core";
+import type { FileSystem, Ports } from "@branchlog/core/types";
 import { acquireLock, matchesFingerprint, portStep, writeFully } from "@branchlog/core/internal";
 import type { LogFile, Steps } from "@branchlog/core/internal";
 import { keepOriginal } from "./kept-files.ts";

@@ -12,7 +12,8 @@ import type {
   LineSink,
   LongLine,
 } from "@branchlog/streaming";
-import type { ConversionTarget, DialectName } from "@branchlog/core";
+import type { DialectName } from "@branchlog/core/entries";
+import type { ConversionTarget } from "@branchlog/core/types";
 import {
   convertibleTypes,
   dialectOfConverted,

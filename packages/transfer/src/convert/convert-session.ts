@@ -6,7 +6,7 @@
 import { resolve } from "node:path";
 import { LineFramer, scan } from "@branchlog/streaming";
 import { isBranchlogError } from "@branchlog/core";
-import type { ConversionTarget, EngineOptions } from "@branchlog/core";
+import type { ConversionTarget, EngineOptions } from "@branchlog/core/types";
 import {
   Engine,
   LogFile,

@@ -4,7 +4,7 @@
  */
 import { decodeLine, linesBackwardSync, readRange, readShallow } from "@branchlog/streaming";
 import type { DecodedLine } from "@branchlog/streaming";
-import type { ConversionTarget, IdSource } from "@branchlog/core";
+import type { ConversionTarget, IdSource } from "@branchlog/core/types";
 import {
   bodyBytesMax,
   convertHeader,

@@ -5,7 +5,8 @@
  */
 import { resolve } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
-import type { EngineOptions, SessionEntry } from "@branchlog/core";
+import type { SessionEntry } from "@branchlog/core";
+import type { EngineOptions } from "@branchlog/core/types";
 import {
   Engine,
   createStreamedLog,

@@ -6,7 +6,7 @@
  */
 import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
-import type { DialectName } from "@branchlog/core";
+import type { DialectName } from "@branchlog/core/entries";
 import {
   LargeChunks,
   bodyBytesMax,

@@ -5,7 +5,7 @@
  * comes too late for that continues the answer, with what its usage adds.
  */
 import type { JsonValue } from "@branchlog/streaming";
-import type { AssistantMessage, KnownDraft, Usage } from "@branchlog/core";
+import type { AssistantMessage, KnownDraft, Usage } from "@branchlog/core/entries";
 import { objectAt, stringAt } from "@branchlog/core/internal";
 import type { AssistantContent } from "@branchlog/core/internal";
 import { claudeStopReason, claudeUsage, usageBeyond } from "./claude-content.ts";

@@ -3,7 +3,7 @@
  * no form there is handed back, so that it can be kept beside the message. Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import type { StopReason, TextContent, Usage } from "@branchlog/core";
+import type { StopReason, TextContent, Usage } from "@branchlog/core/entries";
 import { countAt, isObject, listAt, objectAt, stringAt } from "@branchlog/core/internal";
 import type { AssistantContent, UserContent } from "@branchlog/core/internal";
 import { usageOf } from "./source-mapping.ts";

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import type { KnownDraft } from "@branchlog/core";
+import type { KnownDraft } from "@branchlog/core/entries";
 import { countAt, objectAt, stringAt, withoutKeys } from "@branchlog/core/internal";
 import type { AssistantContent } from "@branchlog/core/internal";
 import { ClaudeAnswers } from "./claude-answers.ts";

@@ -2,7 +2,7 @@
  * The titles of a Claude Code session: one that its user gave counts for more than one that a model
  * gave, and that for more than a summary, which often belongs to another session.
  */
-import { normalizeName } from "@branchlog/core";
+import { normalizeName } from "@branchlog/core/entries";
 import { stringAt } from "@branchlog/core/internal";
 import type { ClaudeRecord } from "./claude-record.ts";
 import type { ClaudeTree } from "./claude-tree.ts";

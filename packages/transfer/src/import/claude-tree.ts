@@ -2,7 +2,7 @@
  * The tree of a Claude Code transcript while it becomes entries: which entry stands for which
  * record, and where the next one goes. Parents are the nearest records that were kept.
  */
-import type { KnownDraft, Usage } from "@branchlog/core";
+import type { KnownDraft, Usage } from "@branchlog/core/entries";
 import type { ClaudeRecord } from "./claude-record.ts";
 import { seedOf } from "./claude-record.ts";
 import type { MappingSetting } from "./source-mapping.ts";

@@ -3,7 +3,7 @@
  * so that it can be kept beside the message. Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import type { ToolCall, Usage } from "@branchlog/core";
+import type { ToolCall, Usage } from "@branchlog/core/entries";
 import {
   changedNumber,
   countAt,

@@ -3,7 +3,7 @@
  * at an earlier place; and the answer of the model that is not yet whole.
  */
 import type { JsonValue } from "@branchlog/streaming";
-import type { AssistantMessage, KnownDraft, Usage } from "@branchlog/core";
+import type { AssistantMessage, KnownDraft, Usage } from "@branchlog/core/entries";
 import type { AssistantContent } from "@branchlog/core/internal";
 import { mergedBytesMax } from "./limits.ts";
 import { noUsage } from "./source-mapping.ts";

@@ -4,7 +4,7 @@
  * both, and what is skipped.
  */
 import type { JsonObject } from "@branchlog/streaming";
-import { normalizeName } from "@branchlog/core";
+import { normalizeName } from "@branchlog/core/entries";
 import {
   changedNumber,
   countAt,

@@ -6,7 +6,7 @@
 import { isUtf8 } from "node:buffer";
 import { basename, resolve } from "node:path";
 import type { FileRecord } from "@branchlog/streaming";
-import type { Ports, SourceKind } from "@branchlog/core";
+import type { Ports, SourceKind } from "@branchlog/core/types";
 import {
   changedNumber,
   createStreamedLog,

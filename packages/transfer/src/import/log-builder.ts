@@ -3,7 +3,8 @@
  * the same source gives the same bytes. It gathers bytes for whoever writes them. No I/O.
  */
 import { createHash } from "node:crypto";
-import type { KnownDraft, SessionHeader } from "@branchlog/core";
+import type { SessionHeader } from "@branchlog/core";
+import type { KnownDraft } from "@branchlog/core/entries";
 import { encodeDraft, encodeHeader, spliceDraft } from "@branchlog/core/internal";
 
 /** Where an entry goes, and what its id is made of. */

@@ -1,6 +1,6 @@
 /** Gathers from the records of a source what the header of its log needs: id, directory, start. */
 import type { JsonObject } from "@branchlog/streaming";
-import type { SourceKind } from "@branchlog/core";
+import type { SourceKind } from "@branchlog/core/types";
 import { isValidSessionId, objectAt, stringAt, timeAt } from "@branchlog/core/internal";
 
 /** What is known of a source from its beginning. */

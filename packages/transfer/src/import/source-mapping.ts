@@ -1,6 +1,6 @@
 /** What the two kinds of sources have in common: how a mapping is fed, and what it writes to. */
 import type { JsonObject } from "@branchlog/streaming";
-import type { Usage } from "@branchlog/core";
+import type { Usage } from "@branchlog/core/entries";
 import type { LineOutcome, LineTally } from "./line-tally.ts";
 import type { LogBuilder } from "./log-builder.ts";
 import type { SourceFacts } from "./source-facts.ts";

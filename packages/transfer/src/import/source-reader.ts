@@ -7,7 +7,7 @@ import type { Stats } from "node:fs";
 import { records } from "@branchlog/streaming";
 import type { FileRecord, ReadFileOptions } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
-import type { SourceKind } from "@branchlog/core";
+import type { SourceKind } from "@branchlog/core/types";
 import {
   LogFile,
   errorCodeOf,

@@ -6,7 +6,7 @@ import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { live } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
 import { SessionManager } from "@branchlog/core/omp";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { answer, say } from "./managers.ts";

@@ -28,6 +28,9 @@ export class ManagerPosition implements WatchedSession {
     return this.#state.log.leaf;
   }
 
+  /** There is nothing to close. */
+  readonly isClosed = false;
+
   readonly refresh = (): void => this.engine.refreshSync();
 
   /** Stands there from now on. */

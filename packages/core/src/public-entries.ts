@@ -1,0 +1,68 @@
+/**
+ * `@branchlog/core/entries`: what sessions hold. The types of drafts, stored entries and messages,
+ * and pure functions over them. In reading order.
+ */
+export type {
+  AnyDraft,
+  EntryDraft,
+  KnownDraft,
+  NamespacedDraft,
+  OmpDraft,
+  OmpModelChangeDraft,
+  UnknownDraft,
+} from "./entries/entry-draft.ts";
+export { isKnownEntry } from "./entries/entry-types.ts";
+export type {
+  AnyEntry,
+  BranchSummaryEntry,
+  CompactionEntry,
+  ContextEditEntry,
+  CustomEntry,
+  CustomMessageEntry,
+  FileEntry,
+  LabelEntry,
+  ModelChangeEntry,
+  SessionEntry,
+  SessionEntryBase,
+  SessionHeader,
+  SessionInfoEntry,
+  SessionMessageEntry,
+  ThinkingLevelChangeEntry,
+  UnknownEntry,
+  UsageEntry,
+} from "./entries/entry-types.ts";
+export type {
+  AgentMessage,
+  AssistantMessage,
+  BashExecutionMessage,
+  BranchSummaryMessage,
+  CompactionSummaryMessage,
+  CustomMessage,
+  ImageContent,
+  StopReason,
+  SystemMessage,
+  TextContent,
+  ThinkingContent,
+  ThinkingLevel,
+  ToolCall,
+  ToolResultMessage,
+  Usage,
+  UserMessage,
+} from "./entries/message-types.ts";
+export { normalizeName } from "./entries/identifiers.ts";
+export type { DialectName } from "./dialects/dialect.ts";
+export type { ModelReference } from "./dialects/model-reference.ts";
+export { convertToLlm } from "./projections/llm-messages.ts";
+export type { LlmMessage } from "./projections/llm-messages.ts";
+export { toolCallText, turnTotals, turnsOfEntries } from "./projections/turns.ts";
+export type {
+  SessionTurn,
+  TurnFields,
+  TurnNotes,
+  TurnSummary,
+  TurnTotals,
+} from "./projections/turns.ts";
+export { fileOperations } from "./projections/file-operations.ts";
+export type { FileOperations } from "./projections/file-operations.ts";
+export { resolveBlobs } from "./session/resolve-blobs.ts";
+export type { BlobOptions, BlobProblem } from "./session/resolve-blobs.ts";

@@ -1,0 +1,42 @@
+/**
+ * `@branchlog/core/types`: the names of what functions and methods take and return, where the root,
+ * `/entries` and `/live` do not have them. Types only, but for the list of error codes.
+ */
+export type { SessionView } from "./session/session-view.ts";
+export type { SessionWriter } from "./session/session-writer.ts";
+export type { EngineOptions } from "./log/engine-options.ts";
+export type { ChangeHints, Clock, FileLock, FileSystem, IdSource, Ports } from "./store/ports.ts";
+export type { AnyTypeOptions, OnDiverged } from "./append/request.ts";
+export type { Position } from "./append/outcome.ts";
+export type { Recovery } from "./session/recovery.ts";
+export type { EntryLine } from "./session/entry-query.ts";
+export type { ContextOptions } from "./session/context-load.ts";
+export type { KindCount } from "./projections/tree.ts";
+export type { Label, Labels } from "./projections/labels.ts";
+export type { PathSettings } from "./projections/settings.ts";
+export type { SessionSummary } from "./projections/summary.ts";
+export type { SessionUsage, UsageTotals } from "./projections/usage.ts";
+export type { ProjectionRecord } from "./projections/projection.ts";
+export type { DiagnosticKind } from "./index-table/diagnostics.ts";
+export type { EntryPlace } from "./index-table/entry-place.ts";
+export type { UnknownType } from "./index-table/unknown-types.ts";
+export { errorCodes } from "./errors.ts";
+export type { ErrorFacts, LockFacts, LockHolder } from "./errors.ts";
+export type { VerifyReport } from "./session/verify.ts";
+export type {
+  BadLine,
+  BadLineKind,
+  ChangedLine,
+  CheckpointDifference,
+  Checksums,
+  DamagedEntry,
+  DuplicateId,
+  Orphan,
+  ParentCycle,
+  PendingEnd,
+} from "./session/verify-findings.ts";
+export type { ListedAgent } from "./directories/agent-file.ts";
+export type { GroupedSession, SessionGroup, SessionParent } from "./directories/session-groups.ts";
+export type { Snippet } from "./catalog/session-search.ts";
+export type { SourceKind } from "./dialects/foreign-record.ts";
+export type { ConversionTarget } from "./dialects/convert-entry.ts";
