@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import { documentText } from "../../packages/connectonion/src/new-document.ts";
-import { isObject } from "../../packages/connectonion/src/read-document.ts";
+import { documentText } from "../../packages/connectonion/src/yaml-text.ts";
+import { isObject } from "../../packages/connectonion/src/json-values.ts";
 import type { TurnToAdd } from "../../packages/connectonion/src/turn-splice.ts";
 
 /** The text of a fixture. */

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import { flowText } from "../../packages/connectonion/src/flow-text.ts";
+import { flowText } from "../../packages/connectonion/src/yaml-text.ts";
 import { spliceTurn } from "../../packages/connectonion/src/turn-splice.ts";
 import type { TurnToAdd } from "../../packages/connectonion/src/turn-splice.ts";
 import { pythonWithYaml, runPython, withoutPython } from "../support/python-yaml.ts";

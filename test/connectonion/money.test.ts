@@ -1,7 +1,7 @@
 /** Costs are added as Python adds them: rounded to four places each time, halves to even. */
 import { expect, it } from "vitest";
 import * as fc from "fast-check";
-import { addedCost, roundedCost } from "../../packages/connectonion/src/money.ts";
+import { addedCost, roundedCost } from "../../packages/connectonion/src/costs-and-times.ts";
 import { pythonWithYaml, runPython, withoutPython } from "../support/python-yaml.ts";
 
 it.each([

@@ -77,6 +77,11 @@ describe("a document", () => {
     expect(document.messages.get(1)).toEqual([{ role: "user" }, { role: "user" }]);
   });
 
+  it("takes an alias for the value that its name had there, though the name is given again", () => {
+    const text = "a: &x 1\nb: &y [*x]\nc: &x {d: 2}\ne: *y\nf: *x\n";
+    expect(read(text).data).toEqual({ a: 1, b: [1], c: { d: 2 }, e: [1], f: { d: 2 } });
+  });
+
   it("names what is odd", () => {
     const text = [
       "created: 2025-12-03 10:12:44",

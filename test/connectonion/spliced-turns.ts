@@ -1,7 +1,7 @@
 /** A turn that tests put into documents, and what documents then say. */
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@branchlog/streaming";
-import { asciiJson } from "../../packages/connectonion/src/json-line.ts";
+import { printableJson } from "../../packages/connectonion/src/json-values.ts";
 import { readDocument } from "../../packages/connectonion/src/read-document.ts";
 import type { TurnToAdd } from "../../packages/connectonion/src/turn-splice.ts";
 
@@ -43,7 +43,7 @@ export function withTurn(data: JsonObject, { fields, messages, updated }: TurnTo
   const turns = Array.isArray(data["turns"]) ? data["turns"] : [];
   const turn = turns.length + 1;
   const isKeyed = "messages" in data;
-  const own = isKeyed ? {} : { messages: asciiJson(messages) };
+  const own = isKeyed ? {} : { messages: printableJson(messages) };
   const keyed = { ...(data["messages"] as JsonObject | undefined), [turn]: messages };
   const spent = { cost: Number(data["total_cost"]), tokens: Number(data["total_tokens"]) };
   return {

@@ -96,6 +96,14 @@ describe("a turn that is put into a document", () => {
     expect(after.indexOf("  11:\n")).toBeGreaterThan(after.indexOf("  10: []\n"));
   });
 
+  it("comes behind the comments of the last turn, and before those of the next section", () => {
+    const turns = "turns:\n- turn: 1\n  input: a\n  # passed: true\n";
+    const next = "\n# the rest\n  # of it\nname: x\n";
+    const { text } = spliceTurn(`${turns}${next}`, "/a.yaml", sample);
+    expect(text.startsWith(`${turns}- turn: 2\n  input: say yes\n`)).toBe(true);
+    expect(text).toContain(`  timestamp: '2026-02-03 04:05:06'\n${next}messages:\n`);
+  });
+
   it("has its number as a text where the others have", () => {
     const text = "turns:\n- turn: 1\nmessages:\n  '1': []\n";
     const { text: after, document } = spliceTurn(text, "/a.yaml", sample);
@@ -222,6 +230,7 @@ describe("a turn that is put into a document", () => {
 
   it.each([
     "turns: [turn: 1, turn: # none\n ]\n",
+    "turns: [ # none yet\n ]\n",
     "{turns: [], messages: {}}\n",
     "turns:\n- turn: 1\nmessages: {1: [], 2: # none\n }\n",
     "more: &a [{turn: 1}]\nturns: *a\n",

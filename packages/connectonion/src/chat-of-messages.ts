@@ -6,8 +6,7 @@ import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { AgentMessage, EntryDraft } from "@branchlog/core";
 import type { KnownDraft } from "@branchlog/core/entries";
 import type { ExactArguments } from "@branchlog/core/internal";
-import { hasKey, parsedObject, textOf } from "./chat-values.ts";
-import { isObject } from "./read-document.ts";
+import { isObject, parsedObject, textOf } from "./json-values.ts";
 
 /** Why something of a log is not in a document. */
 export type LossReason =
@@ -68,7 +67,7 @@ export function chatOfMessage(
 /** What the entries of drafts say; the drafts of a turn that was read are taken back by this. */
 export function chatOfDrafts(drafts: readonly EntryDraft[]): JsonObject[] {
   return drafts.flatMap((draft) => {
-    // Decoding boundary: drafts of known types are made by this face alone.
+    // Decoding boundary: drafts of known types are made by the import alone.
     const known = draft as unknown as KnownDraft;
     if (known.type === "message") return chatOfMessage(known.message, noLoss);
     if (known.type !== "custom_message") return [];
@@ -95,7 +94,7 @@ function userContent(content: JsonValue | undefined, onLoss: OnLoss): JsonValue 
   if (content.length === 0 || isText) return isObject(only) ? textOf(only["text"]) : "";
   return content.flatMap((block): JsonObject[] => {
     if (!isObject(block)) return [];
-    if (hasKey(block, "textSignature")) onLoss("signatures");
+    if ("textSignature" in block) onLoss("signatures");
     if (block["type"] === "text") return [{ type: "text", text: textOf(block["text"]) }];
     const url = `data:${textOf(block["mimeType"])};base64,${textOf(block["data"])}`;
     return block["type"] === "image" ? [{ type: "image_url", image_url: { url } }] : [];
@@ -112,7 +111,7 @@ function chatAnswer(message: JsonObject, onLoss: OnLoss, exact?: ExactArguments)
   if (texts.length > 1) onLoss("several texts of one message");
   for (const block of blocks) {
     if (block["type"] === "thinking") onLoss("thinking");
-    if (hasKey(block, "textSignature") || hasKey(block, "thoughtSignature")) onLoss("signatures");
+    if ("textSignature" in block || "thoughtSignature" in block) onLoss("signatures");
   }
   const { stopReason } = message;
   if (stopReason === "error" || stopReason === "aborted") onLoss("failed answers");

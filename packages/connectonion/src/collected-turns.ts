@@ -10,10 +10,9 @@ import type { ExactArguments } from "@branchlog/core/internal";
 import { chatOfContent, chatOfMessage } from "./chat-of-messages.ts";
 import type { LossReason } from "./chat-of-messages.ts";
 import { furtherUserType } from "./chat-drafts.ts";
-import { textOf } from "./chat-values.ts";
+import { isObject, textOf } from "./json-values.ts";
 import { documentSourceOf, foundTurnOf, sourceType } from "./document-source.ts";
 import type { DocumentSource } from "./document-source.ts";
-import { isObject } from "./read-document.ts";
 
 /** One turn and its messages. */
 export interface CollectedTurn {
@@ -82,7 +81,7 @@ export class TurnCollector {
         this.#addCustom(entry);
         break;
       default:
-        this.lose(lossOf(entry.type));
+        this.lose(lossOfType.get(entry.type) ?? "entries of unknown types");
     }
   }
 
@@ -127,23 +126,14 @@ function hasDetailedUsage({ usage }: JsonObject): boolean {
   return [output, cacheRead, cacheWrite].some((count) => typeof count === "number" && count > 0);
 }
 
-function lossOf(type: string): LossReason {
-  switch (type) {
-    case "thinking_level_change":
-    case "model_change":
-      return "changes of model or thinking level";
-    case "compaction":
-    case "branch_summary":
-      return "compactions and branch summaries";
-    case "label":
-      return "labels";
-    case "session_info":
-      return "names";
-    case "usage":
-      return "usage beside the conversation";
-    case "context_edit":
-      return "context edits";
-    default:
-      return "entries of unknown types";
-  }
-}
+/** What is lost with entries that are no part of the conversation, by their types. */
+const lossOfType: ReadonlyMap<string, LossReason> = new Map([
+  ["thinking_level_change", "changes of model or thinking level"],
+  ["model_change", "changes of model or thinking level"],
+  ["compaction", "compactions and branch summaries"],
+  ["branch_summary", "compactions and branch summaries"],
+  ["label", "labels"],
+  ["session_info", "names"],
+  ["usage", "usage beside the conversation"],
+  ["context_edit", "context edits"],
+]);

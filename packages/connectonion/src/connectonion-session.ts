@@ -1,11 +1,10 @@
 /**
  * A ConnectOnion session: the document of one agent, with the turns of all its runs. It is read
- * when it is opened and when somebody asks for it; appending a turn begins with what is in the file
+ * when it is opened and on request; appending a turn begins with what is in the file
  * then, so that edits and the turns of other processes survive.
  */
-import type { JsonObject } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
-import type { EngineOptions, Ports } from "@branchlog/core/types";
+import type { EngineOptions } from "@branchlog/core/types";
 import {
   LogFile,
   createLog,
@@ -14,8 +13,10 @@ import {
   noSuchTurn,
   runAsync,
 } from "@branchlog/core/internal";
+import type { EngineSettings } from "@branchlog/core/internal";
+import { localTimeText } from "./costs-and-times.ts";
 import { readFileAs, replaceDocument } from "./document-file.ts";
-import type { FileContent } from "./document-file.ts";
+import { numberOfTurn } from "./document-types.ts";
 import type {
   ChatMessage,
   ConnectonionDocument,
@@ -25,11 +26,11 @@ import type {
   NewTurn,
   StoredTotals,
 } from "./document-types.ts";
-import { localTimeText } from "./local-time.ts";
-import { documentText } from "./new-document.ts";
-import { isObject, numberOfTurn, readDocument } from "./read-document.ts";
+import { inOrder, isObject, parsedObject } from "./json-values.ts";
+import { readDocument } from "./read-document.ts";
 import { spliceTurn } from "./turn-splice.ts";
-import type { SplicedTurn } from "./turn-splice.ts";
+import type { SplicedTurn, TurnToAdd } from "./turn-splice.ts";
+import { documentText } from "./yaml-text.ts";
 
 /** How documents are read and written; as for sessions. */
 export type ConnectonionOptions = Pick<EngineOptions, "ports" | "lockWaitMs">;
@@ -59,10 +60,37 @@ export async function openConnectonion(
   path: string,
   options: ConnectonionOptions = {},
 ): Promise<ConnectonionSession> {
-  const { ports, lockWaitMs } = engineSettings(options);
-  const file = new LogFile(ports.fs, path).path;
-  const document = await readFileAs(ports, file, documentIn(file));
-  return new ConnectonionSession(file, document, { ports, lockWaitMs });
+  const settings = engineSettings(options);
+  const file = new LogFile(settings.ports.fs, path).path;
+  const document = await readFileAs(settings.ports, file, documentAt(file));
+  return new ConnectonionSession(file, document, settings);
+}
+
+/** How much of a file is read to tell what it is. */
+const headBytes = 64 * 1024;
+/** Keys of documents at the beginning of a line. */
+const keyForm = /^(?:name|created|turns|messages|system_prompt|total_cost)[ \t]*:(?:\s|$)/m;
+
+/**
+ * Whether a file is a ConnectOnion document, by its content. False for a log, for what is neither,
+ * and for what cannot be read: opening it says why.
+ */
+export function isConnectonion(path: string, options: ConnectonionOptions = {}): boolean {
+  const { fs } = engineSettings(options).ports;
+  try {
+    if (fs.statSync(path)?.isFile !== true) return false;
+    const fd = fs.openSync(path, "read");
+    try {
+      const bytes = Buffer.alloc(headBytes);
+      const text = bytes.toString("utf8", 0, fs.readSync(fd, bytes, 0, bytes.length, 0));
+      // The lines of a log are objects of JSON; what is inside one is no line of its own.
+      return !/^\s*\{/.test(text) && keyForm.test(text);
+    } finally {
+      fs.closeSync(fd);
+    }
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -88,24 +116,19 @@ export async function createConnectonion(
   return openConnectonion(path, options);
 }
 
-function documentIn(path: string): (content: FileContent) => ConnectonionDocument {
-  return ({ text }) => readDocument(text, path).document;
-}
-
-interface SessionSettings {
-  readonly ports: Ports;
-  readonly lockWaitMs: number;
+function documentAt(path: string): (text: string) => ConnectonionDocument {
+  return (text) => readDocument(text, path).document;
 }
 
 /** See the file comment. Made by `openConnectonion` and `createConnectonion`; nothing to close. */
 export class ConnectonionSession {
   /** Canonical path of the document. */
   readonly path: string;
-  readonly #settings: SessionSettings;
+  readonly #settings: EngineSettings;
   #document: ConnectonionDocument;
 
   /** @internal Sessions are opened, not constructed. */
-  constructor(path: string, document: ConnectonionDocument, settings: SessionSettings) {
+  constructor(path: string, document: ConnectonionDocument, settings: EngineSettings) {
     this.path = path;
     this.#document = document;
     this.#settings = settings;
@@ -126,7 +149,7 @@ export class ConnectonionSession {
     return this.#document.storedTotals;
   }
 
-  /** What its turns come to. */
+  /** The sums over its turns. */
   get totals(): ConnectonionTotals {
     return this.#document.totals;
   }
@@ -137,7 +160,7 @@ export class ConnectonionSession {
   }
 
   /**
-   * To go on with the session: the system prompt, then the messages of all turns in their order.
+   * To resume the session: the system prompt, then the messages of all turns in their order.
    */
   messagesForResume(): ChatMessage[] {
     return [...this.#systemMessages(), ...[...this.#document.messages.values()].flat()];
@@ -166,12 +189,12 @@ export class ConnectonionSession {
   /** Reads the document again. Throws as `openConnectonion`. */
   async refresh(): Promise<void> {
     const { ports } = this.#settings;
-    this.#document = await readFileAs(ports, this.path, documentIn(this.path));
+    this.#document = await readFileAs(ports, this.path, documentAt(this.path));
   }
 
   /**
    * Appends a turn with its messages, and adds it to the totals. Only `updated`, the totals and
-   * what is inserted differ in the file afterwards; what others wrote since the last look stays.
+   * what is inserted differ in the file afterwards; what others wrote since the last read stays.
    * @throws BranchlogError `ERR_UNSERIALIZABLE`, `ERR_INVALID_ARGUMENT`, `ERR_DOCUMENT_DAMAGED`,
    * `ERR_DOCUMENT_REFUSED`, `ERR_LOG_MISSING`, `ERR_LOCK_TIMEOUT`, `ERR_LOG_CHANGED`,
    * `ERR_APPEND_FAILED`; `ERR_DURABILITY_UNKNOWN` if the turn is there, but may not outlive a loss
@@ -180,13 +203,12 @@ export class ConnectonionSession {
   async appendTurn(turn: NewTurn, messages: readonly ChatMessage[]): Promise<AppendedTurn> {
     const { ports } = this.#settings;
     const added = plainTurn(turn, messages, localTimeText(ports.clock.now()));
-    let last: { readonly bytes: Buffer; readonly result: SplicedTurn } | undefined;
-    const plan = ({ bytes, text }: FileContent): { text: string; result: SplicedTurn } => {
-      const isSame = last?.bytes.equals(bytes) === true;
-      const result =
-        isSame && last !== undefined ? last.result : spliceTurn(text, this.path, added);
-      last = { bytes, result };
-      return { text: result.text, result };
+    let last: { readonly before: string; readonly spliced: SplicedTurn } | undefined;
+    const plan = (before: string): SplicedTurn => {
+      if (last?.before !== before) {
+        last = { before, spliced: spliceTurn(before, this.path, added) };
+      }
+      return last.spliced;
     };
     // Parsing takes time: it is done before the lock is taken, and again only if the file is
     // another one then. Half a file is waited for here.
@@ -213,14 +235,9 @@ export class ConnectonionSession {
 }
 
 /** The turn as plain JSON, in the order of the format; what others follow. */
-function plainTurn(
-  turn: NewTurn,
-  messages: readonly ChatMessage[],
-  now: string,
-): { fields: JsonObject; messages: JsonObject[]; updated: string } {
+function plainTurn(turn: NewTurn, messages: readonly ChatMessage[], now: string): TurnToAdd {
   const text = guardEncoding("The turn", () => JSON.stringify({ turn, messages }));
-  const plain: unknown = JSON.parse(text);
-  const { turn: fields, messages: list } = isObject(plain) ? plain : {};
+  const { turn: fields, messages: list } = parsedObject(text) ?? {};
   if (!isObject(fields) || !Array.isArray(list) || !list.every((item) => isObject(item))) {
     const message = "A turn is an object, and its messages are a list of objects";
     throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
@@ -229,13 +246,21 @@ function plainTurn(
     const message = "A new turn has no number, and its messages are an argument of their own";
     throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
   }
-  const { timestamp = now, ...others } = fields;
-  const known = ["input", "result", "model", "duration_ms", "tokens", "cost", "tools_called"];
-  const placeOf = (key: string): number => known.indexOf(key);
-  const given = Object.entries(others);
-  const ordered = given.filter(([key]) => known.includes(key));
-  ordered.sort(([one], [other]) => placeOf(one) - placeOf(other));
-  const rest = Object.fromEntries(given.filter(([key]) => !known.includes(key)));
-  const all = { ...Object.fromEntries(ordered), timestamp, ...rest };
-  return { fields: all, messages: list, updated: now };
+  return {
+    fields: inOrder({ timestamp: now, ...fields }, usualKeys),
+    messages: list,
+    updated: now,
+  };
 }
+
+/** The keys of a turn in the order of the format, without its number. */
+const usualKeys: readonly string[] = [
+  "input",
+  "result",
+  "model",
+  "duration_ms",
+  "tokens",
+  "cost",
+  "tools_called",
+  "timestamp",
+];

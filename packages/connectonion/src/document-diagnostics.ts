@@ -1,36 +1,38 @@
 /** Finds what is odd about a ConnectOnion document. Pure; nothing is repaired. */
+import { localTimeMs } from "./costs-and-times.ts";
+import { numberOfTurn } from "./document-types.ts";
 import type { ConnectonionDocument, DocumentDiagnostic } from "./document-types.ts";
-import { localTimeMs } from "./local-time.ts";
-import { keyText } from "./yaml-nodes.ts";
-import type { YamlMap, YamlNode } from "./yaml-nodes.ts";
+import { isObject } from "./json-values.ts";
+import type { YamlText } from "./yaml-reader.ts";
+
+type Undiagnosed = Omit<ConnectonionDocument, "diagnostics">;
 
 /** Sums of four places differ if they do so by more than the noise of doubles. */
 const noise = 0.000_01;
 
 /** The findings: of the turns first, then of the totals, then of the text. */
 export function documentDiagnostics(
-  document: Omit<ConnectonionDocument, "diagnostics">,
-  root: YamlMap,
+  document: Undiagnosed,
+  { repeatedKeys, beyondJsonCount }: YamlText,
 ): DocumentDiagnostic[] {
-  return [
-    ...turnFindings(document),
-    ...totalFindings(document),
-    ...timeFindings(document),
-    ...textFindings(root),
-  ];
+  const found = [...turnFindings(document), ...sumFindings(document)];
+  for (const key of repeatedKeys) {
+    const message = `The key ${key} is there twice in one mapping; the last one counts.`;
+    found.push({ kind: "duplicate-key", message });
+  }
+  if (beyondJsonCount > 0) {
+    const count = `${beyondJsonCount} values without quotes`;
+    const message = `${count} are more than JSON can say, as times are.`;
+    found.push({ kind: "no-json-form", message });
+  }
+  return found;
 }
 
-function turnFindings({
-  turns,
-  messages,
-  data,
-  shape,
-}: Omit<ConnectonionDocument, "diagnostics">): DocumentDiagnostic[] {
+function turnFindings({ turns, messages, data, shape }: Undiagnosed): DocumentDiagnostic[] {
   const found: DocumentDiagnostic[] = [];
   const seen = new Set<number>();
   for (const [place, turn] of turns.entries()) {
-    const number: unknown = turn.turn;
-    const own = typeof number === "number" && Number.isSafeInteger(number) ? number : place + 1;
+    const own = numberOfTurn(turn, place);
     if (seen.has(own)) {
       found.push({ kind: "duplicate-turn", message: `Turn ${own} is there twice.`, turn: own });
     } else if (!messages.has(own)) {
@@ -50,8 +52,7 @@ function turnFindings({
   }
   const inTurns = shape === "nested" ? turns.filter((turn) => "messages" in turn).length : 0;
   const keyed = data["messages"];
-  const underKeys = typeof keyed === "object" && keyed !== null ? Object.keys(keyed).length : 0;
-  const count = inTurns + underKeys - messages.size;
+  const count = inTurns + (isObject(keyed) ? Object.keys(keyed).length : 0) - messages.size;
   if (count > 0) {
     const message = `${count} of its lists of messages cannot be read, or are there twice.`;
     found.push({ kind: "messages-unreadable", message });
@@ -59,10 +60,7 @@ function turnFindings({
   return found;
 }
 
-function totalFindings({
-  storedTotals,
-  totals,
-}: Omit<ConnectonionDocument, "diagnostics">): DocumentDiagnostic[] {
+function sumFindings({ storedTotals, totals, updated, turns }: Undiagnosed): DocumentDiagnostic[] {
   const { total_cost: cost, total_tokens: tokens } = storedTotals;
   const found: DocumentDiagnostic[] = [];
   if (cost !== undefined && Math.abs(cost - totals.total_cost) > noise) {
@@ -73,44 +71,11 @@ function totalFindings({
     const message = `total_tokens says ${tokens}; its turns took ${totals.total_tokens}.`;
     found.push({ kind: "total-tokens-differ", message });
   }
-  return found;
-}
-
-function timeFindings({
-  updated,
-  turns,
-}: Omit<ConnectonionDocument, "diagnostics">): DocumentDiagnostic[] {
   const last = turns.at(-1)?.timestamp;
   // A comparison with NaN is never true.
-  if (!(localTimeMs(updated) < localTimeMs(last))) return [];
-  const message = `updated says ${updated}, before the last turn at ${String(last)}.`;
-  return [{ kind: "updated-before-last-turn", message }];
-}
-
-/** Repeated keys, and values that JSON cannot say; aliases are not followed. */
-function textFindings(root: YamlMap): DocumentDiagnostic[] {
-  const found: DocumentDiagnostic[] = [];
-  let beyondJson = 0;
-  const pending: YamlNode[] = [root];
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (node.kind === "scalar" && node.isBeyondJson) beyondJson += 1;
-    else if (node.kind === "list") for (const item of node.items) pending.push(item);
-    else if (node.kind === "map") {
-      const keys = new Set<string>();
-      for (const { key, value } of node.pairs) {
-        const text = keyText(key);
-        if (keys.has(text)) {
-          const message = `The key ${text} is there twice in one mapping; the last one counts.`;
-          found.push({ kind: "duplicate-key", message });
-        }
-        keys.add(text);
-        pending.push(value);
-      }
-    }
-  }
-  if (beyondJson > 0) {
-    const message = `${beyondJson} values without quotes are more than JSON can say, as times are.`;
-    found.push({ kind: "no-json-form", message });
+  if (localTimeMs(updated) < localTimeMs(last)) {
+    const message = `updated says ${updated}, before the last turn at ${String(last)}.`;
+    found.push({ kind: "updated-before-last-turn", message });
   }
   return found;
 }

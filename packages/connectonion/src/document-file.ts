@@ -27,19 +27,10 @@ import {
 } from "./limits.ts";
 
 /** The content of a file at one moment. */
-export interface FileContent {
+interface FileContent {
   readonly bytes: Buffer;
   readonly text: string;
   readonly stat: FileStat;
-}
-
-/**
- * Whether a document may be half written. The tool writes it from its beginning, in place and
- * without a lock, and what stands there meanwhile often is a document, too, with turns missing at
- * its end. What got its name by renaming was whole then: its name is younger than its bytes.
- */
-function mayBeHalfWritten({ mtimeMs, ctimeMs }: FileStat, nowMs: number, quietMs: number): boolean {
-  return Math.abs(nowMs - mtimeMs) <= quietMs && ctimeMs <= mtimeMs;
 }
 
 /**
@@ -49,28 +40,40 @@ function mayBeHalfWritten({ mtimeMs, ctimeMs }: FileStat, nowMs: number, quietMs
  * `parse` throws.
  */
 export async function readFileAs<T>(
-  { fs, clock }: Ports,
+  ports: Ports,
   path: string,
-  parse: (content: FileContent) => T,
+  parse: (text: string) => T,
 ): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    const isLast = attempt >= readAttemptsMax;
-    try {
-      const content = readContent(fs, path);
-      if (isLast || !mayBeHalfWritten(content.stat, clock.now(), readQuietMs)) {
-        return parse(content);
-      }
-    } catch (error) {
-      if (isLast || !mayHeal(error, changedMs(fs, path), clock.now())) throw error;
-    }
-    await clock.sleep(readPauseMs);
+  for (let attempt = 1; attempt < readAttemptsMax; attempt += 1) {
+    const read = parsedIfWhole(ports, path, readQuietMs, parse);
+    if (read !== undefined) return read.parsed;
+    await ports.clock.sleep(readPauseMs);
   }
+  return parse(readContent(ports.fs, path).text);
 }
 
-/** Whether a failure may be that of a document that is being written. */
-function mayHeal(error: unknown, mtimeMs: number, nowMs: number): boolean {
-  const isFresh = Math.abs(nowMs - mtimeMs) <= settledAfterMs;
-  return isFresh && isBranchlogError(error, "ERR_DOCUMENT_DAMAGED");
+/** A document and what is made of it; undefined while it may be half written. */
+function parsedIfWhole<T>(
+  { fs, clock }: Ports,
+  path: string,
+  quietMs: number,
+  parse: (text: string) => T,
+): { readonly content: FileContent; readonly parsed: T } | undefined {
+  try {
+    const content = readContent(fs, path);
+    const { mtimeMs, ctimeMs } = content.stat;
+    // The tool writes a document from its beginning, in place and without a lock, and what is there
+    // meanwhile often is a document, too, with turns missing at its end. What got its name by
+    // renaming was whole then: its name is younger than its bytes.
+    const isInPlace = ctimeMs <= mtimeMs;
+    if (isInPlace && Math.abs(clock.now() - mtimeMs) <= quietMs) return undefined;
+    return { content, parsed: parse(content.text) };
+  } catch (error) {
+    if (isBranchlogError(error, "ERR_DOCUMENT_DAMAGED")) {
+      if (Math.abs(clock.now() - changedMs(fs, path)) <= settledAfterMs) return undefined;
+    }
+    throw error;
+  }
 }
 
 /** When a document was changed; not a number if that cannot be said. */
@@ -95,12 +98,12 @@ function readContent(fs: FileSystem, path: string): FileContent {
 }
 
 function readBytes(fs: FileSystem, path: string): { bytes: Buffer; stat: FileStat } {
-  requireFile(path, look(fs, path));
   try {
+    requireFile(path, fs.statSync(path));
     const fd = fs.openSync(path, "read");
     try {
       const stat = fs.fstatSync(fd);
-      if (stat.size > documentBytesMax) throw tooLong(path);
+      requireReadable(path, stat);
       const bytes = Buffer.allocUnsafe(stat.size);
       let done = 0;
       while (done < bytes.length) {
@@ -112,17 +115,19 @@ function readBytes(fs: FileSystem, path: string): { bytes: Buffer; stat: FileSta
     } finally {
       fs.closeSync(fd);
     }
-  } catch (error) {
-    throw unreadable(path, error);
+  } catch (cause) {
+    if (cause instanceof BranchlogError) throw cause;
+    const message = `${path} cannot be read (${reasonOf(cause)}). Check its permissions.`;
+    throw new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
   }
 }
 
-function look(fs: FileSystem, path: string): FileStat | null {
-  try {
-    return fs.statSync(path);
-  } catch (error) {
-    throw unreadable(path, error);
-  }
+function requireReadable(path: string, { size }: FileStat): void {
+  if (size <= documentBytesMax) return;
+  const message =
+    `${path} is longer than ${documentBytesMax} bytes, which is more than a document of turns is ` +
+    "read from. It was left as it is.";
+  throw new BranchlogError("ERR_DOCUMENT_REFUSED", message, { path });
 }
 
 /** What a replacement works with. */
@@ -131,8 +136,8 @@ export interface Replacement<T> {
   readonly lockWaitMs: number;
   /** Canonical path of the document. */
   readonly path: string;
-  /** The new text for a content, and what there is to say of it. Called again if that changes. */
-  readonly plan: (content: FileContent) => { readonly text: string; readonly result: T };
+  /** What replaces a text, with the new one. Called again if the text changes. */
+  readonly plan: (text: string) => T;
 }
 
 /**
@@ -141,90 +146,73 @@ export interface Replacement<T> {
  * programs keep changing it; `ERR_APPEND_FAILED`. The document is then what it was. Only with
  * `ERR_DURABILITY_UNKNOWN` it is the new one, whose name may not outlive a loss of power.
  */
-export function* replaceDocument<T>(replacement: Replacement<T>): Steps<T> {
-  const { ports, path } = replacement;
+export function* replaceDocument<T extends { readonly text: string }>({
+  ports,
+  lockWaitMs,
+  path,
+  plan,
+}: Replacement<T>): Steps<T> {
   let waits = 0;
-  for (let attempt = 0; attempt < appendAttemptsMax;) {
-    const held = yield* lockOf(replacement);
+  for (let attempt = 0; attempt < appendAttemptsMax && waits <= replaceWaitsMax;) {
+    if (waits > 0) yield { kind: "wait", ms: readPauseMs };
+    let held: HeldLock;
+    try {
+      held = yield* acquireLock(path, ports, lockWaitMs);
+    } catch (error) {
+      throw notWritten(path, error);
+    }
     try {
       yield portStep("read");
-      const planned = plannedNow(replacement);
-      if (planned === "half written") waits += 1;
+      const planned = parsedIfWhole(ports, path, settledAfterMs, plan);
+      if (planned === undefined) waits += 1;
       else {
         attempt += 1;
         yield portStep("write");
-        const bytes = Buffer.from(planned.text);
-        const next = { bytes, mayPlace: () => held.isOursSync() };
-        if (placed(ports, path, planned.content, next)) return planned.result;
+        const { content, parsed } = planned;
+        if (isPlaced(ports, path, content, Buffer.from(parsed.text), held)) return parsed;
       }
     } finally {
       held.releaseSync();
     }
-    if (waits > replaceWaitsMax) break;
-    if (waits > 0) yield { kind: "wait", ms: readPauseMs };
   }
-  throw changing(path);
-}
-
-function* lockOf({ ports, path, lockWaitMs }: Replacement<unknown>): Steps<HeldLock> {
-  try {
-    return yield* acquireLock(path, ports, lockWaitMs);
-  } catch (error) {
-    throw error instanceof BranchlogError ? error : notWritten(path, error);
-  }
-}
-
-/** What to write for the document as it is; nothing while somebody may be writing it. */
-function plannedNow<T>({
-  ports,
-  path,
-  plan,
-}: Replacement<T>):
-  | { readonly content: FileContent; readonly text: string; readonly result: T }
-  | "half written" {
-  const { fs, clock } = ports;
-  try {
-    const content = readContent(fs, path);
-    if (mayBeHalfWritten(content.stat, clock.now(), settledAfterMs)) {
-      return "half written";
-    }
-    return { content, ...plan(content) };
-  } catch (error) {
-    if (mayHeal(error, changedMs(fs, path), clock.now())) return "half written";
-    throw error;
-  }
-}
-
-interface NewContent {
-  readonly bytes: Buffer;
-  /** Whether the lock is still ours. */
-  readonly mayPlace: () => boolean;
+  const message =
+    `Other programs kept changing ${path}; nothing was appended. Close them, then ` +
+    "append again.";
+  throw new BranchlogError("ERR_LOG_CHANGED", message, { path });
 }
 
 /** Puts new bytes in the place of a content; false if there is another one by now. */
-function placed(ports: Ports, path: string, content: FileContent, next: NewContent): boolean {
+function isPlaced(
+  ports: Ports,
+  path: string,
+  content: FileContent,
+  bytes: Buffer,
+  held: HeldLock,
+): boolean {
   const { fs } = ports;
   const temporary = temporaryPath(ports, path);
-  let isPlaced = false;
-  let isMade = false;
   try {
     const fd = fs.openSync(temporary, "create");
-    isMade = true;
-    const made = written(fs, fd, next.bytes, content.stat.mode);
-    if (!isStill(fs, path, content) || !next.mayPlace()) return false;
-    rename(fs, temporary, path, made);
-    isPlaced = true;
+    let isRenamed = false;
+    try {
+      const made = filled(fs, fd, bytes, content.stat.mode);
+      const now = readBytes(fs, path);
+      const isStill = isSameFile(now.stat, content.stat) && now.bytes.equals(content.bytes);
+      if (!isStill || !held.isOursSync()) return false;
+      rename(fs, temporary, path, made);
+      isRenamed = true;
+    } finally {
+      if (!isRenamed) removeQuietly(fs, temporary);
+    }
   } catch (error) {
-    throw error instanceof BranchlogError ? error : notWritten(path, error);
-  } finally {
-    if (isMade && !isPlaced) removeQuietly(fs, temporary);
+    throw notWritten(path, error);
   }
   syncName(fs, path);
   return true;
 }
 
 /** Fills and closes a new file; what it is then. */
-function written(fs: FileSystem, fd: number, bytes: Buffer, mode: number): FileStat {
+function filled(fs: FileSystem, fd: number, bytes: Buffer, mode: number): FileStat {
   try {
     writeFully(fs, fd, bytes);
     fs.setModeSync(fd, mode);
@@ -243,12 +231,6 @@ function rename(fs: FileSystem, from: string, to: string, file: FileStat): void 
     const there = fs.statSync(to);
     if (there === null || !isSameFile(there, file)) throw error;
   }
-}
-
-/** Whether the file has the bytes that were read, and is the one they were read from. */
-function isStill(fs: FileSystem, path: string, { bytes, stat }: FileContent): boolean {
-  const now = readBytes(fs, path);
-  return isSameFile(now.stat, stat) && now.bytes.equals(bytes);
 }
 
 function syncName(fs: FileSystem, path: string): void {
@@ -270,31 +252,12 @@ function removeQuietly(fs: FileSystem, path: string): void {
   }
 }
 
-function tooLong(path: string): BranchlogError {
-  const message =
-    `${path} is longer than ${documentBytesMax} bytes, which is more than a document of turns is ` +
-    "read from. It was left as it is.";
-  return new BranchlogError("ERR_DOCUMENT_REFUSED", message, { path });
-}
-
-function unreadable(path: string, cause: unknown): BranchlogError {
-  if (cause instanceof BranchlogError) return cause;
-  const message = `${path} cannot be read (${reasonOf(cause)}). Check its permissions.`;
-  return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
-}
-
 function notWritten(path: string, cause: unknown): BranchlogError {
+  if (cause instanceof BranchlogError) return cause;
   const message =
     `Nothing was appended to ${path} (${reasonOf(cause)}); it is what it was. Fix the cause, ` +
     "then append again.";
   return new BranchlogError("ERR_APPEND_FAILED", message, { path, cause });
-}
-
-function changing(path: string): BranchlogError {
-  const message =
-    `Other programs kept changing ${path}; nothing was appended. Close them, then ` +
-    "append again.";
-  return new BranchlogError("ERR_LOG_CHANGED", message, { path });
 }
 
 function reasonOf(cause: unknown): string {

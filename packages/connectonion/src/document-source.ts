@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
 import { turnNoteType } from "@branchlog/core/internal";
 import type { DocumentShape } from "./document-types.ts";
-import { isObject } from "./read-document.ts";
+import { isObject } from "./json-values.ts";
 
 /** The `customType` of the entry that tells where a log is from. */
 export const sourceType = "branchlog.source";
@@ -16,7 +16,7 @@ export interface DocumentSource {
   readonly shape: DocumentShape;
   /** The keys of the document in their order. */
   readonly keys: readonly string[];
-  /** What stands under them, but for turns and messages. */
+  /** Their values, but for turns and messages. */
   readonly fields: JsonObject;
   /** Messages that belong to no turn, under their keys. */
   readonly messages: JsonObject;

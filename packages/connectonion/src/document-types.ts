@@ -1,6 +1,6 @@
 /**
- * What a ConnectOnion document says, under its own names. Types only: what is in a file is handed
- * out as found, with unknown keys in their order, and never checked against them.
+ * What a ConnectOnion document says, under its own names. What is in a file is handed out as found,
+ * with unknown keys in their order, and never checked against these types.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { TurnSummary } from "@branchlog/core/entries";
@@ -24,7 +24,7 @@ export interface ChatMessage {
   readonly [key: string]: unknown;
 }
 
-/** What somebody who appends a turn says of it. */
+/** What the caller who appends a turn says of it. */
 export interface NewTurn extends TurnSummary {
   /** `YYYY-MM-DD HH:MM:SS`, local time. Default: now. */
   readonly timestamp?: string;
@@ -78,7 +78,7 @@ export interface DocumentDiagnostic {
 }
 
 /**
- * Where the messages stand: under their own key by the number of the turn, or inside the turns, as
+ * Where the messages are: under their own key by the number of the turn, or inside the turns, as
  * later versions of the tool have it, each list as JSON text.
  */
 export type DocumentShape = "keyed" | "nested";
@@ -99,4 +99,10 @@ export interface ConnectonionDocument {
   readonly storedTotals: StoredTotals;
   readonly totals: ConnectonionTotals;
   readonly diagnostics: readonly DocumentDiagnostic[];
+}
+
+/** The number that a turn says it has; else that of its place. */
+export function numberOfTurn(turn: { readonly turn?: unknown }, place: number): number {
+  const { turn: number } = turn;
+  return typeof number === "number" && Number.isSafeInteger(number) ? number : place + 1;
 }

@@ -5,21 +5,20 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { basename } from "node:path";
+import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import { BranchlogError, openSession } from "@branchlog/core";
+import { BranchlogError, isBranchlogError, openSession } from "@branchlog/core";
+import type { SessionEntry } from "@branchlog/core";
 import type { SessionView } from "@branchlog/core/types";
 import { LogFile, createLog, engineSettings, exactArguments } from "@branchlog/core/internal";
 import { TurnCollector } from "./collected-turns.ts";
 import type { CollectedTurn, Loss } from "./collected-turns.ts";
-import { storedEntries } from "./stored-entries.ts";
 import type { ConnectonionOptions } from "./connectonion-session.ts";
-import type { DocumentSource } from "./document-source.ts";
-import type { DocumentShape } from "./document-types.ts";
-import { asciiJson } from "./json-line.ts";
-import { localTimeText } from "./local-time.ts";
-import { addedCost, roundedCost } from "./money.ts";
-import { documentText } from "./new-document.ts";
-import { isObject, messageList, numberOfTurn, readDocument } from "./read-document.ts";
+import { addedCost, localTimeText, roundedCost } from "./costs-and-times.ts";
+import { numberOfTurn } from "./document-types.ts";
+import { inOrder, jsonOf, printableJson } from "./json-values.ts";
+import { messageList, readDocument } from "./read-document.ts";
+import { documentText } from "./yaml-text.ts";
 
 /** How a session becomes a document. */
 export interface ExportConnectonionOptions extends ConnectonionOptions {
@@ -65,23 +64,37 @@ export async function exportConnectonion(
 async function collectTurns(session: SessionView): Promise<TurnCollector> {
   const collector = new TurnCollector(await session.turns());
   let entries = 0;
-  for await (const { line, entry } of storedEntries(session)) {
+  for await (const { id, bytes } of session.lines({ on: "branch" })) {
+    // A line that is too long to be held beside its entry is left to the session.
+    const entry = bytes === null ? await entryOf(session, id) : entryIn(bytes);
+    if (entry === undefined) continue;
     entries += 1;
-    collector.add(entry, exactArguments(line));
+    collector.add(entry, exactArguments(bytes?.toString() ?? ""));
   }
   collector.lose("branches", session.revision - entries);
   return collector;
 }
 
-/** What a document says that was made of no other. */
-interface OwnFacts {
-  readonly name: string;
-  readonly created: string;
+function entryIn(bytes: Buffer): SessionEntry | undefined {
+  const decoded = decodeLine(bytes);
+  // Decoding boundary: lines are handed out once they were read as the entries of their rows.
+  return decoded.ok ? (decoded.value as unknown as SessionEntry) : undefined;
 }
 
-function documentData(collector: TurnCollector, own: OwnFacts): JsonObject {
+/** An entry; undefined for one that is too large for one object. */
+async function entryOf(session: SessionView, id: string): Promise<SessionEntry | undefined> {
+  try {
+    return await session.entry(id);
+  } catch (error) {
+    if (isBranchlogError(error, "ERR_ENTRY_TOO_LARGE")) return undefined;
+    throw error;
+  }
+}
+
+/** What the document says; `own` begins one that the log was not made of. */
+function documentData(collector: TurnCollector, own: JsonObject): JsonObject {
   const { source, turns } = collector;
-  const shape: DocumentShape = source?.shape ?? "keyed";
+  const isNested = source?.shape === "nested";
   const summaries: JsonObject[] = [];
   const keyed: JsonObject = {};
   let highest = 0;
@@ -90,19 +103,36 @@ function documentData(collector: TurnCollector, own: OwnFacts): JsonObject {
     const number = numberOfTurn(summary, summaries.length);
     highest = Math.max(highest, number);
     const messages = messagesOf(collected);
-    if (shape === "nested") {
-      if (messages !== null || "messages" in summary) {
-        const isOurs = Array.isArray(messages) && !Array.isArray(collected.asFound);
-        summary["messages"] = isOurs ? asciiJson(messages) : messages;
-      }
-    } else if (messages !== null) keyed[String(number)] = messages;
+    if (!isNested) {
+      if (messages !== null) keyed[String(number)] = messages;
+    } else if (messages !== null || "messages" in summary) {
+      const isOurs = Array.isArray(messages) && !Array.isArray(collected.asFound);
+      summary["messages"] = isOurs ? printableJson(messages) : messages;
+    }
     summaries.push(summary);
   }
-  const head = headOf(collector, own);
-  const messages = { ...keyed, ...source?.messages };
-  const keyedMessages = shape === "keyed" ? messages : undefined;
-  return arranged(head, { turns: summaries, messages: keyedMessages }, source);
+  const data = headOf(collector, own);
+  const keys = source?.keys ?? usualKeys;
+  const messages = isNested ? {} : { ...keyed, ...source?.messages };
+  // What stood for no turns, such as `turns:` with nothing behind it, stays if there are none.
+  const isDue = (key: string): boolean => keys.includes(key) && !(key in data);
+  if (summaries.length > 0 || isDue("turns")) data["turns"] = summaries;
+  const hasMessages = Object.keys(messages).length > 0;
+  if (hasMessages || (!isNested && isDue("messages"))) data["messages"] = messages;
+  return inOrder(data, keys);
 }
+
+/** The keys of the format in their order. */
+const usualKeys: readonly string[] = [
+  "name",
+  "created",
+  "updated",
+  "total_cost",
+  "total_tokens",
+  "turns",
+  "system_prompt",
+  "messages",
+];
 
 /** What is said of a turn: as found, or as the log gives it. */
 function summaryOf(
@@ -137,69 +167,22 @@ function messagesOf({ asFound, chat }: CollectedTurn): JsonValue {
   return [...found.map((message) => jsonOf(message)), ...chat];
 }
 
-/** The keys above the turns, and the system prompt. */
-function headOf(collector: TurnCollector, own: OwnFacts): JsonObject {
-  const { source, turns } = collector;
+/** The keys above the turns, and the system prompt; turns that no document said are added. */
+function headOf({ source, turns, systemPrompt = "" }: TurnCollector, own: JsonObject): JsonObject {
+  const none = { updated: "", total_cost: 0, total_tokens: 0, system_prompt: systemPrompt };
+  const head: JsonObject = { ...(source?.fields ?? { ...own, ...none }) };
   const added = turns.filter(({ isWhole }) => !isWhole).map(({ turn }) => turn);
   const last = added.at(-1);
-  const lastMs = last === undefined ? Number.NaN : Date.parse(last.timestamp) + last.duration_ms;
-  const { total_cost: cost, total_tokens: tokens } = source?.fields ?? {};
-  const total = added.reduce(
-    (sum, turn) => addedCost(sum, roundedCost(turn.cost)),
-    typeof cost === "number" ? cost : 0,
-  );
-  const taken = added.reduce(
-    (sum, turn) => sum + turn.tokens,
-    typeof tokens === "number" ? tokens : 0,
-  );
-  const changed =
-    added.length === 0
-      ? {}
-      : { updated: localTimeText(lastMs), total_cost: total, total_tokens: taken };
-  if (source !== undefined) return { ...source.fields, ...onlyKeysOf(changed, source.fields) };
-  const system_prompt = collector.systemPrompt ?? "";
-  return { ...own, updated: "", total_cost: 0, total_tokens: 0, ...changed, system_prompt };
-}
-
-/** Those keys that the other has, too. */
-function onlyKeysOf(object: JsonObject, other: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([key]) => key in other));
-}
-
-/** The keys of the format in their order. */
-const usualKeys: readonly string[] = [
-  "name",
-  "created",
-  "updated",
-  "total_cost",
-  "total_tokens",
-  "turns",
-  "system_prompt",
-  "messages",
-];
-
-/** All keys in the order of the document that the log was made of, else in that of the format. */
-function arranged(
-  head: JsonObject,
-  { turns, messages }: { readonly turns: JsonObject[]; readonly messages: JsonObject | undefined },
-  source: DocumentSource | undefined,
-): JsonObject {
-  const values = new Map(Object.entries(head));
-  const keys = source?.keys ?? usualKeys;
-  // What stood for no turns, such as `turns:` with nothing behind it, stays if there still are
-  // none.
-  const isDue = (key: string, count: number): boolean =>
-    count > 0 || (keys.includes(key) && !values.has(key));
-  if (isDue("turns", turns.length)) values.set("turns", turns);
-  const count = Object.keys(messages ?? {}).length;
-  if (messages !== undefined && isDue("messages", count)) values.set("messages", messages);
-  const order = new Set([...keys, ...values.keys()]);
-  return Object.fromEntries(
-    [...order].flatMap((key): [string, JsonValue][] => {
-      const value = values.get(key);
-      return value === undefined ? [] : [[key, value]];
-    }),
-  );
+  if (last === undefined) return head;
+  const { total_cost: cost, total_tokens: tokens } = head;
+  const [total, taken] = [cost, tokens].map((sum) => (typeof sum === "number" ? sum : 0));
+  const sums = {
+    updated: localTimeText(Date.parse(last.timestamp) + last.duration_ms),
+    total_cost: added.reduce((sum, turn) => addedCost(sum, roundedCost(turn.cost)), total ?? 0),
+    total_tokens: added.reduce((sum, turn) => sum + turn.tokens, taken ?? 0),
+  };
+  const known = Object.entries(sums).filter(([key]) => key in head);
+  return { ...head, ...Object.fromEntries(known) };
 }
 
 /** Nothing is written that would not be read as what is meant. */
@@ -208,9 +191,4 @@ function requireMeant(text: string, data: JsonObject, path: string): void {
   if (isDeepStrictEqual(read, jsonOf(data))) return;
   const message = `The session cannot be written to ${path} as a document; nothing was created.`;
   throw new BranchlogError("ERR_DOCUMENT_REFUSED", message, { path });
-}
-
-function jsonOf(value: object): JsonObject {
-  const plain: unknown = JSON.parse(JSON.stringify(value));
-  return isObject(plain) ? plain : {};
 }

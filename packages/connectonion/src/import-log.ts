@@ -20,18 +20,13 @@ import {
 import { draftsOfChat } from "./chat-drafts.ts";
 import type { TurnFacts } from "./chat-drafts.ts";
 import { chatOfDrafts } from "./chat-of-messages.ts";
-import { textOf } from "./chat-values.ts";
+import { isObject, printableJson, textOf } from "./json-values.ts";
 import { openConnectonion } from "./connectonion-session.ts";
 import type { ConnectonionOptions } from "./connectonion-session.ts";
-import type {
-  ConnectonionDocument,
-  ConnectonionTurn,
-  DocumentDiagnostic,
-  DocumentShape,
-} from "./document-types.ts";
-import { asciiJson } from "./json-line.ts";
-import { localTimeMs } from "./local-time.ts";
-import { isObject, messageList, numberOfTurn } from "./read-document.ts";
+import { numberOfTurn } from "./document-types.ts";
+import type { ConnectonionDocument, DocumentDiagnostic } from "./document-types.ts";
+import { localTimeMs } from "./costs-and-times.ts";
+import { messageList } from "./read-document.ts";
 import { sourceType } from "./document-source.ts";
 import type { DocumentSource } from "./document-source.ts";
 
@@ -76,7 +71,7 @@ export async function importConnectonion(
   return { path, turns: document.turns.length, entries: lines.all.length, diagnostics };
 }
 
-/** The directory that holds `.co/sessions/x.yaml`; empty for a document that stands elsewhere. */
+/** The directory that holds `.co/sessions/x.yaml`; empty for a document in another place. */
 function directoryOf(path: string): string {
   const sessions = dirname(path);
   const co = dirname(sessions);
@@ -116,21 +111,22 @@ class LogLines {
 
 function addDocument(lines: LogLines, document: ConnectonionDocument): void {
   const { data, turns, shape, systemPrompt } = document;
+  const isNested = shape === "nested";
   const stored = data["messages"];
-  const left = new Map(Object.entries(shape === "keyed" && isObject(stored) ? stored : {}));
+  const left = new Map(Object.entries(!isNested && isObject(stored) ? stored : {}));
   const taken = turns.map((turn, place) => {
-    const key = shape === "keyed" ? String(numberOfTurn(turn, place)) : "";
-    const found = shape === "keyed" ? left.get(key) : plain(turn)["messages"];
+    const key = String(numberOfTurn(turn, place));
+    const found = isNested ? plain(turn)["messages"] : left.get(key);
     left.delete(key);
     return found;
   });
-  const isKept = (key: string): boolean =>
-    !(key === "turns" && Array.isArray(data[key])) && !(key === "messages" && isObject(data[key]));
+  const isField = ([key, value]: [string, JsonValue]): boolean =>
+    !(key === "turns" && Array.isArray(value)) && !(key === "messages" && isObject(value));
   const source: DocumentSource = {
     kind: "connectonion",
     shape,
     keys: Object.keys(data),
-    fields: Object.fromEntries(Object.entries(data).filter(([key]) => isKept(key))),
+    fields: Object.fromEntries(Object.entries(data).filter(isField)),
     messages: Object.fromEntries(left),
   };
   lines.add({ type: "custom", customType: sourceType, data: source }, lines.timeMs);
@@ -138,30 +134,32 @@ function addDocument(lines: LogLines, document: ConnectonionDocument): void {
     const message = { role: "system", content: systemPrompt, timestamp: lines.timeMs } as const;
     lines.add({ type: "message", message }, lines.timeMs);
   }
-  for (const [place, turn] of turns.entries()) addTurn(lines, turn, taken[place], shape);
+  for (const [place, turn] of turns.entries()) {
+    addTurn(lines, plain(turn), taken[place], isNested);
+  }
 }
 
 /** Adds the messages of a turn, and what the document says of it. */
 function addTurn(
   lines: LogLines,
-  turn: ConnectonionTurn,
+  fields: JsonObject,
   found: JsonValue | undefined,
-  shape: DocumentShape,
+  isNested: boolean,
 ): void {
-  const fields = plain(turn);
   const list = messageList(found)?.map((message) => plain(message));
   const facts = factsOf(fields, lines.timeMs);
   const drafts = draftsOfChat(spokenIn(fields, list), facts);
-  const isCarried = list !== undefined && isSame(chatOfDrafts(drafts), found, shape);
-  let targetId = "";
-  for (const [place, draft] of drafts.entries()) {
+  const chat = chatOfDrafts(drafts);
+  // To the letter where it is text.
+  const isText = isNested && typeof found === "string";
+  const isSame = isText ? printableJson(chat) === found : isDeepStrictEqual(chat, found);
+  const ids = drafts.map((draft, place) => {
     const isLast = place > 0 && place === drafts.length - 1;
-    const id = lines.add(draft, isLast ? facts.endMs : facts.startMs);
-    if (place === 0) targetId = id;
-  }
-  const own = shape === "nested" && "messages" in fields ? { ...fields, messages: null } : fields;
-  const asFound = isCarried ? {} : { messages: found ?? null };
-  const data = { targetId, fields: own, isWhole: true, ...asFound };
+    return lines.add(draft, isLast ? facts.endMs : facts.startMs);
+  });
+  const own = isNested && "messages" in fields ? { ...fields, messages: null } : fields;
+  const asFound = list !== undefined && isSame ? {} : { messages: found ?? null };
+  const data = { targetId: ids[0] ?? "", fields: own, isWhole: true, ...asFound };
   lines.add({ type: "custom", customType: turnNoteType, data }, lines.timeMs);
 }
 
@@ -191,16 +189,6 @@ function factsOf(
 }
 
 const dateMsMax = 8.64e15;
-
-/** Whether the entries of a turn say what was found, to the letter where that is text. */
-function isSame(
-  chat: readonly JsonObject[],
-  found: JsonValue | undefined,
-  shape: DocumentShape,
-): boolean {
-  if (shape === "nested" && typeof found === "string") return asciiJson(chat) === found;
-  return isDeepStrictEqual(chat, found);
-}
 
 /** A turn or a message as the JSON that it was read from. */
 function plain(found: object): JsonObject {

@@ -1,12 +1,11 @@
 /** `@branchlog/connectonion`: the YAML documents in which ConnectOnion keeps its sessions. */
-export { createConnectonion, openConnectonion } from "./connectonion-session.ts";
+export { createConnectonion, isConnectonion, openConnectonion } from "./connectonion-session.ts";
 export type {
   AppendedTurn,
   ConnectonionOptions,
   ConnectonionSession,
   CreateConnectonionOptions,
 } from "./connectonion-session.ts";
-export { isConnectonion } from "./recognised-document.ts";
 export { importConnectonion } from "./import-log.ts";
 export type { ImportConnectonionOptions, ImportedLog } from "./import-log.ts";
 export { exportConnectonion } from "./export-log.ts";

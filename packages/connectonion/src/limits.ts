@@ -18,11 +18,11 @@ export const readPauseMs: number = 50;
 /** For how long a document must not have changed to be read. What is read may be read again. */
 export const readQuietMs: number = 100;
 
-/** The same to be replaced, which would make what the tool goes on to write be lost. */
+/** The same to be replaced, after which the rest of what the tool writes would be lost. */
 export const settledAfterMs: number = 1_000;
 
 /** How often an append starts anew because an editor saved the document meanwhile. */
 export const appendAttemptsMax: number = 10;
 
-/** How often an append waits for somebody who is writing the document: for ten seconds. */
+/** How often an append waits for a program that writes the document: for ten seconds. */
 export const replaceWaitsMax: number = 200;

@@ -74,7 +74,7 @@ function base60(digits: string): number {
 }
 
 /** The line breaks that only YAML 1.1 has. */
-export const oldBreak: RegExp = /[\u0085\u2028\u2029]/;
+export const oldBreak: RegExp = /[\u0085\u2028\u2029]/g;
 
 const breaks = /\r\n|[\r\n\u0085\u2028\u2029]/g;
 const folds = /[ \t]*(?:\r\n|[\r\n\u0085\u2028\u2029])(?:[ \t]|\r\n|[\r\n\u0085\u2028\u2029])*/g;

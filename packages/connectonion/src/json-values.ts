@@ -1,0 +1,51 @@
+/** Questions about JSON values, and JSON text that YAML takes as it is. Pure; no answer throws. */
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+
+/** Whether a value is an object of JSON: not null, not a list. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A text; empty for everything else. */
+export function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** What a JSON text says; undefined for what is none. */
+export function parsedJson(text: string): unknown {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return parsed;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The object that a JSON text holds; undefined if it holds none. */
+export function parsedObject(text: string): JsonObject | undefined {
+  const parsed = parsedJson(text);
+  return isObject(parsed) ? parsed : undefined;
+}
+
+/** A value as the plain JSON that it is written as; empty for what is no object there. */
+export function jsonOf(value: object): JsonObject {
+  return parsedObject(JSON.stringify(value)) ?? {};
+}
+
+/** The object with these keys first, as far as it has them, and the others in their order. */
+export function inOrder(object: JsonObject, keys: readonly string[]): JsonObject {
+  const placeOf = (key: string): number => (keys.includes(key) ? keys.indexOf(key) : keys.length);
+  const entries = Object.entries(object);
+  return Object.fromEntries(entries.sort(([one], [other]) => placeOf(one) - placeOf(other)));
+}
+
+/** What JSON leaves as it is, and YAML does not take so. */
+const unescaped = /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]/g;
+
+/** JSON text of characters that are printable in every version of YAML. */
+export function printableJson(value: JsonValue | readonly JsonValue[]): string {
+  const escape = (unit: string): string => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  };
+  return JSON.stringify(value).replace(unescaped, escape);
+}

@@ -1,0 +1,261 @@
+/**
+ * Reads YAML as PyYAML's `safe_load` does: the package `yaml`, which is imported here alone, parses
+ * the syntax, and PyYAML's rules decide what a scalar means. What JSON cannot say, such as a time
+ * without quotes, is given as the text it is written as. Pure.
+ */
+import { Composer, isAlias, isScalar, isSeq, LineCounter, Parser, Scalar } from "yaml";
+import type { Document, ParsedNode, YAMLMap, YAMLSeq } from "yaml";
+import type { JsonValue } from "@branchlog/streaming";
+import { BranchlogError } from "@branchlog/core";
+import { aliasedNodesMax, documentBytesMax, documentDepthMax } from "./limits.ts";
+import { foldedText, oldBreak, readPlain } from "./plain-scalars.ts";
+
+export { isMap, isPair, isScalar, isSeq, Scalar } from "yaml";
+export type { Pair, ParsedNode, YAMLMap, YAMLSeq } from "yaml";
+
+/** An error about what is found at an offset. */
+export type ErrorAt = (what: string, offset: number) => BranchlogError;
+
+/** A parsed text and what it says. Nodes have the offsets of the text, and their tokens. */
+export interface YamlText {
+  readonly text: string;
+  /** Null for a text without content. */
+  readonly root: ParsedNode | null;
+  /**
+   * The value of the root. Whole numbers among the keys of a mapping come first, in numeric order,
+   * as in every object of JavaScript; of a repeated key the last value counts.
+   */
+  readonly value: JsonValue;
+  /** Keys that their mapping repeats, in the order of the text. */
+  readonly repeatedKeys: readonly string[];
+  /** How many values without quotes are more than JSON can say. */
+  readonly beyondJsonCount: number;
+  /** `ERR_DOCUMENT_REFUSED` at an offset. */
+  readonly refuse: ErrorAt;
+}
+
+/**
+ * Reads one document.
+ * @param path Named by errors.
+ * @throws BranchlogError `ERR_DOCUMENT_DAMAGED` with line and column, `ERR_DOCUMENT_REFUSED`.
+ */
+export function readYaml(text: string, path: string): YamlText {
+  const lines = new LineCounter();
+  const placeOf = (offset: number): { readonly line: number; readonly column: number } => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const damaged: ErrorAt = (what, offset) => {
+    const place = placeOf(offset);
+    const message =
+      `${path} is damaged, or only half written, at line ${place.line}, column ${place.column}: ` +
+      `${what}. It was left as it is.`;
+    return new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, offset, ...place });
+  };
+  const refuse: ErrorAt = (what, offset) => {
+    const place = placeOf(offset);
+    const message =
+      `${path} cannot be worked with: ${what} (line ${place.line}, column ${place.column}). It ` +
+      "was left as it is.";
+    return new BranchlogError("ERR_DOCUMENT_REFUSED", message, { path, offset, ...place });
+  };
+  const source = { text, damaged, refuse };
+  const root = parsedDocument(source, lines).contents;
+  const reader = new ValueReader(source);
+  const value = root === null ? null : reader.read(root);
+  const { repeatedKeys, beyondJsonCount } = reader;
+  return { text, root, value, repeatedKeys, beyondJsonCount, refuse };
+}
+
+/** A text, and the errors about what is in it. */
+interface Source {
+  readonly text: string;
+  /** `ERR_DOCUMENT_DAMAGED` at an offset. */
+  readonly damaged: ErrorAt;
+  readonly refuse: ErrorAt;
+}
+
+/** The last value of a key in a mapping: the one that counts. */
+export function nodeAt(map: YAMLMap.Parsed, key: string): ParsedNode | null | undefined {
+  return map.items.findLast((pair) => isScalar(pair.key) && pair.key.value === key)?.value;
+}
+
+/** What PyYAML refuses at any place; the parser takes some of it. */
+const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+/** The one document of a text. */
+function parsedDocument({ text, damaged, refuse }: Source, lines: LineCounter): Document.Parsed {
+  // The line breaks that only YAML 1.1 has are not left to the package.
+  const source = text.replaceAll(oldBreak, "\n");
+  const tokens = [...new Parser(lines.addNewLine).parse(source)];
+  const found = unprintable.exec(text);
+  if (found !== null) {
+    const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    throw damaged(`the character U+${code} stands there, which YAML lacks`, found.index);
+  }
+  const deep = tokens.map(tooDeepAt).find((offset) => offset !== undefined);
+  if (deep !== undefined) {
+    throw refuse(`it is nested more than ${documentDepthMax} levels deep`, deep);
+  }
+  // All scalars as text, all keys as they are written: the rest is not left to it, either.
+  const composer = new Composer({
+    version: "1.1",
+    schema: "failsafe",
+    uniqueKeys: false,
+    keepSourceTokens: true,
+  });
+  const [document, second] = composer.compose(tokens, true, source.length);
+  if (document === undefined) throw damaged("it holds no document", 0);
+  const [error] = document.errors;
+  if (error !== undefined) {
+    throw damaged(error.message.charAt(0).toLowerCase() + error.message.slice(1), error.pos[0]);
+  }
+  if (second !== undefined) throw damaged("a second document begins there", second.range[0]);
+  return document;
+}
+
+/** A token with what is in it, as the parser's tokens are. */
+interface NestedToken {
+  readonly offset: number;
+  readonly value?: NestedToken | undefined;
+  readonly items?: readonly {
+    readonly key?: NestedToken | null | undefined;
+    readonly value?: NestedToken | undefined;
+  }[];
+}
+
+/** Where a token is nested too deeply for code that needs stack for each level. Iterative. */
+function tooDeepAt(token: NestedToken): number | undefined {
+  const open = [{ token, depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, items = [], offset } = next.token;
+    const depth = next.token.items === undefined ? next.depth : next.depth + 1;
+    if (depth > documentDepthMax) return offset;
+    const inner = [value, ...items.map((item) => item.key), ...items.map((item) => item.value)];
+    for (const at of inner) if (at) open.push({ token: at, depth });
+  }
+  return undefined;
+}
+
+const tagsOf = (...names: string[]): ReadonlySet<string> =>
+  new Set(["!", ...names.map((name) => `tag:yaml.org,2002:${name}`)]);
+/** The tags that say what a value without them would be, too, and those that make a text of it. */
+const scalarTags = tagsOf("str", "null", "bool", "int", "float", "timestamp");
+const textTags = tagsOf("str");
+const collectionTags = tagsOf("map", "seq");
+
+/** A value with an anchor, and how much it is. */
+interface Anchored {
+  readonly value: JsonValue;
+  readonly nodes: number;
+  readonly units: number;
+}
+
+/** Makes values of nodes, in the order of the text; aliases count only so far. */
+class ValueReader {
+  readonly repeatedKeys: string[] = [];
+  beyondJsonCount = 0;
+  readonly #source: Source;
+  readonly #anchors = new Map<string, Anchored>();
+  /** Values and units of text so far, with those that aliases stand for. */
+  #nodes = 0;
+  #units = 0;
+  #aliasedNodes = 0;
+  #aliasedUnits = 0;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  read(node: ParsedNode): JsonValue {
+    if (isAlias(node)) return this.#aliased(node.source, node.range[0]);
+    const { anchor, tag } = node;
+    const tags = isScalar(node) ? scalarTags : collectionTags;
+    if (tag !== undefined && !tags.has(tag)) {
+      throw this.#source.refuse(`the tag ${tag} is not read`, node.range[0]);
+    }
+    const [nodes, units] = [this.#nodes, this.#units];
+    this.#nodes += 1;
+    const value = isScalar(node) ? this.#scalar(node) : this.#collection(node);
+    // Only now: a node that holds an alias to itself has no end.
+    if (anchor !== undefined) {
+      const size = { nodes: this.#nodes - nodes, units: this.#units - units };
+      this.#anchors.set(anchor, { value, ...size });
+    }
+    return value;
+  }
+
+  #aliased(name: string, offset: number): JsonValue {
+    const target = this.#anchors.get(name);
+    if (target === undefined) {
+      throw this.#source.damaged(`nothing before *${name} has that name`, offset);
+    }
+    this.#nodes += target.nodes;
+    this.#units += target.units;
+    this.#aliasedNodes += target.nodes;
+    this.#aliasedUnits += target.units;
+    if (this.#aliasedUnits > documentBytesMax) {
+      throw this.#source.refuse("its aliases stand for more text than a document may have", 0);
+    }
+    if (this.#aliasedNodes > aliasedNodesMax) {
+      throw this.#source.refuse(`its aliases stand for more than ${aliasedNodesMax} values`, 0);
+    }
+    return target.value;
+  }
+
+  #collection(node: YAMLMap.Parsed | YAMLSeq.Parsed): JsonValue {
+    if (isSeq(node)) return node.items.map((item) => this.read(item));
+    const keys = new Set<string>();
+    const entries = node.items.map(({ key, value }): [string, JsonValue] => {
+      const text = this.#key(key);
+      if (keys.has(text)) this.repeatedKeys.push(text);
+      keys.add(text);
+      return [text, value === null ? null : this.read(value)];
+    });
+    // Through entries, since a key may be `__proto__`.
+    return Object.fromEntries(entries);
+  }
+
+  /** A key as JSON has it: numbers, booleans and null as Python would print them there. */
+  #key(node: ParsedNode): string {
+    const { beyondJsonCount } = this;
+    const value = this.read(node);
+    this.beyondJsonCount = beyondJsonCount;
+    if (typeof value === "object" && value !== null) {
+      throw this.#source.refuse("a key is no text", node.range[0]);
+    }
+    if (value === "<<" && isScalar(node) && node.type === Scalar.PLAIN) {
+      throw this.#source.refuse("merge keys (<<) are not read", node.range[0]);
+    }
+    return String(value);
+  }
+
+  #scalar(node: Scalar.Parsed): JsonValue {
+    const text = this.#textOf(node);
+    this.#units += text.length;
+    const isText = node.tag === undefined ? node.type !== Scalar.PLAIN : textTags.has(node.tag);
+    if (isText) return text;
+    const reading = readPlain(text);
+    if (reading.kind === "value") return reading.value;
+    if (reading.kind === "beyond-json") this.beyondJsonCount += 1;
+    return text;
+  }
+
+  #textOf({ value, type, range: [start, end] }: Scalar.Parsed): string {
+    const whole = this.#source.text;
+    const source = whole.slice(start, end);
+    if (source.search(oldBreak) >= 0) {
+      if (type === Scalar.PLAIN) return foldedText(source);
+      if (type === Scalar.QUOTE_SINGLE) {
+        return foldedText(source.slice(1, -1)).replaceAll("''", "'");
+      }
+      const what = "a line break of YAML 1.1 stands in a block or escaped text";
+      throw this.#source.refuse(what, start);
+    }
+    const text = typeof value === "string" ? value : "";
+    // A last line without its newline has none in the value, either.
+    const isBlock = type === Scalar.BLOCK_LITERAL || type === Scalar.BLOCK_FOLDED;
+    const isCutOff = isBlock && end >= whole.length && !whole.endsWith("\n");
+    return isCutOff && text.endsWith("\n") ? text.slice(0, -1) : text;
+  }
+}
