@@ -1,12 +1,12 @@
 /** How costs grow: the fit finds the power it is given, and the report is of real runs. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { modulePathOf } from "../../packages/bench/src/case-list.ts";
 import { fitGrowth } from "../../packages/bench/src/growth/fit.ts";
-import { growthPlots } from "../../packages/bench/src/growth/growth-plots.ts";
 import { growthMarkdown, operationGrowth } from "../../packages/bench/src/growth/growth-report.ts";
 import { measureGrowth } from "../../packages/bench/src/growth/measure-growth.ts";
 import { ensureInput } from "../../packages/bench/src/input-cache.ts";
-import { growthPlot } from "../../packages/bench/src/plots/growth-plot.ts";
+import { growthPlot, growthPlots } from "../../packages/bench/src/plots.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { sampleMachine } from "./sample-report.ts";
 import { elementsOf } from "./xml.ts";
@@ -80,35 +80,41 @@ describe("a fit", () => {
 });
 
 describe("the picture of growth", () => {
-  const options = { title: "a < b", sizeLabel: "entries", costLabel: String };
-
-  it("has one curve for each operation, rising with its power", () => {
-    const curveOf = (power: number) => ({
-      name: `power ${power}`,
-      points: sizes.map((size) => ({ size, cost: size ** power })),
-    });
-    const svg = growthPlot([curveOf(0), curveOf(1)], options);
-    const curves = Array.from(
-      svg.matchAll(/class="line ours" points="([^"]*)"/g),
-      ([, points = ""]) => points.split(" ").map((point) => Number(point.split(",")[1])),
-    );
-    expect(curves.map((ys) => (ys.at(0) ?? 0) - (ys.at(-1) ?? 0) > 50)).toEqual([false, true]);
-    expect(svg).toContain("power 0");
+  const labels = { sizeName: "entries", costText: String };
+  const curveOf = (name: string, costOf: (size: number) => number) => ({
+    name,
+    points: sizes.map((size) => [size, costOf(size)] as const),
   });
 
-  it("tells curves apart by their dashes, and their names by their places", () => {
-    const flat = (cost: number) => sizes.map((size) => ({ size, cost }));
-    const curves = [1, 1.01, 1.02, 1.03].map((cost) => ({
-      name: `at ${cost}`,
-      points: flat(cost),
-    }));
-    const svg = growthPlot(curves, options);
-    const dashes = Array.from(
-      svg.matchAll(/class="line ours" points="[^"]*"( stroke-dasharray="[^"]*")?/g),
-      ([, set]) => set,
+  /** Where each curve begins and ends, measured downwards, and its dashes. */
+  function drawnCurves(svg: string) {
+    const paths = svg.matchAll(
+      /<path d="M[\d.]+ ([\d.]+)[^"]*L[\d.]+ ([\d.]+)" fill="none"[^>]*stroke="var\(--ours\)" stroke-width="2"( stroke-dasharray="[^"]*")? stroke-linejoin/g,
     );
-    expect(new Set(dashes).size).toBe(4);
-    const places = Array.from(svg.matchAll(/y="([\d.]+)"[^>]*>at /g), ([, y]) => Number(y));
+    return Array.from(paths, ([, from, to, dashes]) => ({
+      rise: Number(from) - Number(to),
+      dashes,
+    }));
+  }
+
+  it("has one curve for each operation, rising with its power", () => {
+    const svg = growthPlot(
+      "a < b",
+      [curveOf("power 0", () => 1), curveOf("power 1", (size) => size)],
+      labels,
+    );
+    // The one that ends highest comes first, as in the legend.
+    expect(drawnCurves(svg).map(({ rise }) => rise > 50)).toEqual([true, false]);
+    expect(svg.indexOf("power 1")).toBeLessThan(svg.indexOf("power 0"));
+    expect(svg).toContain("<title>a &lt; b</title>");
+  });
+
+  it("tells curves apart by their dashes, and names each in a line of its own", () => {
+    const curves = [1, 1.01, 1.02, 1.03].map((cost) => curveOf(`at ${cost}`, () => cost));
+    const svg = growthPlot("flat", curves, labels);
+    expect(new Set(drawnCurves(svg).map(({ dashes }) => dashes)).size).toBe(4);
+    const names = svg.matchAll(/translate\([\d.]+ ([\d.]+)\)"[^>]*>at /g);
+    const places = Array.from(names, ([, y]) => Number(y));
     expect(places).toHaveLength(4);
     for (const [rank, y] of places.slice(1).entries()) {
       expect(y - (places[rank] ?? 0)).toBeGreaterThanOrEqual(15.9);
@@ -116,11 +122,13 @@ describe("the picture of growth", () => {
   });
 
   it("is well-formed whatever is measured", () => {
-    const point = fc.record({ size: fc.double(), cost: fc.double() });
-    const anyCurve = fc.record({ name: fc.string({ unit: "binary" }), points: fc.array(point) });
+    const anyCurve = fc.record({
+      name: fc.string({ unit: "binary" }),
+      points: fc.array(fc.tuple(fc.double(), fc.double())),
+    });
     fc.assert(
       fc.property(fc.array(anyCurve, { maxLength: 4 }), (curves) => {
-        const svg = growthPlot(curves, options);
+        const svg = growthPlot("any", curves, labels);
         expect(elementsOf(svg).at(-1)).toBe("/svg");
         expect(svg).not.toMatch(/"[^"]*(?:NaN|Infinity)[^"]*"/);
       }),
@@ -138,7 +146,7 @@ describe("the report of growth", () => {
       runs: 1,
       warmups: 0,
       childUrl: new URL("../dist/case-child.js", source).href,
-      moduleUrlOf: (path) => new URL(`../dist/${path}.js`, source).href,
+      caseUrlOf: (name) => new URL(`../dist/${modulePathOf(name)}.js`, source).href,
       ensureInput: (spec) => {
         const less = spec.files === undefined ? spec : { ...spec, bytes: 20_000 };
         return ensureInput({ ...less, bytes: Math.min(less.bytes ?? 0, 1_000_000) }, folder);

@@ -1,8 +1,7 @@
 /** The pictures of reports: well-formed whatever the names, and nothing drawn that is no number. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { casePlot } from "../../packages/bench/src/plots/case-plot.ts";
-import { bar, curve, dot, svgDocument, text } from "../../packages/bench/src/plots/svg.ts";
+import { casePlot } from "../../packages/bench/src/plots.ts";
 import { type CaseReport, reportCase, reportFailure } from "../../packages/bench/src/report.ts";
 import { elementsOf } from "./xml.ts";
 
@@ -19,8 +18,12 @@ function reportOf(subjects: readonly (readonly [string, number])[]): CaseReport 
   );
 }
 
+/** Of the bars, those that have one, in the order of the subjects. */
 function widths(svg: string): number[] {
-  return Array.from(svg.matchAll(/<rect[^>]* width="([^"]*)"/g), ([, width]) => Number(width));
+  const bars = svg.matchAll(
+    /<path d="M[^"]*?l([\d.]+) 0[^"]*" fill="var\(--(?:ours|baseline|peer)\)"/g,
+  );
+  return Array.from(bars, ([, width]) => Number(width)).filter((width) => width > 0);
 }
 
 describe("the picture of a case", () => {
@@ -36,6 +39,11 @@ describe("the picture of a case", () => {
     expect([ours > 0, ours < others, others < theirs]).toEqual([true, true, true]);
     expect(svg).toContain(">1.00 s</text>");
     expect(svg).toContain("prefers-color-scheme:dark");
+  });
+
+  it("is the same whenever it is drawn", () => {
+    const report = reportOf([["ours", 10]]);
+    expect(casePlot(report)).toBe(casePlot(report));
   });
 
   it("says of a peer that failed why, in place of a bar", () => {
@@ -81,6 +89,7 @@ describe("the picture of a case", () => {
     );
     expect(svg).not.toMatch(/NaN|Infinity/);
     expect(svg).toContain("no figure");
+    expect(widths(svg)).toHaveLength(1);
   });
 
   it("is well-formed whatever names, questions and times", () => {
@@ -94,40 +103,6 @@ describe("the picture of a case", () => {
         expect(svg).not.toMatch(/"(?:NaN|-?Infinity)"/);
       }),
     );
-  });
-});
-
-describe("shapes", () => {
-  it("of no numbers are left out", () => {
-    const at = { x: Number.NaN, y: 0, width: 1, height: 1 };
-    const shapes = [
-      bar("ours", at),
-      text("a", at),
-      dot("ours", [0, Infinity]),
-      curve("ours", []),
-      curve("ours", [
-        [0, 0],
-        [1, Number.NaN],
-      ]),
-    ];
-    expect(shapes.map(({ svg }) => svg)).toEqual(["", "", "", "", ""]);
-    expect(elementsOf(svgDocument("a<b", { width: 1, height: 1 }, shapes))).toEqual([
-      "svg",
-      "title",
-      "/title",
-      "style",
-      "/style",
-      "/svg",
-    ]);
-  });
-
-  it("of a curve skip what is no number", () => {
-    const points = [
-      [0, 0],
-      [Number.NaN, 1],
-      [2, 3],
-    ] as const;
-    expect(curve("ours", points).svg).toContain('points="0,0 2,3"');
   });
 });
 

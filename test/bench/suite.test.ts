@@ -85,15 +85,7 @@ describe("a suite", () => {
 
 describe("a case in processes of its own", () => {
   const run = (benchCase: BenchCase, more: { runs?: number; runMsMax?: number } = {}) =>
-    runProcessCase(benchCase, {
-      runs: 1,
-      warmups: 0,
-      childUrl,
-      caseUrl: moduleUrl(benchCase.name),
-      input,
-      launchFlags,
-      ...more,
-    });
+    runProcessCase(benchCase, { ...suiteOptions, warmups: 0, ...more });
 
   it("measures time, memory and the case's own figures of every subject", async () => {
     const benchCase = await writeCase(
@@ -195,7 +187,12 @@ describe("a case in processes of its own", () => {
     child.stderr.resume();
     const output = readText(child.stdout);
     const caseUrl = moduleUrl(benchCase.name);
-    const request = JSON.stringify({ caseUrl, subject: "one", input: { ...input, scratch: "" } });
+    const request = JSON.stringify({
+      caseUrl,
+      caseName: benchCase.name,
+      subject: "one",
+      input: { ...input, scratch: "" },
+    });
     child.stdin.write(request.slice(0, 9), () =>
       setImmediate(() => child.stdin.end(request.slice(9))),
     );

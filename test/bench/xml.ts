@@ -9,7 +9,7 @@ export function elementsOf(xml: string): string[] {
     const [, text = ""] = /^([^<]*)/.exec(rest) ?? [];
     checkText(text);
     rest = rest.slice(text.length);
-    const tag = /^<(\/?)([a-z]+)((?: [a-zA-Z-]+="[^"<]*")*)(\/?)>/.exec(rest);
+    const tag = /^<(\/?)([a-zA-Z]+)((?: [a-zA-Z:-]+="[^"<]*")*) ?(\/?)>/.exec(rest);
     if (tag === null) {
       if (rest === "") break;
       throw new Error(`no tag: ${rest.slice(0, 60)}`);
@@ -26,7 +26,7 @@ export function elementsOf(xml: string): string[] {
 }
 
 function checkText(text: string): void {
-  if (/&(?!(?:amp|lt|gt|quot);)/.test(text)) throw new Error(`not escaped: ${text}`);
+  if (/&(?!(?:amp|lt|gt|quot|#39);)/.test(text)) throw new Error(`not escaped: ${text}`);
   for (const character of text) {
     if (!isXml(character.codePointAt(0) ?? 0)) throw new Error("a character that is not of XML");
   }

@@ -1,41 +1,24 @@
 /**
  * One of several processes that append to the same session. Opens it, says "ready", and appends
- * once it is told to; then tells how many and how long the slowest took. Started by
- * cases/append-processes.ts only.
+ * when it is told to; then tells how long the slowest append took. Started by cases/append.ts only.
  */
 import { performance } from "node:perf_hooks";
 import { argv, exit } from "node:process";
 import { openSession } from "@branchlog/core";
-import { smallMessage } from "./append-check.ts";
+import { appendMessage, inFlight } from "./appending.ts";
 
-/** What a process tells when it is through. */
-export interface AppendingAnswer {
-  readonly appended: number;
-  /** The longest that one append took, in milliseconds. */
-  readonly longestMs: number;
-}
-
-const [path = "", count = "", inFlight = ""] = argv.slice(2);
+const [path = "", count = "", width = ""] = argv.slice(2);
 const session = await openSession(path);
 
 process.once("message", () => {
-  void run(Number(count), Number(inFlight)).then((answer) => {
-    process.send?.(answer, undefined, undefined, () => exit(0));
+  let longestMs = 0;
+  const append = async (i: number): Promise<void> => {
+    const startMs = performance.now();
+    await appendMessage(session, i);
+    longestMs = Math.max(longestMs, performance.now() - startMs);
+  };
+  void inFlight(Number(count), Number(width), append).then(() => {
+    process.send?.(longestMs, undefined, undefined, () => exit(0));
   });
 });
 process.send?.("ready");
-
-async function run(appended: number, promises: number): Promise<AppendingAnswer> {
-  let next = 0;
-  let longestMs = 0;
-  const appendSome = async (): Promise<void> => {
-    while (next < appended) {
-      const message = smallMessage(next++);
-      const startMs = performance.now();
-      await session.append({ type: "message", message });
-      longestMs = Math.max(longestMs, performance.now() - startMs);
-    }
-  };
-  await Promise.all(Array.from({ length: promises }, () => appendSome()));
-  return { appended, longestMs };
-}

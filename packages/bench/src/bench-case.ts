@@ -4,37 +4,24 @@
  */
 import { performance } from "node:perf_hooks";
 import { cpuUsage, resourceUsage } from "node:process";
+import type { GeneratorOptions, SessionFacts } from "./generator/index.ts";
 import type { PeerSet, RuntimeName } from "./peer-folders.ts";
 import { wrongAnswerName } from "./run-failure.ts";
 
 /** A generated session, described by the options of the generator. */
-export interface InputSpec {
-  readonly mix?: "message-heavy" | "custom-heavy" | "image-heavy" | "branchy";
-  readonly shape?: "session" | "chain" | "fan-out";
-  readonly bytes?: number;
-  readonly entries?: number;
+export interface InputSpec extends Omit<GeneratorOptions, "chunkBytes"> {
   readonly seed: number;
-  readonly compactionEvery?: number;
-  readonly idStyle?: "hex8" | "nanoid" | "long";
   /** A directory of so many sessions, each of the size; without it, one file. */
   readonly files?: number;
 }
 
 /** What is true of a generated session; the generator counts it while it writes. */
-export interface InputFacts {
+export interface InputFacts extends Omit<
+  SessionFacts,
+  "sessionId" | "bytesByType" | "name" | "labels"
+> {
   /** 1, but of a directory. */
   readonly files: number;
-  readonly bytes: number;
-  readonly entries: number;
-  readonly entriesByType: Readonly<Record<string, number>>;
-  readonly roots: number;
-  readonly tips: number;
-  readonly leafId: string | null;
-  readonly leafDepth: number;
-  readonly contextMessages: number;
-  readonly customTypes: Readonly<
-    Record<string, { readonly count: number; readonly lastId: string }>
-  >;
 }
 
 /** The facts of no session, for cases that need none. */
@@ -67,7 +54,7 @@ export interface CaseInput {
 /** The timed part. */
 export type TimedWork<Result> = () => Result | Promise<Result>;
 
-/** Whether a subject is what we built, what we compare with, or somebody else's engine. */
+/** Whether a subject is what we built, what we compare with, or the engine of another project. */
 export type SubjectRole = "ours" | "baseline" | "peer";
 
 /** Who answers the question, on what, and under which flags of node. */
@@ -95,7 +82,6 @@ export type Figures = Readonly<Record<string, number>>;
 
 /** What a report needs to know of a case. */
 export interface CaseFacts {
-  /** The name of its file. */
   readonly name: string;
   readonly question: string;
   /** What is aimed at, in words. */
@@ -107,14 +93,16 @@ export interface CaseFacts {
    * more. Default: the time.
    */
   readonly comparedBy?: string;
-  /** Inputs so large that the case runs only when it is asked for. */
-  readonly needs?: "huge";
 }
 
-/** One question, as a case file writes it down. */
-export interface CaseDefinition<Result> extends CaseFacts {
-  /** Null: the case needs no generated session. */
-  readonly input: (scale: Scale) => InputSpec | null;
+/** One question, as it is written down. */
+export interface CaseDefinition<Result> extends Omit<CaseFacts, "nodeFlags"> {
+  /** Default: none. */
+  readonly nodeFlags?: readonly string[];
+  /** Null, the default: the case needs no generated session. */
+  readonly input?: (scale: Scale) => InputSpec | null;
+  /** Inputs so large that the case runs only when it is asked for. */
+  readonly needs?: "huge";
   readonly subjects: readonly Subject<Result>[];
   /** Throws if the result is wrong; then the run fails and nothing is reported for the case. */
   readonly check: (result: Result, input: CaseInput) => void | Promise<void>;
@@ -122,8 +110,9 @@ export interface CaseDefinition<Result> extends CaseFacts {
   readonly figures: (result: Result, wallMs: number, input: CaseInput) => Figures;
 }
 
-/** One question, ready to be run. A case file exports it as `benchCase`. */
+/** One question, ready to be run. A module exports it as `benchCase`, or several as `cases`. */
 export interface BenchCase extends CaseFacts {
+  readonly needs?: "huge";
   readonly input: (scale: Scale) => InputSpec | null;
   readonly subjects: readonly SubjectFacts[];
   /** Runs a subject once, in this process. Rejects with what the check throws. */
@@ -153,13 +142,31 @@ class WrongAnswer extends Error {
 
 /** Makes a case runnable, so that no result is measured without its check. */
 export function defineCase<Result>(definition: CaseDefinition<Result>): BenchCase {
+  const { needs, subjects, input = () => null, nodeFlags = [] } = definition;
   return {
-    ...caseFacts(definition),
-    ...(definition.needs === undefined ? {} : { needs: definition.needs }),
-    input: definition.input,
-    subjects: definition.subjects,
+    ...caseFacts({ ...definition, nodeFlags }),
+    ...(needs === undefined ? {} : { needs }),
+    input,
+    subjects,
     run: (subject, caseInput) => runSubject(definition, subject, caseInput),
   };
+}
+
+/** A subject that is ours. */
+export function ours<Result>(
+  name: string,
+  prepare: Subject<Result>["prepare"],
+  more: Partial<SubjectFacts> = {},
+): Subject<Result> {
+  return { name, role: "ours", prepare, ...more };
+}
+
+/** A subject that says what the task costs without an engine. */
+export function baseline<Result>(
+  name: string,
+  prepare: Subject<Result>["prepare"],
+): Subject<Result> {
+  return { name, role: "baseline", prepare };
 }
 
 /** What a report repeats of a case. */
@@ -184,20 +191,11 @@ async function runSubject<Result>(
   const wallMs = performance.now() - startMs;
   const cpu = cpuUsage(cpuBefore);
   const peakRssBytes = resourceUsage().maxRSS * 1024;
-  await checkResult(definition, result, input);
-  const figures = definition.figures(result, wallMs, input);
-  return { wallMs, cpuMs: (cpu.user + cpu.system) / 1000, peakRssBytes, figures };
-}
-
-async function checkResult<Result>(
-  definition: CaseDefinition<Result>,
-  result: Result,
-  input: CaseInput,
-): Promise<void> {
   try {
     await definition.check(result, input);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new WrongAnswer(message, { cause: error });
+    throw new WrongAnswer(error instanceof Error ? error.message : String(error), { cause: error });
   }
+  const figures = definition.figures(result, wallMs, input);
+  return { wallMs, cpuMs: (cpu.user + cpu.system) / 1000, peakRssBytes, figures };
 }

@@ -10,17 +10,25 @@ import { wrongAnswerCode, wrongAnswerName } from "./run-failure.ts";
 
 /** What the child is asked to do, as JSON on its standard input. */
 export interface ChildRequest {
-  /** URL of the module that exports `benchCase`. */
+  /** URL of the module that exports the case as `benchCase`, or several as `cases`. */
   readonly caseUrl: string;
+  readonly caseName: string;
   readonly subject: string;
   readonly input: CaseInput;
 }
 
+interface CaseModule {
+  readonly benchCase?: BenchCase;
+  readonly cases?: readonly BenchCase[];
+}
+
 try {
   // Decoding boundary: the parent wrote the request and knows what the module exports.
-  const { caseUrl, subject, input } = JSON.parse(await text(stdin)) as ChildRequest;
-  const { benchCase } = (await import(caseUrl)) as { readonly benchCase: BenchCase };
-  const measurement = JSON.stringify(await benchCase.run(subject, input));
+  const { caseUrl, caseName, subject, input } = JSON.parse(await text(stdin)) as ChildRequest;
+  const { benchCase, cases = [] } = (await import(caseUrl)) as CaseModule;
+  const chosen = benchCase ?? cases.find(({ name }) => name === caseName);
+  if (chosen === undefined) throw new RangeError(`${caseUrl} has no case "${caseName}"`);
+  const measurement = JSON.stringify(await chosen.run(subject, input));
   // On a line of its own, whatever was printed before.
   stdout.write(`\n${measurement}\n`);
 } catch (error) {

@@ -45,20 +45,26 @@ export function compareReports(before: BenchReport, after: BenchReport): Compari
     const scales = `${before.scale} before, ${after.scale} after`;
     throw new RangeError(`inputs of different sizes cannot be compared: ${scales}`);
   }
+  const [old, now] = [answered(before), answered(after)];
   const measures: ComparedMeasure[] = [];
   const gone: string[] = [];
-  const added: string[] = [];
-  for (const { name } of answered(after)) {
-    if (caseOf(before, name) === undefined) added.push(`${name} is new`);
+  for (const [name, was] of old) {
+    const is = now.get(name);
+    if (is === undefined) {
+      gone.push(`${name} is not answered any more`);
+      continue;
+    }
+    for (const subject of ours(was)) {
+      const found = ours(is).find((one) => one.name === subject.name);
+      if (found !== undefined) measures.push(...compareSubject(is, subject, found));
+      // Of another runtime: it comes with peers, which only one of the runs may have asked for.
+      else if (isOfOwnNode(subject)) gone.push(`${name}: ${subject.name} is not answered any more`);
+    }
   }
-  for (const old of answered(before)) {
-    const now = caseOf(after, old.name);
-    if (now === undefined) gone.push(`${old.name} is not answered any more`);
-    else for (const subject of ours(old)) compareSubject(now, subject, measures, gone);
-  }
+  const added = [...now.keys()].filter((name) => !old.has(name)).map((name) => `${name} is new`);
   const isWorse = gone.length > 0 || measures.some(({ verdict }) => verdict === "worse");
-  const unmatched = [...gone, ...added];
-  return { measures, unmatched, warnings: differences(before.machine, after.machine), isWorse };
+  const warnings = differences(before.machine, after.machine);
+  return { measures, unmatched: [...gone, ...added], warnings, isWorse };
 }
 
 /** The comparison as Markdown: what changed first, then how much was the same. */
@@ -83,34 +89,24 @@ export function comparisonMarkdown({ measures, unmatched, warnings }: Comparison
 }
 
 function compareSubject(
-  now: CaseReport,
+  { name: caseName, comparedBy }: CaseReport,
   old: SubjectReport,
-  measures: ComparedMeasure[],
-  gone: string[],
-): void {
-  const caseName = now.name;
-  const found = ours(now).find(({ name }) => name === old.name);
-  if (found === undefined) {
-    // Of another runtime: it comes with peers, which only one of the runs may have asked for.
-    if (!isOfOwnNode(old)) return;
-    gone.push(`${caseName}: ${old.name} is not answered any more`);
-    return;
-  }
-  const { comparedBy } = now;
+  now: SubjectReport,
+): readonly ComparedMeasure[] {
   const pairs = [
     // Where something else was asked for, the time of the whole may be anything.
     comparedBy === undefined
-      ? (["time", old.wallMs, found.wallMs] as const)
-      : ([comparedBy, old.figures[comparedBy], found.figures[comparedBy]] as const),
-    ["memory", old.peakRssBytes, found.peakRssBytes] as const,
+      ? (["time", old.wallMs, now.wallMs] as const)
+      : ([comparedBy, old.figures[comparedBy], now.figures[comparedBy]] as const),
+    ["memory", old.peakRssBytes, now.peakRssBytes] as const,
   ];
-  const tolerance = Math.min(old.runs, found.runs) < 2 ? toleranceOfOne : 0;
-  for (const [measure, before, after] of pairs) {
-    if (before === undefined || after === undefined) continue;
+  const tolerance = Math.min(old.runs, now.runs) < 2 ? toleranceOfOne : 0;
+  return pairs.flatMap(([measure, before, after]) => {
+    if (before === undefined || after === undefined) return [];
     const [from, to] = isRate(measure) ? [after, before] : [before, after];
     const verdict = verdictOf(from, to, tolerance);
-    measures.push({ caseName, subject: old.name, measure, before, after, verdict });
-  }
+    return [{ caseName, subject: old.name, measure, before, after, verdict }];
+  });
 }
 
 /** Reports from before there were runtimes name none. */
@@ -130,12 +126,9 @@ function differences(before: MachineFacts, after: MachineFacts): readonly string
     .map((field) => `Warning: ${field} was ${before[field]} and is ${after[field]}.`);
 }
 
-function answered({ cases }: BenchReport): readonly CaseReport[] {
-  return cases.filter(({ failure }) => failure === undefined);
-}
-
-function caseOf(report: BenchReport, name: string): CaseReport | undefined {
-  return answered(report).find((one) => one.name === name);
+function answered({ cases }: BenchReport): ReadonlyMap<string, CaseReport> {
+  const sound = cases.filter(({ failure }) => failure === undefined);
+  return new Map(sound.map((one) => [one.name, one]));
 }
 
 function ours({ subjects }: CaseReport): readonly SubjectReport[] {

@@ -14,6 +14,7 @@ export type {
 export { timeOperation } from "./harness.ts";
 export type { OperationOptions, OperationTime } from "./harness.ts";
 export { CaseFailure, runProcessCase } from "./process-case.ts";
+export type { RunOptions } from "./process-case.ts";
 export { runSuite } from "./suite.ts";
 export type { SuiteOptions } from "./suite.ts";
 export { ensureInput } from "./input-cache.ts";

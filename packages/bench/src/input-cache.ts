@@ -66,34 +66,32 @@ function generate(spec: InputSpec, path: string, factsPath: string): void {
   renameSync(temporaryFacts, factsPath);
 }
 
-function generatorArguments(spec: InputSpec): readonly string[] {
-  const { seed, mix, shape, bytes, entries, compactionEvery, idStyle, files } = spec;
-  return Object.entries({
-    "--seed": seed,
-    "--mix": mix,
-    "--shape": shape,
-    "--bytes": bytes,
-    "--entries": entries,
-    "--compaction-every": compactionEvery,
-    "--id-style": idStyle,
-    "--files": files,
-  }).flatMap(([option, value]) => (value === undefined ? [] : [option, String(value)]));
+/** What is given of a spec, in the order of the names. */
+function given(spec: InputSpec): readonly (readonly [string, string])[] {
+  return Object.entries(spec)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, String(value)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
+function generatorArguments(spec: InputSpec): readonly string[] {
+  const optionOf = (name: string): string =>
+    `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return given(spec).flatMap(([name, value]) => [optionOf(name), value]);
+}
+
+/** Like `7-seed` or `20000-bytes`, joined; no other spec has the same. */
 function prefixOf(spec: InputSpec): string {
-  const { mix = "message-heavy", shape = "session", bytes, entries, seed } = spec;
-  const size = bytes === undefined ? `${entries ?? 0}-entries` : `${bytes}-bytes`;
-  const compaction = spec.compactionEvery === undefined ? "" : `-c${spec.compactionEvery}`;
-  const ids = spec.idStyle === undefined ? "" : `-${spec.idStyle}`;
-  const files = spec.files === undefined ? "" : `-${spec.files}-files`;
-  return `${mix}-${shape}-${size}-s${seed}${compaction}${ids}${files}`;
+  return given(spec)
+    .map(([name, value]) => `${value}-${name}`)
+    .join("-");
 }
 
 /** Of a file, or of all sessions of a directory. */
 function sizeOf(path: string): number {
   const stat = statSync(path);
   if (!stat.isDirectory()) return stat.size;
-  // Whoever lists the sessions leaves a catalog beside them.
+  // A list of the sessions leaves a catalog beside them.
   const sessions = readdirSync(path).filter((file) => file.endsWith(".jsonl"));
   const sizes = sessions.map((file) => statSync(join(path, file)).size);
   return sizes.reduce((sum, size) => sum + size, 0);

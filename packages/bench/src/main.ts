@@ -5,16 +5,14 @@ import { constants } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import process, { argv, execPath, exit, stderr, stdout } from "node:process";
 import { fileURLToPath } from "node:url";
-import { cases } from "./case-list.ts";
+import { cases, modulePathOf } from "./case-list.ts";
 import { type BenchOptions, type ComparedPaths, parseCommand, usage } from "./command-line.ts";
 import { compareReports, comparisonMarkdown } from "./comparison.ts";
 import { growthMarkdown, type GrowthReport } from "./growth/growth-report.ts";
-import { growthPlots } from "./growth/growth-plots.ts";
-import { measureGrowth } from "./growth/measure-growth.ts";
+import { type GrowthOptions, measureGrowth } from "./growth/measure-growth.ts";
 import { ensureInput } from "./input-cache.ts";
 import { readMachine } from "./machine.ts";
 import { installPeers } from "./peer-folders.ts";
-import { casePlot } from "./plots/case-plot.ts";
 import { type BenchReport, createReport, toMarkdown } from "./report.ts";
 import { endRuns, sweepScratch } from "./running-processes.ts";
 import { runSuite } from "./suite.ts";
@@ -55,8 +53,7 @@ function readReport(path: string): BenchReport {
 }
 
 async function run(options: BenchOptions): Promise<boolean> {
-  beforeRuns(options);
-  if (options.build) build();
+  prepareRuns(options);
   for (const set of options.peerSets) {
     stderr.write(`installing ${set}, unless they are there\n`);
     installPeers(set);
@@ -65,12 +62,7 @@ async function run(options: BenchOptions): Promise<boolean> {
   const { names: wanted } = options;
   const chosen = wanted.length === 0 ? usual : cases.filter(({ name }) => wanted.includes(name));
   const reports = await runSuite(chosen, {
-    scale: options.scale,
-    runs: options.runs,
-    childUrl: new URL("case-child.js", built).href,
-    caseUrlOf: (name) => new URL(`cases/${name}.js`, built).href,
-    ensureInput: (spec) => ensureInput(spec, options.cacheFolder),
-    peerSets: new Set(options.peerSets),
+    ...suiteOptions(options),
     onStart: ({ name, question }) => stderr.write(`${name}: ${question}\n`),
     onReport: ({ failure }) => {
       if (failure !== undefined) stderr.write(`FAILED ${failure}\n`);
@@ -82,6 +74,8 @@ async function run(options: BenchOptions): Promise<boolean> {
   const hasFailed = reports.some(({ failure }) => failure !== undefined);
   if (options.jsonPath !== undefined) write(resolve(options.jsonPath), toJson(report));
   if (isWhole && !hasFailed) {
+    // Only where pictures are drawn: the library is large.
+    const { casePlot } = await import("./plots.ts");
     const plotOf = (name: string): string => `${name}.svg`;
     write(join(documents, "results.json"), toJson(report));
     write(join(documents, "results.md"), toMarkdown(report, plotOf));
@@ -90,29 +84,37 @@ async function run(options: BenchOptions): Promise<boolean> {
   return !hasFailed;
 }
 
-async function runGrowth(options: BenchOptions): Promise<void> {
-  beforeRuns(options);
-  if (options.build) build();
-  const { scale, runs, cacheFolder, jsonPath } = options;
-  const operations = await measureGrowth({
+function suiteOptions(options: BenchOptions): GrowthOptions {
+  const { scale, runs, cacheFolder, peerSets } = options;
+  return {
     scale,
     runs,
     childUrl: new URL("case-child.js", built).href,
-    moduleUrlOf: (path) => new URL(`${path}.js`, built).href,
+    caseUrlOf: (name) => new URL(`${modulePathOf(name)}.js`, built).href,
     ensureInput: (spec) => ensureInput(spec, cacheFolder),
+    peerSets: new Set(peerSets),
+  };
+}
+
+async function runGrowth(options: BenchOptions): Promise<void> {
+  prepareRuns(options);
+  const { scale, jsonPath } = options;
+  const operations = await measureGrowth({
+    ...suiteOptions(options),
     onSize: (what) => void stderr.write(`${what}\n`),
   });
   const report: GrowthReport = { schemaVersion: 1, machine: readMachine(root), scale, operations };
   stdout.write(growthMarkdown(report));
   if (jsonPath !== undefined) write(resolve(jsonPath), toJson(report));
   if (scale === "quick") return;
+  const { growthPlots } = await import("./plots.ts");
   const plots = growthPlots(operations);
   write(join(documents, "growth.md"), growthMarkdown(report, Object.keys(plots)));
   for (const [file, svg] of Object.entries(plots)) write(join(documents, file), svg);
 }
 
 /** Throws if the results could not be written; from then on, an interrupt leaves nothing behind. */
-function beforeRuns({ jsonPath }: BenchOptions): void {
+function prepareRuns({ jsonPath, build: needsBuild }: BenchOptions): void {
   if (jsonPath !== undefined) {
     const path = resolve(jsonPath);
     const isFolder = (at: string): boolean =>
@@ -127,6 +129,7 @@ function beforeRuns({ jsonPath }: BenchOptions): void {
       exit(128 + constants.signals[signal]);
     });
   }
+  if (needsBuild) build();
 }
 
 function build(): void {

@@ -56,7 +56,7 @@ export function runtimePath(runtime: RuntimeName): string {
   }
 }
 
-// Without the settings that npm and pnpm hand down to the scripts they run.
+// Without the settings that npm and pnpm pass to the scripts that they run.
 function npm(folder: URL, ...args: readonly string[]): void {
   const own = Object.entries(env).filter(([name]) => !/^(npm|pnpm)_/i.test(name));
   try {

@@ -3,34 +3,47 @@
  * taking turns so that a slow minute of the machine hits them all. A run of ours or of a baseline
  * that fails, or fails its check, makes the case fail; of a peer it is the peer's result.
  */
-import { spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { performance } from "node:perf_hooks";
 import { env, execPath } from "node:process";
 import { fileURLToPath } from "node:url";
-import type { BenchCase, CaseInput, Measurement, Sample, SubjectFacts } from "./bench-case.ts";
+import {
+  type BenchCase,
+  type CaseInput,
+  type InputSpec,
+  type Measurement,
+  noFacts,
+  type Sample,
+  type Scale,
+  type SubjectFacts,
+} from "./bench-case.ts";
 import type { ChildRequest } from "./case-child.ts";
-import { runtimePath } from "./peer-folders.ts";
+import { type CachedInput, ensureInput as ensureCachedInput } from "./input-cache.ts";
+import { type PeerSet, runtimePath } from "./peer-folders.ts";
 import { describeFailure } from "./run-failure.ts";
 import { makeScratch, removeScratch, watchOver } from "./running-processes.ts";
 
-/** How a case is run. */
-export interface ProcessCaseOptions {
+/** How cases are run. */
+export interface RunOptions {
+  readonly scale: Scale;
   readonly runs: number;
-  readonly warmups: number;
-  /** URL of the built module that the child runs. */
-  readonly childUrl: string;
-  /** URL of the built module that exports `benchCase`. */
-  readonly caseUrl: string;
-  readonly input: Omit<CaseInput, "scratch">;
-  /** The input of a subject that has its own. */
-  readonly inputOf?: (subject: SubjectFacts) => Omit<CaseInput, "scratch">;
+  /** Runs before those that count. Default 1. */
+  readonly warmups?: number;
+  /** URL of the module that a process runs. Default: that of this package, which is built. */
+  readonly childUrl?: string;
+  /** URL of the built module of a case. */
+  readonly caseUrlOf: (name: string) => string;
+  /** Default: found or made in the usual folder. */
+  readonly ensureInput?: (spec: InputSpec) => CachedInput;
   /** Flags before those of the case, for children that are not built. Default: none. */
   readonly launchFlags?: readonly string[];
   /** A child that takes longer is ended and the case fails. Default 600,000. */
   readonly runMsMax?: number;
-  /** Which of the case's subjects run. Default: those that need nothing installed. */
-  readonly isIncluded?: (subject: SubjectFacts) => boolean;
+  /** What is installed to compare with; subjects that need more are left out. Default: nothing. */
+  readonly peerSets?: ReadonlySet<PeerSet>;
 }
+
+const builtChildUrl = new URL("../dist/case-child.js", import.meta.url).href;
 
 /** All samples of one subject. */
 export interface SubjectSamples extends SubjectFacts {
@@ -54,53 +67,64 @@ export class CaseFailure extends Error {
 /** Runs every subject. Rejects with {@link CaseFailure} at the first run that fails. */
 export async function runProcessCase(
   benchCase: BenchCase,
-  options: ProcessCaseOptions,
+  options: RunOptions,
 ): Promise<readonly SubjectSamples[]> {
-  const isIncluded = options.isIncluded ?? (({ needs }) => needs === undefined);
-  const results = benchCase.subjects.filter(isIncluded).map((subject) => ({
-    subject,
-    samples: [] as Sample[],
-    failure: undefined as string | undefined,
-  }));
-  for (let run = -options.warmups; run < options.runs; run++) {
-    for (const result of results.filter(({ failure }) => failure === undefined)) {
+  const { scale, runs, warmups = 1, peerSets, ensureInput = ensureCachedInput } = options;
+  const failures = new Map<SubjectFacts, string>();
+  const measured = benchCase.subjects
+    .filter(({ needs }) => needs === undefined || peerSets?.has(needs) === true)
+    .map((subject) => {
+      const spec = (subject.input ?? benchCase.input)(scale);
+      const generated = spec === null ? { path: "", facts: noFacts } : ensureInput(spec);
+      const samples: Sample[] = [];
+      return { subject, input: { scale, ...generated }, samples };
+    });
+  for (let run = -warmups; run < runs; run++) {
+    for (const { subject, input, samples } of measured) {
+      if (failures.has(subject)) continue;
       try {
-        const sample = await runOnce(benchCase, result.subject, options);
-        if (run >= 0) result.samples.push(sample);
+        const sample = await runOnce(benchCase, subject, input, options);
+        if (run >= 0) samples.push(sample);
       } catch (error) {
-        if (result.subject.role !== "peer" || !(error instanceof CaseFailure)) throw error;
-        result.failure = error.reason;
+        if (subject.role !== "peer" || !(error instanceof CaseFailure)) throw error;
+        failures.set(subject, error.reason);
       }
     }
   }
-  return results.map(({ subject, samples, failure }) =>
-    failure === undefined ? { ...subject, samples } : { ...subject, samples: [], failure },
-  );
+  return measured.map(({ subject, samples }) => {
+    const failure = failures.get(subject);
+    return failure === undefined ? { ...subject, samples } : { ...subject, samples: [], failure };
+  });
 }
 
 async function runOnce(
   benchCase: BenchCase,
   subject: SubjectFacts,
-  options: ProcessCaseOptions,
+  input: Omit<CaseInput, "scratch">,
+  options: RunOptions,
 ): Promise<Sample> {
+  const { childUrl = builtChildUrl, launchFlags = [], runMsMax = 600_000 } = options;
   const scratch = makeScratch();
   const request: ChildRequest = {
-    caseUrl: options.caseUrl,
+    caseUrl: options.caseUrlOf(benchCase.name),
+    caseName: benchCase.name,
     subject: subject.name,
-    input: { ...(options.inputOf?.(subject) ?? options.input), scratch },
+    input: { ...input, scratch },
   };
   const { role, runtime = "node", nodeFlags = benchCase.nodeFlags } = subject;
-  const flags = runtime === "bun" ? [] : [...(options.launchFlags ?? []), ...nodeFlags];
+  const flags = runtime === "bun" ? [] : [...launchFlags, ...nodeFlags];
   const startMs = performance.now();
   try {
-    const answer = await answerOf({
-      program: runtime === "node" ? execPath : runtimePath(runtime),
-      args: [...flags, fileURLToPath(options.childUrl)],
-      // Others read settings at home, and may leave something there.
-      env: role === "peer" ? { ...env, HOME: scratch, USERPROFILE: scratch } : env,
-      request: JSON.stringify(request),
-      runMsMax: options.runMsMax ?? 600_000,
-    });
+    const answer = await answerOf(
+      runtime === "node" ? execPath : runtimePath(runtime),
+      [...flags, fileURLToPath(childUrl)],
+      JSON.stringify(request),
+      {
+        // Others read settings at home, and may leave something there.
+        env: role === "peer" ? { ...env, HOME: scratch, USERPROFILE: scratch } : env,
+        timeout: runMsMax,
+      },
+    );
     return { ...answer, processMs: performance.now() - startMs };
   } catch (error) {
     if (!(error instanceof CaseFailure)) throw error;
@@ -110,43 +134,34 @@ async function runOnce(
   }
 }
 
-interface ChildOptions {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-  readonly request: string;
-  readonly runMsMax: number;
-}
-
-function answerOf({
-  program,
-  args,
-  env: childEnv,
-  request,
-  runMsMax,
-}: ChildOptions): Promise<Measurement> {
+function answerOf(
+  program: string,
+  args: readonly string[],
+  request: string,
+  options: { readonly env: NodeJS.ProcessEnv; readonly timeout: number },
+): Promise<Measurement> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: "pipe", timeout: runMsMax, env: childEnv });
-    watchOver(child);
-    const startMs = performance.now();
-    let output = "";
-    let complaints = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text));
-    child.on("error", ({ message }) => reject(new CaseFailure(message, `crashes: ${message}`)));
-    // A child that dies at once closes its end; its exit code says more than this error.
-    child.stdin.on("error", () => {}).end(request);
-    child.on("close", (code, signal) => {
-      const answer = code === 0 ? measurementIn(output) : undefined;
+    const limits = { ...options, maxBuffer: Number.POSITIVE_INFINITY };
+    const child = execFile(program, args, limits, (error, output, complaints) => {
+      const answer = error === null ? measurementIn(output) : undefined;
       if (answer !== undefined) {
         resolve(answer);
         return;
       }
-      const isLate = signal === "SIGTERM" && performance.now() - startMs >= runMsMax;
+      const { code = null, signal = null, killed = false } = error ?? { code: 0 };
+      if (typeof code === "string") {
+        const message = error?.message ?? code;
+        reject(new CaseFailure(message, `crashes: ${message}`));
+        return;
+      }
+      const isLate = killed && signal === "SIGTERM";
       const reason = describeFailure({ code, signal, complaints, isLate });
       const end = code === 0 ? reason : `ended with ${signal ?? `code ${code}`}`;
       reject(new CaseFailure(`${end}\n${complaints}`, reason));
     });
+    watchOver(child);
+    // A child that dies at once closes its end; its exit code says more than this error.
+    child.stdin?.on("error", () => {}).end(request);
   });
 }
 
@@ -158,7 +173,7 @@ function measurementIn(output: string): Measurement | undefined {
       // Decoding boundary: the child wrote it.
       return JSON.parse(line) as Measurement;
     } catch {
-      // Printed by somebody else.
+      // Printed by the subject.
     }
   }
   return undefined;

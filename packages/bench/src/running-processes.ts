@@ -1,6 +1,6 @@
 /**
- * What a run has under way: its processes and their scratch directories. Whoever is interrupted
- * ends and removes them; what a killed run could not remove, the next one does.
+ * What a run has under way: its processes and their scratch directories. A run that is
+ * interrupted ends and removes them; what a killed run could not remove, the next one does.
  */
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -37,7 +37,7 @@ export function endRuns(): void {
   for (const folder of folders) removeScratch(folder);
 }
 
-/** Removes the scratch directories of processes that are no more. */
+/** Removes the scratch directories of processes that have ended. */
 export function sweepScratch(): void {
   for (const name of readdirSync(tmpdir())) {
     const owner = /^branchlog-bench-run-(\d+)-/.exec(name)?.[1];

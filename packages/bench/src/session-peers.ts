@@ -3,17 +3,11 @@
  * makes subjects of them. Their modules are loaded in the process that measures them only.
  */
 import { ok } from "node:assert";
-import { copyFileSync } from "node:fs";
-import { join } from "node:path";
 import type { CaseInput, InputFacts, Subject, SubjectFacts, TimedWork } from "./bench-case.ts";
 import { peerModule, type PeerSet, type RuntimeName } from "./peer-folders.ts";
+import type { TreeNode } from "./plain-session.ts";
 
-/** A node of a tree, as all of them build it. */
-export interface PeerNode {
-  readonly children: readonly PeerNode[];
-}
-
-/** An entry, as far as it is looked at. */
+/** An entry, as far as cases read it. */
 export interface PeerEntry {
   readonly id: string;
   readonly parentId: string | null;
@@ -25,7 +19,7 @@ export interface PeerManager {
   getEntry(id: string): PeerEntry | undefined;
   getChildren(parentId: string): readonly PeerEntry[];
   getBranch(): readonly PeerEntry[];
-  getTree(): readonly PeerNode[];
+  getTree(): readonly TreeNode[];
   getLeafId(): string | null;
   buildSessionContext(): { readonly messages: readonly unknown[] };
   appendMessage(message: object): string;
@@ -34,7 +28,7 @@ export interface PeerManager {
   flush?(): Promise<void>;
 }
 
-/** A listed session, as far as it is looked at. */
+/** A listed session, as far as cases read it. */
 export interface PeerListed {
   readonly messageCount: number;
 }
@@ -45,7 +39,7 @@ interface PeerClass {
   list(cwd: string, directory: string): Promise<readonly PeerListed[]>;
 }
 
-/** A version of somebody else's session manager. */
+/** A version of the session manager of another project. */
 export interface SessionPeer {
   readonly name: string;
   readonly set: PeerSet;
@@ -60,29 +54,24 @@ export interface SessionPeer {
   load(): Promise<PeerClass>;
 }
 
-const pi073 = "@mariozechner/pi-coding-agent/dist/core/session-manager.js";
-const pi087 = "@earendil-works/pi-coding-agent/dist/core/session-manager.js";
-const omp = "@oh-my-pi/pi-coding-agent/src/session/session-manager.ts";
+const pi = { keepsSystemMessage: false, contextDropsMax: 0, listsExactly: true };
 
 /** Every peer, whether it is installed or not. */
 export const sessionPeers: readonly SessionPeer[] = [
   {
+    ...pi,
     name: "pi 0.73.1",
     set: "peers",
     runtime: "node",
-    keepsSystemMessage: false,
-    contextDropsMax: 0,
-    listsExactly: true,
-    load: loader("peers", pi073),
+    load: loader("peers", "@mariozechner/pi-coding-agent/dist/core/session-manager.js"),
   },
   {
+    ...pi,
     name: "pi 0.87.1 on Node 24",
     set: "peers",
     runtime: "node-24",
     keepsSystemMessage: true,
-    contextDropsMax: 0,
-    listsExactly: true,
-    load: loader("peers", pi087),
+    load: loader("peers", "@earendil-works/pi-coding-agent/dist/core/session-manager.js"),
   },
   {
     name: "omp 18.2.3 on Bun",
@@ -91,7 +80,7 @@ export const sessionPeers: readonly SessionPeer[] = [
     keepsSystemMessage: false,
     contextDropsMax: 5,
     listsExactly: false,
-    load: loader("omp", omp),
+    load: loader("omp", "@oh-my-pi/pi-coding-agent/src/session/session-manager.ts"),
   },
 ];
 
@@ -123,13 +112,6 @@ export async function openPeer(
 ): Promise<PeerManager> {
   const manager = await peer.load();
   return manager.open(path, scratch);
-}
-
-/** Opens a copy of the session, which may be appended to. */
-export async function openPeerCopy(peer: SessionPeer, input: CaseInput): Promise<PeerManager> {
-  const copy = join(input.scratch, "session.jsonl");
-  copyFileSync(input.path, copy);
-  return openPeer(peer, { ...input, path: copy });
 }
 
 /** How many messages a reader should find at the leaf. */

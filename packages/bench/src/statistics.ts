@@ -1,4 +1,13 @@
-/** Medians and spreads. Pure. */
+/** Medians, spreads and lines of least squares; the only importer of `simple-statistics`. Pure. */
+import {
+  linearRegression,
+  linearRegressionLine,
+  max,
+  mean,
+  median,
+  min,
+  rSquared,
+} from "simple-statistics";
 
 /** The middle of several measurements and how far they lie apart. */
 export interface Summary {
@@ -9,20 +18,14 @@ export interface Summary {
 
 /** Throws RangeError for an empty list. */
 export function summarize(values: readonly number[]): Summary {
-  const sorted = [...values].sort((a, b) => a - b);
-  const upper = sorted[sorted.length >> 1];
-  const lower = sorted[(sorted.length - 1) >> 1];
-  const min = sorted[0];
-  const max = sorted.at(-1);
-  if (upper === undefined || lower === undefined || min === undefined || max === undefined) {
-    throw new RangeError("nothing to summarize");
-  }
-  return { median: (lower + upper) / 2, min, max };
+  if (values.length === 0) throw new RangeError("nothing to summarize");
+  const list = [...values];
+  return { median: median(list), min: min(list), max: max(list) };
 }
 
 /** The distance from the least to the greatest value, as a share of the median. */
-export function spread({ median, min, max }: Summary): number {
-  return median === 0 ? 0 : (max - min) / median;
+export function spread(summary: Summary): number {
+  return summary.median === 0 ? 0 : (summary.max - summary.min) / summary.median;
 }
 
 /** The value that a share of all values does not reach: the middle one for 0.5; 0 of nothing. */
@@ -33,10 +36,28 @@ export function quantile(values: readonly number[], share: number): number {
 
 /** What repeated work takes: the mean, in `µs/<unit>`, the middle, and nearly the worst. */
 export function timesFigures(timesMs: readonly number[], unit: string): Record<string, number> {
-  const sumMs = timesMs.reduce((sum, ms) => sum + ms, 0);
   return {
-    [`µs/${unit}`]: (sumMs * 1000) / timesMs.length,
+    [`µs/${unit}`]: mean([...timesMs]) * 1000,
     "µs median": quantile(timesMs, 0.5) * 1000,
     "µs for 99 of 100": quantile(timesMs, 0.99) * 1000,
   };
+}
+
+/** A straight line. */
+export interface Line {
+  readonly base: number;
+  readonly slope: number;
+  /** The share of the variance that it explains, from 0 to 1. */
+  readonly explained: number;
+}
+
+/** The line of the least squares; NaN without two different places. */
+export function fitLine(points: readonly (readonly [number, number])[]): Line {
+  const sound = points.filter((point) => point.every(Number.isFinite)).map(([x, y]) => [x, y]);
+  if (new Set(sound.map(([x]) => x)).size < 2) {
+    return { base: Number.NaN, slope: Number.NaN, explained: Number.NaN };
+  }
+  const line = linearRegression(sound);
+  const explained = rSquared(sound, linearRegressionLine(line));
+  return { base: line.b, slope: line.m, explained };
 }

@@ -1,6 +1,6 @@
 /**
  * A process that watches a session: says "ready", then, for each entry that comes, how long after
- * it was written it was told. Started by cases/watch-latency.ts only.
+ * it was written it was told. Started by cases/live.ts only.
  */
 import { readFileSync, watch } from "node:fs";
 import { argv, exit, hrtime } from "node:process";

@@ -13,7 +13,7 @@ import {
   type GeneratorOptions,
   writeSessionFile,
 } from "../../../packages/bench/src/generator/index.ts";
-import { countNodes } from "../../../packages/bench/src/node-count.ts";
+import { countNodes } from "../../../packages/bench/src/plain-session.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

@@ -4,8 +4,7 @@ import { performance } from "node:perf_hooks";
 import { argv, exit, stderr, stdout } from "node:process";
 import { type Command, parseCommand, usage } from "./command-line.ts";
 import { growSession } from "./growth.ts";
-import { writeSessionDirectory } from "./session-directory.ts";
-import { writeSessionFile } from "./session-file.ts";
+import { writeSessionDirectory, writeSessionFile } from "./session-file.ts";
 
 try {
   const command = parseCommand(argv.slice(2));

@@ -1,6 +1,5 @@
-/**
- * Fits costs against sizes: the power of the size that they grow with, and a straight line. Pure.
- */
+/** Fits costs against sizes: the power of the size that they grow with, and a line. Pure. */
+import { fitLine } from "../statistics.ts";
 
 /** A cost at a size, both above zero to count for a power. */
 export interface CostPoint {
@@ -42,12 +41,6 @@ const shareMin = 0.2;
 const riseMin = 0.3;
 const bendMin = 0.5;
 
-interface Line {
-  readonly base: number;
-  readonly slope: number;
-  readonly explained: number;
-}
-
 /** The end of a curve. */
 interface CurveEnd {
   readonly exponent: number;
@@ -76,27 +69,6 @@ export function fitGrowth(points: readonly CostPoint[]): Growth {
     explained,
     order,
   };
-}
-
-/** The line of the least squares. */
-function fitLine(points: readonly (readonly [number, number])[]): Line {
-  const sound = points.filter((point) => point.every(Number.isFinite));
-  const meanX = mean(sound.map(([x]) => x));
-  const meanY = mean(sound.map(([, y]) => y));
-  const sum = (of: (x: number, y: number) => number): number =>
-    sound.reduce((total, [x, y]) => total + of(x - meanX, y - meanY), 0);
-  const spreadX = sum((x) => x * x);
-  if (sound.length < 2 || spreadX === 0) {
-    return { base: Number.NaN, slope: Number.NaN, explained: Number.NaN };
-  }
-  const slope = sum((x, y) => x * y) / spreadX;
-  const spreadY = sum((_, y) => y * y);
-  const explained = spreadY === 0 ? 1 : (slope * slope * spreadX) / spreadY;
-  return { base: meanY - slope * meanX, slope, explained };
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0) / values.length;
 }
 
 /** From the size before the last to the last. */
@@ -131,7 +103,7 @@ function perMore(from: CostPoint, to: CostPoint): number {
 }
 
 // A logarithm looks like a power of about 0.1 over the sizes that are measured, and n log n like
-// one of 1.1. A fixed cost makes every power look like less: so the end is looked at as well, and
+// one of 1.1. A fixed cost makes every power look like less: so the end counts as well, and
 // whether what one more costs rises, which is so above O(n) only.
 function orderOf(exponent: number, end: CurveEnd, isStraight: boolean): Order {
   if (!Number.isFinite(exponent)) return "unknown";

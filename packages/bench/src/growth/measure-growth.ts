@@ -1,23 +1,14 @@
 /** Runs the operations at each size, one process after the other, and fits what they cost. */
 import type { BenchCase, InputSpec, Scale } from "../bench-case.ts";
-import { benchCase as listCase } from "../cases/list-sessions.ts";
-import { type CachedInput } from "../input-cache.ts";
-import { runProcessCase, type SubjectSamples } from "../process-case.ts";
-import { summarize } from "../statistics.ts";
-import { benchCase as logCase } from "./growth-case.ts";
+import { cases as logCases } from "../cases/growth.ts";
+import { cases as listCases } from "../cases/list.ts";
+import type { CachedInput } from "../input-cache.ts";
+import { runSuite, type SuiteOptions } from "../suite.ts";
 import { type GrowthSample, operationGrowth, type OperationGrowth } from "./growth-report.ts";
 
 /** What this needs from outside. */
-export interface GrowthOptions {
-  readonly scale: Scale;
-  readonly runs: number;
-  /** Runs before those that count. Default 1. */
-  readonly warmups?: number;
-  readonly childUrl: string;
-  /** URL of the built module of a case, given without its ending. */
-  readonly moduleUrlOf: (path: string) => string;
+export interface GrowthOptions extends SuiteOptions {
   readonly ensureInput: (spec: InputSpec) => CachedInput;
-  readonly launchFlags?: readonly string[];
   /** Told what happens. */
   readonly onSize?: (what: string) => void;
 }
@@ -30,82 +21,47 @@ const directoryFiles: Readonly<Record<Scale, readonly number[]>> = {
   full: [50, 200, 800],
   quick: [5, 20, 80],
 };
-const listOperation = "SessionManager.list(), for the first time";
+/** What is measured of lists, and its name in the report. */
+const listSubject = "SessionManager.list(), for the first time";
+const listOperation = "list";
 
 /** All operations, in the order of the report. Rejects if an answer is wrong. */
 export async function measureGrowth(options: GrowthOptions): Promise<readonly OperationGrowth[]> {
   const { scale } = options;
-  const logSpecs = logBytes[scale].map((bytes) => ({ bytes, seed: 7 }));
-  const logs = await measureAt(logCase, "growth/growth-case", logSpecs, options);
-  const bytes = scale === "full" ? 437_000 : 50_000;
-  const listSpecs = directoryFiles[scale].map((files) => ({ bytes, files, seed: 7 }));
-  const lists = await measureAt(listCase, "cases/list-sessions", listSpecs, options);
+  const bytesEach = scale === "full" ? 437_000 : 50_000;
+  const logs = logBytes[scale].map((bytes) => ({ bytes, seed: 7 }));
+  const lists = directoryFiles[scale].map((files) => ({ bytes: bytesEach, files, seed: 7 }));
+  const listCase = listCases.map((one) => ({
+    ...one,
+    subjects: one.subjects.filter(({ name }) => name === listSubject),
+  }));
   return [
-    ...logCase.subjects.map(({ name }) =>
-      operationGrowth(
-        name,
-        "entries",
-        logs.flatMap(({ input, samples }) => sampleOf(samples, name, input.facts.entries)),
-      ),
-    ),
-    operationGrowth(
-      "list",
-      "files",
-      lists.flatMap(({ input, samples }) => sampleOf(samples, listOperation, input.facts.files)),
-    ),
+    ...(await measureAt(logCases, "entries", logs, options)),
+    ...(await measureAt(listCase, "files", lists, options)),
   ];
 }
 
-interface AtSize {
-  readonly input: CachedInput;
-  readonly samples: readonly SubjectSamples[];
-}
-
 async function measureAt(
-  benchCase: BenchCase,
-  module: string,
+  cases: readonly BenchCase[],
+  unit: OperationGrowth["unit"],
   specs: readonly InputSpec[],
   options: GrowthOptions,
-): Promise<readonly AtSize[]> {
-  const {
-    scale,
-    runs,
-    warmups = 1,
-    childUrl,
-    moduleUrlOf,
-    ensureInput,
-    launchFlags,
-    onSize,
-  } = options;
-  const results: AtSize[] = [];
+): Promise<readonly OperationGrowth[]> {
+  const samples = new Map<string, GrowthSample[]>();
   for (const spec of specs) {
-    const input = ensureInput(spec);
-    onSize?.(`${benchCase.name}: ${input.facts.files} files, ${input.facts.entries} entries`);
-    const samples = await runProcessCase(benchCase, {
-      runs,
-      warmups,
-      childUrl,
-      caseUrl: moduleUrlOf(module),
-      input: { scale, ...input },
-      isIncluded: ({ name, role, needs }) =>
-        role === "ours" &&
-        needs === undefined &&
-        (benchCase !== listCase || name === listOperation),
-      ...(launchFlags === undefined ? {} : { launchFlags }),
-    });
-    results.push({ input, samples });
+    const { facts } = options.ensureInput(spec);
+    options.onSize?.(`${facts.files} files, ${facts.entries} entries`);
+    const sized = cases.map((one) => ({ ...one, input: () => spec }));
+    for (const { failure, subjects } of await runSuite(sized, options)) {
+      if (failure !== undefined) throw new Error(failure);
+      for (const { name, wallMs, figures, peakRssBytes } of subjects) {
+        const { median: ms } = figures["ms each"] ?? wallMs;
+        const sample = { size: facts[unit], ms, peakRssBytes: peakRssBytes.median };
+        samples.set(name, [...(samples.get(name) ?? []), sample]);
+      }
+    }
   }
-  return results;
-}
-
-function sampleOf(
-  subjects: readonly SubjectSamples[],
-  name: string,
-  size: number,
-): readonly GrowthSample[] {
-  const samples = subjects.find((subject) => subject.name === name)?.samples ?? [];
-  if (samples.length === 0) return [];
-  const ms = summarize(samples.map(({ wallMs, figures }) => figures["ms each"] ?? wallMs)).median;
-  const { median: peakRssBytes } = summarize(samples.map((sample) => sample.peakRssBytes));
-  return [{ size, ms, peakRssBytes }];
+  return [...samples].map(([name, all]) =>
+    operationGrowth(name === listSubject ? listOperation : name, unit, all),
+  );
 }

@@ -1,0 +1,207 @@
+/** Appending: one message after the other, many in flight, and by many processes. */
+import { deepStrictEqual } from "node:assert";
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  closeSync,
+  fdatasyncSync,
+  openSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { performance } from "node:perf_hooks";
+import { fileURLToPath } from "node:url";
+import { createSession, type Durability } from "@branchlog/core";
+import { SessionManager } from "@branchlog/core/pi";
+import { appendMessage, inFlight } from "../appending.ts";
+import {
+  baseline,
+  type BenchCase,
+  type CaseInput,
+  defineCase,
+  ours,
+  type Scale,
+  type Subject,
+} from "../bench-case.ts";
+import { scratchLog } from "../inputs.ts";
+import { checkChain, plainHeader, plainLine, readPlainly, smallMessage } from "../plain-session.ts";
+import { onNode24, peerSubjects } from "../session-peers.ts";
+
+/** The log that a subject wrote. */
+interface AppendedLog {
+  readonly path: string;
+  readonly appended: number;
+  /** How long the device took to sync, on average. */
+  readonly syncMs?: number;
+  readonly longestMs?: number;
+}
+
+type Counts = Readonly<Record<Scale, number>>;
+
+const counts: Counts = { full: 20_000, quick: 2_000 };
+
+/** Appends per second. */
+function rate({ appended }: AppendedLog, wallMs: number): Readonly<Record<string, number>> {
+  return { "appends/s": (appended * 1000) / wallMs };
+}
+
+const syncOurs = ours<AppendedLog>("SessionManager.appendMessage() (locked)", (input) => {
+  const manager = SessionManager.create(input.scratch, input.scratch);
+  const appended = counts[input.scale];
+  return () => {
+    for (let i = 0; i < appended; i++) manager.appendMessage(smallMessage(i));
+    return { path: manager.getSessionFile() ?? "", appended };
+  };
+});
+
+const appendSync = defineCase<AppendedLog>({
+  name: "append-sync",
+  question: "How many messages a second can be appended, each in the log before the next begins?",
+  goal: "with the lock, as many as the fastest peer without one.",
+  subjects: [
+    syncOurs,
+    onNode24(syncOurs),
+    ours("await session.append() (locked)", async (input) => {
+      const path = scratchLog(input);
+      const session = await createSession(path);
+      const appended = counts[input.scale];
+      return async () => {
+        for (let i = 0; i < appended; i++) await appendMessage(session, i);
+        return { path, appended };
+      };
+    }),
+    baseline("appendFileSync loop (no lock)", (input) => {
+      const path = scratchLog(input);
+      writeFileSync(path, plainHeader);
+      const appended = counts[input.scale];
+      return () => {
+        for (let i = 0; i < appended; i++) appendFileSync(path, plainLine(i));
+        return { path, appended };
+      };
+    }),
+    ...peerSubjects<AppendedLog>("appendMessage()", async (peer, { scale, scratch }) => {
+      const manager = (await peer.load()).create(scratch, scratch);
+      // Before the first answer of a model the peers write nothing.
+      manager.appendMessage({ role: "assistant", content: [], timestamp: 0 });
+      return async () => {
+        for (let i = 0; i < counts[scale]; i++) manager.appendMessage(smallMessage(i));
+        await manager.flush?.();
+        return { path: manager.getSessionFile() ?? "", appended: counts[scale] + 1 };
+      };
+    }),
+  ],
+  check: ({ path, appended }) => checkChain(path, appended),
+  figures: rate,
+});
+
+const width = 64;
+/** So many that the code is warm for most of them. */
+const inFlightCounts: Counts = { full: 200_000, quick: 2_000 };
+
+/** Many entries share one lock, one write and, with durability `disk`, one sync. */
+const appendInFlight = defineCase<AppendedLog>({
+  name: "append-in-flight",
+  question: "How many messages a second can be appended with 64 appends in flight?",
+  goal: "300,000 a second; 100,000 if each is on the disk before it is acknowledged.",
+  subjects: [
+    ours("session.append(), os", (input) => prepareInFlight(input, "os")),
+    ours("session.append(), disk", (input) => prepareInFlight(input, "disk")),
+    baseline("one write per 64 lines (no lock, no engine)", (input) => prepareLines(input, false)),
+    baseline("one write and one fdatasync per 64 lines (no lock, no engine)", (input) =>
+      prepareLines(input, true),
+    ),
+  ],
+  check: ({ path, appended }) => checkChain(path, appended),
+  figures: (log, wallMs) => ({
+    ...rate(log, wallMs),
+    ...(log.syncMs === undefined ? {} : { "ms/sync": log.syncMs }),
+  }),
+});
+
+async function prepareInFlight(
+  input: CaseInput,
+  durability: Durability,
+): Promise<() => Promise<AppendedLog>> {
+  const path = scratchLog(input);
+  const session = await createSession(path, { durability });
+  const appended = inFlightCounts[input.scale];
+  return async () => {
+    await inFlight(appended, width, (i) => appendMessage(session, i));
+    return { path, appended };
+  };
+}
+
+function prepareLines(input: CaseInput, isSynced: boolean): () => AppendedLog {
+  const path = scratchLog(input);
+  writeFileSync(path, plainHeader);
+  const file = openSync(path, "a");
+  const appended = inFlightCounts[input.scale];
+  return () => {
+    let [syncMs, syncs] = [0, 0];
+    for (let from = 0; from < appended; from += width) {
+      const timestamp = new Date().toISOString();
+      let lines = "";
+      for (let i = from; i < Math.min(from + width, appended); i++)
+        lines += plainLine(i, timestamp);
+      writeSync(file, lines);
+      if (!isSynced) continue;
+      const startMs = performance.now();
+      fdatasyncSync(file);
+      syncMs += performance.now() - startMs;
+      syncs += 1;
+    }
+    closeSync(file);
+    return { path, appended, ...(isSynced ? { syncMs: syncMs / syncs } : {}) };
+  };
+}
+
+const processes = 8;
+const child = fileURLToPath(new URL("../appending-child.js", import.meta.url));
+
+const appendProcesses = defineCase<AppendedLog>({
+  name: "append-processes",
+  question: "How many messages a second can eight processes append to one session?",
+  goal: "20,000 a second in total, nothing lost.",
+  subjects: [
+    ours("8 processes, 16 appends in flight each", prepareProcesses(16)),
+    ours("8 processes, one append after the other", prepareProcesses(1)),
+  ],
+  check: ({ path, appended }) => {
+    const { entries, byId } = readPlainly(path);
+    deepStrictEqual([entries.length, byId.size], [appended, appended]);
+    const orphans = entries.filter(({ parentId }) => parentId !== null && !byId.has(parentId));
+    deepStrictEqual(orphans, []);
+  },
+  figures: (log, wallMs) => ({
+    ...rate(log, wallMs),
+    "ms longest append": log.longestMs ?? Number.NaN,
+  }),
+});
+
+function prepareProcesses(promises: number): Subject<AppendedLog>["prepare"] {
+  return async (input) => {
+    const path = scratchLog(input);
+    await createSession(path);
+    const each = Math.ceil(counts[input.scale] / processes);
+    const args = [path, String(each), String(promises)];
+    const children = Array.from({ length: processes }, () => fork(child, args));
+    await Promise.all(children.map((one) => once(one, "message")));
+    return async () => {
+      const longestMs = Math.max(...(await Promise.all(children.map((one) => runChild(one)))));
+      return { path, appended: each * processes, longestMs };
+    };
+  };
+}
+
+/** Lets it append; resolves with the milliseconds that its slowest append took. */
+function runChild(one: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    one.once("exit", (code) => reject(new Error(`an appending process ended with ${code}`)));
+    one.once("message", (longestMs) => resolve(Number(longestMs)));
+    one.send("go");
+  });
+}
+
+/** In the order in which they run. */
+export const cases: readonly BenchCase[] = [appendSync, appendInFlight, appendProcesses];

@@ -1,0 +1,149 @@
+/** Bodies: the latest of an extension among very many, and all of them, one after the other. */
+import { deepStrictEqual, ok } from "node:assert";
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import type { Duplex } from "node:stream";
+import { LineFramer, type LineSink, openByteSource, records, scanSync } from "@branchlog/streaming";
+import { baseline, type BenchCase, defineCase, ours, type Subject } from "../bench-case.ts";
+import { largeSession, openCold } from "../inputs.ts";
+import { peerModule } from "../peer-folders.ts";
+
+const nodeFlags = ["--max-old-space-size=256"];
+const customsMin = { full: 250_000, quick: 5_000 } as const;
+
+/** The result is the id of the last custom entry of each type. */
+const latestCustom = defineCase<Readonly<Record<string, string | null>>>({
+  name: "latest-custom",
+  question: "How long does it take to find the latest snapshot of each extension among 250,000?",
+  goal: "one body read for each.",
+  nodeFlags,
+  input: (scale) => ({
+    mix: "custom-heavy",
+    entries: scale === "full" ? 360_000 : 8_000,
+    seed: 7,
+  }),
+  subjects: [
+    ours("session.entries({ customType, reverse })", async ({ path, facts }) => {
+      const session = await openCold(path);
+      return async () => {
+        const lastIds: Record<string, string | null> = {};
+        for (const customType of Object.keys(facts.customTypes)) {
+          const query = { type: "custom", customType, reverse: true } as const;
+          const first = await session.entries(query).next();
+          lastIds[customType] = first.done === true ? null : first.value.id;
+        }
+        return lastIds;
+      };
+    }),
+  ],
+  check: (lastIds, { facts, scale }) => {
+    const customs = Object.entries(facts.customTypes).map(([name, { lastId }]) => [name, lastId]);
+    deepStrictEqual(lastIds, Object.fromEntries(customs));
+    ok((facts.entriesByType["custom"] ?? 0) >= customsMin[scale], "too few custom entries");
+  },
+  figures: (lastIds, wallMs) => ({ "µs/lookup": (wallMs * 1000) / Object.keys(lastIds).length }),
+});
+
+/** How many records of each type were seen, the header among them. */
+type TypeCounts = Map<string, number>;
+
+const streamBodies = defineCase<TypeCounts>({
+  name: "stream-bodies",
+  question: "How fast can all bodies of 1 GB be read as objects?",
+  goal: "350 MB/s with at most 120 MB of memory.",
+  nodeFlags,
+  input: largeSession,
+  subjects: [
+    ours("records(path)", ({ path }) => async () => {
+      const counts: TypeCounts = new Map();
+      for await (const record of records(path)) {
+        count(counts, record.ok ? record.value["type"] : record.reason);
+      }
+      return counts;
+    }),
+    ours("session.entries()", async ({ path }) => {
+      const session = await openCold(path);
+      return async () => {
+        const counts: TypeCounts = new Map([[session.header.type, 1]]);
+        for await (const entry of session.entries()) count(counts, entry.type);
+        return counts;
+      };
+    }),
+    baseline("JSON.parse of each line", ({ path, facts }) => () => {
+      const counts: TypeCounts = new Map();
+      const file = openByteSource(path);
+      scanSync(file, new LineFramer(), parser(counts), { from: 0, to: facts.bytes });
+      file.closeSync();
+      return counts;
+    }),
+    baseline("readline + JSON.parse", ({ path }) => async () => {
+      const counts: TypeCounts = new Map();
+      for await (const line of createInterface({ input: createReadStream(path) })) {
+        count(counts, typeOf(line));
+      }
+      return counts;
+    }),
+    parserSubject("stream-json 3.8.0: jsonl/parser", "stream-json/src/jsonl/parser.js", "asStream"),
+    parserSubject(
+      "stream-chain 4.4.1: jsonl/parserStream",
+      "stream-chain/src/jsonl/parserStream.js",
+      "parserStream",
+    ),
+  ],
+  check: (counts, { facts }) => {
+    deepStrictEqual(Object.fromEntries(counts), { session: 1, ...facts.entriesByType });
+  },
+  figures: (_counts, wallMs, { facts }) => ({ "MB/s": facts.bytes / 1000 / wallMs }),
+});
+
+type MakeStream = () => Duplex;
+
+interface ParserModule {
+  readonly [name: string]: MakeStream | undefined;
+  readonly default?: MakeStream & { readonly [name: string]: MakeStream | undefined };
+}
+
+/** The stream of a package that takes bytes and gives `{ key, value }` for each line. */
+function parserSubject(name: string, module: string, factory: string): Subject<TypeCounts> {
+  return {
+    name,
+    role: "peer",
+    needs: "peers",
+    prepare: async ({ path }) => {
+      // Decoding boundary: the modules of the versions named above.
+      const loaded = (await import(peerModule("peers", module))) as ParserModule;
+      const parse = loaded[factory] ?? loaded.default?.[factory];
+      if (parse === undefined) throw new Error(`${module} has no ${factory}`);
+      return async () => {
+        const counts: TypeCounts = new Map();
+        for await (const record of createReadStream(path).pipe(parse())) {
+          count(counts, (record as { readonly value: { readonly type: string } }).value.type);
+        }
+        return counts;
+      };
+    },
+  };
+}
+
+/** The least that making objects of all lines costs. */
+function parser(counts: TypeCounts): LineSink {
+  return {
+    line: (bytes, start, end) => count(counts, typeOf(bytes.toString("utf8", start, end))),
+    longLine: ({ offset }) => {
+      throw new Error(`no line of this session is long, but the one at ${offset}`);
+    },
+  };
+}
+
+function typeOf(line: string): string {
+  // Decoding boundary: made by the generator.
+  return (JSON.parse(line) as { readonly type: string }).type;
+}
+
+function count(counts: TypeCounts, type: unknown): void {
+  const key = String(type);
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** In the order in which they run. */
+export const cases: readonly BenchCase[] = [latestCustom, streamBodies];

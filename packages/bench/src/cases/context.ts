@@ -1,0 +1,162 @@
+/** The context that a model gets: the first after opening, and the next after one more append. */
+import { deepStrictEqual } from "node:assert";
+import { performance } from "node:perf_hooks";
+import { openSession } from "@branchlog/core";
+import { SessionManager } from "@branchlog/core/pi";
+import { baseline, type BenchCase, defineCase, ours } from "../bench-case.ts";
+import { copiedLog, largeSession, messagesOf, middleSession, openCold } from "../inputs.ts";
+import { smallMessage } from "../plain-session.ts";
+import {
+  checkContext,
+  onNode24,
+  openPeer,
+  ourContext,
+  peerContext,
+  peerSubjects,
+  type WantedMessages,
+} from "../session-peers.ts";
+import { timesFigures } from "../statistics.ts";
+
+/** Messages found, beside those that this reader should find. */
+interface FoundMessages {
+  readonly messages: number;
+  readonly wanted: WantedMessages;
+}
+
+const firstOurs = ours<FoundMessages>("session.context()", async ({ path, facts }) => {
+  const session = await openCold(path);
+  return async () => {
+    const { messages } = await session.context();
+    return { messages: messages.length, wanted: ourContext(facts) };
+  };
+});
+
+const firstContext = defineCase<FoundMessages>({
+  name: "first-context",
+  question: "How long does the first context take after opening 1 GB?",
+  goal: "20 times faster than the fastest peer.",
+  nodeFlags: ["--max-old-space-size=256"],
+  input: largeSession,
+  subjects: [
+    firstOurs,
+    onNode24(firstOurs),
+    ...peerSubjects<FoundMessages>("buildSessionContext()", async (peer, input) => {
+      const manager = await openPeer(peer, input);
+      return () => ({
+        messages: manager.buildSessionContext().messages.length,
+        wanted: peerContext(peer, input.facts),
+      });
+    }),
+  ],
+  check: ({ messages, wanted }) => checkContext(messages, wanted),
+  figures: ({ messages }, wallMs) => ({ "µs/message": (wallMs * 1000) / messages }),
+});
+
+interface Turns {
+  /** Of each context alone, without the append. */
+  readonly timesMs: readonly number[];
+  /** Messages in the last context. */
+  readonly messages: number;
+}
+
+interface WantedTurns extends Turns {
+  /** What this reader should find in the first context. */
+  readonly wanted: WantedMessages;
+}
+
+/** So many that the code is warm for most of them. */
+const turns = 2_000;
+/** Of peers, of which one turn takes up to a second. */
+const peerTurns = 20;
+
+const nextOurs = ours<WantedTurns>("session.context()", async (input) => {
+  const session = await openSession(copiedLog(input));
+  await session.context();
+  return async () => {
+    const timesMs: number[] = [];
+    let messages = 0;
+    for (let turn = 0; turn < turns; turn++) {
+      await session.append({ type: "message", message: turnMessage(turn) });
+      const startMs = performance.now();
+      const context = await session.context();
+      timesMs.push(performance.now() - startMs);
+      messages = context.messages.length;
+    }
+    return { timesMs, messages, wanted: ourContext(input.facts) };
+  };
+});
+
+const nextContext = defineCase<WantedTurns>({
+  name: "next-context",
+  question: "How long does the context take after one more append, in a session of 100 MB?",
+  goal: "50 µs, whatever the length of the history.",
+  input: middleSession,
+  comparedBy: "µs/context",
+  subjects: [
+    nextOurs,
+    onNode24(nextOurs),
+    ...peerSubjects<WantedTurns>("buildSessionContext()", async (peer, input) => {
+      const manager = await openPeer(peer, { ...input, path: copiedLog(input) });
+      manager.buildSessionContext();
+      const wanted = peerContext(peer, input.facts);
+      const begin = (turn: number): (() => readonly unknown[]) => {
+        manager.appendMessage(turnMessage(turn));
+        return () => manager.buildSessionContext().messages;
+      };
+      return () => ({ ...timedTurns(peerTurns, begin), wanted });
+    }),
+  ],
+  check: ({ messages, wanted, timesMs }) => checkContext(messages, wanted, timesMs.length),
+  figures: ({ timesMs }) => timesFigures(timesMs, "context"),
+});
+
+function turnMessage(timestamp: number): ReturnType<typeof smallMessage> {
+  return { role: "user", content: `turn ${timestamp}`, timestamp };
+}
+
+/** pi's array is the caller's, so it is copied each time; beside it, what such a copy costs. */
+const nextContext20k = defineCase<Turns>({
+  name: "next-context-20k",
+  question: "How long does buildSessionContext() take after one more append to 20,000 messages?",
+  goal: "0.16 ms.",
+  comparedBy: "µs/context",
+  input: messagesOf("chain", 20_000, 2_000),
+  subjects: [
+    ours("SessionManager", (input) => {
+      const manager = SessionManager.open(copiedLog(input));
+      manager.buildSessionContext();
+      return () =>
+        timedTurns(turns, (turn) => {
+          manager.appendMessage(smallMessage(turn));
+          return () => manager.buildSessionContext().messages;
+        });
+    }),
+    baseline("a copy of the array", ({ path }) => {
+      const { messages } = SessionManager.open(path).buildSessionContext();
+      return () =>
+        timedTurns(turns, (turn) => {
+          messages.push(smallMessage(turn));
+          return () => [...messages];
+        });
+    }),
+  ],
+  check: ({ messages }, { facts }) => deepStrictEqual(messages, facts.contextMessages + turns),
+  figures: ({ timesMs }) => timesFigures(timesMs, "context"),
+});
+
+/** @param begin What is not timed of a turn; it returns what is. */
+function timedTurns(count: number, begin: (turn: number) => () => readonly unknown[]): Turns {
+  const timesMs: number[] = [];
+  let messages = 0;
+  for (let turn = 0; turn < count; turn++) {
+    const build = begin(turn);
+    const startMs = performance.now();
+    const built = build();
+    timesMs.push(performance.now() - startMs);
+    messages = built.length;
+  }
+  return { timesMs, messages };
+}
+
+/** In the order in which they run. */
+export const cases: readonly BenchCase[] = [firstContext, nextContext, nextContext20k];

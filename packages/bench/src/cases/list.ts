@@ -1,0 +1,106 @@
+/** All sessions of a directory, with what a user picks by: name, messages, last activity. */
+import { deepStrictEqual } from "node:assert";
+import { execFileSync } from "node:child_process";
+import { execPath } from "node:process";
+import { fileURLToPath } from "node:url";
+import { sessions$ } from "@branchlog/core/live";
+import type { LiveSessions } from "@branchlog/core/live";
+import { SessionManager } from "@branchlog/core/pi";
+import { type BenchCase, defineCase, ours } from "../bench-case.ts";
+import { ownDirectory, sessionDirectory } from "../inputs.ts";
+import { onNode24, peerSubjects } from "../session-peers.ts";
+
+/** What a list says. */
+interface Listed {
+  readonly sessions: number;
+  /** Null where only the beginnings of files are read. */
+  readonly messages: number | null;
+}
+
+/** The working directory of every generated session. */
+const cwd = "/home/dev/projects/atlas";
+const child = fileURLToPath(new URL("../listing-child.js", import.meta.url));
+
+const first = ours<Listed>("SessionManager.list(), for the first time", (input) => {
+  const path = ownDirectory(input);
+  return () => listOnce(path);
+});
+
+const listSessions = defineCase<Listed>({
+  name: "list-sessions",
+  question: "How long does it take to list 2,000 sessions of 870 MB in all?",
+  goal: "5 times faster than pi, and 0.1 s where what was found is saved.",
+  input: sessionDirectory,
+  subjects: [
+    first,
+    onNode24(first),
+    ours("SessionManager.list(), after another process", (input) => {
+      const path = ownDirectory(input);
+      execFileSync(execPath, [child, cwd, path]);
+      return () => listOnce(path);
+    }),
+    ours("sessions$(), its first whole list", (input) => {
+      const path = ownDirectory(input);
+      return async () => {
+        const { list, end } = await wholeList(sessions$(path));
+        end();
+        return liveTotal(list);
+      };
+    }),
+    // A list that one subscriber keeps up to date, and another asks for.
+    ours("sessions$(), asked for again", async (input) => {
+      const list$ = sessions$(ownDirectory(input));
+      const keeper = await wholeList(list$);
+      return async () => {
+        const { list, end } = await wholeList(list$);
+        keeper.end();
+        end();
+        return liveTotal(list);
+      };
+    }),
+    ...peerSubjects<Listed>("SessionManager.list()", async (peer, input) => {
+      const path = ownDirectory(input);
+      const manager = await peer.load();
+      return async () => {
+        const listed = await manager.list(cwd, path);
+        if (!peer.listsExactly) return { sessions: listed.length, messages: null };
+        return total(listed.map(({ messageCount }) => messageCount));
+      };
+    }),
+  ],
+  check: ({ sessions, messages }, { facts }) => {
+    deepStrictEqual(sessions, facts.files);
+    if (messages !== null) deepStrictEqual(messages, facts.entriesByType["message"]);
+  },
+  figures: ({ sessions }, wallMs) => ({ "µs/session": (wallMs * 1000) / sessions }),
+});
+
+async function listOnce(path: string): Promise<Listed> {
+  return total((await SessionManager.list(cwd, path)).map(({ messageCount }) => messageCount));
+}
+
+function total(messageCounts: readonly number[]): Listed {
+  const messages = messageCounts.reduce((sum, count) => sum + count, 0);
+  return { sessions: messageCounts.length, messages };
+}
+
+function liveTotal({ sessions }: LiveSessions): Listed {
+  return total(sessions.map(({ summary }) => summary.messageCount));
+}
+
+/** The first list that is whole, and what ends the subscription to it. */
+function wholeList(
+  list$: ReturnType<typeof sessions$>,
+): Promise<{ readonly list: LiveSessions; readonly end: () => void }> {
+  return new Promise((resolve, reject) => {
+    const subscription = list$.subscribe((list) => {
+      const { kind } = list.status;
+      // A list that is there at once comes before there is a subscription to end.
+      if (kind === "live") resolve({ list, end: () => subscription.unsubscribe() });
+      else if (kind !== "catching-up") reject(new Error(`the list is ${kind}`));
+    });
+  });
+}
+
+/** In the order in which they run. */
+export const cases: readonly BenchCase[] = [listSessions];

@@ -1,0 +1,328 @@
+/** Watching a session: how soon another process is told, and what telling costs in one process. */
+import { deepStrictEqual, ok } from "node:assert";
+import { fork } from "node:child_process";
+import { EventEmitter, once } from "node:events";
+import { performance } from "node:perf_hooks";
+import { hrtime } from "node:process";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { createSession, memorySession, type Session } from "@branchlog/core";
+import type { LiveContext } from "@branchlog/core/live";
+import { appendMessage, type ChangeTime, sessionWithHistory, timeOfChanges } from "../appending.ts";
+import {
+  baseline,
+  type BenchCase,
+  defineCase,
+  ours,
+  type Scale,
+  type Subject,
+  type TimedWork,
+} from "../bench-case.ts";
+import { scratchLog } from "../inputs.ts";
+import { idOf, smallMessage } from "../plain-session.ts";
+import { quantile, timesFigures } from "../statistics.ts";
+
+type Counts = Readonly<Record<Scale, number>>;
+
+const child = fileURLToPath(new URL("../watching-child.js", import.meta.url));
+const entries: Counts = { full: 1_000, quick: 100 };
+/** Between two entries: an agent at work is slower. */
+const pauseMs = 2;
+
+/** One process appends now and then, another one watches; the result is how late it was told. */
+const watchLatency = defineCase<readonly number[]>({
+  name: "watch-latency",
+  question: "How long after an append does a subscriber in another process get the entry?",
+  goal: "0.5 ms for half of them, 3 ms for 99 of 100.",
+  comparedBy: "ms median",
+  subjects: [
+    ours("session.entries$()", prepareWatch("session")),
+    baseline("fs.watch, read the file again", prepareWatch("plain")),
+  ],
+  check: (latenciesMs, { scale }) => {
+    deepStrictEqual(latenciesMs.length, entries[scale]);
+    ok(latenciesMs.every((ms) => ms > 0));
+  },
+  figures: (latenciesMs) => ({
+    "ms median": quantile(latenciesMs, 0.5),
+    "ms for 99 of 100": quantile(latenciesMs, 0.99),
+    "ms longest": Math.max(...latenciesMs),
+  }),
+});
+
+function prepareWatch(way: "session" | "plain"): Subject<readonly number[]>["prepare"] {
+  return async (input) => {
+    const path = scratchLog(input);
+    const session = await createSession(path);
+    const count = entries[input.scale];
+    const watcher = fork(child, [path, String(count), way]);
+    await once(watcher, "message");
+    return async () => {
+      const told = once(watcher, "message");
+      for (let n = 0; n < count; n += 1) {
+        await pause(pauseMs);
+        const data = String(hrtime.bigint());
+        await session.append({ type: "custom", customType: "clock", data });
+      }
+      const [latenciesMs] = (await told) as [number[]];
+      return latenciesMs;
+    };
+  };
+}
+
+type Message = ReturnType<typeof smallMessage>;
+
+/** A context that was told, and how long that took. */
+interface ToldContext {
+  readonly context: LiveContext;
+  readonly ms: number;
+}
+
+interface Updates {
+  readonly timesMs: readonly number[];
+  /** Messages in the context of each update. */
+  readonly toldLengths: readonly number[];
+  readonly lastMessages: readonly unknown[];
+  /** Messages before the first update. */
+  readonly history: number;
+}
+
+/** Messages of the shortest history. */
+const lengths: Counts = { full: 1_000, quick: 200 };
+const updates: Counts = { full: 2_000, quick: 200 };
+/** Every one of the baseline costs what the history is long. */
+const walks: Counts = { full: 100, quick: 20 };
+/** In a session of its own, so that the code is warm and the history as long as it should be. */
+const warmUps: Counts = { full: 4_000, quick: 400 };
+
+/** Timed from when the session begins to tell of the change. */
+const liveContext = defineCase<Updates>({
+  name: "live-context",
+  question: "How long does a subscriber to the context wait for it after one more message?",
+  goal: "50 µs, whatever the length of the history.",
+  comparedBy: "µs/update",
+  subjects: [
+    ours("session.context$, short history", prepareContexts(1)),
+    ours("session.context$, 10 times as long", prepareContexts(10)),
+    ours("session.context$, 100 times as long", prepareContexts(100)),
+    baseline("walk a Map from the leaf, 100 times as long", ({ scale }) =>
+      prepareWalks(walks[scale], lengths[scale] * 100),
+    ),
+  ],
+  check: ({ toldLengths, lastMessages, history }) => {
+    deepStrictEqual(
+      toldLengths,
+      toldLengths.map((_, turn) => history + turn + 1),
+    );
+    const length = history + toldLengths.length;
+    deepStrictEqual(
+      lastMessages,
+      Array.from({ length }, (_, i) => smallMessage(i)),
+    );
+  },
+  figures: ({ timesMs, history }) => ({ ...timesFigures(timesMs, "update"), messages: history }),
+});
+
+function prepareContexts(times: number): Subject<Updates>["prepare"] {
+  return async ({ scale }) => {
+    const warmUp = await prepareUpdates(0, warmUps[scale]);
+    await warmUp();
+    return prepareUpdates(lengths[scale] * times, updates[scale]);
+  };
+}
+
+async function prepareUpdates(history: number, count: number): Promise<() => Promise<Updates>> {
+  const session = await sessionWithHistory(history);
+  const next = watchContext(session);
+  await next();
+  return async () => {
+    const told: ToldContext[] = [];
+    for (let turn = 0; turn < count; turn += 1) {
+      const update = next();
+      await appendMessage(session, history + turn);
+      told.push(await update);
+    }
+    await session.close();
+    // Read only now, so that a context is found that changed after it was told.
+    const toldLengths = told.map(({ context }) => context.messages.length);
+    const lastMessages = told.at(-1)?.context.messages.slice() ?? [];
+    return { timesMs: told.map(({ ms }) => ms), toldLengths, lastMessages, history };
+  };
+}
+
+/** Subscribes; what it returns waits for the context that is told next. */
+function watchContext(session: Session): () => Promise<ToldContext> {
+  const changed = timeOfChanges(session);
+  let tell = (_told: ToldContext): void => undefined;
+  session.context$.subscribe(({ value: context }) => {
+    tell({ context, ms: performance.now() - changed.ms });
+  });
+  return () =>
+    new Promise((resolve) => {
+      tell = resolve;
+    });
+}
+
+/** What an agent does without an engine: each time the path, from the last entry to the root. */
+function prepareWalks(count: number, history: number): () => Updates {
+  type ChainEntry = { readonly parentId: string | null; readonly message: Message };
+  const chain = new Map<string, ChainEntry>();
+  const add = (i: number): void => {
+    chain.set(idOf(i), { parentId: i === 0 ? null : idOf(i - 1), message: smallMessage(i) });
+  };
+  for (let i = 0; i < history; i += 1) add(i);
+  return () => {
+    const timesMs: number[] = [];
+    const toldLengths: number[] = [];
+    let messages: Message[] = [];
+    for (let i = history; i < history + count; i += 1) {
+      add(i);
+      const startMs = performance.now();
+      messages = [];
+      for (let id: string | null = idOf(i); id !== null;) {
+        const entry: ChainEntry | undefined = chain.get(id);
+        if (entry !== undefined) messages.push(entry.message);
+        id = entry?.parentId ?? null;
+      }
+      messages.reverse();
+      timesMs.push(performance.now() - startMs);
+      toldLengths.push(messages.length);
+    }
+    return { timesMs, toldLengths, lastMessages: messages, history };
+  };
+}
+
+interface Deliveries {
+  /** Ids of the entries appended. */
+  readonly appended: readonly string[];
+  /** What each subscriber was told. */
+  readonly told: readonly (readonly string[])[];
+  /** From the beginning of each delivery to its end, summed. */
+  readonly deliveryMs: number;
+  /** Deliveries that were timed; those before made the code warm. */
+  readonly timed: number;
+}
+
+/** Takes the id of an entry. */
+type Listener = (id: string) => void;
+
+/** How listeners are told of what is appended to a session. */
+interface Telling {
+  /** When the last delivery began. */
+  readonly began: ChangeTime;
+  /** Called after each append, for sources that are not told of it themselves. */
+  readonly tell?: Listener;
+}
+
+/** Makes listeners be told of what is appended to a session. */
+type Source = (session: Session, listeners: readonly Listener[]) => Telling;
+
+interface Audience {
+  readonly subscribers: number;
+  /** As many again before, so that the code is warm. */
+  readonly appends: Counts;
+}
+
+/** How many subscribe, and to how many appends: the fewer, the longer it takes to be warm. */
+const audiences: readonly Audience[] = [
+  { subscribers: 1, appends: { full: 4_000, quick: 400 } },
+  { subscribers: 100, appends: { full: 1_000, quick: 100 } },
+  { subscribers: 1_000, appends: { full: 200, quick: 20 } },
+];
+
+const sources: Readonly<Record<string, Source>> = {
+  "session.leaf$": (session, listeners) => {
+    const began = timeOfChanges(session);
+    for (const listener of listeners) {
+      session.leaf$.subscribe(({ value }) => {
+        if (value !== null) listener(value);
+      });
+    }
+    return { began };
+  },
+  "session.entries$()": (session, listeners) => {
+    const began = timeOfChanges(session);
+    for (const listener of listeners) {
+      session.entries$().subscribe((event) => {
+        if (event.kind === "entry") listener(event.entry.id);
+      });
+    }
+    return { began };
+  },
+  // What it costs at least.
+  EventEmitter: (_session, listeners) => {
+    const emitter = new EventEmitter().setMaxListeners(0);
+    for (const listener of listeners) emitter.on("entry", listener);
+    const began = { ms: 0 };
+    const tell = (id: string): void => {
+      began.ms = performance.now();
+      emitter.emit("entry", id);
+    };
+    return { began, tell };
+  },
+};
+
+/** Timed from when the session begins to tell of the change until the last one was told. */
+const liveFanOut = defineCase<Deliveries>({
+  name: "live-fan-out",
+  question: "What does it cost to tell each of many subscribers of one more entry?",
+  goal: "0.2 µs for each of 1,000 subscribers to a value, 10 µs for each of 1,000 to all entries.",
+  comparedBy: "µs/delivery",
+  subjects: Object.entries(sources).flatMap(([source, tellAll]) =>
+    audiences.map((audience) => ({
+      name: `${source}, subscribers: ${audience.subscribers.toLocaleString("en-US")}`,
+      role: source === "EventEmitter" ? "baseline" : "ours",
+      prepare: ({ scale }) => prepareFanOut(scale, tellAll, audience),
+    })),
+  ),
+  check: ({ appended, told }) => {
+    for (const ids of told) deepStrictEqual(ids, appended);
+  },
+  figures: ({ deliveryMs, timed }, wallMs) => ({
+    "µs/delivery": (deliveryMs * 1000) / timed,
+    "deliveries/s, with the append": (timed * 1000) / wallMs,
+  }),
+});
+
+async function prepareFanOut(
+  scale: Scale,
+  source: Source,
+  { subscribers, appends }: Audience,
+): Promise<TimedWork<Deliveries>> {
+  const session = await memorySession();
+  const told: string[][] = Array.from({ length: subscribers }, () => []);
+  // Of the entry that is on its way to all subscribers.
+  let left = 0;
+  let end = (_ms: number): void => undefined;
+  const listeners = told.map((ids) => (id: string) => {
+    ids.push(id);
+    left -= 1;
+    if (left === 0) end(performance.now());
+  });
+  const { began, tell } = source(session, listeners);
+  const appended: string[] = [];
+  const appendAll = async (count: number): Promise<number> => {
+    let deliveryMs = 0;
+    for (let n = 0; n < count; n += 1) {
+      left = subscribers;
+      const lastTold = new Promise<number>((resolve) => {
+        end = resolve;
+      });
+      const { id } = await appendMessage(session, appended.length);
+      appended.push(id);
+      tell?.(id);
+      deliveryMs += (await lastTold) - began.ms;
+    }
+    return deliveryMs;
+  };
+  const count = appends[scale];
+  await appendAll(count);
+  return async () => {
+    const deliveryMs = await appendAll(count);
+    await session.close();
+    return { appended, told, deliveryMs, timed: count * subscribers };
+  };
+}
+
+/** In the order in which they run. */
+export const cases: readonly BenchCase[] = [watchLatency, liveContext, liveFanOut];

@@ -1,0 +1,193 @@
+/**
+ * How much memory a process needs that uses a log in the usual ways. The answer is the peak of each
+ * process, which every report has; here it is a figure, too, and compared by.
+ */
+import { deepStrictEqual } from "node:assert";
+import { closeSync, openSync, writeSync } from "node:fs";
+import { resourceUsage } from "node:process";
+import { type SessionEntry } from "@branchlog/core";
+import { isKnownEntry } from "@branchlog/core/entries";
+import { SessionManager } from "@branchlog/core/pi";
+import {
+  type BenchCase,
+  type CaseInput,
+  defineCase,
+  type InputFacts,
+  ours,
+  type Scale,
+  type Subject,
+} from "../bench-case.ts";
+import {
+  largeSession,
+  messagesOf,
+  openCold,
+  ownLog,
+  type ScaledInput,
+  scratchLog,
+  sessionOf,
+} from "../inputs.ts";
+import { idOf } from "../plain-session.ts";
+
+/** What a use of the log found, and what it should have. */
+interface Used {
+  readonly found: number;
+  readonly wanted: number;
+  readonly peakBytes: number;
+}
+
+const uses: readonly Subject<Used>[] = [
+  use("openSession", "entries", async (path) => (await openCold(path)).revision),
+  use("openSession and context()", "contextMessages", async (path) => {
+    const session = await openCold(path);
+    return (await session.context()).messages.length;
+  }),
+  use("openSession and every entry once", "entries", async (path) => {
+    const session = await openCold(path);
+    let count = 0;
+    for await (const { id } of session.entries()) if (id !== "") count += 1;
+    return count;
+  }),
+  use("SessionManager.getEntries(), every id read", "entries", (path) =>
+    countOf(SessionManager.open(path).getEntries(), ({ id }) => id !== ""),
+  ),
+  use("SessionManager.getEntries(), every body read", "entries", (path) =>
+    countOf(SessionManager.open(path).getEntries(), hasBody),
+  ),
+  use("SessionManager.getBranch(), every body read", "leafDepth", (path) =>
+    countOf(SessionManager.open(path).getBranch(), hasBody),
+  ),
+];
+
+function use(
+  name: string,
+  wanted: "entries" | "contextMessages" | "leafDepth",
+  count: (path: string) => number | Promise<number>,
+): Subject<Used> {
+  return ours(name, (input) => {
+    const path = ownLog(input);
+    return async () => withPeak(await count(path), input.facts[wanted]);
+  });
+}
+
+function withPeak(found: number, wanted: number): Used {
+  return { found, wanted, peakBytes: resourceUsage().maxRSS * 1024 };
+}
+
+function countOf(
+  entries: readonly SessionEntry[],
+  isCounted: (entry: SessionEntry) => boolean,
+): number {
+  let count = 0;
+  for (const entry of entries) if (isCounted(entry)) count += 1;
+  return count;
+}
+
+/** Looks into the message, as an agent does that shows the session. */
+function hasBody(entry: SessionEntry): boolean {
+  return isKnownEntry(entry) && entry.type === "message"
+    ? entry.message.role.length > 0
+    : Object.keys(entry).length > 3;
+}
+
+function memoryCase(
+  name: string,
+  what: string,
+  goal: string,
+  input: ScaledInput,
+  more: { readonly needs?: "huge" } = {},
+): BenchCase {
+  return defineCase<Used>({
+    name,
+    question: `How much memory does a process need that uses ${what}?`,
+    goal,
+    input,
+    ...more,
+    comparedBy: "MB at most",
+    subjects: uses,
+    check: ({ found, wanted }) => deepStrictEqual(found, wanted),
+    figures: ({ peakBytes }, _wallMs, { facts }: { readonly facts: InputFacts }) => ({
+      "MB at most": peakBytes / 1e6,
+      "bytes/entry": peakBytes / facts.entries,
+    }),
+  });
+}
+
+const lineBytes: Readonly<Record<Scale, number>> = { full: 300_000_000, quick: 30_000_000 };
+const longLines = 3;
+const pieceBytes = 1_000_000;
+
+const memoryLongLines = defineCase<Used>({
+  name: "memory-long-lines",
+  question: "How much memory does a process need that opens a log with three lines of 300 MB?",
+  goal: "150 MB.",
+  comparedBy: "MB at most",
+  subjects: [
+    ours("openSession", (input) => {
+      const path = writeLongLines(input);
+      return async () => withPeak((await openCold(path)).revision, 2 * longLines);
+    }),
+    ours("SessionManager.open()", (input) => {
+      const path = writeLongLines(input);
+      return () => withPeak(SessionManager.open(path).getEntryCount(), 2 * longLines);
+    }),
+  ],
+  check: ({ found, wanted }) => deepStrictEqual(found, wanted),
+  figures: ({ peakBytes }, wallMs, { scale }) => ({
+    "MB at most": peakBytes / 1e6,
+    "MB/s": (longLines * lineBytes[scale]) / 1000 / wallMs,
+  }),
+});
+
+/** Messages with one long text each, and short ones between them, in one chain. */
+function writeLongLines(input: CaseInput): string {
+  const path = scratchLog(input);
+  const descriptor = openSync(path, "wx");
+  const piece = Buffer.alloc(pieceBytes, "x");
+  const write = (text: string): void => void writeSync(descriptor, text);
+  const timestamp = "2026-06-01T08:00:00.000Z";
+  write(`${JSON.stringify({ type: "session", version: 3, id: "long", timestamp, cwd: "/w" })}\n`);
+  for (let n = 0; n < 2 * longLines; n++) {
+    const parentId = n === 0 ? null : idOf(n - 1);
+    const envelope = JSON.stringify({ type: "message", id: idOf(n), parentId, timestamp });
+    write(`${envelope.slice(0, -1)},"message":{"role":"user","content":"`);
+    const pieces = n % 2 === 0 ? 0 : lineBytes[input.scale] / pieceBytes;
+    for (let i = 0; i < pieces; i++) writeSync(descriptor, piece);
+    write(`","timestamp":${n}}}\n`);
+  }
+  closeSync(descriptor);
+  return path;
+}
+
+const usualGoal = "150 MB to open it, 500 MB for every entry of pi's face.";
+
+/** In the order in which they run. */
+export const cases: readonly BenchCase[] = [
+  memoryCase("memory-1gb", "1 GB of about a million entries", usualGoal, largeSession),
+  memoryCase(
+    "memory-1m-entries",
+    "a chain of a million short entries",
+    usualGoal,
+    messagesOf("chain", 1_000_000, 20_000),
+  ),
+  memoryCase(
+    "memory-images",
+    "1 GB of which 95 % are images",
+    "150 MB to open it; a context holds the images that are in it.",
+    sessionOf(1_000_000_000, 20_000_000, "image-heavy"),
+  ),
+  memoryLongLines,
+  memoryCase(
+    "memory-4gb",
+    "4 GB of about four million entries",
+    "the bytes of each entry that 1 GB takes, or less.",
+    sessionOf(4_000_000_000, 40_000_000),
+    { needs: "huge" },
+  ),
+  memoryCase(
+    "memory-4m-entries",
+    "a chain of four million short entries",
+    "the bytes of each entry that a million take, or less.",
+    messagesOf("chain", 4_000_000, 80_000),
+    { needs: "huge" },
+  ),
+];

@@ -1,0 +1,112 @@
+/** The tree of a session of about a million entries: all of it, or the children of one entry. */
+import { deepStrictEqual, ok } from "node:assert";
+import { SessionManager } from "@branchlog/core/pi";
+import { baseline, type BenchCase, defineCase, ours } from "../bench-case.ts";
+import { largeSession, openCold, ownLog } from "../inputs.ts";
+import { countFrom, countNodes, readPlainly } from "../plain-session.ts";
+import { onNode24, openPeer, type PeerManager, peerSubjects } from "../session-peers.ts";
+
+/** The result is how many entries were reached from the roots. */
+const treeOurs = ours<number>("SessionManager.getTree()", (input) => {
+  const manager = SessionManager.open(ownLog(input));
+  return () => countNodes(manager.getTree());
+});
+
+const getTree = defineCase<number>({
+  name: "get-tree",
+  question: "How long does the tree of about 1,000,000 entries take, every node visited?",
+  goal: "twice as fast as pi.",
+  input: largeSession,
+  subjects: [
+    ours("session.tree()", async ({ path }) => {
+      const session = await openCold(path);
+      return () => {
+        const tree = session.tree();
+        return countFrom(tree.roots, (id) => tree.children(id));
+      };
+    }),
+    treeOurs,
+    onNode24(treeOurs),
+    baseline("child lists in a Map", ({ path }) => {
+      const { entries } = readPlainly(path);
+      return () => {
+        const children = new Map<string | null, string[]>();
+        for (const { id, parentId } of entries) {
+          const siblings = children.get(parentId);
+          if (siblings === undefined) children.set(parentId, [id]);
+          else siblings.push(id);
+        }
+        return countFrom(children.get(null) ?? [], (id) => children.get(id) ?? []);
+      };
+    }),
+    ...peerSubjects<number>("getTree()", async (peer, input) => {
+      const manager = await openPeer(peer, input);
+      return () => countNodes(manager.getTree());
+    }),
+  ],
+  check: (nodes, { facts }) => deepStrictEqual(nodes, facts.entries),
+  figures: (nodes, wallMs) => ({ "nodes/ms": nodes / wallMs }),
+});
+
+/** What was found below each entry of a path. */
+interface FoundChildren {
+  /** Ids on the way from the leaf to the root, the leaf first. */
+  readonly ancestry: readonly string[];
+  /** Of every entry of the path but the leaf. */
+  readonly children: readonly (readonly string[])[];
+}
+
+const generations = 20;
+
+const childrenOurs = ours<FoundChildren>("SessionManager.getChildren()", (input) =>
+  prepareChildren(SessionManager.open(ownLog(input))),
+);
+
+const getChildren = defineCase<FoundChildren>({
+  name: "get-children",
+  question: "How long does it take to find the children of one entry among about 1,000,000?",
+  goal: "the time of the children, not of the entries.",
+  input: largeSession,
+  subjects: [
+    ours("session.tree().children()", async ({ path }) => {
+      const session = await openCold(path);
+      const ancestry: string[] = [];
+      for (let id = session.leaf; id !== null && ancestry.length <= generations;) {
+        ancestry.push(id);
+        id = (await session.entry(id))?.parentId ?? null;
+      }
+      return () => {
+        const tree = session.tree();
+        return { ancestry, children: ancestry.slice(1).map((id) => tree.children(id)) };
+      };
+    }),
+    childrenOurs,
+    onNode24(childrenOurs),
+    ...peerSubjects<FoundChildren>("getChildren()", async (peer, input) =>
+      prepareChildren(await openPeer(peer, input)),
+    ),
+  ],
+  // Each entry of a path is a child of the next.
+  check: ({ ancestry, children }) => {
+    ok(children.length === generations, `${children.length} generations`);
+    children.forEach((ids, place) => ok(ids.includes(ancestry[place] ?? ""), `at ${place}`));
+  },
+  figures: ({ children }, wallMs) => ({ "µs/call": (wallMs * 1000) / children.length }),
+});
+
+function prepareChildren(
+  manager: Pick<PeerManager, "getLeafId" | "getEntry" | "getChildren">,
+): () => FoundChildren {
+  const ancestry: string[] = [];
+  for (let id = manager.getLeafId(); id !== null && ancestry.length <= generations;) {
+    ancestry.push(id);
+    id = manager.getEntry(id)?.parentId ?? null;
+  }
+  return () => ({
+    ancestry,
+    children: ancestry.slice(1).map((id) => manager.getChildren(id).map((child) => child.id)),
+  });
+}
+
+/** In the order in which they run. */
+export const cases: readonly BenchCase[] = [getTree, getChildren];

@@ -1,0 +1,116 @@
+/**
+ * Sessions without an engine: how one is written and read line by line, and how a tree is walked.
+ * The baselines of cases, and what their checks are made of.
+ */
+import { deepStrictEqual } from "node:assert";
+import { closeSync, openSync, readSync } from "node:fs";
+import { StringDecoder } from "node:string_decoder";
+
+/** An entry as far as a reader needs to know it. */
+export interface PlainEntry {
+  readonly type: string;
+  readonly id: string;
+  readonly parentId: string | null;
+}
+
+/** What was read: entries in file order, and by id. */
+export interface PlainSession {
+  readonly entries: readonly PlainEntry[];
+  readonly byId: ReadonlyMap<string, PlainEntry>;
+}
+
+/** A node of a tree, as session managers build it. */
+export interface TreeNode {
+  readonly children: readonly TreeNode[];
+}
+
+const chunkBytes = 1 << 20;
+
+/** The first line of a session that is written without an engine. */
+export const plainHeader: string = '{"type":"session","version":3,"id":"plain"}\n';
+
+/** A message of the usual size of a short one, about 200 bytes as an entry. */
+export function smallMessage(i: number): {
+  readonly role: "user";
+  readonly content: string;
+  readonly timestamp: number;
+} {
+  return { role: "user", content: `Please look at file number ${i} next.`, timestamp: i };
+}
+
+/** The line of entry `i` of a chain of such messages. */
+export function plainLine(i: number, timestamp: string = new Date().toISOString()): string {
+  const parentId = i === 0 ? null : idOf(i - 1);
+  const entry = { type: "message", id: idOf(i), parentId, timestamp, message: smallMessage(i) };
+  return `${JSON.stringify(entry)}\n`;
+}
+
+/** Eight hex digits. */
+export function idOf(i: number): string {
+  return i.toString(16).padStart(8, "0");
+}
+
+/** Reads a whole file in chunks, every line parsed, every entry kept. */
+export function readPlainly(path: string): PlainSession {
+  const entries: PlainEntry[] = [];
+  const byId = new Map<string, PlainEntry>();
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  for (const chunk of chunksOf(path)) {
+    const lines = (rest + decoder.write(chunk)).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      // Decoding boundary: made by the generator, or by a subject.
+      const entry = JSON.parse(line) as PlainEntry;
+      // The header, and the line that omp writes before it.
+      if (entry.type === "session" || entry.type === "title") continue;
+      entries.push(entry);
+      byId.set(entry.id, entry);
+    }
+  }
+  return { entries, byId };
+}
+
+/** The bytes of a file; each chunk is gone when the next one is asked for. */
+export function* chunksOf(path: string): Generator<Buffer> {
+  const descriptor = openSync(path, "r");
+  const chunk = Buffer.allocUnsafe(chunkBytes);
+  try {
+    for (let length = 1; length > 0;) {
+      length = readSync(descriptor, chunk);
+      if (length > 0) yield chunk.subarray(0, length);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Throws unless the log holds exactly so many entries, each the child of the one before. */
+export function checkChain(path: string, length: number): void {
+  const { entries } = readPlainly(path);
+  deepStrictEqual(entries.length, length);
+  let parentId: string | null = null;
+  for (const entry of entries) {
+    deepStrictEqual(entry.parentId, parentId);
+    parentId = entry.id;
+  }
+}
+
+/** Visits every node of a tree, however deep; returns how many there are. */
+export function countFrom<Node>(
+  roots: readonly Node[],
+  children: (node: Node) => readonly Node[],
+): number {
+  const pending = [...roots];
+  let count = 0;
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    count += 1;
+    for (const child of children(node)) pending.push(child);
+  }
+  return count;
+}
+
+/** The same of nodes that hold their children. */
+export function countNodes(roots: readonly TreeNode[]): number {
+  return countFrom(roots, ({ children }) => children);
+}
