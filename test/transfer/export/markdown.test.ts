@@ -9,7 +9,7 @@ import {
   closedText,
   codeSpan,
   fenced,
-} from "../../../packages/transfer/src/export/markdown-marks.ts";
+} from "../../../packages/transfer/src/export/markdown-text.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixturePath, importedFile } from "../import/imported.ts";
 

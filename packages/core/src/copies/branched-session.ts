@@ -4,15 +4,21 @@
  * bytes; the context at their end is that of the source. Pure but for reading the source.
  */
 import type { NewLinks } from "../dialects/object-members.ts";
-import { spliceDraft } from "../entries/encode-entry.ts";
-import type { KnownDraft } from "../entries/entry-draft.ts";
-import type { CompactionEntry, SessionEntry } from "../entries/entry-types.ts";
+import type { CompactionEntry, SessionHeader } from "../entries/entry-types.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
-import { nameInForce, sessionName } from "../projections/name.ts";
-import type { GivenName } from "../projections/name.ts";
+import { nameInForce } from "../projections/name.ts";
 import type { Engine } from "../session/engine.ts";
-import { entryLines, readableRows, relinkedLine } from "./entry-lines.ts";
-import { freshIds } from "./fresh-ids.ts";
+import {
+  addedLines,
+  entryLines,
+  firstNaming,
+  namingsIn,
+  readableRows,
+  relinkedLine,
+  rowsBackwards,
+} from "./copied-entries.ts";
+import type { AddedEntry } from "./copied-entries.ts";
+import { headerLines } from "./session-header.ts";
 
 /** The entries of a branch as they are copied. */
 export interface Branch {
@@ -60,8 +66,13 @@ export function branchTo(engine: Engine, leafRow: number): Branch {
   return { rows, dropped, isConversation: rows.some(speaks) };
 }
 
-/** The bytes of a branch: its entries, then the name and the labels. */
-export function* branchLines(engine: Engine, branch: Branch): Generator<Buffer> {
+/** The bytes of a session of a branch: header, entries, then the name and the labels. */
+export function* branchLines(
+  engine: Engine,
+  branch: Branch,
+  header: SessionHeader,
+): Generator<Buffer> {
+  yield* headerLines(engine, header);
   const { index } = engine;
   let parentId: string | null = null;
   for (const entry of entryLines(engine, branch.rows)) {
@@ -73,12 +84,10 @@ export function* branchLines(engine: Engine, branch: Branch): Generator<Buffer> 
     yield* relinkedLine(engine, entry, links);
     parentId = index.idOf(row);
   }
-  const mint = freshIds(engine.appender, (id) => index.ids.find(id) >= 0);
-  for (const { draft, timestamp } of carriedDrafts(engine, branch)) {
-    const id = mint();
-    yield spliceDraft(engine.appender.encode(draft, timestamp), id, parentId);
-    parentId = id;
-  }
+  yield* addedLines(engine, carriedEntries(engine, branch), parentId, {
+    encode: (draft, timestamp) => engine.appender.encode(draft, timestamp),
+    mintId: () => engine.appender.mintEntryId(),
+  });
 }
 
 /** Whether a session that holds such an entry is worth a file. */
@@ -97,7 +106,7 @@ function movedBoundary(engine: Engine, row: number, { dropped }: Branch): NewLin
 }
 
 /**
- * What is kept begins behind what was replayed, so that this ends at the entry before the label. If
+ * What is kept begins after what was replayed, so that this ends at the entry before the label. If
  * there is none, all is kept, which the other boundary says.
  */
 function movedReplay(entry: CompactionEntry, dropped: Branch["dropped"]): NewLinks {
@@ -109,49 +118,23 @@ function movedReplay(entry: CompactionEntry, dropped: Branch["dropped"]): NewLin
   return firstKeptEntryId === "" && after !== undefined ? { firstKeptEntryId: after } : {};
 }
 
-interface CarriedDraft {
-  readonly draft: KnownDraft;
-  readonly timestamp: string;
-}
-
-/** What is true of the branch by entries that stand elsewhere, or were left out. */
-function* carriedDrafts(engine: Engine, { rows }: Branch): Generator<CarriedDraft> {
+/** What is true of the branch by entries that are elsewhere in the log, or were left out. */
+function* carriedEntries(engine: Engine, { rows }: Branch): Generator<AddedEntry> {
   const { index, log, header } = engine;
   const { name, folded, titleSlot: slot } = log.state;
   const { labels } = folded;
   const labelled = new Set(Array.from(labels.keys(), (id) => index.rowOfId(id)));
   const onBranch = new Set(rows.filter((row) => labelled.has(row)));
-  if (nameInForce({ slot, given: givenName(engine, rows), header }) !== name) {
-    const draft = { type: "session_info", name: name ?? "" } as const;
-    yield { draft, timestamp: timeOf(engine, lastNaming(engine)?.timestamp) };
+  const given = firstNaming(engine, rows.toReversed())?.name;
+  if (nameInForce({ slot, given, header }) !== name) {
+    const [last] = namingsIn(engine, rowsBackwards(engine));
+    const timestamp = timeOf(engine, last?.entry.timestamp);
+    yield { draft: { type: "session_info", name: name ?? "" }, timestamp };
   }
   for (const [targetId, { label, timestamp }] of labels) {
     if (!onBranch.has(index.rowOfId(targetId))) continue;
     yield { draft: { type: "label", targetId, label }, timestamp: timeOf(engine, timestamp) };
   }
-}
-
-/** The last entry that names the session, wherever it stands. */
-function lastNaming({ index, bodies }: Engine): SessionEntry | undefined {
-  for (let row = index.count - 1; row >= 0; row -= 1) {
-    if (namesSession(index.kindOf(row).type) && index.isNode(row)) return bodies.entrySync(row);
-  }
-  return undefined;
-}
-
-function namesSession(type: string): boolean {
-  return sessionName.types?.includes(type) ?? true;
-}
-
-/** What the entries of a branch alone would name it. */
-function givenName({ index, bodies }: Engine, rows: readonly number[]): GivenName {
-  let name = sessionName.initial();
-  for (const row of rows) {
-    if (!namesSession(index.kindOf(row).type)) continue;
-    const entry: SessionEntry | undefined = bodies.entrySync(row);
-    if (entry !== undefined) name = sessionName.apply(name, { revision: row + 1, entry });
-  }
-  return name;
 }
 
 /** A time as stored; now where a foreign file has none. */

@@ -5,16 +5,16 @@
 import { dirname, resolve } from "node:path";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { rowFlags } from "../index-table/row-table.ts";
-import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
+import { pathToRow } from "../index-table/tree-walk.ts";
 import { Engine } from "../session/engine.ts";
 import type { EngineOptions } from "../log/engine-options.ts";
-import { settledRow } from "../session/named-entry.ts";
+import { pathEndRow } from "../session/named-entry.ts";
 import { newHeader } from "../session/new-header.ts";
 import { createStreamedLog, inTurns, requireFree } from "../store/streamed-log.ts";
 import { branchLines, branchTo } from "./branched-session.ts";
 import type { Branch } from "./branched-session.ts";
 import { inLargeChunks } from "../store/large-chunks.ts";
-import { headerLines, sessionPath } from "./session-header.ts";
+import { sessionPath } from "./session-header.ts";
 import { requireSameLog } from "../session/same-log.ts";
 
 /** How a session is forked. */
@@ -65,7 +65,7 @@ export async function forkSession(source: string, options: ForkOptions = {}): Pr
 
 async function forkOf(engine: Engine, options: ForkOptions): Promise<ForkResult> {
   const { at, signal, id } = options;
-  const leafRow = rowAt(engine, at);
+  const leafRow = pathEndRow(engine, at);
   await confirmPath(engine, leafRow, signal);
   const branch = branchTo(engine, leafRow);
   const { path: parentSession, settings, index, dialect } = engine;
@@ -89,10 +89,6 @@ async function forkOf(engine: Engine, options: ForkOptions): Promise<ForkResult>
   };
 }
 
-function rowAt(engine: Engine, at: string | undefined): number {
-  return at === undefined ? tailRow(engine.index) : settledRow(engine, at);
-}
-
 /** Reads the bodies that were not parsed yet, so that copying need not block for it. */
 async function confirmPath(
   { index, bodies, settings }: Engine,
@@ -108,13 +104,8 @@ async function confirmPath(
 }
 
 function* forkChunks(engine: Engine, branch: Branch, header: SessionHeader): Generator<Buffer> {
-  yield* inLargeChunks(forkPieces(engine, branch, header));
+  yield* inLargeChunks(branchLines(engine, branch, header));
   requireSameLog(engine);
-}
-
-function* forkPieces(engine: Engine, branch: Branch, header: SessionHeader): Generator<Buffer> {
-  yield* headerLines(engine, header);
-  yield* branchLines(engine, branch);
 }
 
 function storedCwd(header: SessionHeader): string {

@@ -7,7 +7,7 @@ import { decodeLine, LineFramer, scanSync } from "@branchlog/streaming";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import type { Engine } from "../session/engine.ts";
-import { entryLines, newline, readableRows, relinkedLine } from "./entry-lines.ts";
+import { entryLines, newline, readableRows, relinkedLine } from "./copied-entries.ts";
 import { headerLines } from "./session-header.ts";
 
 /** The bytes of the copy, header first. */

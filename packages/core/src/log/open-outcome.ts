@@ -4,7 +4,6 @@
  */
 import { currentVersion } from "../dialects/header.ts";
 import { BranchlogError } from "../errors.ts";
-import type { IndexedHeader, LogIndexer } from "../index-table/log-indexer.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
 import { requireNoTranscript } from "./foreign-transcript.ts";
@@ -29,11 +28,11 @@ export function requireFile(path: string, stat: FileStat | null): FileStat {
  * see whether another agent wrote it.
  * @throws BranchlogError `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION` or `ERR_HEADER_DAMAGED`.
  */
-export function requireHeader(
+export function requireHeader<Header>(
   file: LogFile,
-  read: Pick<LogIndexer, "header" | "entriesBeforeHeader">,
+  read: { readonly header: Header | undefined; readonly entriesBeforeHeader: number },
   bytes: number,
-): IndexedHeader {
+): Header {
   if (read.header !== undefined) return read.header;
   const { path } = file;
   if (bytes === 0) {

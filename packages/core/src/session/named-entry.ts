@@ -4,6 +4,7 @@
  */
 import { requireEntryId } from "../entries/identifiers.ts";
 import { BranchlogError } from "../errors.ts";
+import { tailRow } from "../index-table/tree-walk.ts";
 import type { Engine } from "./engine.ts";
 
 /**
@@ -30,7 +31,7 @@ export function requireRow(engine: Engine, id: string): number {
  * can be read, it is a place on the tree all the same, and paths to it leave it out.
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
  */
-export function settledRow(engine: Engine, id: string): number {
+function settledRow(engine: Engine, id: string): number {
   const { index, bodies } = engine;
   for (let row = requireRow(engine, id); ;) {
     bodies.confirmSync(row);
@@ -38,6 +39,14 @@ export function settledRow(engine: Engine, id: string): number {
     if (instead === row) return row;
     row = instead;
   }
+}
+
+/**
+ * The row where a path ends: that of {@link settledRow}; without an id, the last one of the log.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
+ */
+export function pathEndRow(engine: Engine, id: string | undefined): number {
+  return id === undefined ? tailRow(engine.index) : settledRow(engine, id);
 }
 
 /**

@@ -1,9 +1,11 @@
 /**
  * Whether a log stayed the same while a copy of it, or another form, was made. Programs that take
  * no lock rewrite logs in place: what is read then is the beginning of one log and the end of
- * another, or half of one. It is noticed by what log-identity.ts remembers, and no more than that.
+ * another, or half of one. It is noticed by what fingerprint.ts remembers, and no more than that.
  */
 import { BranchlogError, isBranchlogError } from "../errors.ts";
+import { fingerprintOf, matchesFingerprint } from "../log/fingerprint.ts";
+import type { LogFile } from "../store/log-file.ts";
 import type { Engine } from "./engine.ts";
 
 /**
@@ -46,6 +48,20 @@ export async function readOfOneLog<T>(engine: Engine, work: () => Promise<T>): P
   } catch (error) {
     throw orChanged(error, engine);
   }
+}
+
+/**
+ * A check, for when all of a file was read that is no open log, that its first `bytes` still are
+ * what they are now. Two small reads, now and at each check.
+ * @throws BranchlogError `ERR_LOG_CHANGED` about `path`, by the check.
+ */
+export function unchangedCheck(file: LogFile, bytes: number, path: string): () => void {
+  const remembered = fingerprintOf(file, bytes);
+  return () => {
+    const stat = file.statSync();
+    const isSame = stat !== null && file.isAt(stat) && stat.size >= bytes;
+    if (!isSame || !matchesFingerprint(file, remembered)) throw logChanged(path);
+  };
 }
 
 /** `ERR_LOG_CHANGED`, for a source that was replaced or rewritten while it was copied. */

@@ -3,7 +3,7 @@
 const gatheredBytes = 1024 * 1024;
 
 /** See the file comment. What it has is handed out in order. */
-export class LargeChunks {
+class LargeChunks {
   #pieces: Buffer[] = [];
   #bytes = 0;
 
@@ -31,5 +31,12 @@ export class LargeChunks {
 export function* inLargeChunks(pieces: Iterable<Buffer>): Generator<Buffer> {
   const chunks = new LargeChunks();
   for (const piece of pieces) yield* chunks.add(piece);
+  yield* chunks.rest();
+}
+
+/** As {@link inLargeChunks}, of pieces that are waited for. */
+export async function* inLargeChunksAsync(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const chunks = new LargeChunks();
+  for await (const piece of pieces) yield* chunks.add(piece);
   yield* chunks.rest();
 }

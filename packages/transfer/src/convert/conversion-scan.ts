@@ -1,7 +1,8 @@
 /**
- * The first pass over a session that is converted: where the lines stand that may have to change,
- * what the session is called, and whose words it will have. Everything else is passed over without
- * a parse, as indexing does; memory is a few numbers for each such line.
+ * The first pass over a session that is converted: where the lines are that may have to change,
+ * what the session is called, and in which dialect it will be. Everything else is passed over
+ * without a parse, as indexing does; memory is a few numbers for each such line, and none for an
+ * entry, which an index would need.
  */
 import { decodeLine, EnvelopeReader, readRange, readShallow } from "@branchlog/streaming";
 import type {
@@ -32,12 +33,11 @@ export interface LinePlace {
   readonly length: number;
 }
 
-interface NumberedPlace extends LinePlace {
-  readonly lineNumber: number;
-}
+/** The header of a session, and where it is. */
+type ScannedHeader = Omit<IndexedHeader, "lineNumber">;
 
-/** The title slot of a session, and where it stands. */
-export interface ScannedSlot extends LinePlace {
+/** The title slot of a session, and where it is. */
+interface ScannedSlot extends LinePlace {
   /** "" if it holds none. */
   readonly title: string;
   /** When it was set, as stored. */
@@ -51,7 +51,7 @@ export class ConversionScan implements LineSink {
   readonly #envelope = new EnvelopeReader();
   /** Offsets and lengths by turns: pairs would take four times the memory. */
   readonly #places: number[] = [];
-  header: IndexedHeader | undefined;
+  header: ScannedHeader | undefined;
   slot: ScannedSlot | undefined;
   /** What the last entry that names the session says; undefined if none does. */
   name: string | undefined;
@@ -80,24 +80,24 @@ export class ConversionScan implements LineSink {
     }
   }
 
-  line(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): void {
+  line(bytes: Buffer, start: number, end: number, offset: number): void {
     if (this.header !== undefined && this.#envelope.read(bytes, start, end)) {
       if (this.#settle()) return;
     }
-    this.#take(decodeLine(bytes, start, end), { offset, length: end - start, lineNumber });
+    this.#take(decodeLine(bytes, start, end), { offset, length: end - start });
   }
 
-  longLine({ offset, length }: LongLine, lineNumber: number): void {
+  longLine({ offset, length }: Pick<LongLine, "offset" | "length">): void {
     const chunks = readRange(this.#source, offset, length);
-    this.#take(readShallow(chunks, {}), { offset, length, lineNumber });
+    this.#take(readShallow(chunks, {}), { offset, length });
   }
 
   /** The end of the file without its newline, if there is one. */
   end(rest: LineRest | null): void {
     if (rest === null) return;
-    const { bytes, long, offset, length, lineNumber } = rest;
-    if (long !== null) this.longLine(long, lineNumber);
-    else if (bytes !== null) this.#take(decodeLine(bytes), { offset, length, lineNumber });
+    const { bytes, long } = rest;
+    if (long !== null) this.longLine(long);
+    else if (bytes !== null) this.#take(decodeLine(bytes), rest);
   }
 
   /** Whether the line that the envelope was just read from needs no more than that. */
@@ -111,7 +111,7 @@ export class ConversionScan implements LineSink {
     return true;
   }
 
-  #take(line: DecodedLine, place: NumberedPlace): void {
+  #take(line: DecodedLine, place: LinePlace): void {
     if (!line.ok) {
       if (line.reason !== "blank") this.badLines += 1;
       return;
@@ -120,16 +120,16 @@ export class ConversionScan implements LineSink {
     else this.#takeEntry(line.value, place);
   }
 
-  #takeFirst(value: JsonObject, place: NumberedPlace): void {
+  #takeFirst(value: JsonObject, { offset, length }: LinePlace): void {
     const reading = readHeader(value);
     if (reading.kind === "header") {
-      this.header = { ...place, header: reading.header, version: reading.version };
+      const { header, version } = reading;
+      this.header = { offset, length, header, version };
       return;
     }
-    const isSlot = place.offset === 0 && place.length === titleSlotBytes - 1;
+    const isSlot = offset === 0 && length === titleSlotBytes - 1;
     const slot = isSlot ? titleSlotOf(value) : undefined;
     if (slot !== undefined) {
-      const { offset, length } = place;
       const { title, updatedAt } = slot;
       this.slot ??= { offset, length, title: title.trim(), updatedAt };
     } else if (typeof value["id"] === "string" || "message" in value) this.entriesBeforeHeader += 1;

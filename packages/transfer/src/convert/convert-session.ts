@@ -17,7 +17,6 @@ import {
   entryForm,
   inTurns,
   migratedChunks,
-  fingerprintOf,
   requireFile,
   requireFree,
   requireHeader,
@@ -25,12 +24,13 @@ import {
   requireSameLog,
   requireText,
   temporaryPath,
+  unchangedCheck,
 } from "@branchlog/core/internal";
-import type { EngineSettings, LogFingerprint } from "@branchlog/core/internal";
 import { ConversionScan } from "./conversion-scan.ts";
 import { convertedChunks } from "./converted-bytes.ts";
-import type { Conversion, ConversionCounts } from "./converted-bytes.ts";
+import type { Conversion } from "./converted-bytes.ts";
 import { keptEntryFinder } from "./kept-entries.ts";
+import { LineConverter } from "./line-converter.ts";
 
 /** What to convert to, and where. */
 export interface ConvertOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
@@ -59,7 +59,7 @@ export interface ConversionResult {
   readonly addedName: boolean;
   /**
    * Resets of omp (`reset_boundary`) in a session for pi. They stay as they are, but pi does not
-   * know them: behind them, its model sees what omp's does not see any more.
+   * know them: after them, its model sees what omp's does not see any more.
    */
   readonly resets: number;
 }
@@ -80,66 +80,42 @@ export async function convertSession(
   const settings = engineSettings(requireOptions(options));
   const named = new LogFile(settings.ports.fs, resolve(requireText("The source", source)));
   const stat = requireFile(named.path, named.statSync());
-  const { size } = stat;
   const file = named.adopted(stat);
-  return file.whileRetained(() => {
-    const reading = { file, size, remembered: fingerprintOf(file, size), settings };
-    return convertedFile(reading, options);
-  });
+  return file.whileRetained(() => convertedFile(file, stat.size, options));
 }
 
-async function convertedFile(reading: Reading, options: ConvertOptions): Promise<ConversionResult> {
-  const { file, size, settings } = reading;
-  const { fs } = settings.ports;
-  const found = await scanned(reading, options);
-  const { version } = requireHeader(file, found, size);
-  if (entryForm(version) === currentVersion) return converted(reading, found, options);
-  requireFree(settings.ports, resolve(options.target));
-  const current = await migratedCopy(file.path, options);
-  try {
-    const result = await convertSession(current, options);
-    return { ...result, source: file.path };
-  } finally {
-    fs.unlinkSync(current);
-  }
-}
-
-/** A file that is read as far as it went at the beginning. */
-interface Reading {
-  readonly file: LogFile;
-  readonly size: number;
-  /** By which bytes it is known. */
-  readonly remembered: LogFingerprint;
-  readonly settings: EngineSettings;
-}
-
-async function scanned(
-  { file, size, settings }: Reading,
-  { to, signal }: ConvertOptions,
-): Promise<ConversionScan> {
-  const found = new ConversionScan(file, to);
-  const framer = new LineFramer({ lineBytesMax: settings.lineBytesMax });
-  await scan(file, framer, found, { from: 0, to: size, signal });
-  found.end(framer.rest());
-  return found;
-}
-
-async function converted(
-  { settings, ...reading }: Reading,
-  found: ConversionScan,
+async function convertedFile(
+  file: LogFile,
+  size: number,
   options: ConvertOptions,
 ): Promise<ConversionResult> {
   const { to, target, signal } = options;
+  const { ports, lineBytesMax } = engineSettings(options);
+  const requireSame = unchangedCheck(file, size, file.path);
+  const found = new ConversionScan(file, to);
+  const framer = new LineFramer({ lineBytesMax });
+  await scan(file, framer, found, { from: 0, to: size, signal });
+  found.end(framer.rest());
+  const { version } = requireHeader(file, found, size);
   const path = resolve(target);
-  const { ports } = settings;
-  const resets = to === "pi" ? found.resets : 0;
-  const counts: ConversionCounts = { converted: {}, addedName: false, resets };
-  const keptEntry = await keptEntries(reading.file.path, found, options);
-  const chunks = convertedChunks({ ...reading, found, to, ids: ports.ids, keptEntry, counts });
+  if (entryForm(version) !== currentVersion) {
+    requireFree(ports, path);
+    const current = await migratedCopy(file.path, options);
+    try {
+      return { ...(await convertSession(current, options)), source: file.path };
+    } finally {
+      ports.fs.unlinkSync(current);
+    }
+  }
+  const converter = new LineConverter(to);
+  if (to === "pi") converter.counts.resets = found.resets;
+  const keptEntry = await keptEntries(file.path, found, options);
   requireFree(ports, path);
+  const { ids } = ports;
+  const chunks = convertedChunks({ file, size, found, to, ids, keptEntry, converter, requireSame });
   await createStreamedLog(ports, path, inTurns(chunks, signal));
   const { entries, badLines } = found;
-  return { path, source: reading.file.path, to, entries, badLines, ...counts };
+  return { path, source: file.path, to, entries, badLines, ...converter.counts };
 }
 
 /** Only what a few newer logs of omp hold needs their tree, and is worth indexing them for it. */
@@ -160,7 +136,7 @@ async function migratedCopy(source: string, options: ConvertOptions): Promise<st
   try {
     await createStreamedLog(ports, path, inTurns(migratedWhole(engine), options.signal));
   } catch (error) {
-    // Nobody asked for this file, and its name says nothing: the one that was asked for fails.
+    // The caller did not ask for this file: the error is about the one that was asked for.
     if (!isBranchlogError(error, "ERR_CREATE_FAILED")) throw error;
     throw creationFailed(resolve(options.target), error.cause);
   } finally {

@@ -8,29 +8,16 @@ import type { ConversionTarget, IdSource } from "@branchlog/core/types";
 import {
   bodyBytesMax,
   convertHeader,
-  convertLine,
-  matchesFingerprint,
-  logChanged,
-  nameIn,
+  encodeDraft,
   newline,
   readFullySync,
-  replayedThrough,
+  spliceDraft,
   withDialect,
 } from "@branchlog/core/internal";
-import type { LogFile, LogFingerprint } from "@branchlog/core/internal";
+import type { LogFile } from "@branchlog/core/internal";
 import type { ConversionScan, LinePlace } from "./conversion-scan.ts";
-import { nameLine, nameTime } from "./name-line.ts";
-import { packedBytes } from "./packed-bytes.ts";
-import type { ByteRange } from "./packed-bytes.ts";
-
-/** What a conversion came to, complete once all bytes were taken. */
-export interface ConversionCounts {
-  /** By the type in the source. */
-  readonly converted: Record<string, number>;
-  addedName: boolean;
-  /** Resets of omp that stay as they are in a log for pi, which does not know them. */
-  resets: number;
-}
+import { nameTime } from "./line-converter.ts";
+import type { LineConverter } from "./line-converter.ts";
 
 /** A session that is converted. */
 export interface Conversion {
@@ -40,11 +27,11 @@ export interface Conversion {
   readonly found: ConversionScan;
   readonly to: ConversionTarget;
   readonly ids: IdSource;
-  /** What the compaction at an offset keeps behind what is replayed. */
+  readonly converter: LineConverter;
+  /** What the compaction at an offset keeps after what is replayed. */
   readonly keptEntry: (offset: number, replayed: string) => string | undefined;
-  /** By which bytes the file is known. */
-  readonly remembered: LogFingerprint;
-  readonly counts: ConversionCounts;
+  /** Throws if the file is not what it was. */
+  readonly requireSame: () => void;
 }
 
 /**
@@ -52,15 +39,12 @@ export interface Conversion {
  * @throws BranchlogError `ERR_LOG_CHANGED` at the end.
  */
 export function* convertedChunks(conversion: Conversion): Generator<Buffer> {
-  const { file, size, remembered } = conversion;
-  yield* packedBytes(file, convertedPieces(conversion));
-  const stat = file.statSync();
-  const isSame = stat !== null && file.isAt(stat) && stat.size >= size;
-  if (!isSame || !matchesFingerprint(file, remembered)) throw logChanged(file.path);
+  yield* packedBytes(conversion.file, convertedPieces(conversion));
+  conversion.requireSame();
 }
 
 function* convertedPieces(conversion: Conversion): Generator<Buffer | ByteRange> {
-  const { file, size, found, to } = conversion;
+  const { file, size, found, to, converter, keptEntry } = conversion;
   const { slot, header } = found;
   let at = startsWithMark(file) ? byteOrderMark.length : 0;
   if (slot !== undefined && to === "pi") {
@@ -75,7 +59,11 @@ function* convertedPieces(conversion: Conversion): Generator<Buffer | ByteRange>
     yield withDialect(converted, to, { hasTitleSlot, ofEntries: found.ofEntries });
     at = endOf(header);
   }
-  for (const { place, line } of convertedLines(conversion)) {
+  for (const place of found.places()) {
+    if (place.length > bodyBytesMax) continue;
+    const stored = lineAt(file, place);
+    const line = converter.convert(stored, (replayed) => keptEntry(place.offset, replayed));
+    if (line === stored) continue;
     yield { from: at, to: place.offset };
     yield line;
     at = endOf(place);
@@ -84,32 +72,38 @@ function* convertedPieces(conversion: Conversion): Generator<Buffer | ByteRange>
   if (to === "pi") yield* nameEntry(conversion);
 }
 
-/** The lines of entries that change, and where. */
-function* convertedLines({
-  file,
-  found,
-  to,
-  counts,
-  keptEntry,
-}: Conversion): Generator<{ readonly place: LinePlace; readonly line: Buffer }> {
-  let nameBefore: string | undefined;
-  for (const place of found.places()) {
-    if (place.length > bodyBytesMax) continue;
-    const stored = lineAt(file, place);
-    const decoded = decodeLine(stored);
-    if (!decoded.ok) continue;
-    const { value } = decoded;
-    const replayed = replayedThrough(value);
-    const keptFrom = replayed === undefined ? undefined : keptEntry(place.offset, replayed);
-    const line = convertLine(stored, value, to, { nameBefore, keptFrom });
-    nameBefore = nameIn(value) ?? nameBefore;
-    if (line === stored) continue;
-    yield { place, line };
-    countConverted(counts, value["type"]);
-  }
+/** The bytes [from, to) of the source. */
+interface ByteRange {
+  readonly from: number;
+  readonly to: number;
 }
 
-/** The name that the session has, wherever it is said: slot, entries, header. */
+const chunkBytes = 1024 * 1024;
+
+/**
+ * The pieces one after the other in large chunks, through one buffer that is used again: a buffer
+ * for each read would take half as much memory again. What the file no longer holds is zero.
+ */
+function* packedBytes(file: LogFile, pieces: Iterable<Buffer | ByteRange>): Generator<Buffer> {
+  const chunk = Buffer.allocUnsafeSlow(chunkBytes);
+  let filled = 0;
+  for (const piece of pieces) {
+    const length = Buffer.isBuffer(piece) ? piece.length : piece.to - piece.from;
+    for (let at = 0; at < length;) {
+      const count = Math.min(length - at, chunk.length - filled);
+      if (Buffer.isBuffer(piece)) piece.copy(chunk, filled, at, at + count);
+      else readFullySync(file, chunk.subarray(filled), count, piece.from + at);
+      filled += count;
+      at += count;
+      if (filled < chunk.length) continue;
+      yield chunk;
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield chunk.subarray(0, filled);
+}
+
+/** The name of the session: of its slot, its entries or its header. */
 function nameOf({ slot, name, header }: ConversionScan): string | undefined {
   if (slot !== undefined && slot.title !== "") return slot.title;
   if (name !== undefined) return name.trim() || undefined;
@@ -123,20 +117,20 @@ function titleIn(header: object | undefined): string | undefined {
   return typeof title === "string" ? title : undefined;
 }
 
-/** The name as an entry below the last one, if no entry says it. */
-function* nameEntry({ file, size, found, ids, counts }: Conversion): Generator<Buffer> {
+/** The name as an entry below the last one, if no entry says it: pi has names in entries only. */
+function* nameEntry({ file, size, found, ids, converter }: Conversion): Generator<Buffer> {
   const name = nameOf(found);
   if (name === undefined || name === found.name?.trim()) return;
   if (!endsWithNewline(file, size)) yield newline;
   // A UUID, as the shorter ids that the file has are not known here.
   const id = ids.sessionId();
   const parentId = tailId(file, size, found.header?.offset ?? 0);
-  const updatedAt = nameTime(found.slot, found.header?.header);
-  yield nameLine({ name, updatedAt }, { id, parentId });
-  counts.addedName = true;
+  const time = nameTime(found.slot, found.header?.header);
+  yield spliceDraft(encodeDraft({ type: "session_info", name }, time), id, parentId);
+  converter.counts.addedName = true;
 }
 
-/** The id of the last entry behind the header; null if there is none. */
+/** The id of the last entry after the header; null if there is none. */
 function tailId(file: LogFile, size: number, header: number): string | null {
   for (const { bytes, offset, length } of linesBackwardSync(file.path, { to: size })) {
     if (offset <= header) return null;
@@ -147,11 +141,6 @@ function tailId(file: LogFile, size: number, header: number): string | null {
     if (typeof type === "string" && typeof id === "string" && type !== "session") return id;
   }
   return null;
-}
-
-/** Counts an entry that changed under its type in the source. */
-export function countConverted({ converted }: ConversionCounts, type: unknown): void {
-  if (typeof type === "string") converted[type] = (converted[type] ?? 0) + 1;
 }
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);

@@ -6,9 +6,9 @@ import { rowFlags } from "@branchlog/core/internal";
 import type { Engine, IndexTable } from "@branchlog/core/internal";
 
 /**
- * The row behind the last one that is replayed; -1 if nothing is kept. Damaged rows are passed
+ * The row after the last one that is replayed; -1 if nothing is kept. Damaged rows are passed
  * over, as far as they are known.
- * @param above The rows above the compaction, one by one; -1 behind the last.
+ * @param above The rows above the compaction, one by one; -1 after the last.
  */
 export function firstKeptRow(index: IndexTable, above: () => number, replayed: string): number {
   const last = index.rowOfId(replayed);
@@ -24,8 +24,8 @@ export function firstKeptRow(index: IndexTable, above: () => number, replayed: s
 
 /**
  * Answers with the id of the first entry that is kept by the compaction whose line starts at an
- * offset; undefined if none is, or where entries are their own ancestors: what is before and behind
- * depends on where one stands then. O(distance to the replayed entry), and once O(entries).
+ * offset; undefined if none is, or where entries are their own ancestors: what is before and after
+ * depends on where the walk starts then. O(distance to the replayed entry), and once O(entries).
  */
 export function keptEntryFinder({
   index,
@@ -40,7 +40,7 @@ export function keptEntryFinder({
       let at = row;
       const kept = firstKeptRow(index, () => (at = rowAbove(index, at)), replayed);
       const last = index.rowOfId(replayed);
-      // What looks like an entry may be damaged, and then is on nobody's path.
+      // A row that was indexed without a parse may be damaged, and then is on no path.
       bodies.confirmAllSync([last, kept].filter((one) => one >= 0));
       if (index.structureVersion === structureVersion)
         return kept < 0 ? undefined : index.idOf(kept);
@@ -79,7 +79,7 @@ function rowAbove(index: IndexTable, row: number): number {
   return parent < 0 ? -1 : index.rowOfHandle(parent);
 }
 
-/** The row whose line starts there; -1 if none does. Rows stand in file order. */
+/** The row whose line starts there; -1 if none does. Rows are in file order. */
 function rowStartingAt({ rows, count }: IndexTable, offset: number): number {
   let [low, high] = [0, count];
   while (low < high) {

@@ -12,15 +12,15 @@ import {
   createStreamedLog,
   engineSettings,
   exactArguments,
+  inLargeChunksAsync,
   isObject,
   piecesOfOneLog,
   requireFree,
   requireText,
 } from "@branchlog/core/internal";
-import type { ConversionCounts } from "../convert/converted-bytes.ts";
+import { LineConverter } from "../convert/line-converter.ts";
 import { exportedPath, pathRows } from "./exported-path.ts";
-import { inLargePieces, linearLines } from "./linear-lines.ts";
-import type { LinearExport } from "./linear-lines.ts";
+import { linearLines } from "./linear-lines.ts";
 import { entryMarkdown, markdownIndent, markdownTitle } from "./markdown-text.ts";
 
 /** What is exported, and how the source is read. */
@@ -38,14 +38,14 @@ export interface ExportReport {
   readonly bytes: number;
 }
 
-/** What was written, and what of it is in other words than in the source, as in a conversion. */
+/** What was written, and what of it was converted, as `convertSession` reports it. */
 export interface LinearReport extends ExportReport {
   /** How many entries changed, by their type in the source. */
   readonly converted: Readonly<Record<string, number>>;
   /** Whether an entry with the name was added, which the source has elsewhere. */
   readonly addedName: boolean;
   /**
-   * Resets of omp (`reset_boundary`) behind the last compaction. They stay, as the path is whole,
+   * Resets of omp (`reset_boundary`) after the last compaction. They stay, as the path is whole,
    * but pi does not know them: its model sees what omp's does not see any more.
    */
   readonly resets: number;
@@ -56,13 +56,22 @@ export interface LinearReport extends ExportReport {
  * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`. `ERR_LOG_CHANGED`, at the end at
  * the latest, if the source was replaced or rewritten meanwhile: the pieces are of no use then.
  */
-export async function* markdownPieces(
+export function markdownPieces(
   source: string,
-  { at, signal, ...options }: ExportOptions = {},
+  options: ExportOptions = {},
 ): AsyncGenerator<string, void, undefined> {
-  const engine = await Engine.open(source, { ...options, access: "read" }, signal);
+  return piecesOf(source, options, (engine) => markdownTexts(engine, options));
+}
+
+/** What is made of a log, which is open for as long as it is taken. */
+async function* piecesOf<T>(
+  source: string,
+  options: ExportOptions,
+  make: (engine: Engine) => AsyncIterable<T>,
+): AsyncGenerator<T, void, undefined> {
+  const engine = await Engine.open(source, { ...options, access: "read" }, options.signal);
   try {
-    yield* piecesOfOneLog(engine, markdownTexts(engine, at, signal));
+    yield* piecesOfOneLog(engine, make(engine));
   } finally {
     engine.release();
   }
@@ -70,8 +79,7 @@ export async function* markdownPieces(
 
 async function* markdownTexts(
   engine: Engine,
-  at: string | undefined,
-  signal: AbortSignal | undefined,
+  { at, signal }: ExportOptions,
 ): AsyncGenerator<string, void, undefined> {
   const rows = pathRows(engine, at);
   yield markdownTitle(engine.header, engine.log.state.name);
@@ -93,37 +101,27 @@ function hasCalls(entry: SessionEntry): boolean {
 
 /**
  * A path of a session as the bytes of a log of pi, piece by piece: the header of the source, and
- * each entry of the path once, with its bytes, in pi's words as `convertSession` has them. Entries
- * that stand elsewhere and are in force on the path (the name of the session, labels) come last.
+ * each entry of the path once, with its bytes, in pi's dialect as `convertSession` writes it.
+ * Entries that are elsewhere and in force on the path (the session's name, labels) come last.
  * @throws BranchlogError as {@link markdownPieces}.
  */
 export function linearPieces(
   source: string,
   options: ExportOptions = {},
 ): AsyncGenerator<Buffer, void, undefined> {
-  return countedPieces(source, options, { converted: {}, addedName: false, resets: 0 });
+  return convertedPieces(source, options, new LineConverter("pi"));
 }
 
-async function* countedPieces(
+function convertedPieces(
   source: string,
-  { at, signal, ...options }: ExportOptions,
-  counts: ConversionCounts,
+  options: ExportOptions,
+  converter: LineConverter,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const engine = await Engine.open(source, { ...options, access: "read" }, signal);
-  try {
-    yield* piecesOfOneLog(engine, linearBytes(engine, at, { signal, counts }));
-  } finally {
-    engine.release();
-  }
-}
-
-async function* linearBytes(
-  engine: Engine,
-  at: string | undefined,
-  rest: Pick<LinearExport, "signal" | "counts">,
-): AsyncGenerator<Buffer, void, undefined> {
-  const path = await exportedPath(engine, at, rest.signal);
-  yield* inLargePieces(linearLines({ engine, ...path, ...rest }));
+  return piecesOf(source, options, async function* (engine) {
+    const { at, signal } = options;
+    const path = await exportedPath(engine, at, signal);
+    yield* inLargeChunksAsync(linearLines({ engine, ...path, signal, converter }));
+  });
 }
 
 /**
@@ -137,7 +135,7 @@ export function exportMarkdown(
   target: string,
   options: ExportOptions = {},
 ): Promise<ExportReport> {
-  return written(target, options, inLargePieces(asBytes(markdownPieces(source, options))));
+  return written(target, options, inLargeChunksAsync(asBytes(markdownPieces(source, options))));
 }
 
 /**
@@ -150,9 +148,9 @@ export async function exportLinear(
   target: string,
   options: ExportOptions = {},
 ): Promise<LinearReport> {
-  const counts: ConversionCounts = { converted: {}, addedName: false, resets: 0 };
-  const report = await written(target, options, countedPieces(source, options, counts));
-  return { ...report, ...counts };
+  const converter = new LineConverter("pi");
+  const report = await written(target, options, convertedPieces(source, options, converter));
+  return { ...report, ...converter.counts };
 }
 
 async function written(

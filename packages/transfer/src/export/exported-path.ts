@@ -1,35 +1,21 @@
 /**
  * Which entries an export is made of: the path from the root to an entry, and what is true of it by
- * entries that stand elsewhere, the name of the session and labels.
+ * entries that are elsewhere in the log, the name of the session and labels.
  */
 import type { SessionEntry } from "@branchlog/core";
-import { pathToRow, sessionName, settledRow, tailRow } from "@branchlog/core/internal";
-import type { Engine } from "@branchlog/core/internal";
-import { nameTime } from "../convert/name-line.ts";
+import { firstNaming, pathEndRow, pathToRow, rowsBackwards } from "@branchlog/core/internal";
+import type { AddedEntry, Engine } from "@branchlog/core/internal";
+import { nameTime } from "../convert/line-converter.ts";
 
 /** Rows of a log, and what no row of them says in its place. */
 export interface ExportedPath {
-  /** The path, root first. */
-  readonly rows: Int32Array;
-  /** Entries that are not on it and are in force on it, in the order of the file. */
-  readonly carried: readonly number[];
-  /** The name of the session, if no entry says it that is not on the path, or the last there. */
-  readonly addedName: AddedName | undefined;
-  /** Labels that an entry of the path says which is the last in the file, but not on the path. */
-  readonly addedLabels: readonly AddedLabel[];
-}
-
-/** A name for which an entry is made; "" takes the name away. */
-export interface AddedName {
-  readonly name: string;
-  readonly updatedAt: string;
-}
-
-/** A label for which an entry is made; "" clears it. */
-export interface AddedLabel {
-  readonly targetId: string;
-  readonly label: string;
-  readonly timestamp: string;
+  /** The path, root first; then entries that are in force on it and not on it, in file order. */
+  readonly rows: readonly number[];
+  /**
+   * Entries that are made after them: for labels and a name that the file says last on the path,
+   * but the path does not, or that no entry says. An absent label or an empty name takes it away.
+   */
+  readonly added: readonly AddedEntry[];
 }
 
 /**
@@ -38,8 +24,7 @@ export interface AddedLabel {
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
  */
 export function pathRows(engine: Engine, at: string | undefined): Int32Array {
-  const { index } = engine;
-  return pathToRow(index, at === undefined ? tailRow(index) : settledRow(engine, at)).rows;
+  return pathToRow(engine.index, pathEndRow(engine, at)).rows;
 }
 
 /** The path to an entry with what is in force on it. Reads the bodies of names and labels. */
@@ -48,91 +33,82 @@ export async function exportedPath(
   at: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<ExportedPath> {
-  const rows = pathRows(engine, at);
-  const places = new Map(Array.from(rows, (row, place) => [row, place]));
-  const { row, addedName } = nameAtEnd(engine, rows, places);
+  const path = pathRows(engine, at);
+  const places = new Map(Array.from(path, (row, place) => [row, place]));
+  const name = nameAtEnd(engine, path, places);
   const labels = await labelsAtEnd(engine, places, signal);
-  const carried = [...labels.carried, ...(row === undefined ? [] : [row])];
-  const inFileOrder = carried.toSorted((a, b) => a - b);
-  return { rows, carried: inFileOrder, addedName, addedLabels: labels.added };
+  const carried = [...labels.carried, ...name.carried].toSorted((a, b) => a - b);
+  return { rows: [...path, ...carried], added: [...labels.added, ...name.added] };
 }
 
 /** Where the rows of a path are on it. */
 type Places = ReadonlyMap<number, number>;
 
+/** What gives a copy what the path does not: entries that are elsewhere, and new ones. */
+interface Carried {
+  readonly carried: readonly number[];
+  readonly added: readonly AddedEntry[];
+}
+
 /**
- * What gives the copy the name of the session: nothing, where the path does; an entry that stands
- * elsewhere; or a new one. The copy has the order of the path, in which another entry may be last
- * than in the file, as parents may stand behind their children there.
+ * What gives the copy the name of the session. The copy has the order of the path, in which another
+ * entry may be last than in the file, as parents may follow their children there.
  */
-function nameAtEnd(
-  engine: Engine,
-  rows: Int32Array,
-  places: Places,
-): { readonly row?: number; readonly addedName: AddedName | undefined } {
-  const { log, index, header } = engine;
+function nameAtEnd(engine: Engine, path: Int32Array, places: Places): Carried {
+  const { log, header } = engine;
   const name = log.state.name ?? "";
-  if ((lastNamed(engine, backwards(rows.length, rows))?.name ?? "") === name) {
-    return { addedName: undefined };
+  if ((firstNaming(engine, path.toReversed())?.name ?? "") === name) {
+    return { carried: [], added: [] };
   }
-  const named = lastNamed(engine, backwards(index.count));
-  const isSaid = named?.name === name;
-  if (isSaid && !places.has(named.row)) return { row: named.row, addedName: undefined };
-  const time: unknown = isSaid ? named.timestamp : undefined;
-  const updatedAt = typeof time === "string" ? time : nameTime(log.state.titleSlot, header);
-  return { addedName: { name, updatedAt } };
-}
-
-function* backwards(count: number, rows?: Int32Array): Generator<number> {
-  for (let i = count - 1; i >= 0; i -= 1) yield rows?.[i] ?? i;
-}
-
-/** The first of the rows that names the session, or takes its name away. */
-function lastNamed(
-  { index, bodies }: Engine,
-  rows: Iterable<number>,
-): { readonly row: number; readonly name: string; readonly timestamp: unknown } | undefined {
-  for (const row of rows) {
-    const isName = sessionName.types?.includes(index.kindOf(row).type) === true;
-    if (!isName || !index.isNode(row)) continue;
-    const entry = bodies.entrySync(row);
-    const record = entry && { revision: row + 1, entry };
-    const name = record && sessionName.apply(undefined, record);
-    if (name !== undefined) return { row, name: name ?? "", timestamp: entry?.timestamp };
-  }
-  return undefined;
+  const last = firstNaming(engine, rowsBackwards(engine));
+  const isSaid = last !== undefined && (last.name ?? "") === name;
+  if (isSaid && !places.has(last.row)) return { carried: [last.row], added: [] };
+  const time: unknown = isSaid ? last.entry.timestamp : undefined;
+  const timestamp = typeof time === "string" ? time : nameTime(log.state.titleSlot, header);
+  return { carried: [], added: [{ draft: { type: "session_info", name }, timestamp }] };
 }
 
 /** A label entry, and where it is on the path. */
-interface SaidLabel extends AddedLabel {
+interface SaidLabel {
+  readonly targetId: string;
+  /** "" takes the label away. */
+  readonly label: string;
+  readonly time: unknown;
   readonly row: number;
   readonly place: number | undefined;
 }
 
-/** What gives the copy the labels of the path: entries that stand elsewhere, and new ones. */
+/** What gives the copy the labels of the path. */
 async function labelsAtEnd(
   { index, bodies, header }: Engine,
   places: Places,
   signal: AbortSignal | undefined,
-): Promise<{ readonly carried: readonly number[]; readonly added: readonly AddedLabel[] }> {
+): Promise<Carried> {
   const lastInFile = new Map<string, SaidLabel>();
   const lastOnPath = new Map<string, SaidLabel>();
   for await (const { row, entry } of bodies.entries(rowsOfLabels(index), signal)) {
-    const label = labelOf(entry, nameTime(undefined, header));
+    const label = labelOf(entry);
     if (label === undefined) continue;
     const { targetId } = label;
-    const said = { ...label, row, place: places.get(row) };
+    const said = { ...label, time: entry.timestamp, row, place: places.get(row) };
     lastInFile.set(targetId, said);
     const before = lastOnPath.get(targetId)?.place ?? -1;
     if (said.place !== undefined && said.place > before) lastOnPath.set(targetId, said);
   }
-  const wanted = [...lastInFile.values()].filter((said) => {
-    const onPath = lastOnPath.get(said.targetId);
-    const isSame = onPath?.row === said.row || (onPath?.label ?? "") + said.label === "";
-    return !isSame && places.has(index.rowOfId(said.targetId));
-  });
-  const carried = wanted.filter(({ place }) => place === undefined).map(({ row }) => row);
-  return { carried, added: wanted.filter(({ place }) => place !== undefined) };
+  const carried: number[] = [];
+  const added: AddedEntry[] = [];
+  for (const { targetId, label, time, row, place } of lastInFile.values()) {
+    const onPath = lastOnPath.get(targetId);
+    const isSame = onPath?.row === row || (onPath?.label ?? "") + label === "";
+    if (isSame || !places.has(index.rowOfId(targetId))) continue;
+    if (place === undefined) carried.push(row);
+    else {
+      const text = label === "" ? {} : { label };
+      const timestamp = typeof time === "string" ? time : nameTime(undefined, header);
+      added.push({ draft: { type: "label", targetId, ...text }, timestamp });
+    }
+  }
+  return { carried, added };
 }
 
 function* rowsOfLabels(index: Engine["index"]): Generator<number> {
@@ -141,12 +117,9 @@ function* rowsOfLabels(index: Engine["index"]): Generator<number> {
   }
 }
 
-/** What a label entry does, with another time if it has none; undefined if readers ignore it. */
-function labelOf(entry: SessionEntry, otherTime: string): AddedLabel | undefined {
+/** What a label entry does; undefined if readers ignore it. */
+function labelOf(entry: SessionEntry): Pick<SaidLabel, "targetId" | "label"> | undefined {
   if (entry.type !== "label" || typeof entry.targetId !== "string") return undefined;
   const label: unknown = entry.label ?? "";
-  if (typeof label !== "string") return undefined;
-  const time: unknown = entry.timestamp;
-  const timestamp = typeof time === "string" ? time : otherTime;
-  return { targetId: entry.targetId, label, timestamp };
+  return typeof label === "string" ? { targetId: entry.targetId, label } : undefined;
 }

@@ -1,13 +1,12 @@
 /**
  * A session as Markdown that people read: who says what, which tools are called and what they
  * return. Images are named, not shown; what extensions keep for themselves is left out. Pure; a
- * malformed body gives what can be read of it.
+ * malformed body gives what can be read of it, and marks in a text never end those around it.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
 import { isObject, keptArguments, objectAt, stringAt, timeAt } from "@branchlog/core/internal";
 import type { ExactArguments } from "@branchlog/core/internal";
-import { closedText, codeSpan, fenced, oneLine, quotedText } from "./markdown-marks.ts";
 
 /** Blanks in front of each level of JSON. */
 export const markdownIndent = 2;
@@ -163,4 +162,61 @@ function otherBlock(block: JsonValue): string {
 
 function timeText(iso: string | undefined): string | undefined {
   return iso === undefined ? undefined : `${iso.slice(0, -5).replace("T", " ")}Z`;
+}
+
+/** The text in a fence that nothing in it can close. */
+export function fenced(text: string, language = ""): string {
+  const fence = "`".repeat(Math.max(3, longestRun(text, "`") + 1));
+  return `${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}\n`;
+}
+
+/** The text on one line, as code. */
+export function codeSpan(text: string): string {
+  const line = oneLine(text);
+  const ticks = "`".repeat(longestRun(line, "`") + 1);
+  const space = line.startsWith("`") || line.endsWith("`") ? " " : "";
+  return `${ticks}${space}${line}${space}${ticks}`;
+}
+
+/** The text as a quotation. */
+function quotedText(text: string): string {
+  const lines = closedText(text).trimEnd().split("\n");
+  return `${lines.map((line) => (line === "" ? ">" : `> ${line}`)).join("\n")}\n`;
+}
+
+/** Text that is Markdown itself, with the end of a fence that it leaves open. */
+export function closedText(text: string): string {
+  const whole = text.trimEnd();
+  const open = openFence(whole);
+  return `${whole}\n${open === "" ? "" : `${open}\n`}`;
+}
+
+/** The text on one line, not too long for a heading. */
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length > lineUnitsMax ? `${line.slice(0, lineUnitsMax).trimEnd()}…` : line;
+}
+
+const lineUnitsMax = 120;
+
+/** The fence that is open where the text ends; empty if none is. */
+function openFence(text: string): string {
+  let open = "";
+  for (const [, mark = "", rest = ""] of text.matchAll(/^ {0,3}(`{3,}|~{3,})(.*)$/gm)) {
+    if (open === "") {
+      // What looks like a fence of backticks and has more of them behind it is code in a line.
+      if (!mark.startsWith("`") || !rest.includes("`")) open = mark;
+    } else if (mark[0] === open[0] && mark.length >= open.length && rest.trim() === "") open = "";
+  }
+  return open;
+}
+
+function longestRun(text: string, mark: string): number {
+  let longest = 0;
+  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at)) {
+    const start = at;
+    while (text[at] === mark) at += 1;
+    longest = Math.max(longest, at - start);
+  }
+  return longest;
 }

@@ -1,20 +1,22 @@
 /**
  * Puts the answers of a model together: Claude Code writes each block of an answer as a record of
- * its own, with the usage of the whole, and results of tools may stand between them. The records of
- * one answer become one message, and what stood between them follows it, as models expect it. What
+ * its own, with the usage of the whole, and results of tools may be between them. The records of
+ * one answer become one message, and what was between them follows it, as models expect it. What
  * comes too late for that continues the answer, with what its usage adds.
  */
+import { createHash } from "node:crypto";
 import type { JsonValue } from "@branchlog/streaming";
 import type { AssistantMessage, KnownDraft, Usage } from "@branchlog/core/entries";
 import { objectAt, stringAt } from "@branchlog/core/internal";
 import type { AssistantContent } from "@branchlog/core/internal";
-import { claudeStopReason, claudeUsage, usageBeyond } from "./claude-content.ts";
-import type { AssistantParts } from "./claude-content.ts";
-import type { ClaudeRecord } from "./claude-record.ts";
-import type { AnswerGroup, ClaudeTree, TreeNode } from "./claude-tree.ts";
+import { claudeStopReason, claudeUsage } from "./claude-content.ts";
+import type { AnswerGroup, ClaudeRecord, ClaudeTree, TreeNode } from "./claude-tree.ts";
 import { emptyNode, settled } from "./claude-tree.ts";
-import { mergedBytesMax } from "./limits.ts";
-import { noUsage, usageOf } from "./source-mapping.ts";
+import { mergedBytesMax, waitingMax } from "./limits.ts";
+import { custom, noUsage, usageOfBoth } from "./source-mapping.ts";
+import type { MappedContent } from "./source-mapping.ts";
+
+type AssistantParts = MappedContent<AssistantContent>;
 
 interface PendingAnswer {
   readonly node: TreeNode;
@@ -29,10 +31,16 @@ interface PendingAnswer {
   bytes: number;
 }
 
-/** A record between those of an answer, or behind them. */
+/** A record between those of an answer, or after them. */
 interface Follower {
   readonly record: ClaudeRecord;
   readonly drafts: readonly KnownDraft[];
+  readonly node: TreeNode;
+}
+
+/** A call that gives a sub-agent its task, and the answer that makes it. */
+interface TaskCall {
+  readonly callId: string;
   readonly node: TreeNode;
 }
 
@@ -45,14 +53,25 @@ const syntheticModel = "<synthetic>";
 /** See the file comment. */
 export class ClaudeAnswers {
   readonly #tree: ClaudeTree;
-  readonly #onCall: (call: AssistantContent, node: TreeNode) => void;
   readonly #recent: AnswerGroup[] = [];
+  /** Names of tools by the id of their call. */
+  readonly #toolNames = new Map<string, string>();
+  /** Calls that give a sub-agent its task, by a digest of the task. */
+  readonly #tasks = new Map<string, TaskCall>();
   #pending: PendingAnswer | undefined;
 
-  /** @param onCall Told of each content block, with the node that it will be written for. */
-  constructor(tree: ClaudeTree, onCall: (call: AssistantContent, node: TreeNode) => void) {
+  constructor(tree: ClaudeTree) {
     this.#tree = tree;
-    this.#onCall = onCall;
+  }
+
+  /** The tool of a call; undefined if no answer has made it. */
+  toolOf(callId: string): string | undefined {
+    return this.#toolNames.get(callId);
+  }
+
+  /** The call that gave a sub-agent this task; undefined if it is not known, or long ago. */
+  taskCallOf(task: string): TaskCall | undefined {
+    return this.#tasks.get(digestOf(task));
   }
 
   /** Adds a record to the answer that waits; false if it is not a part of it. */
@@ -66,7 +85,7 @@ export class ClaudeAnswers {
     for (const block of content) pending.content.push(block);
     this.#noteCalls(pending, content);
     for (const block of rest) pending.rest.push(block);
-    pending.usage = larger(pending.usage, claudeUsage(message));
+    pending.usage = usageOfBoth(pending.usage, claudeUsage(message), Math.max);
     pending.stopReason = stringAt(message, "stop_reason") ?? pending.stopReason;
     pending.bytes += record.bytes;
     this.#tree.name(record, pending.node);
@@ -74,7 +93,7 @@ export class ClaudeAnswers {
   }
 
   /**
-   * Puts a record behind the answer that waits; false if it does not hang from it.
+   * Puts a record after the pending answer; false if it does not hang from it.
    *
    * @param callIds The calls whose results are in it.
    */
@@ -131,7 +150,7 @@ export class ClaudeAnswers {
     }
     this.#writeParts(pending, parent);
     group.tail = node;
-    group.counted = larger(group.counted, pending.usage);
+    group.counted = usageOfBoth(group.counted, pending.usage, Math.max);
     for (const follower of pending.followers) {
       this.#tree.fillAll(follower.node, follower.drafts, settled(group.tail), follower.record);
       group.tail = follower.node;
@@ -146,8 +165,14 @@ export class ClaudeAnswers {
 
   #noteCalls({ group, node }: PendingAnswer, content: readonly AssistantContent[]): void {
     for (const block of content) {
-      if (block.type === "toolCall") (group.open ??= new Set()).add(block.id);
-      this.#onCall(block, node);
+      if (block.type !== "toolCall") continue;
+      (group.open ??= new Set()).add(block.id);
+      this.#toolNames.set(block.id, block.name);
+      const task = block.arguments["prompt"];
+      if (typeof task !== "string") continue;
+      const oldest = this.#tasks.keys().next().value;
+      if (this.#tasks.size >= waitingMax && oldest !== undefined) this.#tasks.delete(oldest);
+      this.#tasks.set(digestOf(task), { callId: block.id, node });
     }
   }
 
@@ -163,7 +188,7 @@ export class ClaudeAnswers {
   /** The message, then the blocks that have no form in it; one of them at least is there. */
   #writeParts(pending: PendingAnswer, parent: TreeNode): void {
     const { node, record, content, rest, group } = pending;
-    const blocks = { type: "custom", customType: "claude.blocks", data: { blocks: rest } } as const;
+    const blocks = custom("claude.blocks", { blocks: rest });
     if (content.length === 0) {
       this.#tree.fill(node, blocks, parent, record, "blocks");
       return;
@@ -186,20 +211,13 @@ function messageOf(pending: PendingAnswer): AssistantMessage {
     api: "anthropic-messages",
     provider: "anthropic",
     model: node.model === "" ? syntheticModel : node.model,
-    usage: usageBeyond(usage, group.counted),
+    usage: usageOfBoth(usage, group.counted, (all, counted) => Math.max(0, all - counted)),
     stopReason: isError ? "error" : claudeStopReason(pending.stopReason, content),
     timestamp: Date.parse(record.time),
     ...(isError ? { errorMessage: said.join("\n") || (error ?? "") } : {}),
   };
 }
 
-/** The larger of each count: later records of an answer know more of it. */
-function larger(a: Usage, b: Usage): Usage {
-  if (a === noUsage) return b;
-  return usageOf(
-    Math.max(a.input, b.input),
-    Math.max(a.output, b.output),
-    Math.max(a.cacheRead, b.cacheRead),
-    Math.max(a.cacheWrite, b.cacheWrite),
-  );
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
 }

@@ -3,26 +3,22 @@
  * no form there is handed back, so that it can be kept beside the message. Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import type { StopReason, TextContent, Usage } from "@branchlog/core/entries";
-import { countAt, isObject, listAt, objectAt, stringAt } from "@branchlog/core/internal";
+import type { StopReason, Usage } from "@branchlog/core/entries";
+import { countAt, isObject, objectAt, stringAt } from "@branchlog/core/internal";
 import type { AssistantContent, UserContent } from "@branchlog/core/internal";
-import { usageOf } from "./source-mapping.ts";
-
-/** What a model said, and the blocks that have no form. */
-export interface AssistantParts {
-  readonly content: AssistantContent[];
-  readonly rest: JsonValue[];
-}
+import {
+  isEmptyText,
+  mappedContent,
+  textBlock,
+  usageOf,
+  withoutEmptyText,
+} from "./source-mapping.ts";
+import type { MappedContent, ToolOutput } from "./source-mapping.ts";
 
 /** A part of a user record: something said, or the result of a tool. */
 export type UserPart =
   | { readonly kind: "speech"; readonly content: string | UserContent[] }
-  | {
-      readonly kind: "result";
-      readonly callId: string;
-      readonly content: UserContent[];
-      readonly isError: boolean;
-    };
+  | ({ readonly kind: "result" } & ToolOutput);
 
 /** The parts of a user record in their order, and the blocks that have no form. */
 export interface UserParts {
@@ -31,25 +27,19 @@ export interface UserParts {
 }
 
 /** The blocks of an assistant message. Text without a character is left out. */
-export function assistantParts(message: JsonObject | undefined): AssistantParts {
-  const text = stringAt(message, "content");
-  const blocks: readonly JsonValue[] =
-    text === undefined ? listAt(message, "content") : [{ type: "text", text }];
-  const parts: AssistantParts = { content: [], rest: [] };
-  for (const block of blocks) {
-    const mapped = isObject(block) ? assistantBlock(block) : undefined;
-    if (mapped === undefined) parts.rest.push(block);
-    else if (mapped.type !== "text" || mapped.text !== "") parts.content.push(mapped);
-  }
-  return parts;
+export function assistantParts(message: JsonObject | undefined): MappedContent<AssistantContent> {
+  return withoutEmptyText(mappedContent(message?.["content"], assistantBlock));
 }
 
 function assistantBlock(block: JsonObject): AssistantContent | undefined {
   switch (stringAt(block, "type")) {
     case "text":
       return textBlock(block);
-    case "thinking":
-      return thinkingBlock(block);
+    case "thinking": {
+      const [thinking, signature] = [stringAt(block, "thinking"), stringAt(block, "signature")];
+      if (thinking === undefined) return undefined;
+      return { type: "thinking", thinking, ...(signature ? { thinkingSignature: signature } : {}) };
+    }
     case "redacted_thinking": {
       const data = stringAt(block, "data");
       if (data === undefined) return undefined;
@@ -66,19 +56,7 @@ function assistantBlock(block: JsonObject): AssistantContent | undefined {
   }
 }
 
-function textBlock(block: JsonObject): TextContent | undefined {
-  const text = stringAt(block, "text");
-  return text === undefined ? undefined : { type: "text", text };
-}
-
-function thinkingBlock(block: JsonObject): AssistantContent | undefined {
-  const thinking = stringAt(block, "thinking");
-  if (thinking === undefined) return undefined;
-  const thinkingSignature = stringAt(block, "signature");
-  return { type: "thinking", thinking, ...(thinkingSignature ? { thinkingSignature } : {}) };
-}
-
-/** The parts of a user record: results where they stand, what is between them as messages. */
+/** The parts of a user record: results at their places, what is between them as messages. */
 export function userParts(content: JsonValue | undefined): UserParts {
   if (typeof content === "string") {
     return { parts: content === "" ? [] : [{ kind: "speech", content }], rest: [] };
@@ -94,7 +72,7 @@ export function userParts(content: JsonValue | undefined): UserParts {
     const callId = isObject(block) ? stringAt(block, "tool_use_id") : undefined;
     if (isObject(block) && block["type"] === "tool_result" && callId !== undefined) {
       endSpeech();
-      const result = contentOf(block["content"]);
+      const result = mappedContent(block["content"], userBlock);
       for (const left of result.rest) rest.push(left);
       const isError = block["is_error"] === true;
       parts.push({ kind: "result", callId, content: result.content, isError });
@@ -102,24 +80,10 @@ export function userParts(content: JsonValue | undefined): UserParts {
     }
     const mapped = isObject(block) ? userBlock(block) : undefined;
     if (mapped === undefined) rest.push(block);
-    else if (mapped.type !== "text" || mapped.text !== "") said.push(mapped);
+    else if (!isEmptyText(mapped)) said.push(mapped);
   }
   endSpeech();
   return { parts, rest };
-}
-
-function contentOf(content: JsonValue | undefined): { content: UserContent[]; rest: JsonValue[] } {
-  if (typeof content === "string") {
-    return { content: content === "" ? [] : [{ type: "text", text: content }], rest: [] };
-  }
-  const mapped: UserContent[] = [];
-  const rest: JsonValue[] = [];
-  for (const block of Array.isArray(content) ? content : []) {
-    const one = isObject(block) ? userBlock(block) : undefined;
-    if (one === undefined) rest.push(block);
-    else mapped.push(one);
-  }
-  return { content: mapped, rest };
 }
 
 function userBlock(block: JsonObject): UserContent | undefined {
@@ -143,13 +107,6 @@ export function claudeUsage(message: JsonObject | undefined): Usage {
   );
 }
 
-/** What is in `usage` and was not counted yet. */
-export function usageBeyond(usage: Usage, counted: Usage): Usage {
-  const beyond = (key: "input" | "output" | "cacheRead" | "cacheWrite"): number =>
-    Math.max(0, usage[key] - counted[key]);
-  return usageOf(beyond("input"), beyond("output"), beyond("cacheRead"), beyond("cacheWrite"));
-}
-
 /** Why the model stopped; parts of a message that was still streaming do not say it. */
 export function claudeStopReason(
   reason: string | undefined,
@@ -170,15 +127,4 @@ export function claudeStopReason(
     default:
       return "error";
   }
-}
-
-/** The text of content, blocks joined by an empty line. */
-export function textOf(content: JsonValue | undefined): string {
-  if (typeof content === "string") return content;
-  const texts: string[] = [];
-  for (const block of Array.isArray(content) ? content : []) {
-    const text = isObject(block) ? stringAt(block, "text") : undefined;
-    if (text !== undefined) texts.push(text);
-  }
-  return texts.join("\n\n");
 }

@@ -3,22 +3,54 @@
  * the source stays a tree. What the model saw becomes messages; what only Claude Code knows becomes
  * custom entries; docs/formats.md lists both, and what is skipped.
  */
-import { createHash } from "node:crypto";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import { normalizeName } from "@branchlog/core/entries";
 import type { KnownDraft } from "@branchlog/core/entries";
 import { countAt, objectAt, stringAt, withoutKeys } from "@branchlog/core/internal";
-import type { AssistantContent } from "@branchlog/core/internal";
 import { ClaudeAnswers } from "./claude-answers.ts";
-import { assistantParts, textOf, userParts } from "./claude-content.ts";
+import { assistantParts, userParts } from "./claude-content.ts";
 import type { UserPart } from "./claude-content.ts";
-import { claudeRecord, envelopeKeys, skipReasonOf } from "./claude-record.ts";
-import type { ClaudeRecord } from "./claude-record.ts";
-import { ClaudeTitles } from "./claude-titles.ts";
-import { ClaudeTree, emptyNode, settled } from "./claude-tree.ts";
-import type { TreeNode } from "./claude-tree.ts";
+import { ClaudeTree, claudeRecord, emptyNode, settled } from "./claude-tree.ts";
+import type { ClaudeRecord, TreeNode } from "./claude-tree.ts";
 import { waitingMax } from "./limits.ts";
 import type { LineOutcome, SkipReason } from "./line-tally.ts";
+import { custom, textsOf, toolResult, userMessage } from "./source-mapping.ts";
 import type { MappingSetting, SourceMapping, SourceRecord } from "./source-mapping.ts";
+
+/** Types of records that say nothing of the conversation. */
+const skipped: ReadonlyMap<string, SkipReason> = new Map([
+  ["progress", "progress"],
+  ["file-history-snapshot", "file-history"],
+  ["queue-operation", "queue"],
+  ["agent-color", "bookkeeping"],
+  ["agent-name", "bookkeeping"],
+  ["agent-setting", "bookkeeping"],
+  ["attribution-snapshot", "bookkeeping"],
+  ["content-replacement", "bookkeeping"],
+  ["last-prompt", "bookkeeping"],
+  ["mode", "bookkeeping"],
+  ["permission-mode", "bookkeeping"],
+  ["pr-link", "bookkeeping"],
+  ["speculation-accept", "bookkeeping"],
+  ["tag", "bookkeeping"],
+  ["task-summary", "bookkeeping"],
+  ["worktree-state", "bookkeeping"],
+]);
+
+/** What the header of the log, its entries or its tree say already. */
+const envelopeKeys: ReadonlySet<string> = new Set([
+  "type",
+  "uuid",
+  "parentUuid",
+  "logicalParentUuid",
+  "isSidechain",
+  "timestamp",
+  "sessionId",
+  "cwd",
+  "version",
+  "gitBranch",
+  "userType",
+]);
 
 /** A boundary of a compaction whose summary is expected next. */
 interface Boundary {
@@ -31,21 +63,19 @@ interface Boundary {
 export class ClaudeMapping implements SourceMapping {
   readonly #setting: MappingSetting;
   readonly #tree: ClaudeTree;
-  readonly #titles: ClaudeTitles;
   readonly #answers: ClaudeAnswers;
-  /** Names of tools by the id of their call. */
-  readonly #toolNames = new Map<string, string>();
-  /** Calls that give a sub-agent its task, by a digest of the task. */
-  readonly #tasks = new Map<string, { readonly callId: string; readonly node: TreeNode }>();
   #boundary: Boundary | undefined;
   #metadata: JsonObject | undefined;
   #last: ClaudeRecord;
+  /** Records that may give a title, if no other does. */
+  readonly #summaries: ClaudeRecord[] = [];
+  #name = "";
+  #isNamedByUser = false;
 
   constructor(setting: MappingSetting) {
     this.#setting = setting;
     this.#tree = new ClaudeTree(setting);
-    this.#titles = new ClaudeTitles(this.#tree, setting.tally, () => this.#flush());
-    this.#answers = new ClaudeAnswers(this.#tree, (block, node) => this.#noteCall(block, node));
+    this.#answers = new ClaudeAnswers(this.#tree);
     this.#last = claudeRecord({ value: {}, line: 0, bytes: 0 }, setting.facts.started);
   }
 
@@ -64,23 +94,23 @@ export class ClaudeMapping implements SourceMapping {
         return this.#custom(record, "claude.attachment", record.value["attachment"] ?? null);
       case "custom-title":
       case "ai-title":
+        return this.#title(record);
       case "summary":
-        return this.#titles.push(record);
+        if (this.#summaries.length >= waitingMax) return "unused-title";
+        this.#summaries.push(record);
+        return "held";
       default:
-        return this.#skip(record, skipReasonOf(record.type));
+        return this.#skip(record, skipped.get(record.type) ?? "unknown-record");
     }
   }
 
   end(): void {
     this.#flush();
-    this.#titles.end(this.#last);
+    this.#settleSummaries();
     const { log } = this.#setting;
     const { tail, root } = this.#tree;
     // A source that is nothing but a sub-agent's ends where that one does.
-    if (tail === root || log.lastId === tail.id) return;
-    const leaf = { type: "custom", customType: "branchlog.leaf" } as const;
-    const { time, line } = this.#last;
-    log.add(leaf, { parentId: tail.id, time, seed: `line:${line}#leaf` });
+    if (tail !== root) log.endAt(tail.id, this.#last);
   }
 
   #user(record: ClaudeRecord): LineOutcome {
@@ -100,7 +130,7 @@ export class ClaudeMapping implements SourceMapping {
     if (isResults && this.#answers.followWith(record, drafts, callIds)) return "imported";
     this.#flush();
     let parent = this.#placeOf(record);
-    // Results of calls that were made at once stand beside each other in the source.
+    // Results of calls that were made at once are siblings in the source.
     const group = callIds.some((id) => parent.group?.open?.has(id)) ? parent.group : undefined;
     if (group !== undefined) parent = settled(group.tail);
     const node = emptyNode(parent.model, record.isSide);
@@ -113,19 +143,12 @@ export class ClaudeMapping implements SourceMapping {
     return "imported";
   }
 
-  #partDraft(part: UserPart, record: ClaudeRecord, result: JsonValue | undefined): KnownDraft {
-    const timestamp = Date.parse(record.time);
+  #partDraft(part: UserPart, { value, time }: ClaudeRecord, details?: JsonValue): KnownDraft {
     if (part.kind === "result") {
-      const { callId, content, isError } = part;
-      const toolName = this.#toolNames.get(callId) ?? "unknown";
-      const details = result === undefined ? {} : { details: result };
-      const named = { role: "toolResult", toolCallId: callId, toolName, content } as const;
-      return { type: "message", message: { ...named, ...details, isError, timestamp } };
+      return toolResult(part, { toolName: this.#answers.toolOf(part.callId), time, details });
     }
     const { content } = part;
-    if (record.value["isMeta"] !== true) {
-      return { type: "message", message: { role: "user", content, timestamp } };
-    }
+    if (value["isMeta"] !== true) return userMessage(content, time);
     // The model sees it, and its user does not.
     return { type: "custom_message", customType: "claude.meta", content, display: false };
   }
@@ -156,7 +179,7 @@ export class ClaudeMapping implements SourceMapping {
     return "imported";
   }
 
-  /** A summary stands for all that was said before; with its boundary it is one compaction. */
+  /** A summary replaces all that was said before; with its boundary it is one compaction. */
   #summary(record: ClaudeRecord, message: JsonObject | undefined): LineOutcome {
     const boundary = this.#boundary;
     const above = this.#tree.nodeOf(record.parentUuid);
@@ -189,6 +212,39 @@ export class ClaudeMapping implements SourceMapping {
     };
   }
 
+  /** A title that the user gave counts for more than one that a model gave. */
+  #title(record: ClaudeRecord): LineOutcome {
+    const { value, type } = record;
+    const isOfUser = type === "custom-title";
+    if (this.#isNamedByUser && !isOfUser) return "unused-title";
+    const title = stringAt(value, isOfUser ? "customTitle" : "aiTitle");
+    if (!this.#setName(record, title)) return "unused-title";
+    this.#isNamedByUser = isOfUser;
+    return "imported";
+  }
+
+  /** Without a title, the last summary of this session is one; many are of other sessions. */
+  #settleSummaries(): void {
+    let isNamed = this.#name !== "";
+    for (const record of this.#summaries.toReversed()) {
+      const { value } = record;
+      const isOfThis = this.#tree.has(stringAt(value, "leafUuid"));
+      const at = { ...record, time: this.#last.time };
+      const isUsed = !isNamed && isOfThis && this.#setName(at, stringAt(value, "summary"));
+      this.#setting.tally.settle(isUsed ? "imported" : "unused-title");
+      isNamed ||= isUsed;
+    }
+  }
+
+  #setName(record: ClaudeRecord, title: string | undefined): boolean {
+    const name = normalizeName(title ?? "");
+    if (name === "" || name === this.#name) return false;
+    this.#name = name;
+    this.#flush();
+    this.#tree.chain({ type: "session_info", name }, record, "title");
+    return true;
+  }
+
   #custom(record: ClaudeRecord, customType: string, data: JsonValue): LineOutcome {
     const draft = custom(customType, data);
     if (this.#answers.followWith(record, [draft], [])) return "imported";
@@ -201,10 +257,7 @@ export class ClaudeMapping implements SourceMapping {
   /** Children of a record that is skipped hang from its parent. */
   #skip(record: ClaudeRecord, reason: SkipReason): SkipReason {
     const { line, type, uuid } = record;
-    if (reason === "unknown-record") {
-      const message = `a record of the type ${JSON.stringify(type.slice(0, 80))} is not known`;
-      this.#setting.tally.report({ kind: "unknown-record", line, message });
-    }
+    if (reason === "unknown-record") this.#setting.tally.reportUnknown(line, type);
     if (uuid === undefined) return reason;
     // Where its parent is lost, the entry before it counts: that must be there.
     if (this.#tree.nodeOf(record.parentUuid) === undefined) this.#flush();
@@ -217,7 +270,7 @@ export class ClaudeMapping implements SourceMapping {
     const parent = this.#tree.parentOf(record);
     if (!record.isSide || parent.isSide) return parent;
     const content = objectAt(record.value, "message")?.["content"];
-    const task = this.#tasks.get(digestOf(textOf(content)));
+    const task = this.#answers.taskCallOf(textOf(content));
     const facts = {
       agentId: stringAt(record.value, "agentId"),
       toolCallId: task?.callId,
@@ -225,16 +278,6 @@ export class ClaudeMapping implements SourceMapping {
     };
     const mark = custom("branchlog.sidechain", facts);
     return this.#tree.write(mark, parent, record, { part: "sidechain" });
-  }
-
-  #noteCall(block: AssistantContent, node: TreeNode): void {
-    if (block.type !== "toolCall") return;
-    this.#toolNames.set(block.id, block.name);
-    const task = block.arguments["prompt"];
-    if (typeof task !== "string") return;
-    const oldest = this.#tasks.keys().next().value;
-    if (this.#tasks.size >= waitingMax && oldest !== undefined) this.#tasks.delete(oldest);
-    this.#tasks.set(digestOf(task), { callId: block.id, node });
   }
 
   /** Writes what waits: another record comes. */
@@ -249,10 +292,7 @@ export class ClaudeMapping implements SourceMapping {
   }
 }
 
-function custom(customType: string, data: unknown): KnownDraft {
-  return { type: "custom", customType, data };
-}
-
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("base64");
+/** The text of content, blocks joined by an empty line. */
+function textOf(content: JsonValue | undefined): string {
+  return textsOf(content).join("\n\n");
 }

@@ -1,11 +1,35 @@
 /**
- * The tree of a Claude Code transcript while it becomes entries: which entry stands for which
+ * The tree of a Claude Code transcript while it becomes entries: which entry is made of which
  * record, and where the next one goes. Parents are the nearest records that were kept.
  */
 import type { KnownDraft, Usage } from "@branchlog/core/entries";
-import type { ClaudeRecord } from "./claude-record.ts";
-import { seedOf } from "./claude-record.ts";
-import type { MappingSetting } from "./source-mapping.ts";
+import { stringAt, timeAt } from "@branchlog/core/internal";
+import type { MappingSetting, SourceRecord } from "./source-mapping.ts";
+
+/** A record with its envelope read. */
+export interface ClaudeRecord extends SourceRecord {
+  readonly type: string;
+  /** Names the record in the tree; undefined for records that are not in it. */
+  readonly uuid: string | undefined;
+  readonly parentUuid: string | undefined;
+  /** Whether it is of a sub-agent. */
+  readonly isSide: boolean;
+  /** Its time, or that of the record before it. */
+  readonly time: string;
+}
+
+/** Reads the envelope; `timeBefore` is the time of the record before. */
+export function claudeRecord(record: SourceRecord, timeBefore: string): ClaudeRecord {
+  const { value } = record;
+  return {
+    ...record,
+    type: stringAt(value, "type") ?? "",
+    uuid: stringAt(value, "uuid"),
+    parentUuid: stringAt(value, "parentUuid"),
+    isSide: value["isSidechain"] === true,
+    time: timeAt(value, "timestamp") ?? timeBefore,
+  };
+}
 
 /** The messages of one answer of the model, with the results of its tool calls. */
 export interface AnswerGroup {
@@ -15,7 +39,7 @@ export interface AnswerGroup {
   tail: TreeNode;
   /** Calls without a result, of an answer that is not long ago. */
   open: Set<string> | undefined;
-  /** What of its usage stands in the log. */
+  /** What of its usage is in the log. */
   counted: Usage;
 }
 
@@ -29,7 +53,7 @@ export interface TreeNode {
   readonly model: string;
   readonly isSide: boolean;
   group: AnswerGroup | undefined;
-  /** What was put behind it without being a record of the tree. */
+  /** What was put after it without being a record of the tree. */
   next: TreeNode | undefined;
 }
 
@@ -73,7 +97,7 @@ export class ClaudeTree {
     return uuid === undefined ? undefined : this.#nodes.get(uuid);
   }
 
-  /** Lets a node stand for a record. */
+  /** Makes a node that of a record. */
   name({ uuid }: ClaudeRecord, node: TreeNode): void {
     if (uuid !== undefined) this.#nodes.set(uuid, node);
   }
@@ -86,16 +110,16 @@ export class ClaudeTree {
     const { uuid, parentUuid, line } = record;
     const named = this.nodeOf(parentUuid);
     if (named !== undefined) return settled(named);
-    const before = this.#before(record);
+    const before = this.before(record);
     if (parentUuid === undefined) return uuid === undefined ? before : settled(this.root);
     const message = `the parent ${parentUuid} is not in the source before it`;
     this.#setting.tally.report({ kind: "missing-parent", line, message });
     return before;
   }
 
-  /** The node before which a compaction of a record's chain stands, if it does not say so. */
-  before(record: ClaudeRecord): TreeNode {
-    return this.#before(record);
+  /** The last node before a record, of the conversation or of its sub-agents. */
+  before({ isSide }: ClaudeRecord): TreeNode {
+    return settled(isSide ? this.#sideTail : this.#mainTail);
   }
 
   /** Writes an entry of a record. */
@@ -139,16 +163,17 @@ export class ClaudeTree {
     if (last !== undefined) this.fill(node, last, above, record, drafts.length - 1);
   }
 
-  /** Writes an entry behind the conversation; what comes next hangs from it. */
+  /** Writes an entry after the conversation; what comes next hangs from it. */
   chain(draft: KnownDraft, record: ClaudeRecord, part: number | string): void {
     const parent = this.tail;
     const { group } = parent;
     parent.next = this.write(draft, parent, record, { part, isSide: false, group });
   }
+}
 
-  #before({ isSide }: ClaudeRecord): TreeNode {
-    return settled(isSide ? this.#sideTail : this.#mainTail);
-  }
+/** What the id of an entry is made of. */
+function seedOf({ uuid, line }: ClaudeRecord, part: number | string): string {
+  return `${uuid === undefined ? `line:${line}` : `uuid:${uuid}`}#${part}`;
 }
 
 /** A node without an entry. */

@@ -13,19 +13,15 @@ import {
   stringAt,
 } from "@branchlog/core/internal";
 import type { AssistantContent, UserContent } from "@branchlog/core/internal";
-import { usageOf } from "./source-mapping.ts";
-
-/** Content, and the blocks that have no form. */
-export interface MappedContent {
-  readonly content: UserContent[];
-  readonly rest: readonly JsonValue[];
-}
-
-/** The result of a tool. */
-export interface ToolOutput extends MappedContent {
-  readonly callId: string;
-  readonly isError: boolean;
-}
+import {
+  isEmptyText,
+  mappedContent,
+  textBlock,
+  textsOf,
+  usageOf,
+  withoutEmptyText,
+} from "./source-mapping.ts";
+import type { MappedContent, ToolOutput } from "./source-mapping.ts";
 
 /** What the model gave with an item; undefined for an item that has no form. */
 export function assistantBlocks(item: JsonObject): AssistantContent[] | undefined {
@@ -49,10 +45,8 @@ export function assistantBlocks(item: JsonObject): AssistantContent[] | undefine
 
 /** Undefined if a block of the message is none of text. */
 function spoken(item: JsonObject): AssistantContent[] | undefined {
-  const blocks = listAt(item, "content");
-  const texts = blocks.map((block) => (isObject(block) ? stringAt(block, "text") : undefined));
-  if (texts.includes(undefined)) return undefined;
-  return texts.flatMap((text) => (text ? [{ type: "text", text } as const] : []));
+  const { content, rest } = mappedContent([...listAt(item, "content")], textBlock);
+  return rest.length > 0 ? undefined : content.filter((block) => !isEmptyText(block));
 }
 
 /** The signature is the item itself: what the API wants back. */
@@ -66,8 +60,8 @@ function reasoning(item: JsonObject): AssistantContent {
 
 /** The paragraphs of a reasoning item: its summary, or what it says in full. */
 export function reasoningTexts(item: JsonObject): string[] {
-  const summary = textsOf(item["summary"] ?? null);
-  return summary.length > 0 ? summary : textsOf(item["content"] ?? null);
+  const summary = textsOf(item["summary"]);
+  return summary.length > 0 ? summary : textsOf(item["content"]);
 }
 
 /** What a call was given; with the text that said it, if it says more than the object. */
@@ -110,7 +104,9 @@ function parsedObject(text: string): JsonObject | undefined {
 }
 
 /** The result that an item holds; undefined for any other item. */
-export function toolOutput(item: JsonObject): ToolOutput | undefined {
+export function toolOutput(
+  item: JsonObject,
+): (ToolOutput & MappedContent<UserContent>) | undefined {
   const callId = stringAt(item, "call_id");
   if (callId === undefined) return undefined;
   switch (stringAt(item, "type")) {
@@ -130,39 +126,18 @@ export function toolOutput(item: JsonObject): ToolOutput | undefined {
 }
 
 /** Text and inline images; everything else is left over. */
-export function contentOf(content: JsonValue | undefined): MappedContent {
-  if (typeof content === "string") {
-    return { content: content === "" ? [] : [{ type: "text", text: content }], rest: [] };
-  }
-  const mapped: UserContent[] = [];
-  const rest: JsonValue[] = [];
-  for (const block of Array.isArray(content) ? content : []) {
-    const one = isObject(block) ? contentBlock(block) : undefined;
-    if (one === undefined) rest.push(block);
-    else if (one.type !== "text" || one.text !== "") mapped.push(one);
-  }
-  return { content: mapped, rest };
+export function contentOf(content: JsonValue | undefined): MappedContent<UserContent> {
+  return withoutEmptyText(mappedContent(content, contentBlock));
 }
 
 function contentBlock(block: JsonObject): UserContent | undefined {
-  const text = stringAt(block, "text");
-  if (text !== undefined) return { type: "text", text };
+  const text = textBlock(block);
+  if (text !== undefined) return text;
   const url = stringAt(block, "image_url") ?? "";
   const match = /^data:([^;,]+);base64,/.exec(url.slice(0, 200));
   const mimeType = match?.[1];
   if (match === null || mimeType === undefined) return undefined;
   return { type: "image", data: url.slice(match[0].length), mimeType };
-}
-
-/** The texts of a list of blocks. */
-export function textsOf(content: JsonValue): string[] {
-  if (typeof content === "string") return [content];
-  const texts: string[] = [];
-  for (const block of Array.isArray(content) ? content : []) {
-    const text = isObject(block) ? stringAt(block, "text") : undefined;
-    if (text !== undefined) texts.push(text);
-  }
-  return texts;
 }
 
 /** How texts begin that Codex itself puts before the model as if its user had said them. */

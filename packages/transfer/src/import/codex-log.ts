@@ -1,12 +1,12 @@
 /**
- * Where a Codex rollout stands while it becomes entries: a chain, which a rollback takes up again
- * at an earlier place; and the answer of the model that is not yet whole.
+ * The log of a Codex rollout while it becomes entries: a chain, which a rollback continues at an
+ * earlier place; and the answer of the model that is not yet whole.
  */
 import type { JsonValue } from "@branchlog/streaming";
 import type { AssistantMessage, KnownDraft, Usage } from "@branchlog/core/entries";
 import type { AssistantContent } from "@branchlog/core/internal";
 import { mergedBytesMax } from "./limits.ts";
-import { noUsage } from "./source-mapping.ts";
+import { custom, noUsage } from "./source-mapping.ts";
 import type { MappingSetting } from "./source-mapping.ts";
 
 /** The line that is being read. */
@@ -72,7 +72,7 @@ export class CodexLog {
     this.#starts.push(this.#tail);
   }
 
-  /** Goes back to before the last turns; what was said in them stays, on its branch. */
+  /** Returns to before the last turns; their entries stay, on their branch. */
   rollBack(turns: number): boolean {
     this.flush();
     const first = Math.max(0, this.#starts.length - turns);
@@ -97,9 +97,9 @@ export class CodexLog {
     pending.bytes += at.bytes;
   }
 
-  /** Keeps an item that has no form: behind the answer that it is a part of, or by itself. */
+  /** Keeps an item that has no form: after the answer that it is a part of, or by itself. */
   keep(item: JsonValue, at: CodexLine): void {
-    if (this.#pending === undefined) this.write(keptItems([item]), at);
+    if (this.#pending === undefined) this.write(custom("codex.items", { items: [item] }), at);
     else this.#pending.rest.push(item);
   }
 
@@ -122,15 +122,13 @@ export class CodexLog {
     this.#pending = undefined;
     const { at, content, rest } = pending;
     if (content.length > 0) this.#add({ type: "message", message: this.#message(pending) }, at, 0);
-    if (rest.length > 0) this.#add(keptItems(rest), at, "items");
+    if (rest.length > 0) this.#add(custom("codex.items", { items: rest }), at, "items");
   }
 
   /** Ends the log where the conversation ends, though a branch may be last in the file. */
   end(at: CodexLine): void {
     this.flush();
-    const { log } = this.#setting;
-    if (log.lastId === this.#tail.id) return;
-    this.#add({ type: "custom", customType: "branchlog.leaf" }, at, "leaf");
+    this.#setting.log.endAt(this.#tail.id, at);
   }
 
   #answerAt(at: CodexLine): PendingAnswer {
@@ -171,8 +169,4 @@ export class CodexLog {
       thinkingLevel: draft.type === "thinking_level_change" ? draft.thinkingLevel : thinkingLevel,
     };
   }
-}
-
-function keptItems(items: readonly JsonValue[]): KnownDraft {
-  return { type: "custom", customType: "codex.items", data: { items } };
 }

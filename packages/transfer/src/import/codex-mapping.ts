@@ -23,13 +23,13 @@ import {
   contentOf,
   isContext,
   reasoningTexts,
-  textsOf,
   toolOutput,
 } from "./codex-items.ts";
 import { CodexLog } from "./codex-log.ts";
 import type { CodexLine } from "./codex-log.ts";
 import { changedText } from "./line-tally.ts";
 import type { LineOutcome } from "./line-tally.ts";
+import { custom, textsOf, toolResult, userMessage } from "./source-mapping.ts";
 import type { MappingSetting, SourceMapping, SourceRecord } from "./source-mapping.ts";
 
 /** Events that only say what Codex is doing. */
@@ -71,7 +71,7 @@ export class CodexMapping implements SourceMapping {
     this.#at = { line, bytes, time: timeAt(value, "timestamp") ?? this.#at.time };
     const payload = objectAt(value, "payload");
     const type = stringAt(value, "type") ?? "";
-    if (payload === undefined) return this.#unknown(type);
+    if (payload === undefined) return this.#setting.tally.reportUnknown(line, type);
     switch (type) {
       case "session_meta":
         return this.#meta(payload);
@@ -84,19 +84,13 @@ export class CodexMapping implements SourceMapping {
       case "compacted":
         return this.#compacted(payload);
       default:
-        return this.#unknown(type);
+        return this.#setting.tally.reportUnknown(line, type);
     }
   }
 
   end(): void {
     this.#release(everyVoice);
     this.#log.end(this.#at);
-  }
-
-  #unknown(type: string): LineOutcome {
-    const message = `a record of the type ${JSON.stringify(type.slice(0, 80))} is not known`;
-    this.#setting.tally.report({ kind: "unknown-record", line: this.#at.line, message });
-    return "unknown-record";
   }
 
   /** The first one is in the first entry; those of sessions that this one continues follow it. */
@@ -128,11 +122,9 @@ export class CodexMapping implements SourceMapping {
     this.#release(["user"]);
     const output = toolOutput(item);
     if (output !== undefined) {
-      const { callId, content, isError, rest } = output;
-      const toolName = this.#toolNames.get(callId) ?? "unknown";
-      const timestamp = Date.parse(this.#at.time);
-      const named = { role: "toolResult", toolCallId: callId, toolName, content } as const;
-      this.#log.write({ type: "message", message: { ...named, isError, timestamp } }, this.#at);
+      const { callId, rest } = output;
+      const facts = { toolName: this.#toolNames.get(callId), time: this.#at.time };
+      this.#log.write(toolResult(output, facts), this.#at);
       if (rest.length > 0) this.#custom("codex.blocks", { blocks: rest });
       return "imported";
     }
@@ -164,7 +156,7 @@ export class CodexMapping implements SourceMapping {
     if (type === "reasoning") {
       for (const text of reasoningTexts(item)) this.#events.noteItem("reasoning", text);
     } else if (type === "message") {
-      this.#events.noteItem("agent", textsOf(item["content"] ?? null).join(""));
+      this.#events.noteItem("agent", textsOf(item["content"]).join(""));
     }
   }
 
@@ -183,7 +175,7 @@ export class CodexMapping implements SourceMapping {
     } else {
       this.#release(["agent", "reasoning"]);
       this.#events.begin();
-      const texts = textsOf(item["content"] ?? null);
+      const texts = textsOf(item["content"]);
       for (const text of texts) this.#events.noteItem("user", text);
       if (texts.length > 1) this.#events.noteItem("user", texts.join(""));
       this.#release(["user"]);
@@ -196,8 +188,7 @@ export class CodexMapping implements SourceMapping {
   #beginTurn(content: UserContent[], at: CodexLine): void {
     this.#log.beginTurn();
     if (content.length === 0) return;
-    const timestamp = Date.parse(at.time);
-    this.#log.write({ type: "message", message: { role: "user", content, timestamp } }, at);
+    this.#log.write(userMessage(content, at.time), at);
   }
 
   #event(event: JsonObject): LineOutcome {
@@ -254,11 +245,11 @@ export class CodexMapping implements SourceMapping {
     return "imported";
   }
 
-  /** Where there is no summary to read, the model goes on from what its user said. */
+  /** Where there is no summary to read, the model continues from what its user said. */
   #compacted(payload: JsonObject): LineOutcome {
     this.#release(everyVoice);
     const replacement = listAt(payload, "replacement_history");
-    const kept = replacement.filter(isObject).flatMap((item) => textsOf(item["content"] ?? null));
+    const kept = replacement.filter(isObject).flatMap((item) => textsOf(item["content"]));
     const summary = stringAt(payload, "message") || kept.join("\n\n");
     const tokensBefore = this.#contextTokens;
     const details = replacement.length === 0 ? {} : { details: { replacement } };
@@ -273,7 +264,7 @@ export class CodexMapping implements SourceMapping {
   }
 
   #custom(customType: string, data: unknown): void {
-    this.#log.write({ type: "custom", customType, data }, this.#at, "kept");
+    this.#log.write(custom(customType, data), this.#at, "kept");
   }
 
   /** Events that no item repeated say something of their own. */

@@ -22,10 +22,16 @@ import { sourceLineBytesMax, writeBytes } from "./limits.ts";
 import { changedText, LineTally } from "./line-tally.ts";
 import type { ImportDiagnostic, LineOutcome, SkipReason } from "./line-tally.ts";
 import { LogBuilder } from "./log-builder.ts";
-import { sessionIdFor } from "./source-facts.ts";
-import type { SourceFacts } from "./source-facts.ts";
 import type { MappingSetting, SourceMapping } from "./source-mapping.ts";
-import { damageOf, readHead, sourceCheck, sourceLines, sourceSize } from "./source-reader.ts";
+import {
+  damageOf,
+  readHead,
+  sessionIdFor,
+  sourceCheck,
+  sourceLines,
+  sourceSize,
+} from "./source-reader.ts";
+import type { SourceFacts } from "./source-reader.ts";
 
 /** How far an import has come. */
 export interface ImportProgress {
@@ -189,7 +195,7 @@ function outcomeOf(record: FileRecord, mapping: SourceMapping, tally: LineTally)
   return reason;
 }
 
-/** The value of a number is all that a mapping sees; what that is not, is said. */
+/** A mapping sees only the value of a number: reports one that no double holds. */
 function reportChanged({ bytes, lineNumber: line }: FileRecord, tally: LineTally): void {
   // One character for each byte: what is looked for is ASCII, and decoding would take longer.
   const number = bytes === null ? undefined : changedNumber(bytes.toString("latin1"));

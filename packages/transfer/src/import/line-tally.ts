@@ -41,61 +41,55 @@ export interface ImportDiagnostic {
 
 /** See the file comment. */
 export class LineTally {
+  /** The first {@link diagnosticsMax} findings, in the order of the source. */
   readonly diagnostics: ImportDiagnostic[] = [];
-  #diagnosticCount = 0;
-  #lines = 0;
-  #imported = 0;
+  diagnosticCount = 0;
+  lines = 0;
   #held = 0;
-  readonly #skipped = new Map<SkipReason, number>();
-
-  get lines(): number {
-    return this.#lines;
-  }
+  readonly #counts = new Map<"imported" | SkipReason, number>();
 
   get imported(): number {
-    return this.#imported;
-  }
-
-  get diagnosticCount(): number {
-    return this.#diagnosticCount;
+    return this.#counts.get("imported") ?? 0;
   }
 
   /** Lines by the reason for which they were skipped, in alphabetical order. */
   get skipped(): Partial<Record<SkipReason, number>> {
-    const entries = [...this.#skipped].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    return Object.fromEntries(entries);
+    const skipped = [...this.#counts].filter(([outcome]) => outcome !== "imported");
+    return Object.fromEntries(skipped.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   /** Takes note of the next line. */
   count(outcome: LineOutcome): void {
-    this.#lines += 1;
-    if (outcome === "held") this.#held += 1;
-    else this.#add(outcome);
+    this.lines += 1;
+    this.#held += 1;
+    if (outcome !== "held") this.settle(outcome);
   }
 
   /** Takes note of what became of a line that was held. */
   settle(outcome: Exclude<LineOutcome, "held">): void {
     this.#held -= 1;
-    this.#add(outcome);
+    this.#counts.set(outcome, (this.#counts.get(outcome) ?? 0) + 1);
   }
 
   /** The first of them are kept; all are counted. */
   report(diagnostic: ImportDiagnostic): void {
-    this.#diagnosticCount += 1;
+    this.diagnosticCount += 1;
     if (this.diagnostics.length < diagnosticsMax) this.diagnostics.push(diagnostic);
+  }
+
+  /** Reports a record of a type that is not known; that is why it is skipped. */
+  reportUnknown(line: number, type: string): "unknown-record" {
+    const message = `a record of the type ${JSON.stringify(type.slice(0, 80))} is not known`;
+    this.report({ kind: "unknown-record", line, message });
+    return "unknown-record";
   }
 
   /** Throws unless every line was imported or skipped for a reason. */
   assertComplete(): void {
-    let sum = this.#imported;
-    for (const count of this.#skipped.values()) sum += count;
-    if (sum === this.#lines && this.#held === 0) return;
-    throw new Error(`of ${this.#lines} source lines, ${sum} are accounted for`);
-  }
-
-  #add(outcome: Exclude<LineOutcome, "held">): void {
-    if (outcome === "imported") this.#imported += 1;
-    else this.#skipped.set(outcome, (this.#skipped.get(outcome) ?? 0) + 1);
+    let sum = 0;
+    for (const count of this.#counts.values()) sum += count;
+    if (sum === this.lines && this.#held === 0) return;
+    throw new Error(`of ${this.lines} source lines, ${sum} are accounted for`);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * The new log in the making: entries as lines, with ids that follow from the source alone, so that
- * the same source gives the same bytes. It gathers bytes for whoever writes them. No I/O.
+ * the same source gives the same bytes. It gathers bytes until they are taken. No I/O.
  */
 import { createHash } from "node:crypto";
 import type { SessionHeader } from "@branchlog/core";
@@ -34,14 +34,9 @@ export class LogBuilder {
     return this.#ids.size;
   }
 
-  /** Bytes that nobody took yet. */
+  /** Bytes that were not taken yet. */
   get bytes(): number {
     return this.#bytes;
-  }
-
-  /** The last entry: where whoever opens the log would stand. */
-  get lastId(): string | null {
-    return this.#lastId;
   }
 
   /** Adds an entry; returns its id. */
@@ -51,6 +46,13 @@ export class LogBuilder {
     this.#push(spliceDraft(encoded, id, parentId));
     this.#lastId = id;
     return id;
+  }
+
+  /** Ends the log at an entry, where the conversation ends, though a branch may be last. */
+  endAt(parentId: string, { time, line }: { readonly time: string; readonly line: number }): void {
+    if (this.#lastId === parentId) return;
+    const leaf = { type: "custom", customType: "branchlog.leaf" } as const;
+    this.add(leaf, { parentId, time, seed: `line:${line}#leaf` });
   }
 
   /** The bytes since the last call. */

@@ -5,7 +5,7 @@
 import { statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { records } from "@branchlog/streaming";
-import type { FileRecord, ReadFileOptions } from "@branchlog/streaming";
+import type { FileRecord, JsonObject, ReadFileOptions } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { SourceKind } from "@branchlog/core/types";
 import {
@@ -14,22 +14,38 @@ import {
   headBytesMax,
   headLinesMax,
   isDeeper,
-  matchesFingerprint,
+  isValidSessionId,
   kindOf,
   logChanged,
   nodeFileSystem,
-  fingerprintOf,
+  objectAt,
+  stringAt,
+  timeAt,
   transcriptNames,
+  unchangedCheck,
 } from "@branchlog/core/internal";
 import { recordDepthMax } from "./limits.ts";
 import type { LineOutcome } from "./line-tally.ts";
-import { FactsGatherer } from "./source-facts.ts";
-import type { SourceFacts } from "./source-facts.ts";
 
 /** The first lines of a source, and what they tell. */
 export interface SourceHead {
   readonly lines: readonly FileRecord[];
   readonly facts: SourceFacts;
+}
+
+/** What is known of a source from its beginning. */
+export interface SourceFacts {
+  readonly kind: SourceKind;
+  /** The id of the session in its agent; undefined if no record says it. */
+  readonly sourceId: string | undefined;
+  /** The working directory of the session; empty if no record says it. */
+  readonly cwd: string;
+  /** The first time in the source; the epoch if there is none. */
+  readonly started: string;
+  /** The version of the agent. */
+  readonly agentVersion: string | undefined;
+  /** What else the agent noted about the session. */
+  readonly meta: JsonObject | undefined;
 }
 
 /**
@@ -62,13 +78,7 @@ export function sourceCheck(path: string, size: number): () => void {
   const named = new LogFile(nodeFileSystem, path);
   const stat = named.statSync();
   if (stat === null) throw logChanged(path);
-  const file = named.adopted(stat);
-  const remembered = fingerprintOf(file, size);
-  return () => {
-    const now = file.statSync();
-    const isSame = now !== null && file.isAt(now) && now.size >= size;
-    if (!isSame || !matchesFingerprint(file, remembered)) throw logChanged(path);
-  };
+  return unchangedCheck(named.adopted(stat), size, path);
 }
 
 /**
@@ -98,7 +108,8 @@ export async function readHead(
   wanted: SourceKind | "auto",
 ): Promise<SourceHead> {
   const head: FileRecord[] = [];
-  let gatherer: FactsGatherer | undefined;
+  const found: FoundFacts = {};
+  let kind: SourceKind | undefined;
   let bytes = 0;
   while (head.length < headLinesMax && bytes < headBytesMax) {
     const next = await lines.next();
@@ -107,15 +118,66 @@ export async function readHead(
     head.push(line);
     bytes += line.length;
     if (!line.ok) continue;
-    const kind = kindOf(line.value);
-    gatherer ??= kind === undefined ? undefined : new FactsGatherer(kind);
-    gatherer?.add(line.value);
-    if (gatherer?.isComplete === true) break;
+    kind ??= kindOf(line.value);
+    if (kind === undefined) continue;
+    addFacts(found, kind, line.value);
+    const { sourceId, cwd, started } = found;
+    if (sourceId !== undefined && cwd !== undefined && started !== undefined) break;
   }
-  if (gatherer === undefined || (wanted !== "auto" && gatherer.kind !== wanted)) {
-    throw notA(wanted, path, gatherer?.kind);
+  if (kind === undefined || (wanted !== "auto" && kind !== wanted)) throw notA(wanted, path, kind);
+  const { sourceId, cwd = "", started = new Date(0).toISOString(), agentVersion, meta } = found;
+  return { lines: head, facts: { kind, sourceId, cwd, started, agentVersion, meta } };
+}
+
+/** Facts as far as they were found. */
+type FoundFacts = { -readonly [Fact in keyof SourceFacts]?: SourceFacts[Fact] | undefined };
+
+/** The first record that says a fact counts. */
+function addFacts(found: FoundFacts, kind: SourceKind, record: JsonObject): void {
+  found.started ??= timeAt(record, "timestamp");
+  if (kind === "claude") {
+    found.sourceId ??= claudeId(record);
+    found.cwd ??= stringAt(record, "cwd");
+    found.agentVersion ??= stringAt(record, "version");
+    const gitBranch = stringAt(record, "gitBranch");
+    if (gitBranch) found.meta ??= { gitBranch };
+    return;
   }
-  return { lines: head, facts: gatherer.facts() };
+  const payload = objectAt(record, "payload");
+  const type = stringAt(record, "type");
+  if (type === "session_meta" && found.meta === undefined) {
+    found.meta = payload;
+    found.sourceId ??= stringAt(payload, "id");
+    found.agentVersion ??= stringAt(payload, "cli_version");
+  }
+  if (type === "session_meta" || type === "turn_context") found.cwd ??= stringAt(payload, "cwd");
+}
+
+/** The transcript of a sub-agent has the id of its session; its own is added. */
+function claudeId(record: JsonObject): string | undefined {
+  const sessionId = stringAt(record, "sessionId");
+  const agentId = stringAt(record, "agentId");
+  if (sessionId === undefined || record["isSidechain"] !== true || agentId === undefined) {
+    return sessionId;
+  }
+  return `${sessionId}.${agentId}`;
+}
+
+const uuidAtEnd = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * The id of the new session: that of the source, where it may be one; else the id in the name of
+ * its file; else the name, or what is left of it. Claude Code names a file after its session, and
+ * the records of a session that it continues keep the id of that one: there the name is first.
+ */
+export function sessionIdFor({ kind, sourceId }: SourceFacts, fileName: string): string {
+  const name = fileName.replace(/\.jsonl$/, "");
+  const uuid = uuidAtEnd.exec(name)?.[0];
+  const named = kind === "claude" && uuid === name ? uuid : undefined;
+  const found = [named, sourceId, uuid, name].find(
+    (id) => id !== undefined && isValidSessionId(id),
+  );
+  return found ?? `imported${name.replaceAll(/[^A-Za-z0-9]/g, "")}`;
 }
 
 /** Why a line cannot be mapped at all; undefined for a record. */

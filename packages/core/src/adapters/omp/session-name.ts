@@ -5,7 +5,7 @@
 import { encodeHeader } from "../../entries/encode-entry.ts";
 import { normalizeName } from "../../entries/identifiers.ts";
 import type { TitleSource } from "../../dialects/title-slot.ts";
-import { sessionName } from "../../projections/name.ts";
+import { namingsIn, rowsBackwards } from "../../copies/copied-entries.ts";
 import type { Engine } from "../../session/engine.ts";
 import { appendToLog, bytesOf, draftLog, nameInSlot, nowMs } from "../pi/session-log.ts";
 import type { SessionLog } from "../pi/session-log.ts";
@@ -38,16 +38,13 @@ export function named(log: SessionLog, { title, source, trigger }: Title): Sessi
 }
 
 /** Who gave the name that is in force; undefined if nobody said. */
-export function titleSource({ index, bodies, header, log }: Engine): TitleSource | undefined {
+export function titleSource(engine: Engine): TitleSource | undefined {
+  const { header, log } = engine;
   const { titleSlot } = log.state;
   if (titleSlot !== undefined) return titleSlot.source;
-  for (let row = index.count - 1; row >= 0; row -= 1) {
-    const { type } = index.kindOf(row);
-    if (sessionName.types?.includes(type) !== true || !index.isNode(row)) continue;
-    const entry = bodies.entrySync(row);
-    if (type === "session_info") return "user";
-    return entry === undefined ? undefined : sourceOf(Reflect.get(entry, "source"));
-  }
+  const [last] = namingsIn(engine, rowsBackwards(engine));
+  if (last?.entry.type === "session_info") return "user";
+  if (last !== undefined) return sourceOf(Reflect.get(last.entry, "source"));
   return sourceOf(Reflect.get(header, "titleSource"));
 }
 

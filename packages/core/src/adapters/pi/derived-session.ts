@@ -1,9 +1,8 @@
 /** Sessions that begin as a copy: of one branch of the session at hand, or of a whole file. */
 import { branchLines, branchTo } from "../../copies/branched-session.ts";
 import type { Branch } from "../../copies/branched-session.ts";
-import { headerLines, sessionPath } from "../../copies/session-header.ts";
+import { sessionPath } from "../../copies/session-header.ts";
 import { forkLines } from "../../copies/whole-session.ts";
-import type { SessionHeader } from "../../entries/entry-types.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { engineSettings } from "../../log/engine-options.ts";
@@ -34,7 +33,7 @@ export function branchOff(state: ManagerState, leafId: string | undefined): Mana
   const parentSession = state.isPersisted ? state.file : undefined;
   const { dialect, header: copied } = engine;
   const header = newHeader(ports, state.cwd, { parentSession, dialect, copied });
-  const chunks = inLargeChunks(branchPieces(engine, branch, header));
+  const chunks = inLargeChunks(branchLines(engine, branch, header));
   if (!state.isPersisted) return { ...state, log: memoryLog(chunks, state.options) };
   const file = sessionPath(state.sessionDir, header);
   return { ...state, file, log: branchLog(file, chunks, branch, state.options) };
@@ -60,11 +59,6 @@ export function forkFile(
   const file = sessionPath(place.sessionDir, header);
   createLog(ports, file, inLargeChunks(forkLines(source, header)));
   return { ...place, file, log: fileLog(file, options) };
-}
-
-function* branchPieces(engine: Engine, branch: Branch, header: SessionHeader): Generator<Buffer> {
-  yield* headerLines(engine, header);
-  yield* branchLines(engine, branch);
 }
 
 function branchLog(

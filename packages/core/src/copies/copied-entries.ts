@@ -1,7 +1,7 @@
 /**
- * The lines of entries as they are copied to another session: in the current form, byte for byte
- * but for what an older version or the copy has to change. Read in few large reads; long lines
- * that stay as they are pass through in chunks; nothing is cached.
+ * What every copy of entries is made of: their lines, byte for byte but for what an older version
+ * or the copy has to change, and new entries after them for what no copied entry says. Lines are
+ * read in few large reads; long ones that stay as they are pass through in chunks.
  */
 import { readRange } from "@branchlog/streaming";
 import { planReads, readFullySync } from "../bodies/body-reader.ts";
@@ -9,8 +9,14 @@ import { currentVersion, entryForm } from "../dialects/header.ts";
 import { migrateLine } from "../dialects/migrate-line.ts";
 import { isEmptyLinks, relinkLine } from "../dialects/object-members.ts";
 import type { NewLinks } from "../dialects/object-members.ts";
+import { spliceDraft } from "../entries/encode-entry.ts";
+import type { EncodedDraft } from "../entries/encode-entry.ts";
+import type { KnownDraft } from "../entries/entry-draft.ts";
+import type { SessionEntry } from "../entries/entry-types.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { bodyBytesMax } from "../limits.ts";
+import { namingTypes, sessionName } from "../projections/name.ts";
+import type { GivenName } from "../projections/name.ts";
 import type { Engine } from "../session/engine.ts";
 
 /** A row and its line, without newline. */
@@ -77,3 +83,68 @@ export function readableRows(engine: Engine, rows: Iterable<number>): number[] {
 
 /** What ends a line. */
 export const newline: Buffer = Buffer.from("\n");
+
+/** An entry that a copy adds. */
+export interface AddedEntry {
+  readonly draft: KnownDraft;
+  readonly timestamp: string;
+}
+
+/** How the entries that a copy adds are written. */
+export interface AddedForm {
+  readonly encode: (draft: KnownDraft, timestamp: string) => EncodedDraft;
+  /** An id in the form of the copy's agent; it may be taken. */
+  readonly mintId: () => string;
+}
+
+const mintsMax = 100;
+
+/** The lines of new entries in a chain below an entry, with ids that the source does not have. */
+export function* addedLines(
+  { index, settings }: Engine,
+  added: Iterable<AddedEntry>,
+  parentId: string | null,
+  { encode, mintId }: AddedForm,
+): Generator<Buffer> {
+  const minted = new Set<string>();
+  const isTaken = (id: string): boolean => index.ids.find(id) >= 0 || minted.has(id);
+  let above = parentId;
+  for (const { draft, timestamp } of added) {
+    let id = mintId();
+    for (let i = 0; i < mintsMax && isTaken(id); i += 1) id = mintId();
+    if (isTaken(id)) id = settings.ports.ids.sessionId();
+    minted.add(id);
+    yield spliceDraft(encode(draft, timestamp), id, above);
+    above = id;
+  }
+}
+
+/** An entry of a type that names the session. */
+export interface Naming {
+  readonly row: number;
+  readonly entry: SessionEntry;
+  /** Undefined if what it says is no name. */
+  readonly name: GivenName;
+}
+
+/** Those of the rows that name the session, in their order. */
+export function* namingsIn({ index, bodies }: Engine, rows: Iterable<number>): Generator<Naming> {
+  for (const row of rows) {
+    if (!namingTypes.includes(index.kindOf(row).type) || !index.isNode(row)) continue;
+    const entry = bodies.entrySync(row);
+    if (entry === undefined) continue;
+    const name = sessionName.apply(undefined, { revision: row + 1, entry });
+    yield { row, entry, name };
+  }
+}
+
+/** The first of the rows that says a name, or takes it away. */
+export function firstNaming(engine: Engine, rows: Iterable<number>): Naming | undefined {
+  for (const naming of namingsIn(engine, rows)) if (naming.name !== undefined) return naming;
+  return undefined;
+}
+
+/** All rows of a log, last first. */
+export function* rowsBackwards({ index }: Engine): Generator<number> {
+  for (let row = index.count - 1; row >= 0; row -= 1) yield row;
+}
