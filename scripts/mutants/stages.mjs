@@ -27,11 +27,13 @@ export const stages = {
     mutate: [
       core("store", "log-file"),
       core("log"),
-      core("session", "{cut-off-record,line-check}"),
+      core("session", "line-check"),
+      "packages/streaming/src/object-scanner.ts",
     ],
     tests: [
       tests("core/log"),
-      tests("core/session", "{append,cut-off-record,fixtures,leaf,open,rewrites,model}"),
+      tests("core/session", "{append,fixtures,leaf,open,rewrites,model}"),
+      tests("streaming", "{cut-off-object,object-scanner}"),
       tests("core/session", "{durability,reading,recovery}"),
       tests("core/checkpoint", "checkpoints"),
       tests("faults", "{failed-openings,recovery,replacements,rewrites-while-reading}"),

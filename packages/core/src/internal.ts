@@ -39,18 +39,21 @@ export { tellingTypes } from "./dialects/dialect.ts";
 export { kindOf, transcriptNames } from "./dialects/foreign-record.ts";
 export { currentVersion, entryForm, readHeader } from "./dialects/header.ts";
 export type { EntryForm } from "./dialects/header.ts";
+export { isLinked, readRecord, titleSlotType } from "./dialects/log-record.ts";
 export { relinkLine } from "./dialects/object-members.ts";
 export { titleSlotBytes, titleSlotOf } from "./dialects/title-slot.ts";
 export {
-  createLog,
+  AtomicFile,
+  closeQuietly,
   isLinkUnsupported,
-  publish,
+  makeDurableDirectory,
+  removeQuietly,
   temporaryPath,
   writeFully,
-} from "./store/create-log.ts";
+} from "./store/atomic-file.ts";
+export { createLog, createStreamedLog, inTurns, requireFree } from "./store/create-log.ts";
 export { creationFailed, errorCodeOf, logExists } from "./store/creation-errors.ts";
 export { descriptorPoolOf } from "./store/descriptor-pool.ts";
-export { makeDurableDirectory } from "./store/durable-directory.ts";
 export { isSameFile } from "./store/ports.ts";
 export { inLargeChunksAsync } from "./store/large-chunks.ts";
 export { isLiveProcess } from "./store/lock-queue.ts";
@@ -58,8 +61,7 @@ export { removeAbandonedTickets } from "./store/lock-queue.ts";
 export { LogFile } from "./store/log-file.ts";
 export { nodeFileSystem } from "./store/node-file-system.ts";
 export type { FileStat, HeldLock } from "./store/ports.ts";
-export { hashedName, sidecarPath } from "./store/sidecar-path.ts";
-export { createStreamedLog, inTurns, requireFree } from "./store/streamed-log.ts";
+export { hashedName, keptPaths, sidecarPath } from "./store/sidecar-path.ts";
 export { findCycles, orphanRows, pathToRow } from "./index-table/tree-walk.ts";
 export type { IndexTable } from "./index-table/index-table.ts";
 export { LogIndexer } from "./index-table/log-indexer.ts";

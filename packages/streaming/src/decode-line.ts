@@ -3,6 +3,7 @@
  * mark and white space around the record are tolerated. A line that is no record is a value with a
  * reason, never an exception.
  */
+import { isCutOffObject, skipSpace } from "./object-scanner.ts";
 
 /** Anything that JSON can say. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
@@ -17,6 +18,9 @@ export type BadLineReason = "blank" | "nul-bytes" | "not-json" | "not-object" | 
 export type DecodedLine =
   | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly reason: BadLineReason; readonly message: string };
+
+/** What a line is. `torn`: it was cut off in the midst of a record, as a failed write leaves it. */
+export type LineKind = "record" | "torn" | BadLineReason;
 
 /**
  * Counts calls of `JSON.parse` in this process: what costs most, made visible to tests and tools.
@@ -39,7 +43,7 @@ export function decodeLine(
     ? bytes
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const from = hasByteOrderMark(buffer, start, end) ? start + 3 : start;
-  if (isBlank(buffer, from, end)) return bad("blank", "the line is blank");
+  if (skipSpace(buffer, from, end) === end) return bad("blank", "the line is blank");
   let text: string;
   try {
     text = buffer.toString("utf8", from, end);
@@ -48,6 +52,15 @@ export function decodeLine(
     return bad("too-long", `the line has ${end - start} bytes, more than one string can hold`);
   }
   return parse(text, buffer, from, end);
+}
+
+/**
+ * The kind of a decoded line.
+ * @param bytes Of the line; only called for what is no JSON.
+ */
+export function lineKind(decoded: DecodedLine, bytes: () => Iterable<Uint8Array>): LineKind {
+  if (decoded.ok) return "record";
+  return decoded.reason === "not-json" && isCutOffObject(bytes()) ? "torn" : decoded.reason;
 }
 
 function parse(text: string, bytes: Buffer, start: number, end: number): DecodedLine {
@@ -82,13 +95,4 @@ function hasByteOrderMark(bytes: Buffer, start: number, end: number): boolean {
     bytes[start + 1] === 0xbb &&
     bytes[start + 2] === 0xbf
   );
-}
-
-/** Whether there is nothing but JSON white space. */
-function isBlank(bytes: Buffer, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) {
-    const byte = bytes[i];
-    if (byte !== 0x20 && byte !== 0x0d && byte !== 0x09 && byte !== 0x0a) return false;
-  }
-  return true;
 }

@@ -5,6 +5,7 @@
  */
 import type { DecodedLine, JsonObject, JsonValue } from "./decode-line.ts";
 import { stringBytesMaxDefault } from "./limits.ts";
+import { isSpace } from "./object-scanner.ts";
 import { type JsonToken, TokenReader } from "./token-reader.ts";
 import { setOwn } from "./value-builder.ts";
 
@@ -33,7 +34,7 @@ export function readShallow(
   try {
     for (const chunk of chunks) {
       hasNul ||= chunk.includes(0);
-      isBlank &&= chunk.every(isWhiteSpace);
+      isBlank &&= chunk.every(isSpace);
       for (const token of reader.push(chunk)) collector.push(token);
     }
     for (const token of reader.finish()) collector.push(token);
@@ -137,8 +138,4 @@ class ShallowCollector {
     const target = this.#target;
     if (target) Reflect.deleteProperty(target, this.#key);
   }
-}
-
-function isWhiteSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

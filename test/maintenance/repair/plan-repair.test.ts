@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { isSound } from "@branchlog/maintenance";
 import type { RepairPlan } from "@branchlog/maintenance";
-import { addedLine } from "../../../packages/maintenance/src/repair/added-line.ts";
+import { addedBytes } from "../../../packages/maintenance/src/repair/plan-steps.ts";
 import { apply, memoryLog, plan } from "./repaired-log.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
@@ -417,7 +417,7 @@ describe("a log without a header", () => {
 describe("a plan", () => {
   it("says what the lines are that it adds", () => {
     const standIn = { kind: "stand-in", offset: 0, id: "i", parentId: null } as const;
-    const line = addedLine({ ...standIn, timestamp: stamp, source: "order" }).toString();
+    const line = addedBytes({ ...standIn, timestamp: stamp, source: "order" }).toString();
     expect(line).toBe(
       `{"type":"custom","customType":"branchlog.lost","data":{"parentFrom":"order"},"id":"i","parentId":null,"timestamp":"${stamp}"}\n`,
     );

@@ -9,7 +9,7 @@ import type {
   RepairResult,
   SalvageLine,
 } from "@branchlog/maintenance";
-import { addedLine } from "../../../packages/maintenance/src/repair/added-line.ts";
+import { addedBytes } from "../../../packages/maintenance/src/repair/plan-steps.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 
 /** A file system in memory with one damaged log. */
@@ -52,7 +52,7 @@ export function originalOf(
   const pieces: Buffer[] = [];
   let at = 0;
   for (const step of steps) {
-    if (step.kind === "header" || step.kind === "stand-in") at += addedLine(step).length;
+    if (step.kind === "header" || step.kind === "stand-in") at += addedBytes(step).length;
     else if (step.kind === "terminate") at += 1;
     else if (step.kind === "set-aside") {
       const { offset, length } = step;

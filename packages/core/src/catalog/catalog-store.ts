@@ -6,7 +6,8 @@
 import { Buffer } from "node:buffer";
 import { basename, dirname, join } from "node:path";
 import { readFully } from "../bodies/body-reader.ts";
-import { CheckpointWrite } from "../checkpoint/checkpoint-file.ts";
+import { beginCheckpoint } from "../checkpoint/checkpoint-file.ts";
+import type { AtomicFile } from "../store/atomic-file.ts";
 import { nodePorts } from "../store/node-ports.ts";
 import { isOwnDirectory, openTrustedSync, sidecarSource } from "../store/trusted-file.ts";
 import {
@@ -133,32 +134,24 @@ async function savedBytes(path: string): Promise<Buffer | undefined> {
 
 /** Puts a catalog in its place, whole or not at all: its length, or 0 if that failed. */
 async function saved(directory: string, files: ReadonlyMap<string, SavedFile>): Promise<number> {
-  let write: CheckpointWrite | undefined;
+  let write: AtomicFile | undefined;
   try {
     const bytes = await catalogBytes(files);
-    write = new CheckpointWrite(nodePorts, join(directory, savedCatalogName));
-    const writing = write;
-    await mapInTurns(piecesOf(bytes), undefined, (piece) => writing.add(piece));
-    write = undefined;
-    writing.finish();
+    const file = beginCheckpoint(nodePorts, join(directory, savedCatalogName));
+    write = file;
+    await mapInTurns(piecesOf(bytes), undefined, (piece) => file.add(piece));
+    file.close();
+    file.replace();
     return bytes.length;
   } catch {
     return 0;
   } finally {
-    abandon(write);
+    write?.discard();
   }
 }
 
 function* piecesOf(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += catalogPieceBytes) {
     yield bytes.subarray(at, at + catalogPieceBytes);
-  }
-}
-
-function abandon(write: CheckpointWrite | undefined): void {
-  try {
-    write?.abandon();
-  } catch {
-    // What cannot be closed or removed stays.
   }
 }

@@ -5,12 +5,12 @@
  */
 import { decodeLine, LineFramer, openByteSource, scanSync } from "@branchlog/streaming";
 import type { ByteSource, DecodedLine } from "@branchlog/streaming";
-import { currentVersion, readHeader } from "../dialects/header.ts";
+import { currentVersion } from "../dialects/header.ts";
+import { headerOf, titleSlotType } from "../dialects/log-record.ts";
 import { readTitleSlot } from "../dialects/title-slot.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { headerScanBytesMax } from "./limits.ts";
 
-const titleSlotType = "title";
 const firstReadBytes = 4096;
 
 /** Takes the lines of a file in order until {@link HeaderSearch.isOver}. Pure. */
@@ -63,10 +63,10 @@ export class HeaderSearch {
   /** The same for a line that was decoded already. */
   take(line: DecodedLine): void {
     if (this.#isOver || !line.ok || line.value["type"] === titleSlotType) return;
-    const reading = readHeader(line.value);
-    if (reading.kind === "header") {
-      this.#header = reading.header;
-      this.#version = reading.version;
+    const found = headerOf(line);
+    if (found !== undefined) {
+      this.#header = found.header;
+      this.#version = found.version;
     }
     this.#isOver = true;
   }

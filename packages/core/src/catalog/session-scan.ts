@@ -24,6 +24,7 @@ import { readFullySync } from "../bodies/body-reader.ts";
 import { dialectOfEntry, tellingTypes } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { entryForm } from "../dialects/header.ts";
+import { readRecord } from "../dialects/log-record.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { namingTypes } from "../projections/name.ts";
 import { isStoredObject, storedText } from "../projections/stored-value.ts";
@@ -162,8 +163,8 @@ export class SessionScan implements LineSink {
     const isLabel = type === "label" && this.#target.takesLabels === true;
     if (type !== "message" && !isNaming && !isLabel) return;
     // What has no id is no entry that could name anything, except where none has one.
-    const isNamed = typeof value["id"] === "string" || entryForm(this.header.version) === 1;
-    if (isNaming && !isNamed) return;
+    const form = entryForm(this.header.version);
+    if (isNaming && readRecord(value, form).kind !== "entry") return;
     // Decoding boundary: projections expect that stored entries lack what their types promise.
     this.#target.entry(value as unknown as SessionEntry, lineNumber);
   }

@@ -7,7 +7,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { runReadsSync } from "@branchlog/streaming";
 import type { Reads } from "@branchlog/streaming";
-import { writeFully } from "../store/create-log.ts";
+import { AtomicFile } from "../store/atomic-file.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
 import { sidecarPath } from "../store/sidecar-path.ts";
 import { openTrustedSync, sidecarSource } from "../store/trusted-file.ts";
@@ -71,55 +71,15 @@ export function loadSumsSync<T>(
   });
 }
 
-/** A checkpoint that is being written: piece by piece, then it takes its place, or is gone. */
-export class CheckpointWrite {
-  readonly #fs: FileSystem;
-  readonly #path: string;
-  readonly #temporary: string;
-  readonly #fd: number;
-
-  /** Throws what the file system throws. */
-  constructor(ports: Ports, path: string) {
-    this.#fs = ports.fs;
-    this.#path = path;
-    const ending = `${randomUUID()}.tmp`;
-    this.#temporary = sidecarPath(path, `.${ending}`);
-    removeLeftBehind(ports, this.#temporary.slice(0, -ending.length));
-    this.#fd = ports.fs.openSync(this.#temporary, "create");
-  }
-
-  /** Throws what the file system throws; it is to be abandoned then. */
-  add(piece: Buffer): void {
-    writeFully(this.#fs, this.#fd, piece);
-  }
-
-  /** Puts it in its place. Throws what the file system throws, and leaves nothing then. */
-  finish(): void {
-    try {
-      this.#fs.closeSync(this.#fd);
-      this.#fs.renameSync(this.#temporary, this.#path);
-    } catch (error) {
-      this.#remove();
-      throw error;
-    }
-  }
-
-  /** Leaves the one before in its place. */
-  abandon(): void {
-    try {
-      this.#fs.closeSync(this.#fd);
-    } finally {
-      this.#remove();
-    }
-  }
-
-  #remove(): void {
-    try {
-      this.#fs.unlinkSync(this.#temporary);
-    } catch {
-      // It was renamed; or it stays, as a file that nothing reads.
-    }
-  }
+/**
+ * Begins a checkpoint, to be filled piece by piece, and to take its place by `close` and `replace`.
+ * Throws what the file system throws.
+ */
+export function beginCheckpoint(ports: Ports, path: string): AtomicFile {
+  const ending = `${randomUUID()}.tmp`;
+  const temporary = sidecarPath(path, `.${ending}`);
+  removeLeftBehind(ports, temporary.slice(0, -ending.length));
+  return new AtomicFile(ports, path, temporary);
 }
 
 /** Removes what killed processes have left of a checkpoint, told by what the paths begin with. */

@@ -7,7 +7,7 @@
 import { crc32 } from "node:zlib";
 import { decodeLine } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
-import { readHeader } from "../dialects/header.ts";
+import { headerOf } from "../dialects/log-record.ts";
 
 /**
  * What lies behind each other from `start` to `end`: pieces with their lengths and checksums. Its
@@ -151,9 +151,8 @@ function isMigrated(source: ByteSource, { start, logVersion }: RecordSums): bool
   if (logVersion >= settledVersion) return false;
   const bytes = Buffer.alloc(headerBytesMax);
   const head = bytes.subarray(0, source.readSync(bytes, 0, bytes.length, start));
-  const decoded = decodeLine(head, 0, head.indexOf(newline));
-  const reading = decoded.ok ? readHeader(decoded.value) : undefined;
-  return reading?.kind === "header" && reading.version > logVersion;
+  const header = headerOf(decodeLine(head, 0, head.indexOf(newline)));
+  return header !== undefined && header.version > logVersion;
 }
 
 /** Counts offsets and lines up from piece to piece. */

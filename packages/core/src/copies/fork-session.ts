@@ -10,7 +10,7 @@ import { Engine } from "../session/engine.ts";
 import type { EngineOptions } from "../log/engine-options.ts";
 import { pathEndRow } from "../session/named-entry.ts";
 import { newHeader } from "../session/new-header.ts";
-import { createStreamedLog, inTurns, requireFree } from "../store/streamed-log.ts";
+import { createStreamedLog, inTurns, requireFree } from "../store/create-log.ts";
 import { branchLines, branchTo } from "./branched-session.ts";
 import type { Branch } from "./branched-session.ts";
 import { inLargeChunks } from "../store/large-chunks.ts";

@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { isObject, stringAt } from "../entries/json-fields.ts";
+import { isLinked, titleSlotType } from "./log-record.ts";
 
 /** The agents whose transcripts are imported. */
 export type SourceKind = "claude" | "codex";
@@ -42,9 +43,8 @@ export function kindOf(record: JsonObject): SourceKind | undefined {
  * message of version 1, which has none. An entry of an extension may hold any other field.
  */
 export function isOfSession(record: JsonObject): boolean {
-  const { type, id, parentId, message } = record;
+  const { type, message } = record;
   if (typeof type !== "string") return false;
-  if (type === "session" || type === "title") return true;
-  if (typeof id === "string" && (parentId === null || typeof parentId === "string")) return true;
+  if (type === "session" || type === titleSlotType || isLinked(record)) return true;
   return type === "message" && isObject(message);
 }

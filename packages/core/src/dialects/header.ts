@@ -12,7 +12,7 @@ export const currentVersion: number = 3;
 export type EntryForm = 1 | 2 | 3;
 
 /** What a record is when looked at as a header. */
-type HeaderReading =
+export type HeaderReading =
   | { readonly kind: "header"; readonly header: SessionHeader; readonly version: number }
   | { readonly kind: "not-header" };
 

@@ -3,6 +3,7 @@
  * values can be replaced while every other byte stays. It trusts that the bytes are JSON: what it
  * steps over is not checked. One pass, no recursion.
  */
+import { isSpace, skipSpace } from "@branchlog/streaming";
 
 /** One `"key":value`; the spans are offsets into the bytes, ends exclusive. */
 export interface Member {
@@ -111,16 +112,6 @@ function skipString(bytes: Buffer, start: number, end: number): number {
     at += byte === backslash ? 2 : 1;
   }
   return end;
-}
-
-function skipSpace(bytes: Buffer, start: number, end: number): number {
-  let at = start;
-  while (at < end && isSpace(bytes[at])) at += 1;
-  return at;
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 function endsScalar(byte: number | undefined): boolean {

@@ -6,7 +6,9 @@
 import { EnvelopeReader, decodeLine } from "@branchlog/streaming";
 import type { DecodedLine, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
 import { tellingTypes } from "../dialects/dialect.ts";
-import { entryForm, readHeader } from "../dialects/header.ts";
+import { entryForm } from "../dialects/header.ts";
+import { readRecord, titleSlotType } from "../dialects/log-record.ts";
+import type { LogRecord } from "../dialects/log-record.ts";
 import { legacyEntryId } from "../dialects/migrate-line.ts";
 import { modelRole } from "../dialects/model-reference.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
@@ -39,6 +41,8 @@ interface LogIndexerOptions {
   /** Called with each entry of {@link foldedTypes}, as stored, once it is indexed. */
   readonly onFolded: (row: number, value: JsonObject) => void;
 }
+
+type EntryRecord = Extract<LogRecord, { readonly kind: "entry" }>;
 
 interface LinePlace {
   readonly offset: number;
@@ -204,18 +208,22 @@ export class LogIndexer implements LineSink {
       return;
     }
     const { value } = decoded;
-    if (value["type"] === "session") this.#addHeader(value, place);
+    const record = readRecord(value, entryForm(this.#header?.version ?? 3));
+    if (record.kind === "header" || record.kind === "bad-header") this.#addHeader(record, place);
     else if (this.#header === undefined) this.#addBeforeHeader(value, place);
-    else this.#addEntry(value, place);
+    else if (record.kind === "entry") this.#addEntry(record, value, place);
+    else {
+      this.lines.addOtherRecord();
+      if (record.kind === "other") this.#report("not-an-entry", "no string type and id", place);
+    }
   }
 
-  #addHeader(value: JsonObject, place: LinePlace): void {
+  #addHeader(record: LogRecord, place: LinePlace): void {
     this.lines.addOtherRecord();
-    const reading = readHeader(value);
     if (this.#header !== undefined) {
       this.#report("second-header", "only the first session record counts", place);
-    } else if (reading.kind === "header") {
-      this.#setHeader({ header: reading.header, version: reading.version, ...place });
+    } else if (record.kind === "header") {
+      this.#setHeader({ header: record.header, version: record.version, ...place });
     } else {
       this.#report("bad-line", "a session record without a string id", place);
     }
@@ -228,8 +236,8 @@ export class LogIndexer implements LineSink {
 
   #addBeforeHeader(value: JsonObject, place: LinePlace): void {
     const type = value["type"];
-    // A title handle is no record of the file as its indexes count them: the header is 0.
-    if (typeof type === "string" && silentTypes.has(type)) return;
+    // A title slot is no record of the file as its indexes count them: the header is 0.
+    if (type === titleSlotType) return;
     this.lines.addOtherRecord();
     if (typeof type === "string" && (typeof value["id"] === "string" || "message" in value)) {
       this.#entriesBeforeHeader += 1;
@@ -237,16 +245,9 @@ export class LogIndexer implements LineSink {
     this.#report("before-header", "a record before the session header is not indexed", place);
   }
 
-  #addEntry(value: JsonObject, place: LinePlace): void {
-    const type = value["type"];
+  #addEntry({ type, id: ownId }: EntryRecord, value: JsonObject, place: LinePlace): void {
     const legacy = entryForm(this.#header?.version ?? 3) === 1;
-    const id = legacy ? this.#legacyId(place.lineNumber) : value["id"];
-    if (typeof type !== "string" || typeof id !== "string") {
-      this.lines.addOtherRecord();
-      const silent = typeof type === "string" && silentTypes.has(type);
-      if (!silent) this.#report("not-an-entry", "no string type and id", place);
-      return;
-    }
+    const id = legacy || ownId === null ? this.#legacyId(place.lineNumber) : ownId;
     const handle = this.index.ids.add(id);
     const parentId = value["parentId"];
     const known = typeof parentId === "string" && parentId !== "";
@@ -330,6 +331,3 @@ const foldedTypes: ReadonlySet<string> = new Set([
   "thinking_level_change",
   ...tellingTypes,
 ]);
-
-/** Record types that are no entries and no damage: omp's title slot. */
-const silentTypes: ReadonlySet<string> = new Set(["title"]);

@@ -6,7 +6,7 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
-  CheckpointWrite,
+  beginCheckpoint,
   checkpointPath,
   loadIndex,
   loadIndexSync,
@@ -19,6 +19,7 @@ import {
   closingSumsMsMax,
   exitSumsShare,
 } from "../limits.ts";
+import type { AtomicFile } from "../store/atomic-file.ts";
 import { atExit } from "../store/exit-work.ts";
 import type { FileStat } from "../store/ports.ts";
 import type { EngineSettings } from "./engine-options.ts";
@@ -63,7 +64,7 @@ export class Checkpoints {
   #isScheduled = false;
   #isClosed = false;
   #hasFailed = false;
-  #write: CheckpointWrite | undefined;
+  #write: AtomicFile | undefined;
   /** Counts the attempts: a later one ends those before. */
   #attempts = 0;
   #stopAtExit: (() => void) | undefined;
@@ -202,15 +203,15 @@ export class Checkpoints {
       const work = workOf(state, sumsEndOf(taken.value));
       const pieces = statePieces(state, taken.value);
       if (pieces === null) return;
-      const write = new CheckpointWrite(this.#settings.ports, this.#path);
+      const write = beginCheckpoint(this.#settings.ports, this.#path);
       this.#write = write;
       for (const piece of pieces) {
         write.add(piece);
         yield;
         if (isStale()) return;
       }
-      this.#write = undefined;
-      write.finish();
+      write.close();
+      write.replace();
       this.#saved = { state, ...work };
       this.#sums.forget();
       yield;
@@ -243,13 +244,8 @@ export class Checkpoints {
   }
 
   #abandon(): void {
-    const write = this.#write;
+    this.#write?.discard();
     this.#write = undefined;
-    try {
-      write?.abandon();
-    } catch {
-      // What cannot be closed or removed stays.
-    }
   }
 }
 

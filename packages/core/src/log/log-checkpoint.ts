@@ -14,7 +14,7 @@ import { columnsOf, countsOf, readCounts, roomForTables } from "../checkpoint/sa
 import { readDiagnostics, readFolded, readKinds } from "../checkpoint/saved-facts.ts";
 import { malformed, SavedFields } from "../checkpoint/saved-fields.ts";
 import { sumsContent } from "../checkpoint/saved-sums.ts";
-import { readHeader } from "../dialects/header.ts";
+import { headerOf } from "../dialects/log-record.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
 import { checkpointPieceBytes, fingerprintBytes } from "../limits.ts";
 import type { LogFile } from "../store/log-file.ts";
@@ -165,11 +165,10 @@ function headerAt(file: LogFile, fields: SavedFields, end: number): IndexedHeade
   const lineNumber = fields.whole("line", 1, offset + 1);
   const bytes = Buffer.alloc(length + 1);
   readFullySync(file, bytes, bytes.length, offset);
-  const decoded = decodeLine(bytes, 0, length);
-  const reading = decoded.ok ? readHeader(decoded.value) : { kind: "not-header" as const };
+  const found = headerOf(decodeLine(bytes, 0, length));
   const isLine = bytes.indexOf(newline) === length;
-  if (!isLine || reading.kind !== "header") throw malformed("this header");
-  return { header: reading.header, version: reading.version, offset, length, lineNumber };
+  if (!isLine || found === undefined) throw malformed("this header");
+  return { header: found.header, version: found.version, offset, length, lineNumber };
 }
 
 /** As many bytes as are kept of a log of that length: fewer would be those of any log. */

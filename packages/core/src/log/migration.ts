@@ -4,13 +4,12 @@
  * added, the original gets a second name (`<file>.v1-original`), and the new file takes its place
  * in one step. A crash at any point leaves either the old log or the new one, whole.
  */
-import { dirname } from "node:path";
 import { readRange } from "@branchlog/streaming";
 import { entryForm } from "../dialects/header.ts";
 import { BranchlogError } from "../errors.ts";
-import { removeQuietly, temporaryPath, writeFully } from "../store/create-log.ts";
+import { AtomicFile } from "../store/atomic-file.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
-import { sidecarPath } from "../store/sidecar-path.ts";
+import { keptPaths } from "../store/sidecar-path.ts";
 import { acquireLock } from "../store/lock.ts";
 import { migratedChunks } from "./migrated-bytes.ts";
 import { portStep } from "../store/steps.ts";
@@ -18,7 +17,6 @@ import type { Steps } from "../store/steps.ts";
 import type { TrackedLog } from "./tracked-log.ts";
 
 const attemptsMax = 3;
-const backupNamesMax = 100;
 
 /** Whether the log has to be migrated before anything is appended. */
 export function needsMigration(log: TrackedLog): boolean {
@@ -32,17 +30,14 @@ export function needsMigration(log: TrackedLog): boolean {
  */
 export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Steps<string | null> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-    const temporary = temporaryPath(ports, log.file.path);
-    const fd = created(log, ports.fs, temporary);
+    const file = begun(log, ports);
     let original: string | null = null;
     try {
-      original = yield* migrateInto({ log, ports, lockWaitMs, temporary, fd });
+      original = yield* migrateInto({ log, ports, lockWaitMs, file });
     } catch (error) {
       throw error instanceof BranchlogError ? error : migrationError(log.file.path, error);
     } finally {
-      ports.fs.closeSync(fd);
-      // Where removing fails, what it is done for has failed, too, and that is to be said.
-      if (original === null) removeQuietly(ports.fs, temporary);
+      file.discard();
     }
     if (original !== null) log.reloadMigrated();
     if (!needsMigration(log)) return original;
@@ -51,11 +46,11 @@ export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Ste
 }
 
 /** The new file, where the directory lets one be made. */
-function created(log: TrackedLog, fs: FileSystem, temporary: string): number {
+function begun({ file: { path } }: TrackedLog, ports: Ports): AtomicFile {
   try {
-    return fs.openSync(temporary, "create");
+    return new AtomicFile(ports, path);
   } catch (error) {
-    throw migrationError(log.file.path, error);
+    throw migrationError(path, error);
   }
 }
 
@@ -63,29 +58,26 @@ interface Migration {
   readonly log: TrackedLog;
   readonly ports: Ports;
   readonly lockWaitMs: number;
-  readonly temporary: string;
-  readonly fd: number;
+  /** The migrated log. */
+  readonly file: AtomicFile;
 }
 
-/** The path of the original once the temporary file has become the log; else null. */
+/** The path of the original once the new file has become the log; else null. */
 function* migrateInto(migration: Migration): Steps<string | null> {
-  const { log, ports, fd } = migration;
-  const { fs } = ports;
+  const { log, ports, file } = migration;
   const { generation, state } = log;
   const converted = state.committedEnd;
   yield portStep("write");
-  for (const chunk of migratedChunks(log.file, state, 0, converted)) writeFully(fs, fd, chunk);
-  fs.fdatasyncSync(fd);
+  addAll(file, migratedChunks(log.file, state, 0, converted));
+  file.syncSync();
   const held = yield* acquireLock(log.file.path, ports, migration.lockWaitMs);
   try {
     yield* log.catchUp();
     if (log.generation !== generation || log.state !== state) return null;
     yield portStep("write");
-    for (const chunk of migratedChunks(log.file, state, converted, state.end)) {
-      writeFully(fs, fd, chunk);
-    }
-    if (!state.isTerminated) writeFully(fs, fd, Buffer.from("\n"));
-    fs.fdatasyncSync(fd);
+    addAll(file, migratedChunks(log.file, state, converted, state.end));
+    if (!state.isTerminated) file.add(Buffer.from("\n"));
+    file.syncSync();
     yield portStep("check lock");
     if (!held.isOursSync()) return null;
     return yield* takePlace(migration);
@@ -98,9 +90,8 @@ function* migrateInto(migration: Migration): Steps<string | null> {
  * Keeps the original under a second name, replaces it, and carries over what was late. Null if
  * another log has the name by now: that one stays.
  */
-function* takePlace({ log, ports, temporary, fd }: Migration): Steps<string | null> {
+function* takePlace({ log, ports, file }: Migration): Steps<string | null> {
   const { fs } = ports;
-  const { path } = log.file;
   const { state } = log;
   const { end, committedEnd } = state;
   yield portStep("link");
@@ -110,16 +101,20 @@ function* takePlace({ log, ports, temporary, fd }: Migration): Steps<string | nu
     return null;
   }
   yield portStep("rename");
-  fs.renameSync(temporary, path);
-  fs.syncDirectorySync(dirname(path));
+  file.replace();
+  file.syncName();
   yield portStep("stat");
   const size = fs.statSync(backup)?.size ?? end;
   if (size <= end) return backup;
   // A writer without our lock still had the old file open: its lines must not stay behind there.
   state.readSync(size);
-  for (const chunk of lateChunks(log, committedEnd)) writeFully(fs, fd, chunk);
-  if (!state.isTerminated) writeFully(fs, fd, Buffer.from("\n"));
+  addAll(file, lateChunks(log, committedEnd));
+  if (!state.isTerminated) file.add(Buffer.from("\n"));
   return backup;
+}
+
+function addAll(file: AtomicFile, chunks: Iterable<Buffer>): void {
+  for (const chunk of chunks) file.add(chunk);
 }
 
 function lateChunks({ file, state }: TrackedLog, from: number): Generator<Buffer> {
@@ -136,9 +131,7 @@ function keepOriginal(fs: FileSystem, { file: { path }, state }: TrackedLog): st
   const original = fs.statSync(path);
   if (original === null || !state.confirm(original)) return null;
   const version = entryForm(state.indexer.header?.version ?? 1);
-  for (let number = 1; number <= backupNamesMax; number += 1) {
-    const suffix = number === 1 ? "" : `-${number}`;
-    const name = sidecarPath(path, `.v${version}-original${suffix}`);
+  for (const name of keptPaths(path, `.v${version}-original`)) {
     const taken = fs.statSync(name);
     if (taken !== null && taken.ino !== original.ino) continue;
     if (taken === null) fs.linkSync(path, name);
@@ -148,7 +141,7 @@ function keepOriginal(fs: FileSystem, { file: { path }, state }: TrackedLog): st
     if (kept === now) fs.unlinkSync(name);
     return null;
   }
-  throw migrationError(path, `there are ${backupNamesMax} kept originals beside it already`);
+  return null; // Not reached: the names end with an error.
 }
 
 function migrationError(path: string, cause: unknown): BranchlogError {

@@ -4,9 +4,17 @@
  * line is not that entry is marked as damaged; and folds what a checkpoint has folded. Reads only
  * lines that were too long to join.
  */
-import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
-import type { ByteSource, DecodedLine, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
-import { inCurrentForm, readFullySync } from "../bodies/body-reader.ts";
+import { decodeLine, lineKind, readRange, readShallow } from "@branchlog/streaming";
+import type {
+  ByteSource,
+  DecodedLine,
+  JsonObject,
+  LineKind,
+  LineSink,
+  LongLine,
+} from "@branchlog/streaming";
+import { inCurrentForm } from "../bodies/body-reader.ts";
+import { readFullySync } from "../bodies/body-reader.ts";
 import { entryForm } from "../dialects/header.ts";
 import { entryPlace } from "../index-table/entry-place.ts";
 import { LogIndexer } from "../index-table/log-indexer.ts";
@@ -14,11 +22,7 @@ import { bodyBytesMax, diagnosticsMax } from "../limits.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { FoldedProjections } from "../projections/folded.ts";
 import { usage } from "../projections/usage.ts";
-import { isCutOffRecord } from "./cut-off-record.ts";
 import type { BadLine, BadLineKind, DamagedEntry } from "./verify-findings.ts";
-
-/** What a line is. */
-type LineKind = "record" | "blank" | BadLineKind;
 
 /** A line that may be that of an entry, until the index has taken it in. */
 interface CheckedLine {
@@ -74,7 +78,7 @@ export class LineCheck implements LineSink {
   line(bytes: Buffer, start: number, end: number, offset: number, line: number): void {
     this.indexer.line(bytes, start, end, offset, line);
     const decoded = decodeLine(bytes, start, end);
-    const kind = kindOf(decoded, () => [bytes.subarray(start, end)]);
+    const kind = lineKind(decoded, () => [bytes.subarray(start, end)]);
     this.#count(kind, { line, offset, length: end - start });
     // Lines of version 1 have no ids; the index makes them from their places.
     const hasId = decoded.ok && entryForm(this.indexer.header?.version ?? 1) > 1;
@@ -86,7 +90,7 @@ export class LineCheck implements LineSink {
     const { offset, length } = long;
     this.indexer.longLine(long, line);
     const decoded = this.readLong(offset, length);
-    const kind = kindOf(decoded, () => readRange(this.#source, offset, length));
+    const kind = lineKind(decoded, () => readRange(this.#source, offset, length));
     this.#count(kind, { line, offset, length });
     const spending = this.#spending(decoded) && this.#readWhole(offset, length);
     this.#checked.push({ offset, kind, id: undefined, spending });
@@ -161,9 +165,4 @@ export class LineCheck implements LineSink {
       }
     }
   }
-}
-
-function kindOf(decoded: DecodedLine, bytes: () => Iterable<Uint8Array>): LineKind {
-  if (decoded.ok) return "record";
-  return decoded.reason === "not-json" && isCutOffRecord(bytes()) ? "torn" : decoded.reason;
 }

@@ -8,7 +8,7 @@ import { encodeTitleSlot, slotLength, titleSlotBytes } from "../dialects/title-s
 import type { TitleSource } from "../dialects/title-slot.ts";
 import { BranchlogError } from "../errors.ts";
 import { lockStaleMs } from "../limits.ts";
-import { closeQuietly, removeQuietly, writeFully } from "../store/create-log.ts";
+import { closeQuietly, removeQuietly, writeFully } from "../store/atomic-file.ts";
 import { isSameFile } from "../store/ports.ts";
 import type { FileStat, FileSystem, Ports } from "../store/ports.ts";
 import { notAppended } from "../append/outcome.ts";

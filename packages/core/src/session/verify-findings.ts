@@ -1,4 +1,5 @@
 /** The kinds of damage that `verify` finds, each with its place in the log. */
+import type { LineKind } from "@branchlog/streaming";
 import type { EntryPlace } from "../index-table/entry-place.ts";
 
 /**
@@ -6,7 +7,7 @@ import type { EntryPlace } from "../index-table/entry-place.ts";
  * it. `not-json`: it is no JSON, nor the beginning of any. `not-object`: it is other JSON.
  * `nul-bytes`: it holds NULs, as after a crash of the machine. `too-long`: V8 cannot hold it.
  */
-export type BadLineKind = "torn" | "not-json" | "not-object" | "nul-bytes" | "too-long";
+export type BadLineKind = Exclude<LineKind, "record" | "blank">;
 
 /** A line that is no record. */
 export interface BadLine extends Omit<EntryPlace, "id"> {

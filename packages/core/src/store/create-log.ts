@@ -1,22 +1,13 @@
 /**
- * Makes a new log appear under its name in one step, whole or not at all: its bytes are written to
- * a temporary file in the same directory, which is then linked to the final name. An existing file
- * is never touched. Files are 0600, new directories 0700.
+ * Creates logs, from bytes that are there or that come while the event loop goes on. An existing
+ * file is never touched, and no part of a log is left behind: it is an {@link AtomicFile}.
  */
 import { dirname } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
-import { creationFailed, errorCodeOf, logExists, nameNotDurable } from "./creation-errors.ts";
-import { makeDurableDirectory } from "./durable-directory.ts";
-import type { FileSystem, Ports } from "./ports.ts";
-import { sidecarPath } from "./sidecar-path.ts";
-
-/** Error codes with which file systems without hard links refuse them. */
-const linkUnsupported: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
-
-/** Whether a link failed because the file system has none. */
-export function isLinkUnsupported(error: unknown): boolean {
-  return linkUnsupported.has(errorCodeOf(error));
-}
+import { AtomicFile, makeDurableDirectory } from "./atomic-file.ts";
+import { creationFailed, logExists, nameNotDurable } from "./creation-errors.ts";
+import type { Ports } from "./ports.ts";
 
 /**
  * Creates a log with these bytes, and its directory if that is missing. The bytes and the name are
@@ -27,128 +18,85 @@ export function isLinkUnsupported(error: unknown): boolean {
  * says so.
  */
 export function createLog(ports: Ports, path: string, chunks: Iterable<Buffer>): void {
-  const { fs } = ports;
+  const file = creating(path, () => begun(ports, path));
   try {
-    makeDurableDirectory(fs, dirname(path));
-    publishNew(ports, temporaryPath(ports, path), path, chunks);
-  } catch (error) {
-    throw error instanceof BranchlogError ? error : creationFailed(path, error);
+    creating(path, () => {
+      for (const chunk of chunks) file.add(chunk);
+      file.syncSync();
+      file.close();
+      file.publish();
+    });
+  } finally {
+    file.discard();
   }
-  syncName(fs, path);
+  syncName(file);
 }
 
-/** Makes the name of a new log durable. */
-export function syncName(fs: FileSystem, path: string): void {
+/**
+ * The same, from bytes that come one after the other.
+ * @throws BranchlogError `ERR_LOG_EXISTS`; `ERR_CREATE_FAILED` with the cause, see `createLog`.
+ * What the chunks throw, as it is. No part of a log is left behind.
+ */
+export async function createStreamedLog(
+  ports: Ports,
+  path: string,
+  chunks: AsyncIterable<Buffer>,
+): Promise<void> {
+  const file = creating(path, () => begun(ports, path));
   try {
-    fs.syncDirectorySync(dirname(path));
+    for await (const chunk of chunks) creating(path, () => file.add(chunk));
+    await file.sync().catch((error: unknown) => {
+      throw creationFailed(path, error);
+    });
+    creating(path, () => {
+      file.close();
+      file.publish();
+    });
+  } finally {
+    file.discard();
+  }
+  syncName(file);
+}
+
+/**
+ * Refuses a name that is taken, before anything is done for it; creating decides.
+ * @throws BranchlogError `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`.
+ */
+export function requireFree({ fs }: Ports, path: string): void {
+  if (creating(path, () => fs.statSync(path)) !== null) throw logExists(path, undefined);
+}
+
+/** Bytes that are there, for a large log: others have a turn after each chunk. */
+export async function* inTurns(
+  chunks: Iterable<Buffer>,
+  signal?: AbortSignal,
+): AsyncGenerator<Buffer, void, undefined> {
+  for (const chunk of chunks) {
+    yield chunk;
+    await nextTurn();
+    signal?.throwIfAborted();
+  }
+}
+
+function begun(ports: Ports, path: string): AtomicFile {
+  makeDurableDirectory(ports.fs, dirname(path));
+  return new AtomicFile(ports, path);
+}
+
+function syncName(file: AtomicFile): void {
+  try {
+    file.syncName();
   } catch (error) {
     // Others may have opened the log by now and appended to it: it is not taken back.
-    throw nameNotDurable(path, error);
+    throw nameNotDurable(file.path, error);
   }
 }
 
-/** A name beside the log that no other program uses, and no agent lists as a session. */
-export function temporaryPath(ports: Ports, path: string): string {
-  return sidecarPath(path, `.${ports.ids.sessionId()}.tmp`);
-}
-
-/**
- * Writes all bytes, in as many calls as the system takes. Only for files that no other program
- * sees.
- * @throws What the file system throws; an error if it takes nothing, which would never end.
- */
-export function writeFully(fs: FileSystem, fd: number, bytes: Buffer): void {
-  for (let done = 0; done < bytes.length;) {
-    const count = fs.writeSync(fd, bytes, done, bytes.length - done);
-    if (count === 0) throw new Error("the file system took none of the bytes, and named no error");
-    done += count;
-  }
-}
-
-function publishNew(ports: Ports, temporary: string, path: string, chunks: Iterable<Buffer>): void {
-  const { fs } = ports;
-  const fd = fs.openSync(temporary, "create");
+/** Runs a step; what the file system throws comes out as `ERR_CREATE_FAILED`. */
+function creating<T>(path: string, step: () => T): T {
   try {
-    fillAndClose(fs, fd, chunks);
-    publish(ports, temporary, path);
-  } finally {
-    // After a rename there is nothing to remove. Where removing fails, what it is done for has
-    // failed too, and that is what gets reported; or the log is there, and a second name does not
-    // make its creation a failure.
-    removeQuietly(fs, temporary);
-  }
-}
-
-/** Writes a new file, syncs and closes it. */
-function fillAndClose(fs: FileSystem, fd: number, chunks: Iterable<Buffer>): void {
-  let isOpen = true;
-  try {
-    for (const chunk of chunks) writeFully(fs, fd, chunk);
-    fs.fdatasyncSync(fd);
-    isOpen = false;
-    fs.closeSync(fd);
-  } finally {
-    if (isOpen) closeQuietly(fs, fd);
-  }
-}
-
-/**
- * Gives the file at `temporary` the name `path`, too; moves it there where that is not possible.
- * @throws BranchlogError `ERR_LOG_EXISTS`; what the file system throws.
- */
-export function publish(ports: Ports, temporary: string, path: string): void {
-  try {
-    ports.fs.linkSync(temporary, path);
+    return step();
   } catch (error) {
-    if (errorCodeOf(error) === "EEXIST") throw logExists(path, error);
-    if (!isLinkUnsupported(error)) throw error;
-    replaceReserved(ports, temporary, path);
-  }
-}
-
-/** Without hard links: takes the name with an empty file, which the log replaces in one step. */
-function replaceReserved({ fs, lock }: Ports, temporary: string, path: string): void {
-  // A writer that finds the empty file needs the lock first, and then finds the file replaced.
-  const held = lock.tryAcquireSync(path);
-  if (held === null) throw new Error("another process is about to write to a file of this name");
-  try {
-    reserve(fs, path);
-    try {
-      fs.renameSync(temporary, path);
-    } catch (error) {
-      removeQuietly(fs, path);
-      throw error;
-    }
-  } finally {
-    held.releaseSync();
-  }
-}
-
-function reserve(fs: FileSystem, path: string): void {
-  let fd: number;
-  try {
-    fd = fs.openSync(path, "create");
-  } catch (error) {
-    if (errorCodeOf(error) === "EEXIST") throw logExists(path, error);
-    throw error;
-  }
-  closeQuietly(fs, fd);
-}
-
-/** Closes a file of which nothing is wanted any more. */
-export function closeQuietly(fs: FileSystem, fd: number): void {
-  try {
-    fs.closeSync(fd);
-  } catch {
-    // Nothing of worth was written to it: another failure is reported, or it is empty.
-  }
-}
-
-/** Removes a name that no other program knows, if it is there. */
-export function removeQuietly(fs: FileSystem, path: string): void {
-  try {
-    fs.unlinkSync(path);
-  } catch {
-    // See where it is called.
+    throw error instanceof BranchlogError ? error : creationFailed(path, error);
   }
 }

@@ -15,6 +15,21 @@ export function sidecarPath(path: string, ending: string): string {
   return isShort(name + ending) ? path + ending : join(dirname(path), hashedName(name) + ending);
 }
 
+/** Files of one ending that are kept beside a log: the search for a free name has an end. */
+const numberedMax = 100;
+
+/**
+ * The names of files that are kept beside a log, each of which may be taken: with this ending, then
+ * with `-2`, `-3`, …
+ * @throws Error when there are no more.
+ */
+export function* keptPaths(path: string, ending: string): Generator<string, never, undefined> {
+  for (let number = 1; number <= numberedMax; number += 1) {
+    yield sidecarPath(path, number === 1 ? ending : `${ending}-${number}`);
+  }
+  throw new Error(`there are ${numberedMax} files named ${path}${ending} already`);
+}
+
 /** What stands for the name of a log in the names of those sidecars that it is too long for. */
 export function hashedName(name: string): string {
   return `.branchlog-${createHash("sha256").update(name).digest("hex").slice(0, 32)}`;

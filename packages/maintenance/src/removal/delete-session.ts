@@ -2,8 +2,10 @@
  * Deletes a session file, with what Branchlog keeps beside it. Whoever may be writing to it keeps
  * it from being deleted; what somebody may want back stays and is named.
  */
-import { unlinkSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { existsSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { EngineOptions, Ports } from "@branchlog/core/types";
 import {
@@ -18,11 +20,11 @@ import {
   runSync,
 } from "@branchlog/core/internal";
 import type { HeldLock } from "@branchlog/core/internal";
+import { trashMsMax } from "../limits.ts";
 import { deletableFile, isStillAt } from "./deletable-file.ts";
 import type { DeletableFile } from "./deletable-file.ts";
 import { heldByOmp } from "./foreign-lock.ts";
 import { removeFiles, sidecarsOf } from "./sidecars.ts";
-import { moveToTrash } from "./trash.ts";
 
 /** How a session is deleted. */
 export interface DeleteOptions extends Pick<EngineOptions, "checkpointDir"> {
@@ -86,6 +88,21 @@ function lockOf(path: string, ports: Ports): HeldLock {
   } catch (error) {
     if (!isBranchlogError(error, "ERR_LOCK_TIMEOUT")) throw deleteFailed(path, error);
     throw busy(path, "another process is appending to it", error);
+  }
+}
+
+/**
+ * Whether a file went to the trash of the desktop, by the command `trash` if there is one, as pi
+ * uses it. Throws nothing.
+ */
+async function moveToTrash(path: string): Promise<boolean> {
+  try {
+    // An absolute path is no option of the command.
+    await promisify(execFile)("trash", [path], { timeout: trashMsMax });
+    return !existsSync(path);
+  } catch {
+    // There is no such command, or it failed.
+    return false;
   }
 }
 

@@ -6,23 +6,22 @@
  */
 import { dirname, resolve } from "node:path";
 import { BranchlogError } from "@branchlog/core";
-import type { EngineOptions, FileSystem } from "@branchlog/core/types";
+import type { EngineOptions } from "@branchlog/core/types";
 import {
+  AtomicFile,
   Engine,
   LogFile,
   engineSettings,
   makeDurableDirectory,
-  publish,
+  removeQuietly,
   requireKnownVersion,
   runAsync,
-  temporaryPath,
   verifyLog,
-  writeFully,
 } from "@branchlog/core/internal";
 import type { EngineSettings } from "@branchlog/core/internal";
 import { createSalvage } from "./kept-files.ts";
-import { repairedChunks } from "./repaired-bytes.ts";
-import { closeQuietly, hasPlace, requireUnchanged, takePlace } from "./repaired-place.ts";
+import { repairedChunks } from "./plan-steps.ts";
+import { requireUnchanged, takePlace } from "./repaired-place.ts";
 import type { RepairPlan } from "./repair-plan.ts";
 import { salvageLines } from "./salvage-lines.ts";
 
@@ -72,16 +71,13 @@ export async function applyRepair(
   const target = output === undefined ? path : new LogFile(ports.fs, resolve(output)).path;
   const file = new LogFile(ports.fs, path, plan.source.stat);
   const job: RepairJob = { plan, settings, file, target, isInPlace: output === undefined, signal };
-  const temporary = temporaryPath(ports, target);
   try {
     signal?.throwIfAborted();
-    return await file.whileRetained(() => repairThrough(temporary, job));
+    return await file.whileRetained(() => repair(job));
   } catch (error) {
     const isOurs = error instanceof BranchlogError && error.code !== "ERR_CREATE_FAILED";
     if (isOurs || signal?.aborted === true) throw error;
     throw repairFailed(path, "and it was left as it is", error);
-  } finally {
-    removeQuietly(ports.fs, temporary);
   }
 }
 
@@ -96,7 +92,7 @@ interface RepairJob {
   readonly signal: AbortSignal | undefined;
 }
 
-async function repairThrough(temporary: string, job: RepairJob): Promise<RepairResult> {
+async function repair(job: RepairJob): Promise<RepairResult> {
   const { plan, file, settings, target, isInPlace } = job;
   const { fs } = settings.ports;
   requireUnchanged(file, plan);
@@ -104,23 +100,22 @@ async function repairThrough(temporary: string, job: RepairJob): Promise<RepairR
     if (fs.statSync(target) !== null) throw targetExists(target);
     makeDurableDirectory(fs, dirname(target));
   }
-  const fd = fs.openSync(temporary, "create");
+  const result = new AtomicFile(settings.ports, target);
   try {
-    await writeCopy(job, fd);
-    await checkCopy(job, temporary);
-    return await placeCopy(job, { temporary, fd });
+    await writeCopy(job, result);
+    await checkCopy(job, result.temporary);
+    return await placeCopy(job, result);
   } finally {
-    closeQuietly(fs, fd);
+    result.discard();
   }
 }
 
-async function writeCopy({ plan, file, settings, signal }: RepairJob, fd: number): Promise<void> {
-  const { fs } = settings.ports;
+async function writeCopy({ plan, file, signal }: RepairJob, result: AtomicFile): Promise<void> {
   for await (const chunk of repairedChunks(plan.steps, file)) {
     signal?.throwIfAborted();
-    writeFully(fs, fd, chunk);
+    result.add(chunk);
   }
-  await fs.fdatasync(fd);
+  await result.sync();
 }
 
 /** Opens the copy and verifies every byte of it, as anybody would who knows nothing of the plan. */
@@ -146,7 +141,7 @@ async function checkCopy({ plan, settings, signal }: RepairJob, path: string): P
 
 async function placeCopy(
   { plan, file, settings, target, isInPlace, signal }: RepairJob,
-  copy: { readonly temporary: string; readonly fd: number },
+  result: AtomicFile,
 ): Promise<RepairResult> {
   const { ports, lockWaitMs } = settings;
   const { fs, clock } = ports;
@@ -155,30 +150,21 @@ async function placeCopy(
     : null;
   try {
     if (isInPlace) {
-      const steps = takePlace({ plan, ports, lockWaitMs, file, ...copy });
+      const steps = takePlace({ plan, ports, lockWaitMs, file, result });
       return { path: target, salvage, ...(await runAsync(steps, clock, signal)) };
     }
     requireUnchanged(file, plan);
-    publish(ports, copy.temporary, target);
-    fs.syncDirectorySync(dirname(target));
+    result.publish();
+    result.syncName();
     return { path: target, salvage, original: plan.path, lateBytes: 0 };
   } catch (error) {
     // A call that failed may have had its effect all the same.
-    const isPlaced = hasPlace(fs, copy.fd, target);
+    const isPlaced = result.hasName();
     if (isPlaced === true) throw repairFailed(plan.path, `but the result is at ${target}`, error);
     if (isPlaced === undefined)
       throw repairFailed(plan.path, `and what is at ${target} now could not be looked at`, error);
     if (salvage !== null) removeQuietly(fs, salvage);
     throw error;
-  }
-}
-
-/** Removes a file that nobody else knows, if it is there. */
-function removeQuietly(fs: FileSystem, path: string): void {
-  try {
-    if (fs.statSync(path) !== null) fs.unlinkSync(path);
-  } catch {
-    // It stays; its name says what it is, and nothing reads it.
   }
 }
 

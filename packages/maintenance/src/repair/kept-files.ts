@@ -9,13 +9,11 @@ import {
   errorCodeOf,
   isLinkUnsupported,
   isSameFile,
+  keptPaths,
   logExists,
-  sidecarPath,
 } from "@branchlog/core/internal";
 import type { FileStat } from "@branchlog/core/internal";
-import { keptNamesMax } from "./limits.ts";
-
-const copiedBytes = 1024 * 1024;
+import { copyBytes } from "../limits.ts";
 
 /** The name of a kept original. */
 export interface KeptOriginal {
@@ -48,7 +46,7 @@ function* chunksOf(fs: FileSystem, path: string): Generator<Buffer> {
   const fd = fs.openSync(path, "read");
   try {
     for (let position = 0; ;) {
-      const chunk = Buffer.allocUnsafe(copiedBytes);
+      const chunk = Buffer.allocUnsafe(copyBytes);
       const count = fs.readSync(fd, chunk, 0, chunk.length, position);
       if (count === 0) return;
       position += count;
@@ -68,16 +66,16 @@ export function createSalvage(ports: Ports, path: string, chunks: () => Iterable
   });
 }
 
-/** The first result of `take` for the names with no number, `-2`, `-3`, …; null: it is taken. */
+/** The first result of `take` for the names that there can be; null: the name is taken. */
 function firstFree<T>(path: string, ending: string, take: (name: string) => T | null): T {
-  for (let number = 1; number <= keptNamesMax; number += 1) {
+  const names = keptPaths(path, ending);
+  for (;;) {
     try {
-      const taken = take(sidecarPath(path, number === 1 ? ending : `${ending}-${number}`));
+      const taken = take(names.next().value);
       if (taken !== null) return taken;
     } catch (error) {
-      // Somebody took the name since the look at it.
+      // Another process took the name since the look at it.
       if (!isBranchlogError(error, "ERR_LOG_EXISTS")) throw error;
     }
   }
-  throw new Error(`there are ${keptNamesMax} files named ${path}${ending} already`);
 }

@@ -1,15 +1,10 @@
 /**
  * Takes a damaged line apart into the records that are whole in it and the debris between them: a
  * torn record run together with a whole one, two records without a newline between them, records
- * among NUL bytes. Every byte of the line is in exactly one part. Pure; linear in the line, and a
- * line of any length is held in pieces.
+ * among NUL bytes. Every byte of the line is in exactly one part. Pure; linear in the line.
  */
-import { decodeLine, readShallow } from "@branchlog/streaming";
-import type { DecodedLine, JsonObject } from "@branchlog/streaming";
-import { byteAt, isSpace, skipSpace } from "./line-bytes.ts";
-import type { LineBytes } from "./line-bytes.ts";
-import { ObjectScanner } from "./object-scanner.ts";
-import type { Span } from "./object-scanner.ts";
+import { ObjectScanner, decodeLine, isSpace, readShallow, skipSpace } from "@branchlog/streaming";
+import type { JsonObject, Span } from "@branchlog/streaming";
 
 /** A part of a line. White space belongs to the part that it follows, or to the first one. */
 export type LinePart =
@@ -38,11 +33,11 @@ export interface PartingRules {
 }
 
 /** The parts of a line, in order and without gaps; none if the line is empty. */
-export function partsOf(line: LineBytes, rules: PartingRules): readonly LinePart[] {
+export function partsOf(line: Buffer, rules: PartingRules): readonly LinePart[] {
   return new LineParting(line, rules).parts();
 }
 
-const [quote, openBrace] = [0x22, 0x7b];
+const [quote, openBrace, comma] = [0x22, 0x7b, 0x2c];
 /** Bytes with which JSON goes on after a value: an object before them was a part of something. */
 const goesOn: ReadonlySet<number | undefined> = new Set(Buffer.from(',:"]}'));
 /** What stands behind a record that is no text: nothing, a record, or bytes never written. */
@@ -54,15 +49,14 @@ const restartBytes = 2;
 const spacesMax = 16;
 
 class LineParting {
-  readonly #line: LineBytes;
+  readonly #line: Buffer;
   readonly #rules: PartingRules;
-  readonly #scanner = new ObjectScanner();
   readonly #parts: LinePart[] = [];
   /** Where the bytes begin that are in no part yet, and the first of them that is no space. */
   #restStart = 0;
   #contentStart: number;
 
-  constructor(line: LineBytes, rules: PartingRules) {
+  constructor(line: Buffer, rules: PartingRules) {
     this.#line = line;
     this.#rules = rules;
     this.#contentStart = skipSpace(line, 0);
@@ -82,14 +76,10 @@ class LineParting {
   /** Where the next object may begin: anything in braces at first, later only what has a key. */
   #nextObject(from: number): number {
     const line = this.#line;
-    if (from === this.#contentStart && byteAt(line, from) === openBrace) return from;
-    for (let at = from; at < line.length;) {
-      const { bytes, start } = line.piece(at);
-      const found = bytes.indexOf(openBrace, at - start);
-      if (found >= 0 && byteAt(line, start + found + 1) === quote) return start + found;
-      at = found < 0 ? start + bytes.length : start + found + 1;
-    }
-    return -1;
+    let at = line.indexOf(openBrace, from);
+    if (at === from && from === this.#contentStart) return at;
+    while (at >= 0 && line[at + 1] !== quote) at = line.indexOf(openBrace, at + 1);
+    return at;
   }
 
   /**
@@ -98,8 +88,8 @@ class LineParting {
    * there, or its first quote ends a string that was torn, and its first letter is no JSON.
    */
   #tryObject(start: number): number {
-    const scanner = this.#scanner;
-    const stop = this.#scan(start);
+    const scanner = new ObjectScanner(start);
+    const stop = scanner.push(this.#line, start, this.#line.length);
     if (scanner.status === "complete")
       return this.#take({ start, end: stop }) ? this.#restStart : stop;
     const inner = scanner.closedLast;
@@ -107,24 +97,16 @@ class LineParting {
     return scanner.status === "open" ? this.#line.length : Math.max(start + 1, stop - restartBytes);
   }
 
-  #scan(start: number): number {
-    this.#scanner.begin();
-    let at = start;
-    while (at < this.#line.length && this.#scanner.status === "open") {
-      const { bytes, start: base } = this.#line.piece(at);
-      at = base + this.#scanner.push(bytes, at - base, bytes.length, at);
-    }
-    return at;
-  }
-
   /** Makes a part of the object if it is a record, and one of the debris before it. */
   #take({ start, end }: Span): boolean {
     const line = this.#line;
     const next = skipSpace(line, end);
-    const follows = byteAt(line, next);
+    const follows = line[next];
     if (goesOn.has(follows)) return false;
     const isBehindDebris = start > this.#contentStart;
-    const decoded = this.#decode(start, end);
+    const record = line.subarray(start, end);
+    const decoded =
+      record.length <= this.#rules.recordBytesMax ? decodeLine(record) : readShallow([record]);
     if (!decoded.ok) return false;
     const { value } = decoded;
     const debris = { start: this.#restStart, end: isBehindDebris ? start : this.#restStart };
@@ -144,27 +126,11 @@ class LineParting {
     this.#restStart = end;
   }
 
-  #decode(start: number, end: number): DecodedLine {
-    if (end - start <= this.#rules.recordBytesMax) return decodeLine(this.#line.slice(start, end));
-    return readShallow(bytesBetween(this.#line, start, end), { open: ["message"] });
-  }
-
   /** The last byte before `position` that is no space; a comma if it is too far to look for. */
   #byteBefore(position: number): number | undefined {
     for (let at = position - 1; at >= position - spacesMax; at -= 1) {
-      const byte = byteAt(this.#line, at);
-      if (!isSpace(byte)) return byte;
+      if (!isSpace(this.#line[at])) return this.#line[at];
     }
-    return 0x2c;
-  }
-}
-
-/** The bytes of a part of a line, in pieces. */
-export function* bytesBetween(line: LineBytes, start: number, end: number): Generator<Buffer> {
-  for (let at = start; at < end;) {
-    const piece = line.piece(at);
-    const bytes = piece.bytes.subarray(at - piece.start, end - piece.start);
-    yield bytes;
-    at += bytes.length;
+    return comma;
   }
 }

@@ -3,18 +3,21 @@
  * only inside of lines too long to be joined. What can be said only once all lines are known (a
  * header, a stand-in, a record that comes twice) is not its business.
  */
-import { decodeLine } from "@branchlog/streaming";
-import type { ByteSource, LineRest, LineSink, LongLine } from "@branchlog/streaming";
-import { edgesOf, reasonOf } from "./debris.ts";
-import { bufferedLine, skipSpace, storedLine } from "./line-bytes.ts";
-import type { LineBytes } from "./line-bytes.ts";
-import { bytesBetween, partsOf } from "./line-parts.ts";
-import type { LinePart } from "./line-parts.ts";
-import type { Span } from "./object-scanner.ts";
-import { linksOf, lostEntry, lostHeader } from "./record-facts.ts";
-import type { HeaderFacts, LostEntry } from "./record-facts.ts";
+import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
+import type {
+  ByteSource,
+  JsonObject,
+  LineRest,
+  LineSink,
+  LongLine,
+  Span,
+} from "@branchlog/streaming";
+import { readFullySync } from "@branchlog/core/internal";
+import { partsOf } from "./line-parts.ts";
+import { linksOf, lostEntry, lostHeader, reasonOf } from "./record-facts.ts";
+import type { Edges, HeaderFacts, LostEntry } from "./record-facts.ts";
 import { RepairedIndex } from "./repaired-index.ts";
-import type { RepairStep } from "./repair-plan.ts";
+import type { RepairStep, SetAsideReason } from "./repair-plan.ts";
 
 /** A record that was found in a damaged line. */
 export interface Recovered {
@@ -35,6 +38,7 @@ interface Place {
 
 const noBytes = Buffer.alloc(0);
 const bom = [0xef, 0xbb, 0xbf] as const;
+const carriageReturn = 0x0d;
 
 /** See the file comment. */
 export class PlanBuilder implements LineSink {
@@ -46,14 +50,18 @@ export class PlanBuilder implements LineSink {
   headerRemains: { readonly offset: number; readonly facts: HeaderFacts } | undefined;
   readonly #source: ByteSource;
   readonly #lineBytesMax: number;
+  readonly #partedBytesMax: number;
   readonly #steps: RepairStep[] = [];
   /** Where the steps so far end, and from where on everything is kept. */
   #end = 0;
   #keptFrom = 0;
 
-  constructor(source: ByteSource, lineBytesMax: number) {
+  /** @param limits `partedBytesMax`: a longer line that is damaged is debris as a whole. */
+  constructor(source: ByteSource, limits: { lineBytesMax: number; partedBytesMax: number }) {
+    const { lineBytesMax, partedBytesMax } = limits;
     this.#source = source;
     this.#lineBytesMax = lineBytesMax;
+    this.#partedBytesMax = partedBytesMax;
     this.repaired = new RepairedIndex(source, lineBytesMax);
   }
 
@@ -61,15 +69,15 @@ export class PlanBuilder implements LineSink {
     this.#addLine(bytes, start, end, { offset, length: end - start + 1, line });
   }
 
-  longLine({ offset, length, head }: LongLine, line: number): void {
-    this.#addLongLine({ offset, length: length + 1, line }, head, length);
+  longLine(long: LongLine, line: number): void {
+    this.#addLongLine({ offset: long.offset, length: long.length + 1, line }, long);
   }
 
   /** Takes the end of the log, which has no newline. */
   addRest({ bytes, long, offset, length, lineNumber: line }: LineRest): void {
     const place = { offset, length, line };
     if (bytes !== null) this.#addLine(bytes, 0, bytes.length, place);
-    else if (long !== null) this.#addLongLine(place, long.head, length);
+    else if (long !== null) this.#addLongLine(place, long);
   }
 
   /** All steps; to be asked for once there are no more lines. */
@@ -85,64 +93,69 @@ export class PlanBuilder implements LineSink {
     const decoded = decodeLine(bytes, from, end);
     if (decoded.ok) this.repaired.addRecord(decoded.value, bytes, from, end, behind.offset);
     else if (decoded.reason === "blank") this.repaired.addBlank();
-    else return this.#addParts(bufferedLine(bytes.subarray(from, end)), behind);
+    else return this.#addParts(bytes.subarray(from, end), behind);
     this.#keep(behind, end - from);
   }
 
-  #addLongLine(place: Place, head: Buffer, length: number): void {
+  /** A line that is too long to be built: only if it is damaged, it is held as a whole at all. */
+  #addLongLine(place: Place, { head, tail, length: bytes }: LongLine): void {
     const marks = this.#setAsideMarks(head, place);
-    const behind = movedBy(place, marks);
-    const bytes = storedLine(this.#source, behind.offset, length - marks);
-    if (skipSpace(bytes, 0) < bytes.length) return this.#addParts(bytes, behind);
-    this.repaired.addBlank();
-    this.#keep(behind, bytes.length);
+    const [length, behind] = [bytes - marks, movedBy(place, marks)];
+    const pieces = (): Iterable<Buffer> => readRange(this.#source, behind.offset, length);
+    const decoded = readShallow(pieces());
+    if (decoded.ok) this.repaired.addPieces(decoded.value, pieces(), behind.offset);
+    else if (decoded.reason === "blank") this.repaired.addBlank();
+    else if (length <= this.#partedBytesMax) {
+      const line = Buffer.allocUnsafeSlow(length);
+      readFullySync(this.#source, line, length, behind.offset);
+      return this.#addParts(line, behind);
+    } else {
+      const edges = { head: head.subarray(marks), tail };
+      return this.#setAside(edges, reasonOf(decoded, pieces), behind);
+    }
+    this.#keep(behind, length);
   }
 
-  /** A line that is damaged, or too long to say so yet. */
-  #addParts(bytes: LineBytes, place: Place): void {
-    const debrisId = debrisReader(bytes);
+  #addParts(line: Buffer, { offset, length, line: number }: Place): void {
+    const debrisId = debrisReader(line);
     const isLost = (id: string): boolean => this.lost.has(id);
-    const parts = partsOf(bytes, {
+    const parts = partsOf(line, {
       accepts: (candidate) =>
         this.repaired.accepts(candidate, isLost, () => debrisId(candidate.debris)),
       recordBytesMax: this.#lineBytesMax,
     });
-    const [only] = parts;
-    if (parts.length === 1 && only?.kind === "record") {
-      this.repaired.addPieces(only.value, bytesBetween(bytes, 0, bytes.length), place.offset);
-      this.#keep(place, bytes.length);
-      return;
+    for (const part of parts) {
+      // The newline of the line belongs to its last part.
+      const end = part.end === line.length ? length : part.end;
+      const place = { offset: offset + part.start, length: end - part.start, line: number };
+      const bytes = line.subarray(part.start, part.end);
+      if (part.kind === "record") this.#recover(part.value, bytes, place);
+      else this.#setAside({ head: bytes, tail: bytes }, this.#reasonOf(bytes), place);
     }
-    for (const part of parts) this.#addPart(part, bytes, place);
   }
 
-  #addPart(part: LinePart, bytes: LineBytes, { offset, length, line }: Place): void {
-    // The newline of the line belongs to its last part.
-    const end = part.end === bytes.length ? length : part.end;
-    const place = { offset: offset + part.start, length: end - part.start, line };
-    if (part.kind === "debris") this.#setAside(part, bytes, place);
-    else this.#recover(part, bytes, place);
-  }
-
-  #recover(part: LinePart & { kind: "record" }, bytes: LineBytes, place: Place): void {
-    const { value, start, end } = part;
+  #recover(value: JsonObject, bytes: Buffer, place: Place): void {
     const { repaired } = this;
     const { id } = linksOf(value);
     const earlierRow = id === null ? -1 : repaired.index.rowOfId(id);
-    const row = repaired.addPieces(value, bytesBetween(bytes, start, end), place.offset);
-    const addsNewline = place.length === end - start;
-    this.#push({ kind: "recover", ...place, id, addsNewline });
+    const row = repaired.addPieces(value, [bytes], place.offset);
+    this.#push({ kind: "recover", ...place, id, addsNewline: place.length === bytes.length });
     this.recovered.push({ step: this.#steps.length - 1, row, earlierRow });
   }
 
-  #setAside(part: LinePart, bytes: LineBytes, place: Place): void {
-    const { head, tail } = edgesOf(bytes, part);
-    const entry = lostEntry(head, tail);
+  #setAside(edges: Edges, reason: SetAsideReason, place: Place): void {
+    const entry = lostEntry(edges);
     if (entry !== null) this.lost.set(entry.id, entry);
-    const facts = entry === null && this.repaired.isEmpty ? lostHeader(head) : null;
+    const facts = entry === null && this.repaired.isEmpty ? lostHeader(edges.head) : null;
     if (facts !== null) this.headerRemains ??= { offset: place.offset, facts };
-    const reason = reasonOf(bytes, part);
     this.#push({ kind: "set-aside", ...place, reason, id: entry?.id ?? null });
+  }
+
+  #reasonOf(debris: Buffer): SetAsideReason {
+    const decoded =
+      debris.length <= this.#lineBytesMax ? decodeLine(debris) : readShallow([debris]);
+    const end = debris.at(-1) === carriageReturn ? debris.length - 1 : debris.length;
+    return reasonOf(decoded, () => [debris.subarray(0, end)]);
   }
 
   /**
@@ -184,11 +197,11 @@ export class PlanBuilder implements LineSink {
  * Reads which entry debris was that is cut off where a value may stand: its ids can only be at its
  * head, which is read once.
  */
-function debrisReader(bytes: LineBytes): (debris: Span) => string | undefined {
+function debrisReader(line: Buffer): (debris: Span) => string | undefined {
   let [readAt, id]: [number, string | undefined] = [-1, undefined];
-  return (debris) => {
-    if (debris.start !== readAt) id = lostEntry(edgesOf(bytes, debris).head, noBytes)?.id;
-    readAt = debris.start;
+  return ({ start, end }) => {
+    if (start !== readAt) id = lostEntry({ head: line.subarray(start, end), tail: noBytes })?.id;
+    readAt = start;
     return id;
   };
 }

@@ -8,6 +8,7 @@ import { BranchlogError } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
   LogFile,
+  bodyBytesMax,
   engineSettings,
   identityOf,
   requireFile,
@@ -19,8 +20,7 @@ import type { FileStat } from "@branchlog/core/internal";
 import { PlanBuilder } from "./plan-builder.ts";
 import { repairedBytes, withAdditions, withoutRepetitions } from "./plan-steps.ts";
 import { rebuiltHeader } from "./rebuilt-header.ts";
-import { remainingDamage } from "./remaining-damage.ts";
-import { repetitions } from "./repeated-records.ts";
+import { remainingDamage, repetitions } from "./remaining-damage.ts";
 import type { HeaderStep, RepairChange, RepairPlan } from "./repair-plan.ts";
 import { standIns } from "./stand-ins.ts";
 
@@ -62,7 +62,7 @@ async function planOfFile(
   options: PlanOptions,
 ): Promise<RepairPlan> {
   const { ports, lineBytesMax } = engineSettings(options);
-  const builder = new PlanBuilder(file, lineBytesMax);
+  const builder = new PlanBuilder(file, { lineBytesMax, partedBytesMax: bodyBytesMax });
   const framer = new LineFramer({ lineBytesMax });
   const range = { from: 0, to: stat.size, yieldEveryMs, signal: options.signal };
   await scan(file, framer, builder, range);

@@ -1,6 +1,18 @@
-/** Brings what was decided about a whole log into the steps that its lines gave. Pure, linear. */
-import { addedLine } from "./added-line.ts";
-import type { HeaderStep, KeepStep, RepairStep, StandInStep } from "./repair-plan.ts";
+/**
+ * From the steps of a plan to bytes: brings what was decided about a whole log into the steps that
+ * its lines gave, and makes of them the bytes of the repaired log. Linear; memory is bounded by the
+ * chunk, however long a line is.
+ */
+import { readRangeAsync } from "@branchlog/streaming";
+import type { ByteSource } from "@branchlog/streaming";
+import { encodeDraft, encodeHeader, spliceDraft } from "@branchlog/core/internal";
+import { copyBytes } from "../limits.ts";
+import type { HeaderStep, KeepStep, RecoverStep, RepairStep, StandInStep } from "./repair-plan.ts";
+
+const newline = Buffer.from("\n");
+const nothing = Buffer.alloc(0);
+/** The `customType` of stand-ins. */
+const standInType = "branchlog.lost";
 
 /** The steps, with those at the given positions set aside as repeated records. */
 export function withoutRepetitions(
@@ -51,22 +63,59 @@ function split({ kind, offset, length }: KeepStep, at: number): readonly [KeepSt
 /** Length of the log that the steps make. */
 export function repairedBytes(steps: readonly RepairStep[]): number {
   let bytes = 0;
-  for (const step of steps) bytes += bytesOf(step);
+  for (const step of steps) bytes += (isCopied(step) ? step.length : 0) + addedBytes(step).length;
   return bytes;
 }
 
-function bytesOf(step: RepairStep): number {
+/**
+ * The bytes of the repaired log: copied, never written anew, but for the lines that are added. They
+ * come in chunks of at least `copyBytes`, but the last one. Throws what reading throws.
+ */
+export async function* repairedChunks(
+  steps: readonly RepairStep[],
+  source: ByteSource,
+): AsyncGenerator<Buffer, void, undefined> {
+  let gathered: Buffer[] = [];
+  let bytes = 0;
+  for (const step of steps) {
+    for await (const piece of piecesOf(step, source)) {
+      gathered.push(piece);
+      bytes += piece.length;
+      if (bytes < copyBytes) continue;
+      yield Buffer.concat(gathered);
+      gathered = [];
+      bytes = 0;
+    }
+  }
+  if (bytes > 0) yield Buffer.concat(gathered);
+}
+
+async function* piecesOf(step: RepairStep, source: ByteSource): AsyncGenerator<Buffer> {
+  if (isCopied(step)) yield* readRangeAsync(source, step.offset, step.length, copyBytes);
+  yield addedBytes(step);
+}
+
+/** Whether a step takes its bytes from the log. */
+function isCopied(step: RepairStep): step is KeepStep | RecoverStep {
+  return step.kind === "keep" || step.kind === "recover";
+}
+
+/** What a step adds, behind what it copies. */
+export function addedBytes(step: RepairStep): Buffer {
   switch (step.kind) {
     case "keep":
-      return step.length;
-    case "recover":
-      return step.length + (step.addsNewline ? 1 : 0);
-    case "terminate":
-      return 1;
     case "set-aside":
-      return 0;
+      return nothing;
+    case "recover":
+      return step.addsNewline ? newline : nothing;
+    case "terminate":
+      return newline;
     case "header":
-    case "stand-in":
-      return addedLine(step).length;
+      return encodeHeader(step.header);
+    case "stand-in": {
+      const { id, parentId, timestamp, source } = step;
+      const draft = { type: "custom", customType: standInType, data: { parentFrom: source } };
+      return spliceDraft(encodeDraft(draft, timestamp), id, parentId);
+    }
   }
 }

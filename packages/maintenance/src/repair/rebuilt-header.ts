@@ -32,65 +32,53 @@ export function rebuiltHeader(evidence: HeaderEvidence): HeaderStep {
   const { lost, form } = evidence;
   const later = laterFacts(evidence.later);
   const named = factsOfName(evidence.path);
-  const id =
-    from("damaged header", lost.id) ??
-    from("later header", later.id) ??
-    from("file name", named.id) ??
-    from("new", evidence.newId());
-  const timestamp =
-    from("damaged header", lost.timestamp) ??
-    from("later header", later.timestamp) ??
-    from("file name", named.timestamp) ??
-    from("first entry", evidence.firstTimestamp) ??
-    from("new", evidence.newTimestamp);
-  const version =
-    from("damaged header", lost.version) ??
-    from("later header", later.version) ??
-    from("entries", form === 1 ? undefined : form);
-  const cwd =
-    from("option", evidence.cwd) ??
-    from("damaged header", lost.cwd) ??
-    from("later header", later.cwd) ??
-    from("new", "");
-  const parentSession =
-    from("damaged header", lost.parentSession) ?? from("later header", later.parentSession);
-  const found = { version, id, timestamp, cwd, parentSession };
-  return { kind: "header", offset: evidence.offset, ...headerOf(found) };
-}
-
-/** A value and where it is from. */
-interface Found<T> {
-  readonly value: T;
-  readonly source: HeaderSource;
-}
-
-function from<T>(source: HeaderSource, value: T): Found<NonNullable<T>> | undefined {
-  return value === undefined || value === null ? undefined : { value, source };
-}
-
-function headerOf(found: {
-  readonly version: Found<number> | undefined;
-  readonly id: Found<string> | undefined;
-  readonly timestamp: Found<string> | undefined;
-  readonly cwd: Found<string> | undefined;
-  readonly parentSession: Found<string> | undefined;
-}): Pick<HeaderStep, "header" | "sources"> {
-  const { version, id, timestamp, cwd, parentSession } = found;
   const sources: Record<string, HeaderSource> = {};
-  for (const [key, value] of Object.entries(found)) {
-    if (value !== undefined) sources[key] = value.source;
-  }
-  return {
-    header: {
-      type: "session",
-      ...(version === undefined ? {} : { version: version.value }),
-      id: id?.value ?? "",
-      timestamp: timestamp?.value ?? "",
-      cwd: cwd?.value ?? "",
-      ...(parentSession === undefined ? {} : { parentSession: parentSession.value }),
-    },
-    sources,
+  /** The first value that there is. */
+  const first = <T>(
+    key: keyof HeaderFacts,
+    candidates: readonly (readonly [HeaderSource, T | undefined])[],
+  ): T | undefined => {
+    const found = candidates.find(([, value]) => value !== undefined);
+    if (found !== undefined) sources[key] = found[0];
+    return found?.[1];
   };
+  const version = first("version", [
+    ["damaged header", lost.version],
+    ["later header", later.version],
+    ["entries", form === 1 ? undefined : form],
+  ]);
+  const id = first("id", [
+    ["damaged header", lost.id],
+    ["later header", later.id],
+    ["file name", named.id],
+  ]);
+  const ownId = id ?? first("id", [["new", evidence.newId()]]) ?? "";
+  const timestamp = first("timestamp", [
+    ["damaged header", lost.timestamp],
+    ["later header", later.timestamp],
+    ["file name", named.timestamp],
+    ["first entry", evidence.firstTimestamp],
+    ["new", evidence.newTimestamp],
+  ]);
+  const cwd = first("cwd", [
+    ["option", evidence.cwd],
+    ["damaged header", lost.cwd],
+    ["later header", later.cwd],
+    ["new", ""],
+  ]);
+  const parentSession = first("parentSession", [
+    ["damaged header", lost.parentSession],
+    ["later header", later.parentSession],
+  ]);
+  const header = {
+    type: "session" as const,
+    ...(version === undefined ? {} : { version }),
+    id: ownId,
+    timestamp: timestamp ?? "",
+    cwd: cwd ?? "",
+    ...(parentSession === undefined ? {} : { parentSession }),
+  };
+  return { kind: "header", offset: evidence.offset, header, sources };
 }
 
 function laterFacts(header: JsonObject | undefined): HeaderFacts {

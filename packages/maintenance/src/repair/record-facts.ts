@@ -3,9 +3,11 @@
  * entry it was, below which it stood, what a header said. Pure. Nothing here is trusted beyond its
  * form: what was read of damage may itself be damaged.
  */
-import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import { readHeader } from "@branchlog/core/internal";
+import { lineEdgeBytes, lineKind } from "@branchlog/streaming";
+import type { DecodedLine, JsonObject } from "@branchlog/streaming";
+import { isLinked, readRecord, titleSlotType } from "@branchlog/core/internal";
 import type { EntryForm } from "@branchlog/core/internal";
+import type { SetAsideReason } from "./repair-plan.ts";
 
 /** What a record is by its form. */
 export type RecordKind = "header" | "entry" | "other";
@@ -23,19 +25,15 @@ const legacyTypes: ReadonlySet<string> = new Set([
  * Stricter than reading, since it has to tell records from objects inside of records.
  */
 export function recordKind(value: JsonObject, form: EntryForm | undefined): RecordKind {
-  const { type, id, timestamp } = value;
-  if (typeof type !== "string") return "other";
-  if (type === "session") return readHeader(value).kind === "header" ? "header" : "other";
-  if (form !== 1 && typeof id === "string" && isLink(value["parentId"])) return "entry";
-  const isLegacy = id === undefined && typeof timestamp === "string" && type !== "title";
+  const record = readRecord(value, form ?? 1);
+  if (record.kind !== "entry") return record.kind === "header" ? "header" : "other";
+  if (form !== 1 && isLinked(value)) return "entry";
+  const { id, timestamp } = value;
+  const isLegacy =
+    id === undefined && typeof timestamp === "string" && record.type !== titleSlotType;
   // Logs of all kinds have lines with a type and a time: without a header, only known types count.
-  const isKnown = form === 1 || (form === undefined && legacyTypes.has(type));
+  const isKnown = form === 1 || (form === undefined && legacyTypes.has(record.type));
   return isLegacy && isKnown ? "entry" : "other";
-}
-
-/** Whether a stored value can be the parent of an entry. */
-function isLink(value: JsonValue | undefined): value is string | null {
-  return value === null || typeof value === "string";
 }
 
 /** The id of a record and that of its parent, where it has them. */
@@ -64,14 +62,20 @@ const links = String.raw`"id": ?(${text}), ?"parentId": ?(null|${text})${stamp}`
 const headForm = new RegExp(String.raw`^\s*\{ ?"type": ?(${text}), ?${links}`);
 const tailForm = new RegExp(String.raw`, ?${links}(?:, ?"firstKeptEntryId": ?${text})? ?\}\s*$`);
 
+/** Bytes by their ends: more of each than an envelope takes, and perhaps all of them. */
+export interface Edges {
+  readonly head: Buffer;
+  readonly tail: Buffer;
+}
+
 /** The entry that these bytes were, if its envelope stands whole at one of their ends. */
-export function lostEntry(head: Buffer, tail: Buffer): LostEntry | null {
-  const atHead = headForm.exec(head.toString("utf8"));
+export function lostEntry({ head, tail }: Edges): LostEntry | null {
+  const atHead = headForm.exec(head.toString("utf8", 0, lineEdgeBytes));
   if (atHead !== null) {
     const [, type, ...found] = atHead;
     return stringOf(type) === "session" ? null : entryOf(found);
   }
-  const atTail = tailForm.exec(tail.toString("utf8"));
+  const atTail = tailForm.exec(tail.toString("utf8", Math.max(0, tail.length - lineEdgeBytes)));
   return atTail === null ? null : entryOf(atTail.slice(1));
 }
 
@@ -79,6 +83,13 @@ function entryOf([id, parent, time]: readonly (string | undefined)[]): LostEntry
   const [ownId, parentId] = [stringOf(id), parent === "null" ? null : stringOf(parent)];
   if (ownId === undefined || parentId === undefined) return null;
   return { id: ownId, parentId, timestamp: stringOf(time) ?? null };
+}
+
+/** Why bytes that were decoded are no record of the log. Linear. */
+export function reasonOf(decoded: DecodedLine, bytes: () => Iterable<Buffer>): SetAsideReason {
+  const kind = lineKind(decoded, bytes);
+  // A whole object that is no record is taken for a part of what stands around it.
+  return kind === "record" || kind === "blank" || kind === "too-long" ? "not-json" : kind;
 }
 
 /** What a header said, as far as it can be read. */
@@ -94,7 +105,7 @@ const keysOfHeader = ["id", "timestamp", "cwd", "parentSession"] as const;
 
 /** What these bytes say if they were a header; null if nothing shows that they were. */
 export function lostHeader(head: Buffer): HeaderFacts | null {
-  const said = head.toString("utf8");
+  const said = head.toString("utf8", 0, lineEdgeBytes);
   if (!/^\s*\{ ?"type": ?"session"|"cwd": ?"/.test(said)) return null;
   const facts: Record<string, string | number> = {};
   const version = /"version": ?(\d{1,3})\b/.exec(said)?.[1];

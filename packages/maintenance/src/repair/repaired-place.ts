@@ -6,8 +6,8 @@
 import { dirname } from "node:path";
 import { BranchlogError } from "@branchlog/core";
 import type { FileSystem, Ports } from "@branchlog/core/types";
-import { acquireLock, matchesFingerprint, portStep, writeFully } from "@branchlog/core/internal";
-import type { LogFile, Steps } from "@branchlog/core/internal";
+import { acquireLock, closeQuietly, matchesFingerprint, portStep } from "@branchlog/core/internal";
+import type { AtomicFile, LogFile, Steps } from "@branchlog/core/internal";
 import { keepOriginal } from "./kept-files.ts";
 import type { KeptOriginal } from "./kept-files.ts";
 import type { RepairPlan } from "./repair-plan.ts";
@@ -21,9 +21,7 @@ export interface RepairedCopy {
   readonly lockWaitMs: number;
   /** The log, as it was copied. */
   readonly file: LogFile;
-  /** The copy, and its descriptor for appending. */
-  readonly temporary: string;
-  readonly fd: number;
+  readonly result: AtomicFile;
 }
 
 /** What became of the original. */
@@ -56,8 +54,8 @@ export function* takePlace(copy: RepairedCopy): Steps<Replaced> {
     yield portStep("check lock");
     if (!held.isOursSync()) throw changed(path);
     yield portStep("rename");
-    fs.renameSync(copy.temporary, path);
-    fs.syncDirectorySync(dirname(path));
+    copy.result.replace();
+    copy.result.syncName();
     yield portStep("stat");
     return { original: kept.path, lateBytes: carryOver(copy, original) };
   } catch (error) {
@@ -66,16 +64,6 @@ export function* takePlace(copy: RepairedCopy): Steps<Replaced> {
   } finally {
     if (original !== undefined) closeQuietly(fs, original);
     held.releaseSync();
-  }
-}
-
-/** Whether the file behind a descriptor has the name `path`; undefined if nobody can tell. */
-export function hasPlace(fs: FileSystem, fd: number, path: string): boolean | undefined {
-  try {
-    const [there, own] = [fs.statSync(path), fs.fstatSync(fd)];
-    return there !== null && there.dev === own.dev && there.ino === own.ino;
-  } catch {
-    return undefined;
   }
 }
 
@@ -99,7 +87,7 @@ export function requireUnchanged(file: LogFile, { path, source }: RepairPlan): v
  * A writer without our lock may have appended to the original since the look at it: that must not
  * stay behind. One write that ends in a newline, since others may append to the new log already.
  */
-function carryOver({ plan, ports, fd }: RepairedCopy, original: number): number {
+function carryOver({ plan, ports, result }: RepairedCopy, original: number): number {
   const { fs } = ports;
   const late = Buffer.alloc(fs.fstatSync(original).size - plan.bytes);
   let done = 0;
@@ -111,8 +99,8 @@ function carryOver({ plan, ports, fd }: RepairedCopy, original: number): number 
   if (done === 0) return 0;
   const isTerminated = late[done - 1] === newline;
   const lines = late.subarray(0, done);
-  writeFully(fs, fd, isTerminated ? lines : Buffer.concat([lines, Buffer.of(newline)]));
-  fs.fdatasyncSync(fd);
+  result.add(isTerminated ? lines : Buffer.concat([lines, Buffer.of(newline)]));
+  result.syncSync();
   return done;
 }
 
@@ -122,15 +110,6 @@ function forget(fs: FileSystem, name: string, { path, source }: RepairPlan): voi
     if (fs.statSync(path)?.ino === source.stat.ino) fs.unlinkSync(name);
   } catch {
     // It stays as a second name of the log; the next repair finds it there.
-  }
-}
-
-/** Closes a descriptor whose file is safe, whatever closing says. */
-export function closeQuietly(fs: FileSystem, fd: number): void {
-  try {
-    fs.closeSync(fd);
-  } catch {
-    // Nothing was to be written through it any more.
   }
 }
 

@@ -5,7 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import { readRange } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
-import { salvagedBytesMax } from "./limits.ts";
+import { salvagedBytesMax } from "../limits.ts";
 import type { RepairStep, SetAsideReason, SetAsideStep } from "./repair-plan.ts";
 
 /** Fewer NUL bytes than these belong to the text around them, which may be UTF-16. */

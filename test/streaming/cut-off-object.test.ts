@@ -1,9 +1,9 @@
 /** Records that were cut off, told from text that is no JSON. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isCutOffRecord } from "../../../packages/core/src/session/cut-off-record.ts";
+import { isCutOffObject } from "@branchlog/streaming";
 
-const isCutOff = (text: string): boolean => isCutOffRecord([Buffer.from(text)]);
+const isCutOff = (text: string): boolean => isCutOffObject([Buffer.from(text)]);
 
 function parses(text: string): boolean {
   try {
@@ -77,10 +77,10 @@ describe("a record that was cut off", () => {
     fc.assert(
       fc.property(record, spacing, fc.nat(), fc.nat(), (value, space, cut, seam) => {
         const bytes = Buffer.from(JSON.stringify(value, null, space));
-        expect(isCutOffRecord([bytes])).toBe(false);
+        expect(isCutOffObject([bytes])).toBe(false);
         const beginning = bytes.subarray(0, 1 + (cut % (bytes.length - 1)));
         const at = seam % beginning.length;
-        expect(isCutOffRecord([beginning.subarray(0, at), beginning.subarray(at)])).toBe(true);
+        expect(isCutOffObject([beginning.subarray(0, at), beginning.subarray(at)])).toBe(true);
       }),
       { numRuns: 2000 },
     );

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ObjectScanner } from "../../../packages/maintenance/src/repair/object-scanner.ts";
-import type { ScanStatus, Span } from "../../../packages/maintenance/src/repair/object-scanner.ts";
+import { ObjectScanner } from "@branchlog/streaming";
+import type { ScanStatus, Span } from "@branchlog/streaming";
 
 interface Scan {
   readonly status: ScanStatus;
@@ -12,12 +12,11 @@ interface Scan {
 /** Scans a text in pieces of so many bytes. */
 function scan(text: string | Buffer, pieceBytes = Number.POSITIVE_INFINITY): Scan {
   const bytes = Buffer.from(text);
-  const scanner = new ObjectScanner();
-  scanner.begin();
+  const scanner = new ObjectScanner(0);
   let at = 0;
   while (at < bytes.length && scanner.status === "open") {
     const end = Math.min(bytes.length, at + pieceBytes);
-    at = scanner.push(bytes, at, end, at);
+    at = scanner.push(bytes, at, end);
   }
   return { status: scanner.status, stop: at, closedLast: scanner.closedLast };
 }
