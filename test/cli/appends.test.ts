@@ -26,7 +26,7 @@ async function idOf(result: Promise<{ readonly out: string }>): Promise<string> 
 }
 
 describe("append", () => {
-  it("prints what was acknowledged", async () => {
+  it("append prints each acknowledged entry", async () => {
     const file = copyOf("pi-branches.jsonl");
     const { code, out } = await branchlog(["append", file, "--user", "Hello 🌲"]);
     expect(code).toBe(0);
@@ -43,7 +43,7 @@ describe("append", () => {
     });
   });
 
-  it("prints it as JSON, with where it stands", async () => {
+  it("append --json prints the entry with its position", async () => {
     const file = copyOf("pi-branches.jsonl");
     const size = readFileSync(file).length;
     const { out } = await branchlog(["append", file, "--entry", custom("x"), "--json"]);
@@ -52,7 +52,7 @@ describe("append", () => {
     ]);
   });
 
-  it("refuses an unknown type, of one draft or of a line, unless it is allowed", async () => {
+  it("append rejects an unknown type, of one draft or of a line, unless it is allowed", async () => {
     const file = copyOf("pi-branches.jsonl");
     const before = readFileSync(file);
     const one = await branchlog(["append", file, "--entry", '{"type":"mesage"}']);
@@ -87,7 +87,7 @@ describe("append", () => {
     expect(jsonLines((await branchlog(words)).out)).toMatchObject([{ parentId }]);
   });
 
-  it("says the actual tail when another was expected, and writes nothing", async () => {
+  it("append reports the actual tail and writes nothing when another was expected", async () => {
     const file = copyOf("pi-branches.jsonl");
     const before = readFileSync(file);
     const words = ["append", file, "--user", "x", "--expected-tail", "5b2e9d01", "--json"];
@@ -105,14 +105,14 @@ describe("append", () => {
     ['{"customType":"no type"}', 2],
     ['{"type":"session"}', 1],
     ['{"type":"custom","id":"mine"}', 1],
-  ])("refuses the draft %s and writes nothing", async (draft, code) => {
+  ])("append rejects the draft %s and writes nothing", async (draft, code) => {
     const file = copyOf("pi-branches.jsonl");
     const before = readFileSync(file);
     expect(await branchlog(["append", file, "--entry", draft])).toMatchObject({ code, out: "" });
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  it("migrates an old session first, and keeps the original", async () => {
+  it("append migrates an old session first, and keeps the original", async () => {
     const file = copyOf("pi-v1.jsonl");
     expect((await branchlog(["append", file, "--user", "x"])).code).toBe(0);
     expect(readFileSync(`${file}.v1-original`).equals(readFileSync(fixture("pi-v1.jsonl")))).toBe(
@@ -125,7 +125,7 @@ describe("append", () => {
 describe("append from standard input", () => {
   const drafts = (...names: string[]): string => names.map((name) => `${custom(name)}\n`).join("");
 
-  it("chains drafts, whatever the pieces that they arrive in", async () => {
+  it("append chains drafts from standard input in any chunking", async () => {
     const text = `${drafts("a", "b")}\r\n\n${custom("c")}`;
     for (const cut of [1, 20, 50, text.length]) {
       const file = copyOf("pi-branches.jsonl");
@@ -142,7 +142,7 @@ describe("append from standard input", () => {
     }
   });
 
-  it("applies place and expectation to the first draft only", async () => {
+  it("append applies parent and expected tail to the first draft only", async () => {
     const file = copyOf("pi-branches.jsonl");
     const words = ["append", file, "-", "--parent", "5b2e9d02", "--expected-tail", "5b2e9d0a"];
     const input = [drafts("a"), drafts("b")];
@@ -157,7 +157,7 @@ describe("append from standard input", () => {
     ["is no object", "[1]"],
     ["has no type", "{}"],
     ["the engine refuses", '{"type":"custom","id":"mine"}'],
-  ])("stops at a line that %s; what stood before it is in the log", async (_what, bad) => {
+  ])("append stops at a line that %s; drafts before it are in the log", async (_what, bad) => {
     const file = copyOf("pi-branches.jsonl");
     const input = [`${drafts("a", "b")}${bad}\n${drafts("c")}`];
     const { code, out, err } = await branchlog(["append", file, "-", "--json"], { input });
@@ -169,7 +169,7 @@ describe("append from standard input", () => {
     expect(await customTypes(file)).toEqual(["a", "b"]);
   });
 
-  it("appends thousands in order", async () => {
+  it("append writes thousands of drafts in order", async () => {
     const file = copyOf("pi-branches.jsonl");
     const names = Array.from({ length: 5_000 }, (_, i) => `n${i}`);
     const { code } = await branchlog(["append", file, "-"], { input: [drafts(...names)] });
@@ -177,7 +177,7 @@ describe("append from standard input", () => {
     expect(await customTypes(file)).toEqual(names);
   });
 
-  it("ends when it is interrupted, with what arrived so far in the log", async () => {
+  it("append ends when it is interrupted, with the drafts received so far in the log", async () => {
     const file = copyOf("pi-branches.jsonl");
     const interrupt = new AbortController();
     const input = [drafts("a"), drafts("b")];
@@ -189,7 +189,7 @@ describe("append from standard input", () => {
 });
 
 describe("name", () => {
-  it("is set, said and cleared", async () => {
+  it("name is set, printed and cleared", async () => {
     const file = copyOf("pi-branches.jsonl");
     expect(await branchlog(["name", file])).toMatchObject({ code: 0, out: "" });
     expect(jsonLines((await branchlog(["name", file, "--json"])).out)).toEqual([{ name: null }]);
@@ -204,7 +204,7 @@ describe("name", () => {
     expect((await branchlog(["name", file, " \n"])).code).toBe(2);
   });
 
-  it("cannot steer the terminal of who reads it", async () => {
+  it("name sends no control sequences to the terminal", async () => {
     const file = copyOf("pi-branches.jsonl");
     await branchlog(["name", file, "\u001B[2Jgone"]);
     expect((await branchlog(["name", file])).out).toBe("\uFFFD[2Jgone\n");
@@ -222,7 +222,7 @@ describe("label", () => {
     expect((await openSession(file)).labels.size).toBe(0);
   });
 
-  it("of an unknown entry is an error that says how to list ids", async () => {
+  it("label of an unknown entry fails with a hint how to list ids", async () => {
     const file = copyOf("pi-branches.jsonl");
     const before = readFileSync(file);
     const { code, err } = await branchlog(["label", file, "nope", "x"]);

@@ -70,25 +70,25 @@ describe("a command line", () => {
     ["-- delete a", { sessions: ["a"] }],
     ["export f --to markdown -o -", { output: undefined }],
     ["label f a1 x.y=z", { id: "a1", text: "x.y=z" }],
-  ])("%s is understood", (line, options) => {
+  ])("a command line is parsed: %s", (line, options) => {
     expect(optionsOf(...line.split(" "))).toMatchObject(options);
   });
 
-  it("that begins a text with a dash is told where that goes", () => {
+  it("a command line with a text that starts with a dash gets a hint about --", () => {
     const words = ["search", "-5 degrees", "."];
     expect(() => parseArguments(words, "1.2.3")).toThrow(/^Unknown option: -5 degrees\. .*--\.$/u);
     words.splice(1, 0, "--");
     expect(optionsOf(...words)).toMatchObject({ query: "-5 degrees", directory: "." });
   });
 
-  it("that makes no sense is one object for programs", async () => {
+  it("a wrong command line is one object with --json", async () => {
     const error = { code: "ERR_USAGE", message: expect.stringMatching(/--nope/u) as unknown };
     const { code, out, err } = await branchlog(["info", "--json", "--nope", "f"]);
     expect([code, out, jsonLines(err)]).toEqual([2, "", [{ error }]]);
     expect((await branchlog(["info", "a", "b", "--", "--json"])).err).toContain("See branchlog");
   });
 
-  it("keeps an empty text apart from none", () => {
+  it("a command line distinguishes an empty text from none", () => {
     expect(optionsOf("label", "f", "a1", "")).toMatchObject({ text: "" });
     expect(optionsOf("name", "f", "")).toMatchObject({ text: "" });
   });
@@ -131,7 +131,7 @@ describe("a command line", () => {
     expect(() => parseArguments(words, "1.2.3")).toThrow(message);
   });
 
-  it("that is refused ends with 2, on standard error, naming the help that helps", async () => {
+  it("a refused command line exits with 2 and names the help on standard error", async () => {
     expect(await branchlog(["tree", "f", "--depth", "x"])).toEqual({
       code: 2,
       out: "",
@@ -152,7 +152,7 @@ describe("help", () => {
     for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(90);
   });
 
-  it.each(commandNames)("of %s says what each option does", (name) => {
+  it.each(commandNames)("help of %s describes each option", (name) => {
     const text = textOf(name, "--help");
     expect(text).toContain("--json");
     const options = text.split("\n").filter((line) => /^ {2}--\S/.test(line));

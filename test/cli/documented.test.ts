@@ -93,7 +93,7 @@ describe("docs/cli.md", () => {
     for (const name of commandNames) expect(shown).toContain(name);
   });
 
-  it("shows what the commands print", async () => {
+  it("docs/cli.md shows the output of the commands", async () => {
     const directory = prepare();
     for (const example of examplesOf(text)) {
       const { line, shown } = example;

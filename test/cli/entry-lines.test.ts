@@ -44,7 +44,7 @@ describe("entries --json", () => {
     expect(await printed(path, "--limit", "0")).toEqual(Buffer.alloc(0));
   });
 
-  it("prints one value a line, whatever the lines end in, and leaves damage out", async () => {
+  it("entries --json prints one value a line for any line ends, and leaves damage out", async () => {
     const [a, b] = [custom("a", "1"), custom("b", "2")];
     const path = fileOf(`\uFEFF${header}\r\n\r\n ${a} \r\n{"torn\r\n${b}\r\n`);
     expect((await printed(path)).toString()).toBe(`${a}\n${b}\n`);
@@ -57,7 +57,7 @@ describe("entries --json", () => {
   });
 
   it.each(["pi-v1", "pi-v1-boundaries", "pi-v2"])(
-    "prints of %s what its migration writes",
+    "entries --json prints of %s the lines that its migration writes",
     async (name) => {
       const path = join(temporaryDirectory(), "s.jsonl");
       copyFileSync(fixture(`${name}.jsonl`), path);
@@ -70,7 +70,7 @@ describe("entries --json", () => {
     },
   );
 
-  it("prints the lines of every other fixture, and those that this engine writes", async () => {
+  it("entries --json prints the lines of every other fixture, and of logs that this engine writes", async () => {
     const names = readdirSync(fixture("")).filter((name) => name.endsWith(".jsonl"));
     const created = await createSession(join(temporaryDirectory(), "s.jsonl"));
     await created.appendAll([

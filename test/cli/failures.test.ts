@@ -59,7 +59,7 @@ describe.each(readers)("%s", (name) => {
 });
 
 describe("verify of a log that a checkpoint has seen", () => {
-  it("names the line that changed, and ends with 1 (Verifies: P13)", async () => {
+  it("verify names the changed line and exits with 1 (Verifies: P13)", async () => {
     const file = fileOf(`${header}\n${entry}\n`);
     await (await openSession(file, { checkpointEveryBytes: 1 })).close();
     expect((await branchlog(["verify", file])).out).toContain("checksums: 1 entry compared\n");
@@ -82,7 +82,7 @@ describe("verify of a log that a checkpoint has seen", () => {
 });
 
 describe("a failure", () => {
-  it("of a newer version refuses appends with the code", async () => {
+  it("a session of a newer version rejects appends with the code", async () => {
     const file = fileOf(`${header.replace('"version":3', '"version":9')}\n${entry}\n`);
     const before = readFileSync(file);
     const { code, err } = await branchlog(["append", file, "--user", "hi", "--json"]);
@@ -91,12 +91,12 @@ describe("a failure", () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  it("shows a stack only while debugging", async () => {
+  it("a failure shows a stack only while debugging", async () => {
     const { err } = await branchlog(["info", "/no/such/file"], { isDebugging: true });
     expect(err).toMatch(/^ +at /m);
   });
 
-  it("that is no BranchlogError has its message and the code of the system", () => {
+  it("a failure that is no BranchlogError has its message and the code of the system", () => {
     const error = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
     expect(describeFailure(error)).toEqual({
       code: "EACCES",
@@ -106,7 +106,7 @@ describe("a failure", () => {
     expect(describeFailure(new RangeError(""))).toMatchObject({ code: "ERR_UNKNOWN" });
   });
 
-  it("about an unknown id says how to list ids, in words that a shell takes", () => {
+  it("a failure about an unknown id names the command that lists ids, quoted for a shell", () => {
     const failure = { code: "ERR_ENTRY_NOT_FOUND", message: "" };
     expect(failureHint({ ...failure, path: "/a/b.jsonl" })).toBe(
       "branchlog entries /a/b.jsonl lists the ids.",
@@ -121,7 +121,7 @@ describe("a failure", () => {
 describe("verify", () => {
   const damaged = `${header}\n${entry}\n{"type":"mess\n\n[1]\n${entry.replace("a1", "a2")}\n`;
 
-  it("lists every damaged line with its place and reason, and ends with 1", async () => {
+  it("verify lists every damaged line with its place and reason, and exits with 1", async () => {
     const { code, out } = await branchlog(["verify", fileOf(damaged)]);
     expect(code).toBe(1);
     const line = (number: number, offset: number, length: number, reason: string): string =>
@@ -161,7 +161,7 @@ describe("verify", () => {
     expect(out).toMatch(/\nno damage\n$/);
   });
 
-  it("finds NUL bytes that another program left", async () => {
+  it("verify finds NUL bytes of another program", async () => {
     const file = fileOf(`${header}\n${entry}\n\0\0\0\0\n`);
     const { code, out } = await branchlog(["verify", file]);
     expect(code).toBe(1);

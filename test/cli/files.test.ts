@@ -86,7 +86,7 @@ describe("list", () => {
     ]);
   });
 
-  it("shows what the agents of this machine keep, and says where there is nothing", async () => {
+  it("list shows the sessions of the agents on this machine, and reports when there are none", async () => {
     const none = await branchlog(["list"]);
     expect([none.code, none.out]).toEqual([0, ""]);
     expect(none.err).toBe("no sessions in the places where agents keep them\n");
@@ -106,7 +106,7 @@ describe("list", () => {
 });
 
 describe("a file by name or id", () => {
-  it("is found among those that agents keep", async () => {
+  it("a name or id is resolved among the sessions of the agents", async () => {
     const directory = join(home, ".pi/agent/sessions/--w--");
     const path = write(join(directory, "a.jsonl"), line("0197-a", { title: "The one" }));
     write(join(directory, "b.jsonl"), line("0197-b", {}));
@@ -126,7 +126,7 @@ describe("a file by name or id", () => {
 });
 
 describe("fork", () => {
-  it("says what it made, and with --json all of it", async () => {
+  it("fork reports the new session, with --json in full", async () => {
     const root = temporaryDirectory();
     const source = fixture("pi-branches.jsonl");
     const output = join(root, "fork.jsonl");
@@ -144,7 +144,7 @@ describe("fork", () => {
 });
 
 describe("convert", () => {
-  it("says what changed", async () => {
+  it("convert reports the changes", async () => {
     const root = temporaryDirectory();
     const target = join(root, "omp.jsonl");
     const words = ["convert", fixture("pi-labels-and-names.jsonl"), "--to", "omp", "-o", target];
@@ -164,7 +164,7 @@ describe("convert", () => {
     ]);
   });
 
-  it("says of names that it added, and of damage that it copied", async () => {
+  it("convert reports an added name and copied damage", async () => {
     const root = temporaryDirectory();
     const source = write(join(root, "s.jsonl"), line("s", { title: "T" }), "{torn\n");
     const { out } = await branchlog(["convert", source, "--to", "pi", "-o", join(root, "t.jsonl")]);
@@ -176,13 +176,13 @@ describe("convert", () => {
     [["convert", "f", "--to", "claude", "-o", "g"], "Invalid values"],
     [["convert", "f", "--to", "pi"], "output"],
     [["convert", "f", "-o", "g"], "to"],
-  ])("makes no sense as %j", async (words, problem) => {
+  ])("convert rejects %j", async (words, problem) => {
     const { code, err } = await branchlog(words);
     expect(code).toBe(2);
     expect(err).toContain(problem);
   });
 
-  it("takes a session of any size in bounded memory (Verifies: P16)", async () => {
+  it("convert copies a session of any size in bounded memory (Verifies: P16)", async () => {
     const root = temporaryDirectory();
     const source = join(root, "large.jsonl");
     writeSessionFile(source, { bytes: 100_000_000 });
@@ -193,7 +193,7 @@ describe("convert", () => {
 });
 
 describe("migrate", () => {
-  it("says where the original is, or that there is nothing to do", async () => {
+  it("migrate prints where the original is, or that there is nothing to do", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     copyFileSync(fixture("pi-v2.jsonl"), path);
     const { out } = await branchlog(["migrate", path]);
@@ -209,7 +209,7 @@ describe("delete", () => {
     return write(join(temporaryDirectory(), "s.jsonl"), line("s", {}));
   }
 
-  it("asks, and takes anything but yes for no", async () => {
+  it("delete asks, and treats every answer but yes as no", async () => {
     const path = session();
     for (const answer of ["n\n", "\n", "", "yes please\n"]) {
       const { code, out, err } = await branchlog(["delete", path], {
@@ -226,7 +226,7 @@ describe("delete", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it("wants --yes where nobody can be asked", async () => {
+  it("delete requires --yes when standard input is not a terminal", async () => {
     const path = session();
     const { code, err } = await branchlog(["delete", path], { input: ["y\n"] });
     expect(code).toBe(2);
@@ -235,7 +235,7 @@ describe("delete", () => {
     expect((await branchlog(["delete", path, "-y"])).code).toBe(0);
   });
 
-  it("deletes several, each once, and names what stays", async () => {
+  it("delete removes several sessions, each once, and lists the kept files", async () => {
     const [one, two] = [session(), session()];
     write(`${one}.v1-original`, "original");
     const { out } = await branchlog(["delete", one, "--yes", one, "--json", "--", two]);
@@ -249,7 +249,7 @@ describe("delete", () => {
     expect(text).toBe(`deleted for good  ${third}\nkept  ${third}.salvage\n`);
   });
 
-  it("leaves a session alone that is appended to, unless it is forced", async () => {
+  it("delete rejects a session with an active writer, unless it is forced", async () => {
     const path = session();
     mkdirSync(`${path}.branchlog-lock`);
     const { code, err } = await branchlog(["delete", path, "--yes", "--json"]);
@@ -258,7 +258,7 @@ describe("delete", () => {
     expect((await branchlog(["delete", path, "--yes", "--force"])).code).toBe(0);
   });
 
-  it("takes a name or an id for the session that agents keep", async () => {
+  it("delete accepts a name or an id of a session", async () => {
     const directory = join(home, ".pi/agent/sessions/--w--");
     const path = write(join(directory, "a.jsonl"), line("0197-a", {}));
     expect((await branchlog(["delete", "0197-a", "--yes"])).out).toContain(path);
@@ -274,10 +274,13 @@ describe("a new session that is to go to standard output", () => {
     ["convert", "--to", "omp", "-o", "-"],
     ["convert", "--to", "omp", "--output=-"],
     ["repair", "--output", "-"],
-  ])("is refused, and no file is made: %s %s %s %s", async (name, ...options) => {
-    const { code, err } = await branchlog([name, fixture("pi-branches.jsonl"), ...options]);
-    expect(code).toBe(2);
-    expect(err).toContain("Say where the session goes: -o FILE");
-    expect(existsSync("-")).toBe(false);
-  });
+  ])(
+    "a new session to standard output is refused, and no file is created: %s %s %s %s",
+    async (name, ...options) => {
+      const { code, err } = await branchlog([name, fixture("pi-branches.jsonl"), ...options]);
+      expect(code).toBe(2);
+      expect(err).toContain("Say where the session goes: -o FILE");
+      expect(existsSync("-")).toBe(false);
+    },
+  );
 });

@@ -37,7 +37,7 @@ function settled(text: string): string {
 }
 
 describe.each(sessions)("for %s", (session) => {
-  it("the commands print what they should", async () => {
+  it("the commands print the expected text", async () => {
     const texts: string[] = [];
     for (const [name = "", ...options] of commands) {
       const { code, out, err } = await branchlog([name, fixture(`${session}.jsonl`), ...options]);
@@ -49,7 +49,7 @@ describe.each(sessions)("for %s", (session) => {
 });
 
 describe.each(sessionsAsJson)("for %s", (session) => {
-  it("the commands print what they should as JSON", async () => {
+  it("the commands print the expected JSON", async () => {
     const texts: string[] = [];
     for (const name of ["info", "tree", "context", "entries", "verify"]) {
       const { code, out, err } = await branchlog([name, fixture(`${session}.jsonl`), "--json"]);

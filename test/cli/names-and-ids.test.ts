@@ -69,7 +69,7 @@ describe.each([
   ["label", ["1", "here"]],
   ["repair", ["--apply"]],
 ])("%s", (command, more) => {
-  it("does nothing where several sessions may be meant, and names them", async () => {
+  it("a command does nothing and lists the sessions when several match", async () => {
     const before = [path, other].map((file) => readFileSync(file, "utf8"));
     const { code, err } = await branchlog([command, "0197", ...more, "--json"]);
     expect(code).toBe(1);
@@ -79,7 +79,7 @@ describe.each([
     expect([path, other].map((file) => readFileSync(file, "utf8"))).toEqual(before);
   });
 
-  it("takes the path that is there before any name", async () => {
+  it("a command prefers an existing path to a name", async () => {
     process.chdir(temporaryDirectory());
     writeFileSync("The one", header("mine") + named("Mine"));
     const before = readFileSync(path, "utf8");

@@ -26,7 +26,7 @@ function largeSession(bytes: number): string {
 }
 
 describe("the process", () => {
-  it("ends with the code of the run, results on one stream and failures on the other", async () => {
+  it("the process exits with the code of the run, results on one stream and failures on the other", async () => {
     const fine = await runProcess(["name", fixture("pi-labels-and-names.jsonl")]);
     expect(fine).toEqual({ code: 0, signal: null, out: "Final name\n", err: "" });
     const damage = await runProcess(["verify", fixture("pi-cycles.jsonl")]);
@@ -38,7 +38,7 @@ describe("the process", () => {
     expect(await runProcess(["info"])).toMatchObject({ code: 2, out: "" });
   });
 
-  it("says that nothing was found, on standard error", async () => {
+  it("the process reports on standard error that nothing was found", async () => {
     const directory = temporaryDirectory();
     const searched = await runProcess(["search", "text", directory]);
     expect(searched).toMatchObject({ code: 0, out: "", err: `nothing found in ${directory}\n` });
@@ -46,7 +46,7 @@ describe("the process", () => {
     expect(listed).toMatchObject({ code: 0, out: "", err: `no sessions in ${directory}\n` });
   });
 
-  it("knows its version", async () => {
+  it("the process prints its version", async () => {
     expect((await runProcess(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
@@ -66,7 +66,7 @@ describe("the process", () => {
     expect(out.includes("\u001B[")).toBe(hasColours);
   });
 
-  it("appends what comes in on standard input", async () => {
+  it("the process appends drafts from standard input", async () => {
     const file = copyOf("pi-branches.jsonl");
     const input = '{"type":"custom","customType":"a"}\n{"type":"custom","customType":"b"}';
     const { code, out } = await runProcess(["append", file, "-"], { input });
@@ -74,15 +74,15 @@ describe("the process", () => {
     expect(out.match(/^appended /gm)).toHaveLength(2);
   });
 
-  it("reads no standard input that it was not asked to read", async () => {
+  it("the process reads standard input only when a command requires it", async () => {
     const child = startCommand(["info", branches]);
     expect(await ended(child)).toEqual({ code: 0, signal: null });
   });
 });
 
-describe("a reader that goes away", () => {
+describe("a reader that closes the pipe", () => {
   it.each(["entries", "tree --json", "tree --all", "context", "context --json"])(
-    "ends %s with 0 and without a word",
+    "a closed pipe ends %s with 0 and without a message",
     async (line) => {
       const [name = "", ...options] = line.split(" ");
       const child = startCommand([name, largeSession(4_000_000), ...options]);
@@ -96,7 +96,7 @@ describe("a reader that goes away", () => {
   );
 
   it.each(["info", "export --to pi", "context --json"])(
-    "is no reader that fails: a full disk is an error of %s, with its code",
+    "a full disk is an error of %s, with its code",
     async (line) => {
       const command = `"$0" "$1" ${line} "$2" > /dev/full`;
       const child = spawn("sh", ["-c", command, process.execPath, program, branches]);
@@ -118,7 +118,7 @@ describe("an interrupt", () => {
     expect(await ended(child)).toEqual({ code: 130, signal: null });
   });
 
-  it("ends an append that waits for input with 130, what was acknowledged in the log", async () => {
+  it("an interrupt ends an append that waits for input with 130, with acknowledged entries in the log", async () => {
     const file = copyOf("pi-branches.jsonl");
     const before = statSync(file).size;
     const child = startCommand(["append", file, "-"]);
@@ -131,21 +131,24 @@ describe("an interrupt", () => {
   });
 });
 
-describe("signals that come twice", () => {
-  it.each(["SIGINT", "SIGTERM"] as const)("leave nothing half made: %s", async (signal) => {
-    const source = largeSession(60_000_000);
-    const directory = temporaryDirectory();
-    const target = join(directory, "converted.jsonl");
-    const child = startCommand(["convert", source, "--to", "omp", "-o", target]);
-    child.stdout?.resume();
-    child.stderr?.resume();
-    // A part of it is there: now is the moment.
-    for await (const { filename } of watch(directory)) if (filename?.endsWith(".tmp")) break;
-    child.kill(signal);
-    child.kill(signal);
-    expect(await ended(child)).toMatchObject({ code: 130 });
-    expect(readdirSync(directory)).toEqual([]);
-  });
+describe("repeated signals", () => {
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "repeated signals leave no half-written file: %s",
+    async (signal) => {
+      const source = largeSession(60_000_000);
+      const directory = temporaryDirectory();
+      const target = join(directory, "converted.jsonl");
+      const child = startCommand(["convert", source, "--to", "omp", "-o", target]);
+      child.stdout?.resume();
+      child.stderr?.resume();
+      // A part of it is there: now is the moment.
+      for await (const { filename } of watch(directory)) if (filename?.endsWith(".tmp")) break;
+      child.kill(signal);
+      child.kill(signal);
+      expect(await ended(child)).toMatchObject({ code: 130 });
+      expect(readdirSync(directory)).toEqual([]);
+    },
+  );
 });
 
 describe("a large session", () => {

@@ -46,7 +46,7 @@ describe("entries", () => {
     }
   });
 
-  it("are one line each, also for people", async () => {
+  it("entries are one line each in text", async () => {
     const { out } = await branchlog(["entries", realistic], { columns: 80 });
     expect(out.trimEnd().split("\n")).toHaveLength(344);
   });
@@ -86,7 +86,7 @@ describe("tree", () => {
     expect(out.split("\n")).toHaveLength(100_001);
   });
 
-  it("has colours where they can be seen", async () => {
+  it("tree has colours on a terminal that has them", async () => {
     const out = new MemoryOutput({ hasColours: true });
     await branchlog(["tree", fixture("pi-branches.jsonl")], { out });
     expect(out.text).toContain("\u001B[36muser\u001B[39m");
@@ -109,7 +109,7 @@ describe("context", () => {
     expect(end?.messages).toEqual(context?.messages.slice(-2));
   });
 
-  it("stands where it is told to", async () => {
+  it("context is that of the given entry", async () => {
     const file = fixture("pi-branches.jsonl");
     const [there] = await json<Context>("context", file, "--at", "5b2e9d02");
     expect(there?.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
@@ -118,7 +118,7 @@ describe("context", () => {
     expect(err).toContain("lists the ids");
   });
 
-  it("says where its path breaks off", async () => {
+  it("context reports where its path breaks off", async () => {
     const file = fixture("pi-missing-parents.jsonl");
     const words = ["context", file, "--at", "c2d30006"];
     const [context] = await json<Context>(...words);
@@ -128,7 +128,7 @@ describe("context", () => {
 });
 
 describe("info", () => {
-  it("says what opening cost: every byte read, few lines parsed", async () => {
+  it("info reports the cost of opening: every byte read, few lines parsed", async () => {
     const copy = join(temporaryDirectory(), "session.jsonl");
     copyFileSync(realistic, copy);
     interface Info {
@@ -142,7 +142,7 @@ describe("info", () => {
     expect(info?.opening.linesParsed).toBeLessThan(100);
   });
 
-  it("lists the last of many tips and labels", async () => {
+  it("info lists the last of many tips and labels", async () => {
     const { out } = await branchlog(["info", realistic]);
     expect(out).toContain("branches   12, the last 8 of them:\n");
     expect(out).toMatch(/32d151a0 .* toolResult ← leaf\n/);

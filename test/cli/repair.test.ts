@@ -26,7 +26,7 @@ function filesBeside(path: string): string[] {
 }
 
 describe("repair without --apply", () => {
-  it("shows what it would do and how, changes nothing, and ends with 1", async () => {
+  it("repair without --apply shows its plan, changes nothing, and exits with 1", async () => {
     const file = fileOf(damaged);
     const { code, out, err } = await branchlog(["repair", file]);
     const at = header.length + entry("a", null).length;
@@ -44,13 +44,13 @@ describe("repair without --apply", () => {
     expect(filesBeside(file)).toEqual(["session.jsonl"]);
   });
 
-  it("ends with 0 if there is nothing to repair", async () => {
+  it("repair exits with 0 when there is nothing to repair", async () => {
     const { code, out } = await branchlog(["repair", fixture("realistic-session.jsonl")]);
     expect(code).toBe(0);
     expect(out).toMatch(/\nnothing to repair\n$/);
   });
 
-  it("ends with 1 if there is damage that it does not repair, and says what would", async () => {
+  it("repair exits with 1 when it cannot repair some damage, and names the option that would", async () => {
     const { code, out } = await branchlog(["repair", fixture("pi-duplicate-ids.jsonl")]);
     expect(code).toBe(1);
     expect(out).toMatch(/not repaired:\n {2}\d repeated ids?: /);
@@ -63,7 +63,7 @@ describe("repair without --apply", () => {
     expect(bridged.out).toContain(`branchlog repair ${orphan} --bridge --apply`);
   });
 
-  it("says of a header what is from where", async () => {
+  it("repair names the source of each field of a rebuilt header", async () => {
     const torn = fileOf(`${header.slice(0, 60)}\n${entry("a", null)}`);
     const { out } = await branchlog(["repair", torn, "--cwd", "/home/me"]);
     expect(out).toContain("adds a header, since there is none that can be read\n");
@@ -72,7 +72,7 @@ describe("repair without --apply", () => {
     expect(out).toContain("  cwd /home/me (option)\n");
   });
 
-  it("lists the first of many changes, and lets no byte steer the terminal", async () => {
+  it("repair lists the first of many changes, without control sequences", async () => {
     const lines = Array.from({ length: 150 }, (_, i) => `{"type":"mess\u001B[2J${i}\n`);
     const evil = `{"type":"x","id":"\\u001b[2J","parentId":null,\n`;
     const { out } = await branchlog(["repair", fileOf(`${header}${evil}${lines.join("")}`)]);
@@ -81,7 +81,7 @@ describe("repair without --apply", () => {
     expect(out).not.toContain("\u001B");
   });
 
-  it("gives the plan as one object with --json", async () => {
+  it("repair --json prints the plan as one object", async () => {
     const file = fileOf(damaged);
     const { code, out } = await branchlog(["repair", file, "--json"]);
     expect(code).toBe(1);
@@ -111,7 +111,7 @@ describe("repair without --apply", () => {
 });
 
 describe("repair --apply", () => {
-  it("shows the plan, repairs, says where everything is, and ends with 0", async () => {
+  it("repair --apply shows the plan, repairs, lists the files, and exits with 0", async () => {
     const file = fileOf(damaged);
     const { code, out } = await branchlog(["repair", file, "--apply"]);
     expect(code).toBe(0);
@@ -129,14 +129,14 @@ describe("repair --apply", () => {
     expect([again.code, filesBeside(file).length]).toEqual([0, 3]);
   });
 
-  it("ends with 1 if damage is left", async () => {
+  it("repair --apply exits with 1 when damage is left", async () => {
     const file = fileOf(`${damaged}${entry("c", "gone")}`);
     const { code, out } = await branchlog(["repair", file, "--apply"]);
     expect(code).toBe(1);
     expect(out).toContain("written and verified, the damage named above is left\n");
   });
 
-  it("says with --json what it wrote", async () => {
+  it("repair --apply --json reports the written files", async () => {
     const file = fileOf(damaged);
     const { code, out } = await branchlog(["repair", file, "--apply", "--json"]);
     expect(code).toBe(0);
@@ -148,7 +148,7 @@ describe("repair --apply", () => {
     ]);
   });
 
-  it("is no answer to where else to write", async () => {
+  it("repair rejects --apply with --output", async () => {
     const { code, err } = await branchlog(["repair", "f", "--apply", "--output", "g"]);
     expect(code).toBe(2);
     expect(err).toBe("Give --apply or --output.\nSee branchlog repair --help.\n");
@@ -156,7 +156,7 @@ describe("repair --apply", () => {
 });
 
 describe("repair --output", () => {
-  it("writes the repaired session there and leaves the file alone", async () => {
+  it("repair --output writes the repaired session and leaves the original unchanged", async () => {
     const file = fileOf(damaged);
     const output = join(temporaryDirectory(), "new.jsonl");
     const { code, out } = await branchlog(["repair", file, "--output", output]);
@@ -191,7 +191,7 @@ describe("repair of what is no session", () => {
 });
 
 describe("a session without a readable header", () => {
-  it("can be repaired, as opening it says", async () => {
+  it("a session without a readable header can be repaired, as the error on opening says", async () => {
     const file = fileOf(`{broken\n${entry("a", null)}`);
     const { err } = await branchlog(["info", file]);
     expect(err).toContain(`branchlog repair ${file} shows what can be repaired.`);
@@ -219,7 +219,7 @@ describe("the process of a repair", () => {
     );
   });
 
-  it("ends with 130 when it is interrupted, and leaves the session as it was", async () => {
+  it("repair exits with 130 when it is interrupted, and leaves the session unchanged", async () => {
     const path = largeDamagedSession(60_000_000);
     const before = readFileSync(path);
     const child = startCommand(["repair", path, "--apply"]);

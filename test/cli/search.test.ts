@@ -15,7 +15,7 @@ async function newSession(path: string, content: string): Promise<string> {
 }
 
 describe("search", () => {
-  it("shows where something was said, below the session that says it", async () => {
+  it("search shows each hit below its session", async () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, "below"));
     const path = join(directory, "a.jsonl");
@@ -39,7 +39,7 @@ describe("search", () => {
     expect(one.out.trimEnd().split("\n").length).toBe(1);
   });
 
-  it("says when there is nothing, and fails where there is no directory", async () => {
+  it("search reports when there are no hits, and fails when the directory is missing", async () => {
     const directory = temporaryDirectory();
     expect(await branchlog(["search", "x", directory])).toMatchObject({ code: 0, out: "" });
     const missing = await branchlog(["search", "x", join(directory, "none")]);
@@ -47,7 +47,7 @@ describe("search", () => {
     expect(missing.err).toContain("Check the path. (ERR_LOG_MISSING)");
   });
 
-  it("searches one session if it is given its file, and names it by its whole path", async () => {
+  it("search searches one session when given its file, and prints its absolute path", async () => {
     const directory = temporaryDirectory();
     const path = join(directory, "a.jsonl");
     await newSession(path, "Why is the build red?");
@@ -57,7 +57,7 @@ describe("search", () => {
     expect([code, jsonLines(out)]).toEqual([0, [expect.objectContaining({ path })]]);
   });
 
-  it("keeps to its line, and marks what was looked for", () => {
+  it("search fits a hit on its line, and marks the match", () => {
     const text = `${"before ".repeat(20)}build\u001b[31m${" after".repeat(20)}`;
     const hit = {
       path: "/s.jsonl",

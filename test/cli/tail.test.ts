@@ -10,7 +10,7 @@ import { ended, following } from "./command-process.ts";
 const realistic = fixture("realistic-session.jsonl");
 
 describe("tail", () => {
-  it("begins with the last ten, so many, or a revision", async () => {
+  it("tail starts with the last ten, the last N, or a revision", async () => {
     const all = (await branchlog(["entries", realistic])).out.split("\n").slice(0, -1);
     const tail = async (...words: string[]): Promise<string[]> =>
       (await branchlog(["tail", realistic, "--all", ...words])).out.split("\n").slice(0, -1);
@@ -22,14 +22,14 @@ describe("tail", () => {
     expect((await branchlog(["tail", realistic, "--from", "1", "-n", "1"])).code).toBe(2);
   });
 
-  it("gives entries as they are stored, with their revisions", async () => {
+  it("tail --json prints entries as stored, with their revisions", async () => {
     const { out } = await branchlog(["tail", realistic, "--from", "1", "--json", "--all"]);
     const stored = readFileSync(realistic, "utf8").split("\n").slice(1, -1);
     const wanted = stored.map((line, at) => `{"revision":${at + 1},"entry":${line}}`);
     expect(out.split("\n").slice(0, -1)).toEqual(wanted);
   });
 
-  it("leaves out what agents hide, unless it is asked for", async () => {
+  it("tail leaves out hidden messages, unless --all is given", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path);
     for (const display of [true, false]) {
@@ -40,7 +40,7 @@ describe("tail", () => {
     expect((await branchlog(["tail", path, "--all"])).out).toContain("hidden");
   });
 
-  it("follows what comes, says when the file is another, and ends when interrupted", async () => {
+  it("tail follows new entries, reports a replaced file, and ends when interrupted", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path);
     const say = (data: string): Promise<unknown> =>
@@ -73,7 +73,7 @@ describe("tail", () => {
     expect(await ended(child)).toMatchObject({ code: 130 });
   });
 
-  it("ends quietly when nobody reads any more", async () => {
+  it("tail ends silently when its output is closed", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path);
     await session.append({ type: "custom", customType: "x" });

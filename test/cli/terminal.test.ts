@@ -181,7 +181,7 @@ const readers: ReadonlySet<Command["name"]> = new Set([
 ]);
 
 describe.each(commandNames)("%s", (name) => {
-  it.each(places)("prints nothing that steers a terminal when it is given %s", async (what, at) => {
+  it.each(places)("prints no control sequences when it is given %s", async (what, at) => {
     for (const words of samplesOn(name, what, at)) {
       const { out, err } = await onTerminal(words, { hasColours: true });
       requireHarmless(out, words);
@@ -206,7 +206,7 @@ describe.each(commandNames)("%s", (name) => {
     },
   );
 
-  it("prints nothing that steers a terminal when its arguments are wrong", async () => {
+  it("prints no control sequences when its arguments are wrong", async () => {
     const options = ["--last", "--to", "--turn", "--from", "--limit", "--depth", "--entry"];
     const wrong = [
       [name, hostile, hostile, hostile, hostile, hostile],
@@ -252,7 +252,7 @@ describe("a command line", () => {
     [["--", hostile]],
     [[`--${hostile}`]],
     [["--get-yargs-completions", hostile]],
-  ])("of %j is refused in words that steer nothing", async (words) => {
+  ])("a command line of %j is refused without control sequences", async (words) => {
     const { out, err } = await onTerminal(words, { hasColours: true });
     requireHarmless(out, words);
     requireHarmless(err, words);
@@ -284,7 +284,7 @@ describe("an output", () => {
     expect(JSON.parse(out.text)).toEqual({ text: `é\u009B${hostile}😀` });
   });
 
-  it("shows JSON of equal value, whatever the strings are", async () => {
+  it("an output shows JSON of equal value for any strings", async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue({ stringUnit: "binary" }), fc.string(), async (value, key) => {
         const out = new MemoryOutput(options);
@@ -298,7 +298,7 @@ describe("an output", () => {
     );
   });
 
-  it("leaves data as it is where no terminal shows it", async () => {
+  it("an output leaves data unchanged when it is no terminal", async () => {
     const out = new MemoryOutput();
     const data = Buffer.from(`${hostile}\u00FF`, "latin1");
     await out.writeData(data, "json");
@@ -317,7 +317,7 @@ describe("an output", () => {
 });
 
 describe("a path in a hint", () => {
-  it("is one word of a shell, without what steers a terminal", () => {
+  it("a path in a hint is one word of a shell, without control characters", () => {
     expect(quoted("/it's\u001B[31m\nhere\\")).toBe(String.raw`$'/it\'s\u001b[31m\u000ahere\\'`);
     expect(quoted("/a b")).toBe("'/a b'");
   });
@@ -347,12 +347,15 @@ describe("the process", () => {
     }
   });
 
-  it.each([{}, { BRANCHLOG_DEBUG: "1" }])("says what nobody caught, with %j", async (env) => {
-    const directory = temporaryDirectory();
-    const options = { env, ...preload(`${terminals}${failure}`) };
-    const { code, err } = await runProcess(["watch", directory], options);
-    expect(code).toBe(1);
-    expect(err).toContain("error:");
-    requireHarmless(err, ["export"]);
-  });
+  it.each([{}, { BRANCHLOG_DEBUG: "1" }])(
+    "the process reports an uncaught error, with %j",
+    async (env) => {
+      const directory = temporaryDirectory();
+      const options = { env, ...preload(`${terminals}${failure}`) };
+      const { code, err } = await runProcess(["watch", directory], options);
+      expect(code).toBe(1);
+      expect(err).toContain("error:");
+      requireHarmless(err, ["export"]);
+    },
+  );
 });

@@ -45,7 +45,7 @@ describe.each(transcripts)("%s (%s)", (agent, name) => {
     expect(readdirSync(output)).toEqual([]);
   });
 
-  it("is made a session of by import", async () => {
+  it("a transcript is imported as a session", async () => {
     const output = join(temporaryDirectory(), "session.jsonl");
     expect((await branchlog(["import", fixture(name), "-o", output])).code).toBe(0);
     expect((await branchlog(["verify", output])).code).toBe(0);

@@ -8,7 +8,7 @@ import { branchlog, fixture, jsonLines } from "./command-run.ts";
 const conversation = fixture("claude/conversation.jsonl");
 
 describe("branchlog import", () => {
-  it("writes a session and says what became of the lines", async () => {
+  it("import writes a session and reports the counts of lines", async () => {
     const output = join(temporaryDirectory(), "new.jsonl");
     const { code, out, err } = await branchlog(["import", conversation, "-o", output]);
     expect([code, err]).toEqual([0, ""]);
@@ -17,7 +17,7 @@ describe("branchlog import", () => {
     expect((await branchlog(["verify", output])).code).toBe(0);
   });
 
-  it("lists what was found wrong, cleaned", async () => {
+  it("import lists its findings, cleaned", async () => {
     const output = join(temporaryDirectory(), "new.jsonl");
     const source = fixture("claude/damaged.jsonl");
     const { out } = await branchlog(["import", source, "-o", output, "--from", "claude"]);
@@ -26,7 +26,7 @@ describe("branchlog import", () => {
     expect(out).not.toContain("\u0000");
   });
 
-  it("says the same as JSON", async () => {
+  it("import --json reports the same", async () => {
     const output = join(temporaryDirectory(), "new.jsonl");
     const { out } = await branchlog(["import", conversation, "-o", output, "--json"]);
     expect(jsonLines(out)).toMatchObject([
@@ -45,7 +45,7 @@ describe("branchlog import", () => {
     expect(err).toContain(message);
   });
 
-  it("fails where there is something already, or another agent's session", async () => {
+  it("import fails when the target exists, or the source is another agent's session", async () => {
     const output = join(temporaryDirectory(), "new.jsonl");
     await branchlog(["import", conversation, "-o", output]);
     const before = readFileSync(output);
@@ -81,7 +81,7 @@ describe("branchlog export", () => {
     expect(printed.out).toBe(readFileSync(output, "utf8"));
   });
 
-  it("says what was written as JSON", async () => {
+  it("export --json reports what was written", async () => {
     const output = join(temporaryDirectory(), "session.md");
     const words = ["export", source, "--to", "markdown", "-o", output, "--json"];
     const { out } = await branchlog(words);
@@ -99,7 +99,7 @@ describe("branchlog export", () => {
     expect(err).toContain(message);
   });
 
-  it("fails for an entry that is not there, with a hint", async () => {
+  it("export of a missing entry fails with a hint", async () => {
     const { code, err } = await branchlog(["export", source, "--to", "pi", "--at", "nobody"]);
     expect([code, err]).toEqual([1, expect.stringContaining("ERR_ENTRY_NOT_FOUND")]);
     expect(err).toContain("branchlog entries");

@@ -107,7 +107,7 @@ describe("the outline of a tree", () => {
     ]);
   });
 
-  it("says how much is hidden below the deepest level", () => {
+  it("the outline counts the nodes hidden below the deepest level", () => {
     const rows = rowsOf([-1, 0, 1, 2, 0], { ...nothingNotable, leaf: 4, levelMax: 0 });
     expect(rows).toMatchObject([
       { kind: "node", node: 0 },

@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines } from "./command-run.ts";
 
 describe("turns", () => {
-  it("of a document are told by its content, not by its name", async () => {
+  it("turns of a document are recognised by its content, not by its name", async () => {
     const directory = temporaryDirectory();
     const disguised = join(directory, "session.jsonl");
     copyFileSync(fixture("connectonion-dumped.yaml"), disguised);
@@ -20,7 +20,7 @@ describe("turns", () => {
     expect(readdirSync(directory).toSorted()).toEqual(["session.jsonl", "session.yaml"]);
   });
 
-  it("fit the terminal, and cannot steer it", async () => {
+  it("turns fit the terminal, without control sequences", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path, { cwd: "/w" });
     const content = `\u001B[31mred ${"long ".repeat(100)}\nsecond line`;
@@ -69,7 +69,7 @@ describe("turns", () => {
     ]);
   });
 
-  it("say what is wrong: damage with its place, a turn that is none", async () => {
+  it("turns report errors: damage with its place, a turn that does not exist", async () => {
     const path = join(temporaryDirectory(), "s.yaml");
     writeFileSync(path, "name: oo\nturns:\n  - turn: 1\n    input: 'cut");
     const { code, err } = await branchlog(["turns", path, "--json"]);

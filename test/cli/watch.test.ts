@@ -20,7 +20,7 @@ async function rename(path: string, name: string): Promise<void> {
 }
 
 describe("watch", () => {
-  it("lists the sessions, then what becomes of them, until it is interrupted", async () => {
+  it("watch lists the sessions, then their changes, until it is interrupted", async () => {
     const directory = temporaryDirectory();
     const [one, two] = [join(directory, "one.jsonl"), join(directory, "two.jsonl")];
     await newSession(one, "first");
@@ -36,7 +36,7 @@ describe("watch", () => {
     expect(await ended(child)).toMatchObject({ code: 130 });
   });
 
-  it("gives JSON to programs, and says when it has read all there is", async () => {
+  it("watch --json prints JSON, and reports when all existing sessions are listed", async () => {
     const directory = temporaryDirectory();
     const below = join(directory, "below");
     mkdirSync(below);
@@ -54,7 +54,7 @@ describe("watch", () => {
     await ended(child);
   });
 
-  it("ends quietly when nobody reads any more", async () => {
+  it("watch ends silently when its output is closed", async () => {
     const directory = temporaryDirectory();
     const path = join(directory, "one.jsonl");
     await newSession(path, "first");
@@ -69,7 +69,7 @@ describe("watch", () => {
     expect(await end).toMatchObject({ code: 0 });
   });
 
-  it("waits for a directory that is not there yet", async () => {
+  it("watch waits when the directory does not exist yet", async () => {
     const directory = join(temporaryDirectory(), "later");
     const { child, lines } = following(["watch", "--json", directory]);
     expect(await lines(1)).toEqual(['{"kind":"live","sessions":0}']);
@@ -80,7 +80,7 @@ describe("watch", () => {
     await ended(child);
   });
 
-  it("fails on what is no directory", async () => {
+  it("watch fails when the path is no directory", async () => {
     const path = join(temporaryDirectory(), "file");
     writeFileSync(path, "");
     const { code, out, err } = await branchlog(["watch", path]);
@@ -98,8 +98,8 @@ function listed(path: string, sizeBytes: number): ListedSession {
   return { path, header, ...facts, modifiedMs: sizeBytes, sizeBytes };
 }
 
-describe("events that wait for a slow reader", () => {
-  it("come to the same as all of them", () => {
+describe("merged events of a slow reader", () => {
+  it("merged events have the same result as all events", () => {
     const step = fc.tuple(fc.constantFrom(...paths), fc.boolean(), fc.boolean());
     fc.assert(
       fc.property(fc.array(step), (steps) => {

@@ -51,8 +51,8 @@ async function outcomes(
   return settled.map((one) => (one.status === "fulfilled" ? one.value : String(one.reason)));
 }
 
-describe("the items of batches", () => {
-  it("come one by one, in order", async () => {
+describe("itemsOf", () => {
+  it("itemsOf yields items one by one, in order", async () => {
     const source = new Source();
     const seen: number[] = [];
     for await (const item of itemsOf(source.batches([[1, 2], [], [3]]))) seen.push(item);
@@ -60,7 +60,7 @@ describe("the items of batches", () => {
     expect(source.isEnded).toBe(true);
   });
 
-  it("are made when it is their turn", async () => {
+  it("itemsOf makes each item when it is pulled", async () => {
     let made = 0;
     function* batch(): Generator<number> {
       for (let i = 0; i < 10; i += 1) yield (made += 1);
@@ -69,7 +69,7 @@ describe("the items of batches", () => {
     expect(made).toBe(3);
   });
 
-  it("begin nothing before they are pulled", async () => {
+  it("itemsOf starts nothing before the first pull", async () => {
     const source = new Source();
     const items = itemsOf(source.batches([[1]]));
     expect(source.isBegun).toBe(false);
@@ -78,7 +78,7 @@ describe("the items of batches", () => {
     expect(await items.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("end the batches when they are left early, disposed of, or cannot be made", async () => {
+  it("itemsOf ends the batches at an early return, at disposal and when an item throws", async () => {
     const left = new Source();
     for await (const item of itemsOf(left.batches([[1, 2]]))) if (item === 1) break;
     expect(left.isEnded).toBe(true);
@@ -98,7 +98,7 @@ describe("the items of batches", () => {
     expect(await failing.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("end with the reason of an aborted signal, before the next item", async () => {
+  it("itemsOf throws the reason before the next item when the signal aborts", async () => {
     const source = new Source();
     const controller = new AbortController();
     const items = itemsOf(source.batches([[1, 2], [3]]), controller.signal);
@@ -112,7 +112,7 @@ describe("the items of batches", () => {
 });
 
 describe("law: the items of batches are those of a plain async generator", () => {
-  it("for any batches, a failing one among them, and any calls at once", async () => {
+  it("itemsOf equals an async generator for any batches and concurrent calls", async () => {
     const batches = fc.array(fc.array(fc.integer(), { maxLength: 3 }), { maxLength: 4 });
     const call = fc.constantFrom<Call>("next", "next", "next", "next", "return", "throw");
     const calls = fc.array(call, { maxLength: 12 });

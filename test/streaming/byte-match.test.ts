@@ -23,7 +23,7 @@ function isPlain(value: number): boolean {
 }
 
 describe("plain strings", () => {
-  it("end at the first quote, unless something else comes before it", () => {
+  it("closingQuote finds the first quote unless another special byte precedes it", () => {
     fc.assert(
       fc.property(bytesArbitrary, fc.nat(24), fc.nat(24), (bytes, a, b) => {
         const [at, end] = [Math.min(a, bytes.length), Math.min(b, bytes.length)];
@@ -37,7 +37,7 @@ describe("plain strings", () => {
     );
   });
 
-  it("begin at the last quote before their own, unless something else comes between", () => {
+  it("openingQuote finds the quote before unless another special byte is between", () => {
     fc.assert(
       fc.property(bytesArbitrary, fc.nat(24), fc.nat(24), (bytes, a, b) => {
         const [floor, at] = [Math.min(a, bytes.length), Math.min(b, bytes.length)];
@@ -53,7 +53,7 @@ describe("plain strings", () => {
 
 describe("FixedText", () => {
   it.each(["null", "abcde", ',"id":"', "0123456789ab", "0123456789abcdefghijklmn"])(
-    "finds %s where it stands and nowhere else",
+    "FixedText finds %s at its position and nowhere else",
     (text) => {
       const fixed = new FixedText(text);
       const bytes = Buffer.from(`xx${text}yy`);
@@ -70,7 +70,7 @@ describe("FixedText", () => {
     },
   );
 
-  it("notices a difference in every byte", () => {
+  it("FixedText detects a difference in every byte", () => {
     const text = "0123456789abcdefghijklmn";
     for (let length = 4; length <= text.length; length++) {
       const fixed = new FixedText(text.slice(0, length));
@@ -82,14 +82,14 @@ describe("FixedText", () => {
     }
   });
 
-  it("refuses a text that it cannot hold", () => {
+  it("FixedText rejects a text of an unsupported length", () => {
     expect(() => new FixedText("abc")).toThrow(RangeError);
     expect(() => new FixedText("x".repeat(25))).toThrow(RangeError);
   });
 });
 
 describe("isByteAt", () => {
-  it("finds nothing outside of the bytes", () => {
+  it("isByteAt is false outside of the bytes", () => {
     const view = viewOf(Uint8Array.of(1, 2));
     expect([-1, 0, 1, 2].map((at) => isByteAt(view, at, 2))).toEqual([false, false, true, false]);
   });

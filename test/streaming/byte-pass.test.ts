@@ -30,7 +30,7 @@ async function collect(items: AsyncIterable<string>): Promise<string> {
 }
 
 describe("reading with a result", () => {
-  it("fills the target however short the reads are, and says where the source ended", async () => {
+  it("fill repeats short reads, and returns fewer bytes when the source ends", async () => {
     const source = new MemorySource(bytes, { readBytesMax: 3 });
     const whole = runReadsSync(source, fill(Buffer.alloc(8), 4));
     expect(whole.toString()).toBe("456789ab");
@@ -39,7 +39,7 @@ describe("reading with a result", () => {
     expect(runReadsSync(source, fill(Buffer.alloc(8), 20))).toHaveLength(0);
   });
 
-  it("fails as the source does", async () => {
+  it("both drivers throw the error of the source", async () => {
     const error = new Error("EIO");
     const source = new MemorySource(bytes, {
       onRead: () => {
@@ -52,7 +52,7 @@ describe("reading with a result", () => {
 });
 
 describe("a pass", () => {
-  it("reads no further than is pulled, and one read further if it reads ahead", async () => {
+  it("a pass reads no further than is pulled, and one read further with read-ahead", async () => {
     const wanted = 5;
     const readsFor = async (items: AsyncIterable<string> | Iterable<string>): Promise<number> => {
       let taken = 0;
@@ -70,7 +70,7 @@ describe("a pass", () => {
     expect(third.isIdle).toBe(true);
   });
 
-  it("that reads ahead fails only after what was found before", async () => {
+  it("a pass with read-ahead fails only after the results before the failure", async () => {
     const error = new Error("EIO");
     const onRead = (read: number): void => {
       if (read === 3) throw error;
@@ -85,7 +85,7 @@ describe("a pass", () => {
     expect(seen).toBe("01234567");
   });
 
-  it("ends with the reason of a signal before it reads, and before the next thing found", async () => {
+  it("a pass throws the reason before the next read or result when the signal aborts", async () => {
     const reason = new Error("enough");
     const source = new MemorySource(bytes);
     const signal = AbortSignal.abort(reason);
@@ -101,7 +101,7 @@ describe("a pass", () => {
 });
 
 describe("law: drivers, chunk sizes and short reads do not matter", () => {
-  it("to what is found", async () => {
+  it("drivers, chunk sizes and short reads do not change the results", async () => {
     const sizes = fc.integer({ min: 1, max: 25 });
     const asked = fc.integer({ min: 0, max: 30 });
     await fc.assert(
@@ -119,8 +119,8 @@ describe("law: drivers, chunk sizes and short reads do not matter", () => {
   });
 });
 
-describe("buffers that take turns", () => {
-  it("are used again, but for what is too long to be kept", () => {
+describe("reusedBuffers", () => {
+  it("reusedBuffers reuses its buffers, except for targets above the maximum", () => {
     const next = reusedBuffers(2, 100);
     const [first, second, third] = [next(10), next(100), next(10)];
     expect(third.buffer).toBe(first.buffer);

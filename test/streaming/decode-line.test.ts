@@ -17,7 +17,7 @@ describe("decodeLine", () => {
     expect(decodeLine(line)).toMatchObject({ ok: false, reason: "not-json" });
   });
 
-  it("takes no mark that ends behind the line", () => {
+  it("decodeLine ignores a byte-order mark that ends after the line", () => {
     const bytes = Buffer.from([0x20, 0xef, 0xbb, 0xbf]);
     expect(decodeLine(bytes, 1, 3)).toMatchObject({ ok: false, reason: "not-json" });
     expect(decodeLine(bytes, 1, 4)).toMatchObject({ ok: false, reason: "blank" });
@@ -35,7 +35,7 @@ describe("decodeLine", () => {
     });
   });
 
-  it("decodes an object, whatever white space is around it", () => {
+  it("decodeLine decodes an object with any white space around it", () => {
     for (const text of [
       '{"a":1}',
       '{"a":1}\r',
@@ -47,7 +47,7 @@ describe("decodeLine", () => {
     }
   });
 
-  it("decodes a range of a buffer, and bytes that are no Buffer", () => {
+  it("decodeLine decodes a range of a buffer, and bytes of a plain Uint8Array", () => {
     const bytes = new TextEncoder().encode('xx{"a":1}yy');
     expect(decodeLine(bytes, 2, 9)).toEqual({ ok: true, value: { a: 1 } });
     expect(decodeLine(bytes.subarray(2, 9))).toEqual({ ok: true, value: { a: 1 } });
@@ -94,7 +94,7 @@ describe("decodeLine", () => {
     expect(decode(`{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`).ok).toBe(true);
   });
 
-  it("counts what is parsed, and does not parse blank lines", () => {
+  it("decodeLine counts parsed lines and does not parse blank ones", () => {
     const before = decodeCounter.parses;
     decode("{}");
     decode("{");
@@ -104,7 +104,7 @@ describe("decodeLine", () => {
 });
 
 describe("law: decoding is JSON.parse", () => {
-  it("for any JSON text", () => {
+  it("decodeLine equals JSON.parse for any JSON text", () => {
     fc.assert(
       fc.property(fc.oneof(objectJson, jsonText), fc.constantFrom("", "\r", "\n"), (text, end) => {
         const value: unknown = JSON.parse(text);
@@ -117,7 +117,7 @@ describe("law: decoding is JSON.parse", () => {
     );
   });
 
-  it("for any bytes: a record exactly if JSON.parse makes an object of them", () => {
+  it("decodeLine returns a record for any bytes exactly when JSON.parse returns an object", () => {
     const part = fc.oneof(
       fc.constantFrom("{", "}", '"', ":", ",", "a", "\\", "\0", " ", "1"),
       fc.uint8Array({ maxLength: 2 }),

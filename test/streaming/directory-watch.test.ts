@@ -50,7 +50,7 @@ function hintsOf(directory: string): (string | null)[] {
 }
 
 describe("watchDirectory", () => {
-  it("hints at files that are made, changed, renamed and deleted", async () => {
+  it("watchDirectory hints at files that are created, changed, renamed and deleted", async () => {
     const directory = temporaryDirectory();
     const hints = hintsOf(directory);
     writeFileSync(join(directory, "a"), "1");
@@ -63,7 +63,7 @@ describe("watchDirectory", () => {
     expect(hints).not.toContain(null);
   });
 
-  it("says null once for a directory that is not there, and tries again for the next", async () => {
+  it("watchDirectory hints null once when the directory is missing, then retries", async () => {
     const directory = join(temporaryDirectory(), "later");
     const first = hintsOf(directory);
     expect(first).toEqual([]);
@@ -76,7 +76,7 @@ describe("watchDirectory", () => {
     expect(second).not.toContain(null);
   });
 
-  it("falls silent when the directory is deleted, after one null", async () => {
+  it("watchDirectory stops after one null when the directory is deleted", async () => {
     const directory = join(temporaryDirectory(), "gone");
     mkdirSync(directory);
     const hints = hintsOf(directory);
@@ -90,7 +90,7 @@ describe("watchDirectory", () => {
     expect(hints.filter((hint) => hint === null)).toHaveLength(1);
   });
 
-  it("notices with the next listener that a parent was replaced", async () => {
+  it("watchDirectory detects a replaced parent at the next call", async () => {
     const parent = join(temporaryDirectory(), "parent");
     const directory = join(parent, "child");
     mkdirSync(directory, { recursive: true });
@@ -104,7 +104,7 @@ describe("watchDirectory", () => {
     expect(hints).toContain("a");
   });
 
-  it("keeps one watcher for a thousand listeners, and none after the last", async () => {
+  it("watchDirectory keeps one watcher for a thousand listeners", async () => {
     await expect.poll(watchersNow).toBe(0);
     const directory = temporaryDirectory();
     const all = Array.from({ length: 1000 }, () => watchDirectory(directory, () => undefined));
@@ -118,7 +118,7 @@ describe("watchDirectory", () => {
 });
 
 describe("a watcher", () => {
-  it("is started for the first listener and closed with the last", () => {
+  it("a watcher is started for the first listener and closed with the last", () => {
     const { watches, started } = stagedWatches();
     const directory = temporaryDirectory();
     const same = `${directory}/./`;
@@ -136,7 +136,7 @@ describe("a watcher", () => {
   });
 
   it.each(["EMFILE", "ENOSPC"])(
-    "that cannot start for %s is silent after one null",
+    "a watcher hints null once when it cannot start for %s",
     async (code) => {
       const { watches, started, stage } = stagedWatches();
       const directory = temporaryDirectory();
@@ -156,7 +156,7 @@ describe("a watcher", () => {
     },
   );
 
-  it("that fails later is closed and says null once; so does what it says afterwards", async () => {
+  it("a watcher is closed and hints null once when it fails later", async () => {
     const { watches, started } = stagedWatches();
     const hints: (string | null)[] = [];
     watches.watch(temporaryDirectory(), (name) => hints.push(name));
@@ -170,7 +170,7 @@ describe("a watcher", () => {
     expect(watcher?.isClosed).toBe(true);
   });
 
-  it("hands on names that the system does not tell", () => {
+  it("a watcher hints null when the system reports no name", () => {
     const { watches, started } = stagedWatches();
     const hints: (string | null)[] = [];
     watches.watch(temporaryDirectory(), (name) => hints.push(name));
@@ -181,7 +181,7 @@ describe("a watcher", () => {
 });
 
 describe("a listener", () => {
-  it("that throws stops no other", async () => {
+  it("a listener that throws does not stop the others", async () => {
     const { watches, started } = stagedWatches();
     const directory = temporaryDirectory();
     const hints: (string | null)[] = [];
@@ -194,7 +194,7 @@ describe("a listener", () => {
     expect(hints).toEqual(["a"]);
   });
 
-  it("that leaves or joins from within a hint changes nothing for this hint", () => {
+  it("a listener that is added or removed during a hint does not change that hint", () => {
     const { watches, started } = stagedWatches();
     const directory = temporaryDirectory();
     const hints: string[] = [];
@@ -211,7 +211,7 @@ describe("a listener", () => {
     expect(hints).toEqual(["first", "third"]);
   });
 
-  it("that has left hears nothing of a failure before", async () => {
+  it("a removed listener is not notified of an earlier failure", async () => {
     const { watches, stage } = stagedWatches();
     const hints: (string | null)[] = [];
     stage.failure = new Error("no");

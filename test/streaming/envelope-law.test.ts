@@ -32,7 +32,7 @@ function expectEnvelope(found: Envelope, line: Buffer): void {
 }
 
 describe("law: a trusted envelope is the parsed one", () => {
-  it("for records of every form, with hostile texts and payloads", () => {
+  it("a trusted envelope equals the parsed one for hostile texts and payloads", () => {
     let trusted = 0;
     fc.assert(
       fc.property(recordJson, (text) => {
@@ -48,7 +48,7 @@ describe("law: a trusted envelope is the parsed one", () => {
     expect(trusted).toBeGreaterThan(250);
   });
 
-  it("for chunks of many such records", () => {
+  it("a trusted envelope equals the parsed one in chunks of many records", () => {
     const lines = fc.array(recordJson, { maxLength: 12 });
     fc.assert(
       fc.property(lines, (texts) => {
@@ -66,7 +66,7 @@ describe("law: a trusted envelope is the parsed one", () => {
     );
   });
 
-  it("for a caller who reads into one buffer again and again", () => {
+  it("a trusted envelope equals the parsed one when the caller reuses one buffer", () => {
     const line = fc.constantFrom(...Object.values(writtenForms)).map(lineOf);
     const lines = fc.array(line, { maxLength: 12 });
     fc.assert(
@@ -92,7 +92,7 @@ describe("law: a trusted envelope is the parsed one", () => {
     );
   });
 
-  it("and every written form is trusted, whatever ordinary payload it carries", () => {
+  it("every written form is trusted with any ordinary payload", () => {
     const payload = objectJson.filter(
       (text) => !/"(?:parentId|data|content|message|customType)":/u.test(text),
     );
@@ -119,7 +119,7 @@ describe("fault: fused lines", () => {
   const complete = Object.values(writtenForms).map(lineOf);
   const torn = [...complete, ...Object.values(otherForms).map(lineOf)];
 
-  it("a torn record and a complete one are never trusted, wherever the first is torn", () => {
+  it("a torn record joined to a complete one is never trusted, at any cut", () => {
     for (const first of torn) {
       for (let cut = 1; cut <= first.length; cut++) {
         for (const second of complete) {
@@ -130,7 +130,7 @@ describe("fault: fused lines", () => {
     }
   });
 
-  it("nor from their two ends, if they are too long", () => {
+  it("a torn record joined to a long complete one is not trusted by its ends", () => {
     for (const first of torn) {
       for (let cut = 1; cut <= first.length; cut += 3) {
         for (const second of complete) {
@@ -141,7 +141,7 @@ describe("fault: fused lines", () => {
     }
   });
 
-  it("nor several torn ones and a complete one, nor with a trailing carriage return", () => {
+  it("several torn records joined to a complete one are never trusted", () => {
     const some = fc.constantFrom(...torn);
     const prefix = fc.tuple(some, fc.nat()).map(([line, cut]) => {
       return line.subarray(0, 1 + (cut % line.length));
@@ -156,7 +156,7 @@ describe("fault: fused lines", () => {
     );
   });
 
-  it("nor a torn record of any kind and a complete one with hostile texts", () => {
+  it("a torn record of any kind joined to a complete one with hostile texts is not trusted", () => {
     fc.assert(
       fc.property(recordJson, fc.nat(), writtenJson, (first, cut, second) => {
         const fused = Buffer.from(first.slice(0, 1 + (cut % first.length)) + second);

@@ -49,7 +49,7 @@ describe("the forms that the agents write", () => {
   });
 });
 
-describe("what is left to the parser", () => {
+describe("lines for the parser", () => {
   const user = text({ type: "message", ...core, message: { role: "user", content: "hi" } });
   const custom = text({ type: "custom", customType: "todo", data: { a: 1 }, ...core });
 
@@ -113,7 +113,7 @@ describe("what is left to the parser", () => {
 });
 
 describe("lines in chunks", () => {
-  it("reads only the line, whatever is around it", () => {
+  it("the envelope reader reads only the line, with any bytes around it", () => {
     const lines = Object.values({ ...writtenForms, ...otherForms }).map(lineOf);
     const chunk = Buffer.concat(lines.flatMap((line) => [line, Buffer.from("\n")]));
     const reader = new EnvelopeReader();
@@ -140,7 +140,7 @@ describe("work", () => {
     },
   );
 
-  it("searches for what is rare in a chunk once, not once per line", () => {
+  it("the envelope reader searches a chunk for rare needles once, not once per line", () => {
     // Every second line looks for a second "data": and there is none to be found any more.
     const lines = [text(writtenForms["user"] ?? {}), text(writtenForms["customNoData"] ?? {})];
     const first = text(writtenForms["custom"] ?? {});
@@ -179,7 +179,7 @@ describe("long lines", () => {
     expect(readLongEnvelope(returned)).toEqual(whole);
   });
 
-  it("is left to the tokens where a string begins out of reach and ends before the id", () => {
+  it("a long line is not trusted when a string outside the edges ends before the id", () => {
     const record = { type: "custom", customType: "todo", data: filler, ...core };
     expect(readLongEnvelope(lineOf(record))).toBeNull();
   });

@@ -57,7 +57,7 @@ const ways: readonly (readonly [string, (path: string, options?: FollowOptions) 
 ];
 
 describe.each(ways)("following by %s", (_, follow) => {
-  it("replays what is there and goes on with what is appended", async () => {
+  it("a follower replays the file and continues with appended lines", async () => {
     const path = fileWith('{"n":1}\n{"n":2}\n');
     const pulled = follow(path);
     expect(await pulled.take(2)).toEqual([{ n: 1 }, { n: 2 }]);
@@ -66,7 +66,7 @@ describe.each(ways)("following by %s", (_, follow) => {
     expect(await next).toEqual([{ n: 3 }, "blank"]);
   });
 
-  it("delivers a line when its end is there, once", async () => {
+  it("a follower yields a line once, when its end is written", async () => {
     const path = fileWith('{"n":1}\n{"te');
     const pulled = follow(path);
     expect(await pulled.take(1)).toEqual([{ n: 1 }]);
@@ -76,7 +76,7 @@ describe.each(ways)("following by %s", (_, follow) => {
     expect(await next).toEqual([{ text: "漢" }, { n: 3 }]);
   });
 
-  it("begins again when another file takes its place", async () => {
+  it("a follower starts over when another file replaces the path", async () => {
     const path = fileWith('{"n":1}\n');
     const pulled = follow(path);
     expect(await pulled.take(1)).toEqual([{ n: 1 }]);
@@ -88,7 +88,7 @@ describe.each(ways)("following by %s", (_, follow) => {
     expect(await later).toEqual([{ n: 3 }]);
   });
 
-  it("begins again when lines were cut off", async () => {
+  it("a follower starts over when lines were truncated", async () => {
     const path = fileWith('{"n":1}\n{"n":2}\n');
     const pulled = follow(path);
     await pulled.take(2);
@@ -103,7 +103,7 @@ describe.each(ways)("following by %s", (_, follow) => {
     expect(await later).toEqual([{ n: 4 }]);
   });
 
-  it("begins again when it is rewritten in place, in its size or beyond it", async () => {
+  it("a follower starts over when the file is rewritten in place", async () => {
     const path = fileWith(long(1) + long(2));
     const pulled = follow(path);
     await pulled.take(2);
@@ -116,7 +116,7 @@ describe.each(ways)("following by %s", (_, follow) => {
     expect(await longer).toMatchObject(["replaced", { n: 4 }, { n: 5 }, { n: 6 }]);
   });
 
-  it("never joins the halves of two lines that differ in their beginnings only", async () => {
+  it("a follower never joins the halves of two lines with different beginnings", async () => {
     const end = "0".repeat(200);
     const path = fileWith(`{"n":1}\n{"n":2,"x":"${end}`);
     const pulled = follow(path);
@@ -126,7 +126,7 @@ describe.each(ways)("following by %s", (_, follow) => {
     expect(await pulled.take(3)).toMatchObject(["replaced", { n: 3 }, { n: 4 }]);
   });
 
-  it("reads a line again that was begun in other words", async () => {
+  it("a follower reads a line again when its beginning was rewritten", async () => {
     const end = "0".repeat(200);
     const path = fileWith(`{"n":1}\n{"n":2,"x":"${end}`);
     const pulled = follow(path);
@@ -136,7 +136,7 @@ describe.each(ways)("following by %s", (_, follow) => {
     expect(await pulled.take(2)).toMatchObject([{ n: 3 }, { n: 4 }]);
   });
 
-  it("waits for a file that vanished to come back", async () => {
+  it("a follower waits when the file vanished, until it exists again", async () => {
     const path = fileWith('{"n":1}\n');
     const pulled = follow(path);
     await pulled.take(1);
@@ -146,7 +146,7 @@ describe.each(ways)("following by %s", (_, follow) => {
     expect(await next).toEqual(["replaced", { n: 2 }]);
   });
 
-  it("counts lines and offsets from where it began", async () => {
+  it("a follower counts lines and offsets from its start position", async () => {
     const path = fileWith('{"n":1}\n{"n":2}\n');
     const pulled = follow(path, { from: 8 });
     const first = await pulled.next();
@@ -158,7 +158,7 @@ describe.each(ways)("following by %s", (_, follow) => {
 });
 
 describe("following", () => {
-  it("reads the last lines of a file that is deleted or replaced while they wait", async () => {
+  it("a follower reads the last lines of a file that was deleted or replaced", async () => {
     const lines = Array.from({ length: 100 }, (_, n) => `{"n":${n}}\n`);
     const path = fileWith(lines.join(""));
     const pulled = followByHints(path, { chunkBytes: 16 });
@@ -173,7 +173,7 @@ describe("following", () => {
     ]);
   });
 
-  it("goes on without a reset when the file itself comes back", async () => {
+  it("a follower continues without a reset when the same file returns", async () => {
     const path = fileWith('{"n":1}\n');
     const pulled = followByPoll(path);
     await pulled.take(1);
@@ -187,7 +187,7 @@ describe("following", () => {
     expect(await later).toEqual([{ n: 3 }]);
   });
 
-  it("drops the beginning of a line that is taken back, without a reset", async () => {
+  it("a follower drops an incomplete line without a reset when it is truncated", async () => {
     const path = fileWith(`{"n":1}\n{"torn":"${"x".repeat(200)}`);
     const pulled = followByPoll(path, { chunkBytes: 50 });
     await pulled.take(1);
@@ -202,7 +202,7 @@ describe("following", () => {
     expect(await next).toMatchObject([{ n: 2 }]);
   });
 
-  it("begins again if more than the beginning of a line was rewritten", async () => {
+  it("a follower starts over when more than the incomplete line was rewritten", async () => {
     const path = fileWith(`${long(1)}{"torn":"${"x".repeat(500)}`);
     const pulled = followByPoll(path, { chunkBytes: 50 });
     await pulled.take(1);
@@ -213,12 +213,12 @@ describe("following", () => {
     expect(await next).toMatchObject(["replaced", { n: 2 }, { n: 3 }]);
   });
 
-  it("starts over at once if the file is shorter than where it is to begin", async () => {
+  it("a follower starts over when the file is shorter than its start position", async () => {
     const path = fileWith('{"n":1}\n');
     expect(await followByHints(path, { from: 9 }).take(2)).toEqual(["truncated", { n: 1 }]);
   });
 
-  it("waits in an empty file, and skips a byte-order mark", async () => {
+  it("a follower waits in an empty file, and skips a byte-order mark", async () => {
     const path = fileWith("");
     const pulled = followByHints(path);
     const next = pulled.next();
@@ -226,7 +226,7 @@ describe("following", () => {
     expect(await next).toMatchObject({ record: { value: { n: 1 }, offset: 3 } });
   });
 
-  it("describes lines above the maximum, in any number of reads", async () => {
+  it("a follower describes lines above the maximum, in any number of reads", async () => {
     const path = fileWith("");
     const pulled = followByHints(path, { lineBytesMax: 50, chunkBytes: 16 });
     const next = pulled.next();
@@ -236,7 +236,7 @@ describe("following", () => {
     expect(await next).toMatchObject({ record: found });
   });
 
-  it("outlives its directory", async () => {
+  it("a follower continues when its directory was deleted", async () => {
     const directory = join(temporaryDirectory(), "sessions");
     const path = join(directory, "lines.jsonl");
     mkdirSync(directory);
@@ -253,7 +253,7 @@ describe("following", () => {
     expect(await later).toEqual([{ n: 3 }]);
   });
 
-  it("watches where a link leads, and sees it lead elsewhere", async () => {
+  it("a follower watches the target of a link, and detects a new target", async () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, "far"));
     const [target, other] = [join(directory, "far", "a"), join(directory, "b")];
@@ -274,13 +274,13 @@ describe("following", () => {
     expect(await elsewhere).toEqual(["replaced", { n: 3 }]);
   });
 
-  it("throws what the file system says, if there is no such file", async () => {
+  it("a follower throws the error of the file system when the file is missing", async () => {
     const missing = join(temporaryDirectory(), "none");
     await expect(followFile(missing).next()).rejects.toThrow("ENOENT");
     await expect(followFile(temporaryDirectory()).next()).rejects.toThrow("EISDIR");
   });
 
-  it("reads one chunk for what is pulled, and nothing before", async () => {
+  it("a follower reads one chunk per pull, and nothing before", async () => {
     const path = fileWith('{"n":1}\n'.repeat(100_000));
     const before = readCounter.bytes;
     const pulled = followByHints(path, { chunkBytes: 4096 });
@@ -292,7 +292,7 @@ describe("following", () => {
     expect(readCounter.bytes - before).toBe(2 * 4096 + 64);
   });
 
-  it("gets every line that another process appends, once and in order", async () => {
+  it("a follower yields every line of another process, once and in order", async () => {
     const path = fileWith("");
     const script = fileURLToPath(new URL("./support/appending-lines.mjs", import.meta.url));
     const pulled = followByHints(path, { pollMs: 50 });
@@ -306,7 +306,7 @@ describe("following", () => {
   });
 });
 
-describe("what changes while a read is under way", () => {
+describe("a change during a read", () => {
   /** The events of a file of one line, from its end; `change` comes after the first read began. */
   async function followed(count: number, change: (path: string) => void): Promise<unknown[]> {
     const path = fileWith('{"n":1}\n');
@@ -324,12 +324,12 @@ describe("what changes while a read is under way", () => {
     return events;
   }
 
-  it("is not missed, although its hint comes before the wait", async () => {
+  it("a change during a read is not missed when its hint comes before the wait", async () => {
     const change = (path: string): void => appendFileSync(path, '{"n":2}\n');
     expect(await followed(1, change)).toEqual([{ n: 2 }]);
   });
 
-  it("is read to the end before another file takes over", async () => {
+  it("a file replaced during a read is read to its end first", async () => {
     const change = (path: string): void => {
       appendFileSync(path, '{"n":2}\n');
       replaceFile(path, '{"n":3}\n');
@@ -341,7 +341,7 @@ describe("what changes while a read is under way", () => {
 describe("the end of following", () => {
   const endings: readonly (readonly [string, (path: string) => Promise<void>])[] = [
     [
-      "a loop that is left",
+      "an early exit of the loop",
       async (path) => {
         for await (const event of followFile(path)) if (event.kind === "record") break;
       },
@@ -414,7 +414,7 @@ describe("the end of following", () => {
     ],
   ];
 
-  it.each(endings)("leaves nothing behind: %s", async (_, end) => {
+  it.each(endings)("a follower closes its file and watcher at: %s", async (_, end) => {
     expect(await settled(watchersNow, 0)).toBe(0);
     expect(await settled(timersNow, 0)).toBe(0);
     const path = fileWith('{"n":1}\n');
@@ -426,7 +426,7 @@ describe("the end of following", () => {
     expect(await settled(timersNow, 0)).toBe(0);
   });
 
-  it("comes to all who follow with one signal, without a warning", async () => {
+  it("one signal ends all its followers, without a warning", async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error): unknown => warnings.push(warning);
     process.on("warning", onWarning);

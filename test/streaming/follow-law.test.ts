@@ -39,7 +39,7 @@ async function pause(counts: Iterator<number>): Promise<void> {
 }
 
 describe("law: any chunking of appends gives the records of the whole", () => {
-  it("with pulls that wait, by hints and by the poll", async () => {
+  it("any chunking gives the same records when pulls wait for hints and the poll", async () => {
     const directory = temporaryDirectory();
     let files = 0;
     const cuts = fc.array(bytesMax, { minLength: 1, maxLength: 30 });
@@ -83,7 +83,7 @@ describe("law: any chunking of appends gives the records of the whole", () => {
     });
   });
 
-  it("with pulls of what is there, in any order with the appends", async () => {
+  it("any chunking gives the same records when pulls and appends interleave", async () => {
     const directory = temporaryDirectory();
     let files = 0;
     const step = fc.oneof(fc.constant("pull" as const), bytesMax);
@@ -118,7 +118,7 @@ describe("law: any chunking of appends gives the records of the whole", () => {
     });
   });
 
-  it("wherever it begins", async () => {
+  it("any chunking gives the same records from any start position", async () => {
     const directory = temporaryDirectory();
     let files = 0;
     const run = async (bytes: Buffer, choice: number, chunkBytes: number): Promise<void> => {
@@ -211,7 +211,7 @@ class Writer {
 }
 
 describe("law: live end state = replay end state", () => {
-  it("after appends, torn ends, cuts, replacements and rewriting in any order", async () => {
+  it("the live end state equals the replay after any changes of the file", async () => {
     const directory = temporaryDirectory();
     let files = 0;
     const step = fc.tuple(deeds, fc.integer({ min: 0, max: 6 }));

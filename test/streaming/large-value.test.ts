@@ -138,14 +138,14 @@ describe("bodyStream", () => {
     );
   });
 
-  it.each(malformed)("refuses %j, as JSON.parse does", async (text) => {
+  it.each(malformed)("bodyStream rejects %j, as JSON.parse does", async (text) => {
     expect(() => void JSON.parse(text)).toThrow(SyntaxError);
     for (const size of [1, 3, 100]) {
       await expect(collect(bodyStream(bytes(text, size)))).rejects.toThrow(SyntaxError);
     }
   });
 
-  it("goes through nesting 200,000 deep", async () => {
+  it("bodyStream reads nesting 200,000 deep", async () => {
     const depth = 200_000;
     const text = `${"[".repeat(depth)}${"]".repeat(depth)}`;
     let tokens = 0;
@@ -191,7 +191,7 @@ describe("pick", () => {
     );
   });
 
-  it("takes the first of duplicate keys, since it does not read on", async () => {
+  it("pick takes the first of duplicate keys, since it stops reading there", async () => {
     expect(await pick(bytes('{"a":1,"a":2}'), ["a"])).toBe(1);
     expect(await pick(bytes('{"a":{"b":1},"a":{"b":2}}'), ["a", "b"])).toBe(1);
   });
@@ -203,7 +203,7 @@ describe("pick", () => {
     expect(await pick(bytes('{"a":1}'), ["__proto__"])).toBeUndefined();
   });
 
-  it("stops reading once it knows", async () => {
+  it("pick stops reading once the result is known", async () => {
     let pulled = 0;
     const chunks = async function* () {
       for (const chunk of chunksOfSize(Buffer.from('{"a":{"b":1},"c":2,"d":3}'), 1)) {
@@ -218,7 +218,7 @@ describe("pick", () => {
     expect(pulled).toBe('{"a":{"b":1}'.length);
   });
 
-  it("lets its source go when it stops", async () => {
+  it("pick ends its source when it stops", async () => {
     let isClosed = false;
     const chunks = async function* () {
       try {
@@ -231,7 +231,7 @@ describe("pick", () => {
     expect(isClosed).toBe(true);
   });
 
-  it("refuses a value above the maximum, before it is built", async () => {
+  it("pick rejects a value above the maximum, before it is built", async () => {
     const text = JSON.stringify({ a: "x".repeat(1000), b: Array.from({ length: 1000 }, () => 0) });
     const limit = { valueBytesMax: 500 };
     await expect(pick(bytes(text), ["a"], limit)).rejects.toThrow(RangeError);
@@ -239,7 +239,7 @@ describe("pick", () => {
     expect(await pick(bytes(text), ["b", 999], limit)).toBe(0);
   });
 
-  it("throws a SyntaxError if the text ends or breaks before the value does", async () => {
+  it("pick throws a SyntaxError when the text is malformed before the value ends", async () => {
     for (const text of ['{"a":"xy', '{"a":1', '{"b":1', "", '{"b" 1,"a":1}']) {
       await expect(pick(bytes(text), ["a"])).rejects.toThrow(SyntaxError);
     }
@@ -265,12 +265,12 @@ describe("pickStream", () => {
     }
   });
 
-  it("yields nothing for an empty string or none", async () => {
+  it("pickStream yields nothing for an empty or missing string", async () => {
     expect(await collect(pickStream(bytes(record), ["c"]))).toEqual([]);
     expect(await collect(pickStream(bytes(record), ["d"]))).toEqual([]);
   });
 
-  it("refuses a value that is no string", async () => {
+  it("pickStream rejects a value that is no string", async () => {
     for (const path of [["a"], ["b"], ["a", 0], ["a", 2, 1]]) {
       await expect(collect(pickStream(bytes(record), path))).rejects.toThrow(TypeError);
     }
@@ -314,7 +314,7 @@ describe("an aborted signal", () => {
 });
 
 describe("readRange and readRangeAsync", () => {
-  it("give the bytes of a range in chunks of their own", async () => {
+  it("readRange and readRangeAsync yield the bytes of a range in separate chunks", async () => {
     const whole = Buffer.from("0123456789");
     for (const readBytesMax of [1, 3, 100]) {
       const source = new MemorySource(whole, { readBytesMax });
@@ -326,7 +326,7 @@ describe("readRange and readRangeAsync", () => {
     }
   });
 
-  it("end where the source ends", async () => {
+  it("readRange and readRangeAsync end where the source ends", async () => {
     const source = new MemorySource(Buffer.from("0123"));
     expect(Buffer.concat([...readRange(source, 2, 100)]).toString()).toBe("23");
     expect(await collect(readRangeAsync(source, 4, 100))).toEqual([]);

@@ -65,7 +65,7 @@ function pushUntilTaken(framer: LineFramer, bytes: Buffer, sink: RefusingCollect
 }
 
 describe("LineFramer", () => {
-  it("delivers terminated lines with offsets and numbers, blank ones too", () => {
+  it("LineFramer delivers terminated lines with offsets and numbers, blank ones too", () => {
     const { lines, rest, ...state } = frame([Buffer.from('{"a":1}\n\n \r\nlast')]);
     expect(lines).toEqual([
       { text: '{"a":1}', offset: 0, lineNumber: 1, long: null },
@@ -77,7 +77,7 @@ describe("LineFramer", () => {
     expect(state).toEqual({ offset: 16, committedOffset: 12, lineNumber: 4 });
   });
 
-  it("throws what a sink threw that takes no ends of batches, and stands before its line", () => {
+  it("LineFramer rethrows the error of a sink without batchEnd, and rewinds to its line", () => {
     const framer = new LineFramer();
     const refusal = new Error("refused");
     const line = (...[, , , offset]: Parameters<LineCollector["line"]>): void => {
@@ -88,7 +88,7 @@ describe("LineFramer", () => {
     expect([framer.offset, framer.committedOffset, framer.lineNumber]).toEqual([2, 2, 2]);
   });
 
-  it("starts where it is told to", () => {
+  it("LineFramer starts at the given offset and line number", () => {
     const framer = new LineFramer({ offset: 100, lineNumber: 7 });
     const sink = new LineCollector();
     framer.push(Buffer.from("ab\ncd"), sink);
@@ -112,14 +112,14 @@ describe("LineFramer", () => {
     expect(sink.lines).toMatchObject([{ text: bom.toString("latin1"), offset: 10 }]);
   });
 
-  it("has no rest of nothing, or of a byte-order mark alone", () => {
+  it("LineFramer has no rest for no bytes, or a byte-order mark alone", () => {
     expect(frame([]).rest).toBeNull();
     expect(frame([Buffer.from("a\n")]).rest).toBeNull();
     expect(frame([bom]).rest).toBeNull();
     expect(frame([bom.subarray(0, 2)]).rest).toMatchObject({ offset: 0, length: 2 });
   });
 
-  it("stays usable after it was asked for the rest", () => {
+  it("LineFramer remains usable after rest()", () => {
     const framer = new LineFramer();
     const sink = new LineCollector();
     framer.push(Buffer.from("ab"), sink);
@@ -160,7 +160,7 @@ describe("LineFramer", () => {
 });
 
 describe("law: chunks do not matter", () => {
-  it("gives the lines of a plain split, however the bytes are chunked", () => {
+  it("LineFramer gives the lines of a plain split for any chunking", () => {
     fc.assert(
       fc.property(bytesArbitrary, cutsArbitrary, (bytes, cuts) => {
         const framed = frame(chunksOf(bytes, cuts));
@@ -175,7 +175,7 @@ describe("law: chunks do not matter", () => {
     );
   });
 
-  it("describes long lines alike, however the bytes are chunked", () => {
+  it("LineFramer describes long lines alike for any chunking", () => {
     fc.assert(
       fc.property(bytesArbitrary, cutsArbitrary, fc.nat(12), (bytes, cuts, lineBytesMax) => {
         const whole = frame([bytes], lineBytesMax);
@@ -191,7 +191,7 @@ describe("law: chunks do not matter", () => {
     );
   });
 
-  it("delivers every line once, also to a sink that refuses lines the first time", () => {
+  it("LineFramer delivers every line once, also when a sink throws at lines the first time", () => {
     fc.assert(
       fc.property(
         bytesArbitrary,
@@ -216,7 +216,7 @@ describe("law: chunks do not matter", () => {
     );
   });
 
-  it("counts needles across every border of two chunks", () => {
+  it("LineFramer counts needles across every border of two chunks", () => {
     const line = Buffer.from('x"parentId":"data":"content":"message":"customType":"parentId":\0x');
     const whole = frame([line], 5).rest?.long;
     expect(whole).toMatchObject({ parentIdCount: 2, customTypeCount: 1, hasNul: true });
@@ -227,24 +227,27 @@ describe("law: chunks do not matter", () => {
 });
 
 describe("work", () => {
-  it.each([1, 64, 4096])("copies each byte a few times at most, in chunks of %i", (size) => {
-    const bytes = Buffer.alloc(2000 * size, "x");
-    const copy = vi.spyOn(Buffer.prototype, "copy");
-    try {
-      const framer = new LineFramer();
-      const sink = new LineCollector();
-      let pushed = 0;
-      for (const chunk of chunksOfSize(bytes, size)) {
-        framer.push(chunk, sink);
-        pushed += 1;
+  it.each([1, 64, 4096])(
+    "LineFramer copies each byte a few times at most, in chunks of %i",
+    (size) => {
+      const bytes = Buffer.alloc(2000 * size, "x");
+      const copy = vi.spyOn(Buffer.prototype, "copy");
+      try {
+        const framer = new LineFramer();
+        const sink = new LineCollector();
+        let pushed = 0;
+        for (const chunk of chunksOfSize(bytes, size)) {
+          framer.push(chunk, sink);
+          pushed += 1;
+        }
+        framer.push(Buffer.from("\n"), sink);
+        expect(sink.lines[0]?.text.length).toBe(bytes.length);
+        const copied = copy.mock.results.reduce((sum, { value }) => sum + Number(value), 0);
+        expect(copied).toBeLessThanOrEqual(3 * bytes.length + 4096);
+        expect(copy.mock.calls.length).toBeLessThanOrEqual(pushed + 40);
+      } finally {
+        copy.mockRestore();
       }
-      framer.push(Buffer.from("\n"), sink);
-      expect(sink.lines[0]?.text.length).toBe(bytes.length);
-      const copied = copy.mock.results.reduce((sum, { value }) => sum + Number(value), 0);
-      expect(copied).toBeLessThanOrEqual(3 * bytes.length + 4096);
-      expect(copy.mock.calls.length).toBeLessThanOrEqual(pushed + 40);
-    } finally {
-      copy.mockRestore();
-    }
-  });
+    },
+  );
 });

@@ -7,7 +7,7 @@ import { countingBuffer } from "./support/counting-buffer.ts";
 const needle = '"parentId":';
 
 describe("NeedleCursor", () => {
-  it("finds what indexOf finds, at ascending, equal and descending positions", () => {
+  it("NeedleCursor equals indexOf at ascending, equal and descending positions", () => {
     const part = fc.constantFrom(needle, '"parentId"', "Id", 'Id":', "I", "xyz", "\n", "IIIIIIII");
     const parts = fc.array(part, { maxLength: 20 });
     fc.assert(
@@ -25,7 +25,7 @@ describe("NeedleCursor", () => {
     );
   });
 
-  it("starts anew with another buffer", () => {
+  it("NeedleCursor starts anew with another buffer", () => {
     const cursor = new NeedleCursor("b");
     expect(cursor.next(Buffer.from("aab"), 0)).toBe(2);
     expect(cursor.next(Buffer.from("b"), 0)).toBe(0);

@@ -48,7 +48,7 @@ function turn(): Promise<void> {
 }
 
 describe("observableOf", () => {
-  it("pushes what is yielded, and completes; each subscription iterates anew", async () => {
+  it("observableOf emits the yielded items to each subscription and completes", async () => {
     const numbers = new Numbers(3);
     expect(numbers.signals).toEqual([]);
     expect(await said(numbers.observable)).toEqual([1, 2, 3, "complete"]);
@@ -57,7 +57,7 @@ describe("observableOf", () => {
     expect(numbers.endings).toBe(2);
   });
 
-  it("fails with what is thrown, also before anything is yielded", async () => {
+  it("observableOf fails with the thrown error, also before the first item", async () => {
     const numbers = new Numbers(1, new Error("torn"));
     expect(await said(numbers.observable)).toEqual([1, "failed: torn"]);
     const failing = observableOf<number>(() => {
@@ -66,7 +66,7 @@ describe("observableOf", () => {
     expect(await said(failing)).toEqual(["failed: at once"]);
   });
 
-  it("emits nothing while subscribe runs", async () => {
+  it("observableOf emits nothing while subscribe runs", async () => {
     let isSubscribed = false;
     const early: boolean[] = [];
     await new Promise<void>((resolve) => {
@@ -79,7 +79,7 @@ describe("observableOf", () => {
     expect(early).toEqual([false, false]);
   });
 
-  it("pulls the next item only after next() returned", async () => {
+  it("observableOf pulls the next item only after next() returned", async () => {
     const numbers = new Numbers(4);
     const pulls: number[] = [];
     await new Promise<void>((resolve) => {
@@ -88,7 +88,7 @@ describe("observableOf", () => {
     expect(pulls).toEqual([1, 2, 3, 4]);
   });
 
-  it("ends the iterator when it is left from inside next(), with no further pull", async () => {
+  it("observableOf ends the iterator without a further pull when next() unsubscribes", async () => {
     const numbers = new Numbers(10);
     const seen: number[] = [];
     const subscription: Subscription = numbers.observable.subscribe((n) => {
@@ -101,7 +101,7 @@ describe("observableOf", () => {
     expect(numbers.signals[0]?.aborted).toBe(true);
   });
 
-  it("gives nothing when it is left before the first item", async () => {
+  it("observableOf emits nothing when unsubscribed before the first item", async () => {
     const numbers = new Numbers(10);
     const seen: unknown[] = [];
     const seeing = (item: unknown): unknown => seen.push(item);
@@ -113,7 +113,7 @@ describe("observableOf", () => {
     expect(numbers.pulls).toBe(1);
   });
 
-  it("takes an error after unsubscribing for no error", async () => {
+  it("observableOf ignores an error after unsubscribing", async () => {
     let isOver = false;
     const waiting = observableOf(async function* (signal): AsyncGenerator<number> {
       yield 1;
@@ -138,7 +138,7 @@ describe("observableOf", () => {
     expect(seen).toEqual([1]);
   });
 
-  it("goes on when a subscriber throws; its error is that of the process", async () => {
+  it("observableOf continues when a subscriber throws; the error is uncaught", async () => {
     const numbers = new Numbers(3);
     const seen: number[] = [];
     const error = await uncaughtError(() => {

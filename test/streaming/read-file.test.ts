@@ -39,7 +39,7 @@ function withoutNumber(line: AnyFileLine): AnyFileLine {
 }
 
 describe("lines", () => {
-  it("come with offsets, lengths and numbers; an unterminated last one is marked", async () => {
+  it("lines have offsets, lengths and numbers; an unterminated last one is marked", async () => {
     const path = fileWith(`${bom}{"a":1}\r\n\n{"b":2}`);
     const expected = [
       { bytes: Buffer.from('{"a":1}\r'), offset: 3, length: 8, lineNumber: 1, terminated: true },
@@ -50,7 +50,7 @@ describe("lines", () => {
     expect(await collect(lines(path))).toEqual(expected);
   });
 
-  it("of a range start and end where they are told to", () => {
+  it("lines of a range start and end at the given offsets", () => {
     const path = fileWith("ab\ncd\nef\n");
     expect([...linesSync(path, { from: 3 })].map(({ offset }) => offset)).toEqual([3, 6]);
     expect([...linesSync(path, { from: 3, to: 7 })].map(({ terminated }) => terminated)).toEqual([
@@ -61,7 +61,7 @@ describe("lines", () => {
     expect([...linesBackwardSync(path, { to: 7 })].map(({ offset }) => offset)).toEqual([6, 3, 0]);
   });
 
-  it("of an empty file are none", async () => {
+  it("an empty file has no lines", async () => {
     for (const path of [fileWith(""), fileWith(bom)]) {
       expect([...linesSync(path)]).toEqual([]);
       expect(await collect(lines(path))).toEqual([]);
@@ -70,13 +70,13 @@ describe("lines", () => {
     }
   });
 
-  it("stay what they are after the reader went on", () => {
+  it("lines stay unchanged after further reads", () => {
     const path = fileWith("aa\nbb\ncc\n");
     const kept = [...linesSync(path, { chunkBytes: 3 })];
     expect(kept.map(({ bytes }) => bytes?.toString())).toEqual(["aa", "bb", "cc"]);
   });
 
-  it("above the maximum are described in both directions", async () => {
+  it("lines above the maximum are described in both directions", async () => {
     const path = fileWith(`short\n${"x".repeat(100)}\nshort\n${"y".repeat(200)}`);
     const options = { lineBytesMax: 50, chunkBytes: 16 };
     const forward = [...linesSync(path, options)];
@@ -93,7 +93,7 @@ describe("lines", () => {
 });
 
 describe("records", () => {
-  it("are decoded lines, or lines with the reason why they are none", async () => {
+  it("records are decoded lines, or lines with the reason why they are not records", async () => {
     const path = fileWith('{"a":1}\n\n[]\n{"a":\n\0\0\n{"long":"xxxxxxxxxxxx"}\n{"b":2}');
     const found = await collect(records(path, { lineBytesMax: 10 }));
     expect(found.map((record) => (record.ok ? record.value : record.reason))).toEqual([
@@ -177,7 +177,7 @@ const readers = [
 ] as const;
 
 describe.each(readers)("%s", (_, read) => {
-  it("closes its file at the end, at an early return and at an error", async () => {
+  it("the reader closes its file at the end, at an early return and at an error", async () => {
     const path = fileWith("a\nb\nc\n");
     const before = nextDescriptor(path);
     for await (const line of read(path)) expect(line.terminated).toBe(true);
@@ -194,7 +194,7 @@ describe.each(readers)("%s", (_, read) => {
     expect(nextDescriptor(path)).toBe(before);
   });
 
-  it("opens nothing before it is pulled", async () => {
+  it("the reader opens nothing before the first pull", async () => {
     const path = fileWith("a\n");
     const before = nextDescriptor(path);
     const unused = read(path);
@@ -202,7 +202,7 @@ describe.each(readers)("%s", (_, read) => {
     await unused.return();
   });
 
-  it("throws the reason of an aborted signal before the next line, and closes", async () => {
+  it("the reader throws the reason and closes the file when the signal aborts", async () => {
     const path = fileWith("a\nb\nc\n");
     const before = nextDescriptor(path);
     const controller = new AbortController();
@@ -220,7 +220,7 @@ describe.each(readers)("%s", (_, read) => {
     expect(nextDescriptor(path)).toBe(before);
   });
 
-  it("throws what the file system says", async () => {
+  it("the reader throws the error of the file system", async () => {
     const directory = temporaryDirectory();
     const missing = async () => {
       for await (const line of read(join(directory, "none"))) expect(line).toBeUndefined();
@@ -236,7 +236,7 @@ describe.each(readers)("%s", (_, read) => {
     await expect(unreadable()).rejects.toThrow("EISDIR");
   });
 
-  it("ends early if the file shrinks meanwhile", async () => {
+  it("the reader ends early when the file shrinks meanwhile", async () => {
     const path = fileWith("aaaa\nbbbb\ncccc\n");
     let seen = 0;
     for await (const line of read(path, { chunkBytes: 5 })) {

@@ -25,7 +25,7 @@ const unusable: readonly unknown[] = [
 
 describe("reading", () => {
   it.each(unusable.map((one) => [JSON.stringify(one), one]))(
-    "refuses %s, forwards, backwards and following",
+    "readers reject %s, forwards, backwards and following",
     async (_, given) => {
       const path = join(temporaryDirectory(), "lines.jsonl");
       writeFileSync(path, '{"n":1}\n{"n":2}\n');
@@ -38,7 +38,7 @@ describe("reading", () => {
     },
   );
 
-  it("refuses to look every 0 ms, and takes lines of any length", async () => {
+  it("readers reject a poll of 0 ms, and accept an infinite line length", async () => {
     const path = join(temporaryDirectory(), "lines.jsonl");
     writeFileSync(path, '{"n":1}\n');
     expect(() => followFile(path, { pollMs: 0 })).toThrow(RangeError);

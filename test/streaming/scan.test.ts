@@ -9,7 +9,7 @@ const text = '{"a":1}\n\n{"b":"é"}\r\n{"c":';
 const bytes = Buffer.from(text);
 
 describe("scanSync and scan", () => {
-  it("deliver the lines of a range and return the bytes read", async () => {
+  it("scanSync and scan deliver the lines of a range and return the bytes read", async () => {
     const range = { from: 8, to: bytes.length };
     const [sync, later] = [new LineCollector(), new LineCollector()];
     const framer = new LineFramer({ offset: 8, lineNumber: 2 });
@@ -25,14 +25,14 @@ describe("scanSync and scan", () => {
     expect(other.rest()).toEqual(framer.rest());
   });
 
-  it("stop where the source ends", async () => {
+  it("scanSync and scan stop where the source ends", async () => {
     const range = { from: 0, to: 10_000, chunkBytes: 5 };
     const source = new MemorySource(bytes);
     expect(scanSync(source, new LineFramer(), new LineCollector(), range)).toBe(bytes.length);
     expect(await scan(source, new LineFramer(), new LineCollector(), range)).toBe(bytes.length);
   });
 
-  it("read nothing of an empty range", async () => {
+  it("scanSync and scan read nothing of an empty range", async () => {
     const source = new MemorySource(bytes);
     const range = { from: 3, to: 3 };
     expect(scanSync(source, new LineFramer(), new LineCollector(), range)).toBe(0);
@@ -40,7 +40,7 @@ describe("scanSync and scan", () => {
     expect(source.reads).toBe(0);
   });
 
-  it("read one chunk ahead, not more", async () => {
+  it("scan reads one chunk ahead, not more", async () => {
     const source = new MemorySource(bytes);
     const range = { from: 0, to: bytes.length, chunkBytes: 4 };
     await scan(source, new LineFramer(), new LineCollector(), range);
@@ -76,7 +76,7 @@ describe("law: chunk sizes and short reads do not matter", () => {
 describe("scan", () => {
   const range = { from: 0, to: bytes.length, chunkBytes: 3 };
 
-  it("rejects with the reason of an aborted signal, between two chunks", async () => {
+  it("scan rejects with the reason between two chunks when the signal aborts", async () => {
     const reason = new Error("enough");
     const controller = new AbortController();
     const source = new MemorySource(bytes, {
@@ -92,7 +92,7 @@ describe("scan", () => {
     expect(source.isIdle).toBe(true);
   });
 
-  it("reads nothing if the signal was aborted before", async () => {
+  it("scan reads nothing when the signal was aborted before", async () => {
     const source = new MemorySource(bytes);
     const signal = AbortSignal.abort();
     const scanned = scan(source, new LineFramer(), new LineCollector(), { ...range, signal });
@@ -100,7 +100,7 @@ describe("scan", () => {
     expect(source.reads).toBe(0);
   });
 
-  it("rejects with what a read failed with, after the lines before it", async () => {
+  it("scan rejects with the error of a read, after the lines before it", async () => {
     const error = new Error("EIO");
     const fail = (read: number) => {
       if (read === 4) throw error;
@@ -115,7 +115,7 @@ describe("scan", () => {
     expect(sync.lines).toEqual(sink.lines);
   });
 
-  it("passes on what a sink throws, with no read left in flight", async () => {
+  it("scan rethrows the error of a sink, with no read in flight", async () => {
     const source = new MemorySource(bytes);
     const sink = {
       line: () => {
@@ -127,7 +127,7 @@ describe("scan", () => {
     expect(source.isIdle).toBe(true);
   });
 
-  it("gives the event loop its turn, even if the source never waits", async () => {
+  it("scan yields to the event loop, even when the source never waits", async () => {
     const immediate = {
       readSync: () => 0,
       read: (target: Buffer, offset: number, length: number) => {

@@ -37,12 +37,12 @@ describe("readShallow", () => {
     '{"type":"message","id":"a","n":-1.5,"message":{"role":"user","content":["x",{"role":1}],' +
     '"t":1},"list":[1,{"id":2}],"ok":true,"none":null}';
 
-  it("keeps scalars and leaves out the rest", () => {
+  it("readShallow keeps scalars and leaves out the rest", () => {
     const value = { type: "message", id: "a", n: -1.5, ok: true, none: null };
     expect(read(line)).toEqual({ ok: true, value });
   });
 
-  it("reads one level further down where it is asked to", () => {
+  it("readShallow reads one level deeper for the keys in open", () => {
     const value = { message: { role: "user", t: 1 } };
     expect(read(line, { open: ["message", "list", "id"] })).toMatchObject({ ok: true, value });
     expect(read('{"a":{"b":{"c":1}},"b":{"d":2}}', { open: ["a", "b"] })).toEqual({
@@ -51,7 +51,7 @@ describe("readShallow", () => {
     });
   });
 
-  it("leaves out strings above the maximum, in bytes", () => {
+  it("readShallow leaves out strings above the maximum, in bytes", () => {
     const text = JSON.stringify({ a: "x".repeat(8), b: "x".repeat(9), c: "é".repeat(5), d: 1 });
     expect(read(text, { stringBytesMax: 8 })).toEqual({
       ok: true,
@@ -59,7 +59,7 @@ describe("readShallow", () => {
     });
   });
 
-  it("takes the last of duplicate keys, also if that is left out", () => {
+  it("readShallow takes the last of duplicate keys, also when that one is left out", () => {
     expect(read('{"a":1,"a":2,"b":1,"b":[3]}')).toEqual({ ok: true, value: { a: 2 } });
   });
 
@@ -69,7 +69,7 @@ describe("readShallow", () => {
   });
 
   it.each(["", " \r\n", "\0\0", '{"a":1}\0', '{"a":1', "{}{}", "[]", "5", '"x"', "null", "[{}]"])(
-    "gives %j the reason that decodeLine gives",
+    "readShallow returns the reason of decodeLine for %j",
     (text) => {
       const expected = decodeLine(Buffer.from(text));
       const reason = expected.ok ? "" : expected.reason;
@@ -79,7 +79,7 @@ describe("readShallow", () => {
     },
   );
 
-  it("law: it is JSON.parse without what is left out, at any chunk size", () => {
+  it("law: readShallow equals JSON.parse without large values, at any chunk size", () => {
     const open = fc.subarray(["message", "data", "content", "details", "__proto__", "a"]);
     const size = fc.integer({ min: 1, max: 60 });
     fc.assert(
@@ -94,7 +94,7 @@ describe("readShallow", () => {
     );
   });
 
-  it("law: it calls a record what decodeLine calls a record", () => {
+  it("law: readShallow accepts the same records as decodeLine", () => {
     const cut = fc.option(fc.nat());
     fc.assert(
       fc.property(jsonText, cut, fc.constantFrom("", "\r", " x", "}"), (text, at, end) => {
@@ -105,7 +105,7 @@ describe("readShallow", () => {
     );
   });
 
-  it("passes on what its source throws", () => {
+  it("readShallow rethrows the error of its source", () => {
     const failing = function* () {
       yield Buffer.from('{"a":');
       throw new Error("EIO");

@@ -36,7 +36,7 @@ function all<T>(observable: Observable<T>): Promise<T[]> {
 }
 
 describe("lines$ and records$", () => {
-  it("emit what lines and records yield, to each subscriber", async () => {
+  it("lines$ and records$ emit the items of lines and records to each subscriber", async () => {
     const path = fileWith('{"n":1}\n[]\n{"n":2}\n{"torn');
     const stream = lines$(path, { chunkBytes: 4 });
     expect(await all(stream)).toEqual([...linesSync(path)]);
@@ -46,14 +46,14 @@ describe("lines$ and records$", () => {
     expect(await all(records$(path, options))).toEqual([...recordsSync(path, options)]);
   });
 
-  it("fail with what the file system says", async () => {
+  it("lines$ and records$ fail with the error of the file system", async () => {
     const missing = join(temporaryDirectory(), "none");
     await expect(all(lines$(missing))).rejects.toThrow("ENOENT");
     await expect(all(records$(missing))).rejects.toThrow("ENOENT");
     await expect(all(follow$(missing))).rejects.toThrow("ENOENT");
   });
 
-  it("stop reading when they are left from inside next()", async () => {
+  it("lines$ and records$ stop reading when next() unsubscribes", async () => {
     const path = fileWith('{"n":1}\n'.repeat(100_000));
     const before = nextDescriptor(path);
     const bytesBefore = readCounter.bytes;
@@ -71,7 +71,7 @@ describe("lines$ and records$", () => {
 });
 
 describe("follow$", () => {
-  it("emits what is there, what is appended, and resets", async () => {
+  it("follow$ emits existing lines, appended lines, and resets", async () => {
     const path = fileWith('{"n":1}\n');
     const seen: unknown[] = [];
     const subscription = follow$(path).subscribe((event) => seen.push(told(event)));
@@ -83,7 +83,7 @@ describe("follow$", () => {
     subscription.unsubscribe();
   });
 
-  it("goes on when a subscriber throws", async () => {
+  it("follow$ continues when a subscriber throws", async () => {
     const path = fileWith('{"n":1}\n{"n":2}\n');
     const seen: unknown[] = [];
     const subscriptions: Subscription[] = [];
@@ -99,7 +99,7 @@ describe("follow$", () => {
     for (const subscription of subscriptions) subscription.unsubscribe();
   });
 
-  it("lets a subscriber append from inside next()", async () => {
+  it("follow$ allows a subscriber to append from inside next()", async () => {
     const path = fileWith('{"n":0}\n');
     const seen: unknown[] = [];
     const subscription = follow$(path).subscribe((event) => {
@@ -128,7 +128,7 @@ describe("follow$", () => {
   });
 
   it.each([0, 1, 3])(
-    "leaves nothing after 3,000 subscriptions, left after %i turns",
+    "follow$ closes all files after 3,000 subscriptions that end after %i turns",
     async (turns) => {
       expect(await settled(watchersNow, 0)).toBe(0);
       const path = fileWith('{"n":1}\n');

@@ -32,13 +32,13 @@ function spansOf(reader: EnvelopeReader): object {
 }
 
 describe("the usual form", () => {
-  it("is what pi writes", () => {
+  it("the usual form is what pi writes", () => {
     const { usual: found, general } = bothWays("xyz", usual);
     expect(found).not.toBeNull();
     expect(found).toEqual(general);
   });
 
-  it("tells the usual roles apart, and knows that others exist", () => {
+  it("the usual form distinguishes the usual roles, and accepts others", () => {
     const numbers = ["assistant", "toolResult", "user", "bashExecution", "use"].map((role) => {
       const bytes = Buffer.from(usual.replace("toolResult", role));
       const reader = new EnvelopeReader();
@@ -49,7 +49,7 @@ describe("the usual form", () => {
     expect(numbers).toEqual([0, 1, 2, -1, -1]);
   });
 
-  it("is found in no line that the general way does not trust, and with the same spans", () => {
+  it("the usual form equals the general reader on every line that it accepts", () => {
     const edit = fc.record({
       at: fc.nat({ max: usual.length }),
       removed: fc.nat({ max: 3 }),
@@ -76,14 +76,14 @@ describe("the usual form", () => {
     expect(found).toBeGreaterThan(100);
   });
 
-  it("is not found in any line that was cut short", () => {
+  it("the usual form rejects every truncated line", () => {
     const role = usual.indexOf("toolResult") + "toolResult".length;
     for (let length = 0; length <= role; length += 1) {
       expect(bothWays("", usual.slice(0, length)).usual).toBeNull();
     }
   });
 
-  it("asks for plain bytes in ids and time", () => {
+  it("the usual form requires plain bytes in ids and time", () => {
     for (const at of [24, 31, 46, 53, 69, 92]) {
       for (const char of ['"', "\\", "\n", "\x7f\x80"[1] ?? "", "\0"]) {
         const text = usual.slice(0, at) + char + usual.slice(at + 1);

@@ -1,4 +1,4 @@
-/** What is printed for an entry that is in the log, as soon as it is there. */
+/** The output for an acknowledged entry. */
 import type { AppendResult } from "@branchlog/core";
 import { writeJsonLine } from "./command-io.ts";
 import type { Output } from "./output.ts";

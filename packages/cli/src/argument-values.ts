@@ -1,6 +1,6 @@
 /**
- * What the words of a command line stand for, where a parser of options cannot know: numbers that
- * must be whole, words that stand for entries. Pure.
+ * Values of arguments beyond what the option parser checks: whole numbers, words that name entries.
+ * Pure.
  */
 import type { AppendOptions, DraftSource } from "./commands/append.ts";
 import { UsageError } from "./failure.ts";
@@ -27,7 +27,7 @@ export function draftSource(args: SourceArguments, drafts: string | undefined): 
   throw new UsageError(`${drafts} is no source of entries. Did you mean --user?`);
 }
 
-/** Where to append; `none` stands for no entry. */
+/** Where to append; `none` means no entry. */
 export function placeOf(args: PlaceArguments): Pick<AppendOptions, "parent" | "expectedTail"> {
   const { parent, expectedTail } = args;
   const isWord = parent === "leaf" || parent === "tail";
@@ -48,13 +48,13 @@ export function wholeNumber(
 }
 
 /**
- * The new file that `-o` names, if it names one. Standard output is none: a session is written
- * under a name in one step. (yargs makes an empty text of a lone dash, mostly.)
+ * The new file that `-o` names, if it names one. Standard output is refused: a session is written
+ * under a name in one step. (yargs turns a lone dash into an empty text, mostly.)
  */
 export function newFile<T extends string | undefined>(output: T): T {
   if (output === "" || output === "-") throw new UsageError(sayWhere);
   return output;
 }
 
-/** What is said where no file is named. */
+/** The message if no file is named. */
 export const sayWhere = "Say where the session goes: -o FILE, which must not exist yet.";

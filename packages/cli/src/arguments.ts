@@ -1,6 +1,6 @@
 /**
- * From the words of a command line to a command, with help texts and shell completions. Pure:
- * prints nothing, ends nothing.
+ * Parses a command line into a command, a help text or shell completions. Pure: it neither prints
+ * nor exits.
  */
 import { draftSource, newFile, placeOf, wholeNumber } from "./argument-values.ts";
 import { commandNames } from "./command.ts";
@@ -31,8 +31,8 @@ export type ParsedArguments =
   | { readonly kind: "text"; readonly text: string };
 
 /**
- * Understands a command line, without the program's name.
- * @throws UsageError for what makes no sense.
+ * Parses a command line, without the program's name.
+ * @throws UsageError for a wrong command line.
  */
 export function parseArguments(words: readonly string[], version: string): ParsedArguments {
   let command: Command | undefined;
@@ -40,7 +40,7 @@ export function parseArguments(words: readonly string[], version: string): Parse
   const parser = createParser(version, words, (chosen) => {
     command = chosen;
   });
-  // With a callback, yargs hands over what it would print. The handlers run at once.
+  // With a callback, yargs passes on what it would print. The handlers run synchronously.
   void parser.parse(
     words[0] === asksForCompletions ? [...words] : markedWords(words),
     (error: Error | undefined | null, _parsed: unknown, text: string) => {
@@ -54,10 +54,13 @@ export function parseArguments(words: readonly string[], version: string): Parse
   return { kind: "text", text: words[0] === asksForCompletions ? offered(text, words) : text };
 }
 
-/** What the completion script gives first, before the line as it is. */
+/** The first argument of the completion script, before the line itself. */
 const asksForCompletions = "--get-yargs-completions";
 
-/** Completions, with options only where one was begun: offered nothing, the shell offers files. */
+/**
+ * Completions, with options only for a word that starts with a dash: without any, the shell offers
+ * files.
+ */
 function offered(completions: string, words: Words): string {
   if (words.at(-1)?.startsWith("-") === true) return completions;
   return completions
@@ -71,9 +74,9 @@ interface Given {
   readonly version: string;
 }
 
-/** What is wrong, in words that say what was given; yargs says what it made of it. */
+/** The error in terms of the given words; yargs' message is about the parsed ones. */
 function misuse(problem: string, text: string, given: Given): UsageError {
-  // One that is not known takes the word behind it, which then is missed, or breaks into letters.
+  // An unknown option consumes the next word, which is then missing, or splits into letters.
   const isOfWords = /^(?:Unknown|Not enough non-option)/u.test(problem);
   const stray = isOfWords ? strayOption(given.words, helpFor(given)) : undefined;
   if (stray === undefined) return new UsageError(unmarked(usageProblem(problem, text, given)));
@@ -88,10 +91,10 @@ function helpFor({ words, version }: Given): string {
   return help.kind === "text" ? help.text : "";
 }
 
-/** What is wrong, and what yargs thinks was meant if it does. */
+/** The error, with the suggestion of yargs if it has one. */
 function usageProblem(problem: string, text: string, { words }: Given): string {
   const [, extra] = /^Unknown (?:command|argument)s?: (.*)$/su.exec(problem) ?? [];
-  // For yargs, each word that no positional takes is a command that it does not know.
+  // yargs reports each word that no positional takes as an unknown command.
   if (extra !== undefined && isCommand(words[0])) return `Too many arguments: ${extra}`;
   const [meant = ""] = text.split("\n");
   return meant.startsWith("Did you mean") ? `${problem}. ${meant}` : problem;
@@ -113,7 +116,7 @@ function createParser(version: string, words: Words, choose: Choose): Argv {
 
 function addReaders(parser: Argv, choose: Choose): void {
   parser
-    .command("info <file>", "Say what a session is and what it holds", readingOptions, (args) => {
+    .command("info <file>", "Show the facts of a session", readingOptions, (args) => {
       choose({ name: "info", options: args });
     })
     .command("tree <file>", "Show the branches of a session", treeOptions, (args) => {
@@ -141,7 +144,7 @@ function addReaders(parser: Argv, choose: Choose): void {
       const query = { type, customType, on, reverse, from, limit };
       choose({ name: "entries", options: { file, json, noSave, ...query } });
     })
-    .command("tail <file>", "Show the last entries, and those that come", tailOptions, (args) => {
+    .command("tail <file>", "Show the last entries, and follow new ones", tailOptions, (args) => {
       const { file, json, noSave, follow, all } = args;
       if (args.from !== undefined && args.last !== undefined) {
         throw new UsageError("Give --from or --last.");
@@ -150,7 +153,7 @@ function addReaders(parser: Argv, choose: Choose): void {
       const last = wholeNumber("last", args.last);
       choose({ name: "tail", options: { file, json, noSave, follow, all, from, last } });
     })
-    .command("watch <dir>", "Show sessions as they come and change", watchOptions, (args) => {
+    .command("watch <dir>", "Show sessions, and follow their changes", watchOptions, (args) => {
       const { dir: directory, json, recursive, noSave } = args;
       choose({ name: "watch", options: { directory, json, recursive, noSave } });
     })
@@ -184,7 +187,7 @@ function addWriters(parser: Argv, choose: Choose): void {
       const options = { file, json, source, ...placeOf(args), allowUnknownType };
       choose({ name: "append", options });
     })
-    .command("name <file> [text]", "Say or set the name of a session", nameOptions, (args) => {
+    .command("name <file> [text]", "Print or set the name of a session", nameOptions, (args) => {
       const { file, json, noSave, text, clear } = args;
       if (text !== undefined && clear) throw new UsageError("Give a name, or --clear.");
       choose({ name: "name", options: { file, json, noSave, text, clear } });
@@ -214,7 +217,7 @@ function repairOptions(
     .option("output", {
       type: "string",
       requiresArg: true,
-      describe: "Write the repaired session there, and leave FILE alone",
+      describe: "Write the repaired session to this file; FILE is unchanged",
     })
     .option("bridge", {
       type: "boolean",
@@ -243,7 +246,7 @@ function appendOptions(
       type: "string",
       describe: "- reads drafts from standard input, one JSON object per line",
     })
-    .option("user", { type: "string", requiresArg: true, describe: "Append what the user said" })
+    .option("user", { type: "string", requiresArg: true, describe: "Append a user message" })
     .option("entry", { type: "string", requiresArg: true, describe: "Append this draft (JSON)" })
     .option("parent", {
       type: "string",
@@ -271,7 +274,7 @@ function nameOptions(
       type: "string",
       describe: "The new name; without it, the name is printed",
     })
-    .option("clear", { type: "boolean", default: false, describe: "Take the name away" });
+    .option("clear", { type: "boolean", default: false, describe: "Clear the name" });
 }
 
 function labelOptions(

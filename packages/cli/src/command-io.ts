@@ -1,25 +1,25 @@
-/** What a command works with besides its options: everything outside that it may touch. */
+/** The ports of a command: streams, clock, signal. */
 import type { Output } from "./output.ts";
 
-/** The world as a command sees it; a test hands in one of its own. */
+/** The environment of a command; tests pass their own. */
 export interface CommandIo {
   /** Results. */
   readonly out: Output;
-  /** Everything that is no result: failures, progress. */
+  /** All other output: failures, progress. */
   readonly err: Output;
-  /** Standard input. Asked for only by a command that reads it. */
+  /** Standard input. Opened only by a command that reads it. */
   input(): AsyncIterable<Uint8Array>;
-  /** Whether somebody is there to answer: standard input is a terminal. */
+  /** Whether questions can be answered: standard input is a terminal. */
   readonly isInteractive: boolean;
   /** Epoch milliseconds. */
   now(): number;
-  /** Milliseconds since some moment; never goes back. */
+  /** Monotonic milliseconds. */
   monotonicMs(): number;
   /** Aborted when the user interrupts the command. */
   readonly signal: AbortSignal;
 }
 
-/** 0: fine. 1: the session has damage. Whatever else goes wrong is thrown. */
+/** 0: success. 1: the session has damage. Every other failure is thrown. */
 export type CommandResult = 0 | 1;
 
 /** Writes a value as one line of JSON. */

@@ -1,4 +1,4 @@
-/** The commands and what each can be asked. One place that knows them all. */
+/** All commands with their options. */
 import type { CommandIo, CommandResult } from "./command-io.ts";
 import { appendCommand } from "./commands/append.ts";
 import type { AppendOptions } from "./commands/append.ts";
@@ -41,7 +41,7 @@ import type { VerifyOptions } from "./commands/verify.ts";
 import { watchCommand } from "./commands/watch.ts";
 import type { WatchOptions } from "./commands/watch.ts";
 
-/** A command with what it was asked. */
+/** A command with its options. */
 export type Command =
   | { readonly name: "info"; readonly options: InfoOptions }
   | { readonly name: "tree"; readonly options: TreeOptions }
@@ -64,7 +64,7 @@ export type Command =
   | { readonly name: "import"; readonly options: ImportCommandOptions }
   | { readonly name: "export"; readonly options: ExportCommandOptions };
 
-/** Takes the command that a command line turned out to be. */
+/** Receives the parsed command. */
 export type Choose = (command: Command) => void;
 
 /** The names of the commands. */

@@ -1,12 +1,12 @@
 /**
- * Drafts of entries from lines of JSON. Lines that arrive together are handed on together, so that
- * they can be appended as one write; nothing waits for a line that has not arrived.
+ * Drafts of entries from JSON lines. Lines that arrive together form one batch, so that they can be
+ * appended as one write; a batch never waits for a further line.
  */
 import type { AnyDraft } from "@branchlog/core/entries";
 import { decodeLine, LineFramer } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 
-/** A line of the input: a draft, or why it is none. */
+/** A line of the input: a draft, or why it is not one. */
 export interface DraftLine {
   /** 1-based. */
   readonly line: number;
@@ -16,10 +16,10 @@ export interface DraftLine {
   readonly problem: string | undefined;
 }
 
-/** Lines and bytes that are handed on together at most; a longer line goes alone. */
+/** Most lines and bytes of a batch; a longer line is a batch of its own. */
 const batchLinesMax = 1_000;
 const batchBytesMax = 1024 * 1024;
-/** Longest line: the rest of a string's room is left to what is made of it. */
+/** Longest line: leaves room below V8's longest string for the encoded entry. */
 const lineBytesMax = 256 * 1024 * 1024;
 
 /** The drafts of JSON lines, blank lines left out, in batches. */
@@ -50,7 +50,7 @@ export async function* draftBatches(
   yield* batchesOf(arrived);
 }
 
-/** A JSON object as a draft, or why it is none. The engine checks what is in it. */
+/** A JSON object as a draft, or why it is not one. The engine checks its content. */
 export function parseDraft(text: string): DraftLine {
   const bytes = Buffer.from(text);
   return readDraft(bytes, 0, bytes.length, 1) ?? bad(1, 0, "it is empty");
@@ -67,7 +67,7 @@ function readDraft(bytes: Buffer, start: number, end: number, line: number): Dra
   return { line, bytes: length, draft: decoded.value, problem: undefined };
 }
 
-/** The engine refuses what else no draft may have. */
+/** The engine rejects other invalid fields. */
 function isDraft(value: JsonObject): value is JsonObject & AnyDraft {
   return typeof value["type"] === "string";
 }

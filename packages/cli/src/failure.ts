@@ -1,16 +1,16 @@
 /**
- * What is said about a failure: its message, or for programs its code and facts. Never a stack
- * trace; that is `BRANCHLOG_DEBUG`'s. Pure.
+ * The report of a failure: its message, or with `--json` its code and facts. Never a stack trace,
+ * which `BRANCHLOG_DEBUG` adds. Pure.
  */
 import { isBranchlogError } from "@branchlog/core";
 import { isSteering, unicodeEscape } from "./text/clean-text.ts";
 
-/** The command line makes no sense; the process exits with 2. */
+/** The command line is wrong; the process exits with 2. */
 export class UsageError extends Error {
   override readonly name: string = "UsageError";
 }
 
-/** A failure as `--json` has it. */
+/** A failure in `--json`. */
 export interface Failure {
   /** A code of Branchlog, or of the system (`EACCES`, …), or `ERR_UNKNOWN`. */
   readonly code: string;
@@ -22,13 +22,13 @@ export interface Failure {
   readonly id?: string;
   /** The last entry of the log, when another was expected. */
   readonly tail?: string | null;
-  /** Entries of the failed append that are in the log all the same. */
+  /** Entries of the failed append that are in the log nevertheless. */
   readonly landed?: readonly string[];
   /** Paths of the sessions that could have been meant. */
   readonly candidates?: readonly string[];
 }
 
-/** The code, message and facts of anything that was thrown. */
+/** The code, message and facts of a thrown value. */
 export function describeFailure(error: unknown): Failure {
   if (!isBranchlogError(error)) return { code: codeOf(error), message: messageOf(error) };
   const { code, path, offset, line, column, id, tail, landed, candidates } = error;
@@ -46,7 +46,7 @@ export function describeFailure(error: unknown): Failure {
   };
 }
 
-/** What to try next, where the command knows more than the engine; else nothing. */
+/** The next step, where the command knows more than the engine; else undefined. */
 export function failureHint({ code, path }: Failure): string | undefined {
   if (path === undefined) return undefined;
   if (code === "ERR_ENTRY_NOT_FOUND") return `branchlog entries ${quoted(path)} lists the ids.`;
@@ -63,7 +63,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error && error.message !== "" ? error.message : String(error);
 }
 
-/** The path as a shell takes it; what would steer a terminal as escapes of bash and zsh. */
+/** The path as one shell word; control characters as escapes of bash and zsh. */
 export function quoted(path: string): string {
   if (isSteering(path)) return ansiQuoted(path);
   return /^[\w./~+:@%-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,6 +1,6 @@
 /**
- * The commands that deal with session files as files: which there are, copies of them in other
- * forms, their end. With their options and help texts. Pure.
+ * The commands on whole session files (list, copy, migrate, delete), with their options and help
+ * texts. Pure.
  */
 import { newFile } from "./argument-values.ts";
 import type { Choose } from "./command.ts";
@@ -25,9 +25,14 @@ export function addFileCommands(parser: Argv, words: Words, choose: Choose): voi
       const { file, json, to } = args;
       choose({ name: "convert", options: { file, json, to, output: newFile(args.output) } });
     })
-    .command("migrate <file>", "Bring an old session up to date now", fileOptions, (args) => {
-      choose({ name: "migrate", options: { file: args.file, json: args.json } });
-    })
+    .command(
+      "migrate <file>",
+      "Migrate an old session to the current version",
+      fileOptions,
+      (args) => {
+        choose({ name: "migrate", options: { file: args.file, json: args.json } });
+      },
+    )
     .command("delete <sessions..>", "Delete sessions, after asking", deleteOptions, (args) => {
       const { json, yes, force } = args;
       const sessions = sessionWords(words);
@@ -36,8 +41,8 @@ export function addFileCommands(parser: Argv, words: Words, choose: Choose): voi
 }
 
 /**
- * The words behind the name of a command whose options take no values, also where that itself
- * stands behind `--`. Of several in one place, the parser keeps the last, as it does of options.
+ * The words after the name of a command whose options take no values, also if the name is behind
+ * `--`. For a single positional given repeatedly, the parser would keep the last, as for options.
  */
 function sessionWords(words: Words): string[] {
   const before = optionWords(words);
@@ -52,12 +57,12 @@ function listOptions(
     .positional("dir", {
       type: "string",
       describe:
-        "Where to look, or which; default: where pi, co-mono, omp, ConnectOnion keep theirs",
+        "A directory, or a session; default: the directories of pi, co-mono, omp, ConnectOnion",
     })
     .option("all", {
       type: "boolean",
       default: false,
-      describe: "Transcripts of subagents, too, which omp keeps beside sessions",
+      describe: "Include transcripts of subagents, which omp keeps beside sessions",
     })
     .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
 }
@@ -114,7 +119,7 @@ function deleteOptions(
     .option("force", {
       type: "boolean",
       default: false,
-      describe: "Also while another process holds its lock",
+      describe: "Delete even while another process holds the lock",
     })
     .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
 }

@@ -1,4 +1,4 @@
-/** The parts of the command that other programs can show sessions with. */
+/** The parts of the command with which other programs can display sessions. */
 export { contextTexts } from "./commands/context.ts";
 export { treeLines, treeNodes } from "./commands/tree.ts";
 export type { TreeLinesOptions, TreeNode } from "./commands/tree.ts";

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The process of the command `branchlog`: its streams, its signals, its exit code. What it does is
- * in `run.ts`.
+ * The process of the command `branchlog`: its streams, its signals, its exit code. The run itself
+ * is in `run.ts`.
  */
 import { readFileSync } from "node:fs";
 import { addAbortSignal } from "node:stream";
@@ -35,8 +35,9 @@ for (const [signal, code] of Object.entries(signals)) {
   process.on(signal, () => {
     interrupt.abort();
     interruptions += 1;
-    // Nothing to finish. What writes ends by itself, once it knows what became of it: a key that is
-    // pressed twice, or a signal that comes to all of a group, must not leave half a file behind.
+    // A writing command is only aborted, and exits by itself; the process exits at once from the
+    // third signal on. So a key pressed twice, or a signal to the process group, leaves no
+    // half-written file.
     if (!writing || interruptions > 2) process.exit(code);
   });
 }
@@ -60,13 +61,13 @@ const setting: RunSetting = {
     writing = writers.has(chosen.name);
   },
 };
-// What nobody waits for: Node would print it as it is, with names and text of files in it.
+// Uncaught errors: Node would print them unescaped, with names and text of files in them.
 process.on("uncaughtException", (error) => {
   void endOf(error, command, setting).then((code) => process.exit(code));
 });
 
 process.exitCode = await run(process.argv.slice(2), setting);
-// Input that nobody reads to its end would keep the process alive.
+// Input that is not read to its end would keep the process alive.
 input?.destroy();
 
 function packageVersion(): string {

@@ -1,29 +1,29 @@
 /**
- * The words of a command line as a parser of options may see them. What stands behind `--`, and a
- * lone dash, is no option: it is marked, so that the parser takes it for what it is, wherever it
- * stands, and what comes out is unmarked again. Pure.
+ * The words of a command line as the option parser gets them. Words behind `--`, and a lone dash,
+ * are no options: they are marked, so that the parser takes them as values in any place, and
+ * unmarked in its result. Pure.
  */
-/** No word of a command line can hold it: the system ends words there. */
+/** NUL: no word of a command line can hold it. */
 const mark = "\0";
 
-/** Words as they were given. */
+/** The given words. */
 export type Words = readonly string[];
 
-/** The words for the parser: without the `--`, what is behind it marked. */
+/** The words for the parser: without `--`, the words behind it marked. */
 export function markedWords(words: Words): string[] {
   const before = optionWords(words);
   const behind = words.slice(before.length + 1);
-  // Where nothing is before it, the name of the command comes first behind it.
+  // If nothing is before `--`, the first word behind it is the command's name.
   const marked = behind.map((word, at) => (before.length + at === 0 ? word : mark + word));
   return [...before.map((word) => (word === "-" ? mark + word : word)), ...marked];
 }
 
-/** A text of the parser as people read it. */
+/** A text of the parser without marks. */
 export function unmarked(text: string): string {
   return text.replaceAll(mark, "");
 }
 
-/** Unmarks what was parsed, in place. */
+/** Unmarks the parsed values, in place. */
 export function unmarkArguments(args: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(args)) {
     if (typeof value === "string") args[name] = unmarked(value);
@@ -36,19 +36,19 @@ export function optionWords(words: Words): Words {
   return end < 0 ? words : words.slice(0, end);
 }
 
-/** The first word that is meant as an option, but is none of those that a help text lists. */
+/** The first word in the form of an option that the help text does not list. */
 export function strayOption(words: Words, help: string): string | undefined {
   const listed = help.split("\n").flatMap((line) => /^ +-[^\s,]+(?:, -[^\s,]+)*/u.exec(line) ?? []);
   const known = new Set(listed.flatMap((names) => names.trim().split(", ")));
   return optionWords(words).find((word) => isOption(word) && !known.has(nameOf(word)));
 }
 
-/** A number below zero is none, nor is a lone dash. */
+/** Negative numbers and a lone dash are no options. */
 export function isOption(word: string): boolean {
   return /^-(?!\d+(?:\.\d+)?$)./su.test(word);
 }
 
-/** As the help texts have it; of letters in one word, the first. */
+/** The option's spelling in the help texts; of combined letters, the first. */
 function nameOf(word: string): string {
   if (!word.startsWith("--")) return word.slice(0, 2);
   const name = word.replace(/=.*$/su, "");

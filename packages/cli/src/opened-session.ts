@@ -1,6 +1,6 @@
 /**
- * Opens the session that a word of the command line stands for: a path, a name or an id. To look
- * into it, which measures what that cost and writes nothing but its checkpoint; or to append to it.
+ * Opens the session that an argument names: by path, name or id. For reading, which measures the
+ * cost and writes nothing but a checkpoint; or for appending.
  */
 import { realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -10,7 +10,7 @@ import { decodeCounter, readCounter } from "@branchlog/streaming";
 import type { CommandIo } from "./command-io.ts";
 import { sessionPath } from "./session-path.ts";
 
-/** What opening cost. */
+/** The cost of opening. */
 export interface OpeningCost {
   readonly ms: number;
   readonly bytesRead: number;
@@ -18,7 +18,7 @@ export interface OpeningCost {
   readonly linesParsed: number;
 }
 
-/** A session and what opening it cost. */
+/** A session and the cost of opening it. */
 export interface OpenedSession {
   readonly session: Session;
   readonly opening: OpeningCost;
@@ -26,14 +26,14 @@ export interface OpenedSession {
 
 /** How a session is read. */
 export interface ReadingOptions {
-  /** Whether nothing is written at all. */
+  /** Whether to write nothing at all. */
   readonly noSave: boolean;
 }
 
 /**
- * Opens the session of a file, for reading only. Where there is no file of that path, it may be the
- * name or id of a session that an agent keeps. What was found in a large one is saved when the
- * process ends, so that the next one need not read it again.
+ * Opens the session of a file, for reading only. Without a file of that path, it may be the name or
+ * id of a session in the agents' directories. The checkpoint of a large session is saved when the
+ * process ends, so the next process need not read it again.
  * @throws BranchlogError as `openSession` does; `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
  */
 export async function openForReading(
@@ -65,7 +65,7 @@ export async function openForAppending(
 }
 
 /**
- * Whether a log and its directory are this user's. Beside the log of another, a checkpoint would be
+ * Whether a log and its directory are this user's. Beside another user's log, a checkpoint would be
  * a file that its owner does not expect, and does not trust.
  */
 async function isOwn(path: string): Promise<boolean> {
@@ -75,7 +75,7 @@ async function isOwn(path: string): Promise<boolean> {
     const owners = await Promise.all([stat(log), stat(dirname(log))]);
     return userId === undefined || owners.every(({ uid }) => uid === userId);
   } catch {
-    // Opening says what is wrong.
+    // Opening reports the error.
     return false;
   }
 }

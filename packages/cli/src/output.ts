@@ -1,8 +1,7 @@
 /**
- * The one way out of the command: everything that is printed goes through here, so that nothing
- * that comes from files, names or arguments can steer a terminal. Writes are gathered into larger
- * ones, and each is waited for, so that output of any size is held in bounded memory; a reader that
- * went away (`| head`) is an outcome of its own.
+ * All output of the command is written here, so that no text from files, names or arguments can
+ * send control sequences to a terminal. Writes are buffered and awaited, so that output of any size
+ * takes bounded memory; a closed reader (`| head`) is a separate outcome.
  */
 import type { Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
@@ -12,30 +11,30 @@ import { createStyle, wantsColour } from "./style.ts";
 import type { Style } from "./style.ts";
 import { cleanJson, cleanText } from "./text/clean-text.ts";
 
-/** What data is: JSON, whose strings can hold escapes, or text. */
+/** The form of data: JSON, whose strings can hold escapes, or text. */
 export type DataForm = "json" | "text";
 
-/** A place for text and data: standard output, standard error, or the memory of a test. */
+/** A destination of text and data: standard output, standard error, or memory in tests. */
 export interface Output {
   readonly isTerminal: boolean;
   /** Width of a line. */
   readonly columns: number;
-  /** Paints for text that is written here, and nowhere else. */
+  /** Styles for text written to this output only. */
   readonly style: Style;
   /**
-   * Takes text for people; of what would steer a terminal, only the colours of `style` are left.
-   * Resolves when more is welcome.
-   * @throws ClosedOutput if nobody reads any more; BranchlogError `ERR_OUTPUT_FAILED`.
+   * Writes text for people; of control sequences, only the colours of `style` are kept. Resolves
+   * when more can be written.
+   * @throws ClosedOutput if the reader closed it; BranchlogError `ERR_OUTPUT_FAILED`.
    */
   write(text: string): Promise<void>;
   /**
-   * Takes data for programs, whole or in pieces, which stays as it is. On a terminal, what would
-   * steer it is escaped in JSON, which keeps its value, and replaced in text. Throws as `write`.
+   * Writes data for programs unchanged, whole or in pieces. On a terminal, control characters are
+   * escaped in JSON, which keeps its value, and replaced in text. Throws as `write`.
    */
   writeData(data: string | Buffer, form: DataForm): Promise<void>;
   /** Shows text in place of the last line, on a terminal only. Throws as `write` does. */
   showStatus(text: string): Promise<void>;
-  /** Resolves when everything taken has been handed over. Throws as `write` does. */
+  /** Resolves when everything was handed to the system. Throws as `write` does. */
   flush(): Promise<void>;
 }
 
@@ -44,10 +43,10 @@ export class ClosedOutput extends Error {
   override readonly name: string = "ClosedOutput";
 }
 
-/** Bytes that are gathered before they are written. */
+/** Bytes buffered before a write. */
 const gatheredBytesMax = 64 * 1024;
 
-/** What a {@link StreamOutput} says about itself. */
+/** Properties of a {@link StreamOutput}. */
 export interface StreamOutputOptions {
   readonly isTerminal: boolean;
   readonly columns: number;
@@ -62,7 +61,7 @@ export class StreamOutput implements Output {
   readonly columns: number;
   readonly style: Style;
   readonly #stream: Writable;
-  /** Of the pieces of data that a terminal shows: a character may come in two of them. */
+  /** For data shown on a terminal: a character may be split between two pieces. */
   readonly #decoder = new StringDecoder();
   #gathered: Buffer[] = [];
   #bytes = 0;
@@ -72,7 +71,7 @@ export class StreamOutput implements Output {
     this.columns = columns;
     this.style = markedStyle(createStyle(hasColours));
     this.#stream = stream;
-    // Errors reach whoever waits for the write; without a listener they would end the process.
+    // Errors reject the pending write; without a listener they would end the process.
     stream.on("error", () => undefined);
   }
 
@@ -113,7 +112,7 @@ export class StreamOutput implements Output {
   }
 }
 
-/** Where there is no terminal, its properties are missing. */
+/** Without a terminal, these properties are missing. */
 type MaybeTerminal = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** Width of lines that are not for a terminal. */
@@ -139,7 +138,7 @@ function isClosed(error: Error): boolean {
 function outputFailed(cause: Error): BranchlogError {
   const message =
     `The output could not be written (${cause.message}), and is cut off. Make room for it, or ` +
-    "send it elsewhere. What the command was to change may be changed by now: look before you " +
+    "redirect it. The command's changes may have been made already: check before you " +
     "run it again.";
   return new BranchlogError("ERR_OUTPUT_FAILED", message, { cause });
 }

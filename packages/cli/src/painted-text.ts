@@ -1,19 +1,19 @@
 /**
- * Colours that the text of others cannot forge. Paints write a mark of this process where the
- * escape sequence of a colour begins; only {@link terminalText} makes sequences of marks, after it
- * replaced everything else that would steer a terminal. Pure, but for the mark.
+ * Colours that foreign text cannot forge. Styles write a mark of this process where the escape
+ * sequence of a colour begins; only {@link terminalText} converts marks to sequences, after it
+ * replaced all other control characters. Pure, except for the mark.
  */
 import { randomUUID } from "node:crypto";
 import type { Paint, Style } from "./style.ts";
 import { cleanText } from "./text/clean-text.ts";
 
 const escape = "\u001B";
-/** A character for private use, and what no file can know. */
+/** A private-use character and a random part that no file can know. */
 const mark = `\uE000${randomUUID()}`;
 
-/** The style with marks instead of escape sequences; what it paints is cleaned. */
+/** The style with marks instead of escape sequences; the text in it is cleaned. */
 export function markedStyle(style: Style): Style {
-  // A colour inside another one is closed by opening that again: it has to be seen as what it is.
+  // A nested colour is closed by reopening the outer one, so its sequence must stay recognisable.
   const marked =
     (paint: Paint): Paint =>
     (text) =>
@@ -31,7 +31,7 @@ export function markedStyle(style: Style): Style {
   };
 }
 
-/** The text as a terminal may have it: lines, tabs, and colours of a {@link markedStyle}. */
+/** The text fit for a terminal: lines, tabs, and colours of a {@link markedStyle}. */
 export function terminalText(text: string): string {
   return cleanText(text).replaceAll(mark, escape);
 }

@@ -1,15 +1,15 @@
-/** A parser of command lines without commands: what holds for all. The only importer of yargs. */
+/** The command-line parser with the settings shared by all commands. The only importer of yargs. */
 import yargs from "yargs";
 import type { Argv } from "yargs";
 
 export type { Argv } from "yargs";
 
-/** A parser that prints nothing by itself and never ends the process. */
+/** A parser that never prints and never exits the process. */
 export function emptyParser(version: string): Argv {
   return yargs([])
     .scriptName("branchlog")
     .usage(
-      "branchlog <command> FILE\n\nLooks into sessions of coding agents, repairs them, appends.",
+      "branchlog <command> FILE\n\nInspects, repairs and appends to sessions of coding agents.",
     )
     .epilogue(
       "Exit codes: 0 fine; 1 the session has damage, or the command failed; 2 wrong usage.\n" +

@@ -1,16 +1,16 @@
 /**
- * Shows on a terminal how far the reading of a large log has come. Silent where nobody watches, and
- * for what is over in a moment. Leaves no trace behind.
+ * Shows the progress of reading a large log on a terminal, and erases it at the end. Silent without
+ * a terminal and for short reads.
  */
 import { statSync } from "node:fs";
 import { readCounter } from "@branchlog/streaming";
 import type { Output } from "./output.ts";
 
-/** Smaller logs are read before anybody has read a percentage. */
+/** Smaller logs are read too fast for a percentage to be of use. */
 const shownFromBytes = 64 * 1024 * 1024;
 const intervalMs = 100;
 
-/** Runs `work`, which is about to read so many bytes, and shows what part of them it has read. */
+/** Runs `work`, which reads the given number of bytes, and shows the part read so far. */
 export async function withProgress<T>(
   output: Output,
   { what, bytes }: { readonly what: string; readonly bytes: number },
@@ -30,17 +30,17 @@ export async function withProgress<T>(
   }
 }
 
-/** Size of a file, to show how far its reading has come; 0 if there is none. */
+/** Size of a file, for the progress; 0 if it does not exist. */
 export function sizeOf(path: string): number {
   try {
     return statSync(path).size;
   } catch {
-    // Whoever reads it will say what is wrong with it.
+    // The read itself reports the error.
     return 0;
   }
 }
 
 function show(output: Output, text: string): void {
-  // A terminal that is gone must not end the work.
+  // A closed terminal must not end the work.
   void output.showStatus(text).catch(() => undefined);
 }

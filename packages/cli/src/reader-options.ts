@@ -1,13 +1,13 @@
 /** The options of the commands that only read, with their help texts. */
 import type { Argv } from "./parser.ts";
 
-/** What every command takes. */
+/** Options of every command. */
 export type FileArguments = { file: string; json: boolean };
 
-/** What every command takes that reads a session. */
+/** Options of every command that reads a session. */
 export type ReadingArguments = FileArguments & { "no-save": boolean };
 
-/** Declares what every command takes. */
+/** Declares the options of every command. */
 export function fileOptions<T>(command: Argv<T>): Argv<T & FileArguments> {
   return command
     .positional("file", {
@@ -18,17 +18,17 @@ export function fileOptions<T>(command: Argv<T>): Argv<T & FileArguments> {
     .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
 }
 
-/** Declares what every command takes that reads a session. */
+/** Declares the options of every command that reads a session. */
 export function readingOptions<T>(command: Argv<T>): Argv<T & ReadingArguments> {
   return noSaveOption(fileOptions(command));
 }
 
-/** Declares what every command takes that may save what it read. */
+/** Declares the options of every command that may save a checkpoint or catalog. */
 export function noSaveOption<T>(command: Argv<T>): Argv<T & { "no-save": boolean }> {
   return command.option("no-save", {
     type: "boolean",
     default: false,
-    describe: "Save nothing of what was read of large sessions",
+    describe: "Save no checkpoint or catalog of large sessions",
   });
 }
 
@@ -50,8 +50,12 @@ export function contextOptions(
   command: Argv,
 ): Argv<ReadingArguments & { at: string | undefined; last: number | undefined; full: boolean }> {
   return readingOptions(command)
-    .option("at", { type: "string", requiresArg: true, describe: "The id of an entry to stand at" })
-    .option("last", { type: "number", requiresArg: true, describe: "Only so many last messages" })
+    .option("at", {
+      type: "string",
+      requiresArg: true,
+      describe: "The id of an entry; default: the leaf",
+    })
+    .option("last", { type: "number", requiresArg: true, describe: "Only the last N messages" })
     .option("full", { type: "boolean", default: false, describe: "Shorten nothing" });
 }
 
@@ -64,7 +68,7 @@ export function turnsOptions(
     .option("replay", {
       type: "number",
       requiresArg: true,
-      describe: "What the model was given when this turn began",
+      describe: "The messages given to the model when this turn began",
     });
 }
 
@@ -95,7 +99,7 @@ export function entriesOptions(command: Argv): Argv<
     .option("on", {
       choices: places,
       default: places[0],
-      describe: "All entries in file order, or those on the way to the leaf",
+      describe: "All entries in file order, or those on the path to the leaf",
     })
     .option("reverse", { type: "boolean", default: false, describe: "Last first" })
     .option("limit", { type: "number", requiresArg: true, describe: "At most so many" });
@@ -115,7 +119,7 @@ export function tailOptions(command: Argv): Argv<
       alias: "f",
       type: "boolean",
       default: false,
-      describe: "Go on with what comes, until interrupted",
+      describe: "Follow new entries until interrupted",
     })
     .option("from", {
       type: "number",
@@ -126,12 +130,12 @@ export function tailOptions(command: Argv): Argv<
       alias: "n",
       type: "number",
       requiresArg: true,
-      describe: "Start with so many last entries (10)",
+      describe: "Start with the last N entries (10)",
     })
     .option("all", {
       type: "boolean",
       default: false,
-      describe: "Messages that agents hide, too",
+      describe: "Include messages that agents hide",
     });
 }
 
@@ -166,11 +170,11 @@ export function searchOptions(command: Argv): Argv<{
     .positional("query", {
       type: "string",
       demandOption: true,
-      describe: "What to look for, in upper or lower case",
+      describe: "The text to search for, ignoring case",
     })
     .positional("dir", {
       type: "string",
-      describe: "Files of pi, co-mono, omp: their directory (default: this one), or one",
+      describe: "A directory of pi, co-mono or omp sessions (default: this one), or one file",
     })
     .option("recursive", {
       alias: "r",

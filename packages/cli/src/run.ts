@@ -1,6 +1,6 @@
 /**
- * One run of the command: from its words to its exit code. Says on `err` what went wrong. The
- * process around it (streams, signals, the code itself) is `main.ts`.
+ * One run of the command: from its words to its exit code, with failures reported on `err`. The
+ * process around it (streams, signals, exit) is `main.ts`.
  */
 import { isBranchlogError } from "@branchlog/core";
 import { parseArguments } from "./arguments.ts";
@@ -13,18 +13,18 @@ import { optionWords } from "./marked-words.ts";
 import { ClosedOutput } from "./output.ts";
 import { oneLine, wholeLine } from "./text/clean-text.ts";
 
-/** What a run knows besides its words. */
+/** The parameters of a run besides its words. */
 export interface RunSetting {
   readonly io: CommandIo;
   /** The version to print. */
   readonly version: string;
   /** Prints stack traces of failures. */
   readonly isDebugging: boolean;
-  /** Told which command is about to run. */
+  /** Called with the command before it runs. */
   readonly onCommand?: (command: Command) => void;
 }
 
-/** Codes that processes of this command end with. */
+/** Exit codes of the process. */
 export const exitCodes = { fine: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
 /** Runs the command line and returns the exit code. Throws nothing. */
@@ -50,28 +50,28 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
   }
 }
 
-/** Says what went wrong with a command and returns the exit code. Throws nothing. */
+/** Reports the failure of a command and returns the exit code. Throws nothing. */
 export async function endOf(
   error: unknown,
   command: Command | undefined,
   { io, isDebugging }: RunSetting,
 ): Promise<number> {
-  // Whoever read the output has seen enough.
+  // The reader closed the output: a success.
   if (error instanceof ClosedOutput) return exitCodes.fine;
   try {
-    // What was found before the failure comes before it.
+    // Results found before the failure are printed before it.
     await io.out.flush();
     if (io.signal.aborted) return exitCodes.interrupted;
     await writeFailure(error, command, io);
     if (isDebugging) await io.err.write(`${stackOf(error)}\n`);
     await io.err.flush();
   } catch {
-    // Nobody is left to be told; the exit code still says it.
+    // The output cannot be written; the exit code still reports the failure.
   }
   return exitCodes.failed;
 }
 
-/** The code of a command line that makes no sense, as `--json` has it. */
+/** The code of a wrong command line in `--json`. */
 const usageCode = "ERR_USAGE";
 
 async function endOfMisuse(
@@ -87,7 +87,7 @@ async function endOfMisuse(
     else await err.write(`${oneLine(message, Infinity)}\nSee ${about} --help.\n`);
     await err.flush();
   } catch {
-    // Nobody is left to be told; the exit code still says it.
+    // The output cannot be written; the exit code still reports the failure.
   }
   return exitCodes.usage;
 }

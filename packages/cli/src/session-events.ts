@@ -1,9 +1,9 @@
-/** What became of sessions and was not shown yet, one event for each: a slow reader gets fewer. */
+/** Pending events of sessions, merged to one per session: a slow reader gets fewer. */
 import type { ListedSession } from "@branchlog/core";
 import type { SessionListDifference } from "@branchlog/core/live";
 import type { SessionEventKind } from "./text/session-line.ts";
 
-/** What became of one session. */
+/** An event of one session. */
 export interface SessionEvent {
   readonly kind: SessionEventKind;
   readonly session: ListedSession;
@@ -14,14 +14,14 @@ export class PendingEvents {
   /** By path. */
   readonly #events = new Map<string, SessionEvent>();
 
-  /** Takes in what comes after what is there. */
+  /** Merges an event into the pending ones. */
   add({ added, changed, removed }: SessionListDifference): void {
     for (const session of removed) this.#add("removed", session);
     for (const session of added) this.#add("added", session);
     for (const session of changed) this.#add("changed", session);
   }
 
-  /** All of them, the session first whose last change is longest ago; and begins anew. */
+  /** Returns and clears the pending events, the least recently changed session first. */
   take(): SessionEvent[] {
     const events = [...this.#events.values()];
     this.#events.clear();
@@ -36,7 +36,7 @@ export class PendingEvents {
   }
 }
 
-/** What two events come to, of which the reader knows neither; undefined: to nothing. */
+/** Merges two events that the reader has not seen; undefined if they cancel out. */
 function mergedKind(one: SessionEventKind, other: SessionEventKind): SessionEventKind | undefined {
   if (one === "added") return other === "removed" ? undefined : "added";
   return other === "added" ? "changed" : other;

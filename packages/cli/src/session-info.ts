@@ -1,15 +1,15 @@
 /**
- * Gathers what `branchlog info` says of a session. Everything but the usage comes from the index;
- * the usage takes one pass over the bodies of messages.
+ * Gathers the facts that `branchlog info` prints. All but the usage come from the index; the usage
+ * takes one pass over the bodies of messages.
  */
 import type { Envelope, Session } from "@branchlog/core";
 import type { Label, UsageTotals } from "@branchlog/core/types";
 import type { OpenedSession, OpeningCost } from "./opened-session.ts";
 
-/** Numbers by name, the names in order of first appearance. */
+/** Counts by name, the names in order of first appearance. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** The facts of a session, as `--json` has them. */
+/** The facts of a session in `--json`. */
 export interface SessionInfo {
   readonly path: string;
   readonly name: string | null;
@@ -22,7 +22,7 @@ export interface SessionInfo {
     readonly parentSession: string | null;
   };
   readonly sizeBytes: number;
-  /** Entries in the log, those that a later one with the same id hides included. */
+  /** Entries in the log, including those hidden by a later one with the same id. */
   readonly entries: number;
   /** Of the nodes of the tree. */
   readonly types: Counts;
@@ -31,18 +31,18 @@ export interface SessionInfo {
   /** Of entries of extensions. */
   readonly customTypes: Counts;
   readonly leaf: string | null;
-  /** The ends of the branches, in file order. */
+  /** The tips, in file order. */
   readonly tips: readonly Tip[];
   readonly labels: readonly (Label & { readonly targetId: string })[];
   readonly model: { readonly provider: string; readonly modelId: string } | null;
   readonly thinkingLevel: string;
-  /** Null if no entry says what it cost. */
+  /** Null if no entry has usage. */
   readonly usage: UsageInfo | null;
   readonly diagnostics: { readonly count: number; readonly kinds: Counts };
   readonly opening: OpeningCost;
 }
 
-/** The end of a branch. */
+/** A tip. */
 export interface Tip {
   readonly id: string;
   readonly type: string;

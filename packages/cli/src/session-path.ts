@@ -1,10 +1,10 @@
-/** What a word of a command line means where a session file is wanted: a path, or a session. */
+/** Resolves an argument for a session file: a path, or the name or id of a session. */
 import { lstatSync } from "node:fs";
 import { BranchlogError, isBranchlogError, resolveSession } from "@branchlog/core";
 
 /**
- * The word itself if it looks like a path, or something has that path; else the path of the session
- * with that name or id among those that agents keep.
+ * The word itself if it has the form of a path, or if that path exists; else the path of the
+ * session with that name or id in the agents' directories.
  * @throws BranchlogError `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
  */
 export async function sessionPath(word: string, signal: AbortSignal): Promise<string> {
@@ -22,7 +22,7 @@ export async function sessionPath(word: string, signal: AbortSignal): Promise<st
 
 function isThere(path: string): boolean {
   try {
-    // A link that leads nowhere is there as well.
+    // A dangling symbolic link counts as existing.
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
     return false;

@@ -1,31 +1,31 @@
 /**
- * Colours by their meaning. Plain when nobody can see them: see {@link wantsColour}. The only
- * importer of picocolors, whose own detection would also look at CI and at the user's arguments.
+ * Colours by their meaning, or none: see {@link wantsColour}. The only importer of picocolors,
+ * whose own detection would also consider CI and the user's arguments.
  */
 import picocolors from "picocolors";
 
-/** Puts a colour around a text, or nothing. */
+/** Wraps a text in a colour, or returns it unchanged. */
 export type Paint = (text: string) => string;
 
-/** The paints of the command, by what they mark. */
+/** The colours of the command, by what they mark. */
 export interface Style {
   readonly heading: Paint;
-  /** What matters less than what is beside it. */
+  /** Secondary text. */
   readonly faint: Paint;
   readonly good: Paint;
   readonly bad: Paint;
   readonly warning: Paint;
   /** Labels that users gave. */
   readonly label: Paint;
-  /** What the user said. */
+  /** Text of the user. */
   readonly user: Paint;
-  /** What the model said. */
+  /** Text of the model. */
   readonly assistant: Paint;
-  /** What came from tools, extensions and shells. */
+  /** Text of tools, extensions and shells. */
   readonly tool: Paint;
 }
 
-/** The environment variables that matter here. */
+/** The environment variables in use. */
 export interface ColourEnvironment {
   readonly NO_COLOR?: string | undefined;
   readonly FORCE_COLOR?: string | undefined;
@@ -33,8 +33,8 @@ export interface ColourEnvironment {
 }
 
 /**
- * Whether to use colours: on a terminal that has them. `NO_COLOR` (not empty) says never; else
- * `FORCE_COLOR` decides, where empty, `0` and `false` say no.
+ * Whether to use colours: on a terminal that has them. A non-empty `NO_COLOR` disables them; else
+ * `FORCE_COLOR` decides, where empty, `0` and `false` disable them.
  */
 export function wantsColour(isTerminal: boolean, env: ColourEnvironment): boolean {
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== "") return false;
@@ -42,7 +42,7 @@ export function wantsColour(isTerminal: boolean, env: ColourEnvironment): boolea
   return isTerminal && env.TERM !== "dumb";
 }
 
-/** The paints, with colours or without. */
+/** The styles, with colours or without. */
 export function createStyle(hasColours: boolean): Style {
   const colours = picocolors.createColors(hasColours);
   return {
@@ -58,5 +58,5 @@ export function createStyle(hasColours: boolean): Style {
   };
 }
 
-/** The paints that paint nothing. */
+/** Styles without colours. */
 export const plainStyle: Style = createStyle(false);

@@ -1,4 +1,4 @@
-/** From the words of `branchlog import` and `branchlog export` to commands. Pure. */
+/** Parses the arguments of `branchlog import` and `branchlog export`. Pure. */
 import { newFile, sayWhere } from "./argument-values.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./failure.ts";
@@ -10,7 +10,7 @@ import { exporters, importers } from "./transfer-kinds.ts";
 /** Declares both commands. */
 export function addTransfers(parser: Argv, choose: (command: Command) => void): void {
   parser
-    .command("import <source>", "Make a session of another agent's", importOptions, (args) => {
+    .command("import <source>", "Import a session of another agent", importOptions, (args) => {
       const { source, from, json } = args;
       const output = newFile(args.output);
       if (output === undefined) throw new UsageError(sayWhere);
@@ -44,7 +44,7 @@ function importOptions(
       type: "string",
       choices: [...importers.keys()],
       requiresArg: true,
-      describe: "Whose session it is; without it, its content tells",
+      describe: "The agent of the source; default: recognised by its content",
     })
     .option("json", { type: "boolean", default: false, describe: "Print JSON, for programs" });
 }

@@ -1,6 +1,6 @@
 /**
- * What can be imported and exported, and by which function: the one place where a format is added
- * to `branchlog import` and `branchlog export`.
+ * The formats of `branchlog import` and `branchlog export`, each with its function: a new format is
+ * added here.
  */
 import { openSession } from "@branchlog/core";
 import type { SourceKind } from "@branchlog/core/types";
@@ -21,27 +21,27 @@ import { importedTurnsText, importText } from "./text/import-text.ts";
 import { countText } from "./text/quantities.ts";
 import { lossText } from "./text/loss-text.ts";
 
-/** What was made, for programs and for people. */
+/** The result, for programs and for people. */
 interface Made {
   readonly json: object;
   readonly text: (style: Style) => string;
 }
 
-/** Makes a session file of what another agent stored. */
+/** Imports a source of another agent as a session file. */
 type Importer = (
   source: string,
   target: string,
   options: { readonly signal: AbortSignal },
 ) => Promise<Made>;
 
-/** By the agent that is named with `--from`. */
+/** By the agent in `--from`. */
 export const importers: ReadonlyMap<string, Importer> = new Map<string, Importer>([
   ["claude", importerOf("claude")],
   ["codex", importerOf("codex")],
   ["connectonion", importDocument],
 ]);
 
-/** Without `--from`: the source is recognised by what is in it. */
+/** Without `--from`: the source is recognised by its content. */
 export const importRecognised: Importer = (source, target, options) =>
   isConnectonion(source)
     ? importDocument(source, target)
@@ -60,19 +60,19 @@ async function importDocument(source: string, target: string): Promise<Made> {
   return { json, text: (style) => importedTurnsText(report, style) };
 }
 
-/** Makes another form of a session. */
+/** Exports a session in another form. */
 export interface Exporter {
   /** Writes a new file. */
   readonly write: (source: string, target: string, options: ExportOptions) => Promise<Made>;
-  /** The same bytes for standard output; null for a form that is only a file. */
+  /** The same bytes for standard output; null for a form that is written to files only. */
   readonly pieces:
     | ((source: string, options: ExportOptions) => AsyncIterable<string | Buffer>)
     | null;
-  /** What these bytes are, for a terminal that shows them. */
+  /** The form of these bytes, for output to a terminal. */
   readonly form: DataForm;
 }
 
-/** By the format that is named with `--to`. */
+/** By the format in `--to`. */
 export const exporters: ReadonlyMap<string, Exporter> = new Map<string, Exporter>([
   ["markdown", { write: exportText, pieces: markdownPieces, form: "text" }],
   ["pi", { write: exportPath, pieces: linearPieces, form: "json" }],

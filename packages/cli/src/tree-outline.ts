@@ -1,9 +1,8 @@
 /**
- * The outline of a tree: which nodes stand on a line of their own, and how far each is indented.
- * Runs of nodes in which nothing happens are one line. At a branch point the branch that leads to
- * the leaf, or else the largest, goes on where it is, and the others are indented before it; so
- * the indentation grows with the logarithm of the nodes, however the tree is grown. Pure,
- * iterative.
+ * The outline of a tree: which nodes have a line of their own, and how far each is indented. Runs
+ * of unremarkable nodes are one line. At a branch point the branch of the leaf, or else the
+ * largest, continues at the same indentation, and the others are indented before it; so the
+ * indentation grows with the logarithm of the nodes for every tree. Pure, iterative.
  */
 import { childrenOf } from "./tree-walk.ts";
 import type { TreeOrder } from "./tree-walk.ts";
@@ -15,9 +14,9 @@ export type OutlineRow = { readonly level: number; readonly isBranch: boolean } 
   | { readonly kind: "hidden"; readonly branches: number; readonly nodes: number }
 );
 
-/** What an outline shows. */
+/** What an outline includes. */
 export interface OutlineOptions {
-  /** Whether a node is worth a line though it neither starts, ends nor splits a branch. */
+  /** Whether a node gets a line although it neither starts, ends nor splits a branch. */
   readonly isNotable: (node: number) => boolean;
   /** The node whose branch stays in place; -1 for none. */
   readonly leaf: number;
@@ -28,7 +27,7 @@ export interface OutlineOptions {
 /** The rows of the outline, lazily, top to bottom. O(nodes). */
 export function* outline(order: TreeOrder, options: OutlineOptions): Generator<OutlineRow> {
   const onLeafPath = pathOf(order, options.leaf);
-  // What is still to be shown, the next one last.
+  // The rows still to be yielded, the next one last.
   const open: Chain[] = [];
   pushChains(open, [...childrenOf(order, -1)], 0, false);
   for (let chain = open.pop(); chain !== undefined; chain = open.pop()) {
@@ -70,7 +69,7 @@ function* chainRows(
     const isPlain = children.length === 1 && node !== start && node !== options.leaf;
     if (isPlain && !options.isNotable(node)) skipped += 1;
     else {
-      // A single node is shown: it takes no more room than to say that there is one.
+      // A single node is shown: a count would take as much room.
       if (skipped === 1) yield { kind: "node", level, isBranch: false, node: last, branches: 1 };
       if (skipped > 1) yield { kind: "run", level, isBranch: false, nodes: skipped };
       skipped = 0;
@@ -95,7 +94,7 @@ function pushChains(
   }
 }
 
-/** The child on the way to the leaf, or else that of the largest subtree, the latest of equals. */
+/** The child on the path to the leaf, or else that of the largest subtree, the last of equals. */
 function mainChild(order: TreeOrder, children: readonly number[], onLeafPath: Uint8Array): number {
   let main = -1;
   for (const child of children) {

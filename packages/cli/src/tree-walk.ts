@@ -35,7 +35,7 @@ export function* childrenOf(order: TreeOrder, node: number): Generator<number> {
   for (let child = node + 1; child < end; child += order.sizes[child] ?? 1) yield child;
 }
 
-/** A node as the walk comes to it. */
+/** A node in the order of the walk. */
 export interface WalkedNode {
   readonly id: string;
   /** Place of its parent in the walk; -1 for roots. */
@@ -60,7 +60,7 @@ export function* walkTree(view: TreeView): Generator<WalkedNode> {
   }
 }
 
-/** A cycle is entered at one of its members, which counts as a root: it is nobody's child then. */
+/** A cycle is entered at one of its members, which counts as a root, not as a child. */
 function withoutRoots(ids: readonly string[], roots: ReadonlySet<string>): readonly string[] {
   return ids.some((id) => roots.has(id)) ? ids.filter((id) => !roots.has(id)) : ids;
 }

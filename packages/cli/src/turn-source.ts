@@ -1,13 +1,13 @@
 /**
  * The turns of a session, wherever they are kept: in a log of any dialect, or in a document of
- * ConnectOnion, which is told by its content. Opened for reading only.
+ * ConnectOnion, which is recognised by its content. Opened for reading only.
  */
 import type { CommandIo } from "./command-io.ts";
 import { openForReading } from "./opened-session.ts";
 import type { ReadingOptions } from "./opened-session.ts";
 import { fieldOf, stringOf } from "./text/stored-field.ts";
 
-/** What turns took together. */
+/** Totals of turns. */
 export interface ShownTotals {
   readonly count: number;
   readonly total_cost: number;
@@ -16,20 +16,20 @@ export interface ShownTotals {
   readonly failed: number;
 }
 
-/** Turns and their messages, as found. */
+/** Turns and their messages, as stored. */
 export interface TurnSource {
   readonly turns: readonly object[];
   readonly totals: ShownTotals;
-  /** What is odd about a document; a log has nothing of the kind. */
+  /** Diagnostics of a document; empty for a log. */
   readonly diagnostics: readonly { readonly kind: string; readonly message: string }[];
   /** Throws `ERR_INVALID_ARGUMENT` if there is no such turn. */
   messagesOfTurn(turn: number): Promise<readonly object[]>;
-  /** What the model was given when the turn began. Throws as `messagesOfTurn`. */
+  /** The messages given to the model when the turn began. Throws as `messagesOfTurn`. */
   messagesForReplay(turn: number): Promise<readonly object[]>;
 }
 
 /**
- * Opens what is at a path.
+ * Opens the log or document at a path.
  * @throws BranchlogError as `openSession` and `openConnectonion` do.
  */
 export async function openTurns(
@@ -37,7 +37,7 @@ export async function openTurns(
   io: CommandIo,
   options: ReadingOptions,
 ): Promise<TurnSource> {
-  // Loaded on demand: a parser of YAML would make every other command start later.
+  // Loaded on demand: a YAML parser would delay the start of every other command.
   const { isConnectonion, openConnectonion } = await import("@branchlog/connectonion");
   if (!isConnectonion(path)) return turnsOfLog(path, io, options);
   const session = await openConnectonion(path);
@@ -66,7 +66,7 @@ async function turnsOfLog(
   };
 }
 
-/** A message as the messages of a log are: tool calls of a document are blocks of its content. */
+/** A message in the form of a log's: tool calls of a document become blocks of its content. */
 export function inBlocks(message: object): object {
   const calls = fieldOf(message, "tool_calls");
   if (!Array.isArray(calls)) return message;

@@ -1,9 +1,9 @@
-/** What is said of files and directories that no command can open, as their names are not UTF-8. */
+/** Reports files and directories that cannot be opened because their names are not UTF-8. */
 import { writeJsonLine } from "./command-io.ts";
 import type { CommandIo } from "./command-io.ts";
 import { oneLine } from "./text/clean-text.ts";
 
-/** Says of each path that it was left out: a line of JSON among the results, or one on `err`. */
+/** Reports each path as left out: a line of JSON among the results, or one on `err`. */
 export async function writeUnlisted(
   paths: Iterable<string>,
   json: boolean,

@@ -1,6 +1,6 @@
 /**
  * Finds the lines of a file from its end. A line that spans windows is read once more, as a whole,
- * so the bytes read are at most twice those of the file.
+ * so at most twice the bytes of the file are read.
  */
 import { fill, type Pass, type Reads, reusedBuffers } from "./byte-pass.ts";
 import type { AnyFileLine } from "./file-line.ts";
@@ -10,7 +10,7 @@ import { readSizes, requireWhole } from "./read-sizes.ts";
 
 /**
  * Walks from "\n" to "\n" through windows of a file of `size` bytes, from the last to the first. It
- * ends where a read brings less than the file had.
+ * ends when a read is shorter than the size promised.
  */
 export function* backwardPass(size: number, options: ReadFileOptions): Pass<AnyFileLine> {
   const { from = 0, to = size } = options;
@@ -54,7 +54,7 @@ interface LinePlace {
   readonly windowStart: number;
 }
 
-/** A copy of an ordinary line; undefined for one that goes on elsewhere, or needs the framer. */
+/** A copy of an ordinary line; undefined for one that crosses the window, or needs the framer. */
 function lineInWindow(place: LinePlace, options: ReadFileOptions): AnyFileLine | undefined {
   const { start, end, terminated, window, windowStart } = place;
   const { lineBytesMax } = readSizes(options);
@@ -65,7 +65,7 @@ function lineInWindow(place: LinePlace, options: ReadFileOptions): AnyFileLine |
   return { bytes, long: null, offset: start, length, terminated };
 }
 
-/** Any line, read from its start to its end; undefined if the file does not have it any more. */
+/** Any line, read from its start to its end; undefined if the file no longer holds it. */
 function* lineReadAnew(
   { start, end, terminated }: LinePlace,
   options: ReadFileOptions,
@@ -84,12 +84,12 @@ function* lineReadAnew(
     const { bytes, offset, length } = rest;
     return { bytes, long: rest.long && { ...rest.long, terminated }, offset, length, terminated };
   }
-  // An empty line; if there was a byte-order mark alone, the framer took it off.
+  // An empty line, or one of a byte-order mark alone, which the framer skipped.
   const empty = { bytes: Buffer.alloc(0), long: null, offset: end, length: 0, terminated };
   return terminated ? empty : undefined;
 }
 
-/** There is no "\n" in what is pushed, unless somebody rewrites the file at this moment. */
+/** The bytes pushed hold no "\n", unless another process rewrites the file during the read. */
 const noLines: LineSink = {
   line: () => undefined,
   longLine: () => undefined,

@@ -1,11 +1,11 @@
 /**
- * Hands out the items of batches one by one: what an async generator would do, at a third of its
- * cost for each item that is there already.
+ * Yields the items of batches one by one, like an async generator, at a third of its cost for each
+ * item already in memory.
  */
 
 /**
- * The items of the batches, in order. It ends the batches when it is ended, and when an item cannot
- * be made. An aborted signal makes it throw the reason instead of the next item.
+ * The items of the batches, in order. Ends `batches` when it is ended itself, and when an item
+ * throws. An aborted signal makes it throw the reason instead of the next item.
  */
 export function itemsOf<T>(
   batches: AsyncGenerator<Iterable<T>, void, undefined>,
@@ -14,7 +14,7 @@ export function itemsOf<T>(
   return new BatchItems(batches, signal);
 }
 
-/** The same of batches that are there, blocking. */
+/** The same for a synchronous source of batches. */
 export function* itemsOfSync<T>(
   batches: Iterable<Iterable<T>>,
   signal?: AbortSignal,
@@ -29,12 +29,12 @@ export function* itemsOfSync<T>(
 
 type Answer<T> = IteratorResult<T, void>;
 
-/** See the file comment. Calls that do not wait for one another are answered in their order. */
+/** See the file comment. Concurrent calls are answered in their order. */
 class BatchItems<T> implements AsyncGenerator<T, void, undefined> {
   readonly #batches: AsyncGenerator<Iterable<T>, void, undefined>;
   readonly #signal: AbortSignal | undefined;
   #items: Iterator<T> | undefined;
-  /** Calls without an answer yet; later ones wait for their turn. */
+  /** Calls without an answer yet; later calls queue behind them. */
   #open = 0;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -51,25 +51,25 @@ class BatchItems<T> implements AsyncGenerator<T, void, undefined> {
   }
 
   next(): Promise<Answer<T>> {
-    if (this.#open > 0) return this.#inTurn(() => this.#pull());
+    if (this.#open > 0) return this.#enqueue(() => this.#pull());
     try {
       const item = this.#nextItem();
       if (item !== undefined) return Promise.resolve(item);
     } catch (error) {
       return this.throw(error);
     }
-    return this.#inTurn(() => this.#pull());
+    return this.#enqueue(() => this.#pull());
   }
 
   return(): Promise<Answer<T>> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       await this.#end();
       return { done: true, value: undefined };
     });
   }
 
   throw(error: unknown): Promise<Answer<T>> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       await this.#end();
       throw error;
     });
@@ -79,13 +79,13 @@ class BatchItems<T> implements AsyncGenerator<T, void, undefined> {
     await this.return();
   }
 
-  #inTurn(action: () => Promise<Answer<T>>): Promise<Answer<T>> {
-    const isAnswered = (): void => {
+  #enqueue(action: () => Promise<Answer<T>>): Promise<Answer<T>> {
+    const countAnswer = (): void => {
       this.#open -= 1;
     };
     this.#open += 1;
     const answer = this.#last.then(action);
-    this.#last = answer.then(isAnswered, isAnswered);
+    this.#last = answer.then(countAnswer, countAnswer);
     return answer;
   }
 
@@ -109,7 +109,7 @@ class BatchItems<T> implements AsyncGenerator<T, void, undefined> {
     await this.#batches.return();
   }
 
-  /** The next item of the batch that is there; undefined if there is none. */
+  /** The next item of the current batch; undefined if there is none. */
   #nextItem(): Answer<T> | undefined {
     if (this.#items === undefined) return undefined;
     this.#signal?.throwIfAborted();

@@ -1,7 +1,7 @@
 /**
- * Matching of fixed texts and of plain strings in bytes, forwards and backwards. A plain string
- * is a JSON string of printable ASCII without escapes, so its bytes are its value. Four bytes are
- * looked at in one step, which halves the time of a scan. -1 means no match.
+ * Matching of fixed texts and of plain strings in bytes, forwards and backwards. A plain string is
+ * a JSON string of printable ASCII without escapes, so its bytes are its value. Four bytes are
+ * compared in one step, which halves the time of a scan. -1 means no match.
  */
 
 const quote = 0x22;
@@ -43,7 +43,7 @@ export class FixedText {
     this.#word5 = bytes.readInt32LE(this.#at5);
   }
 
-  /** Position after the text if it stands at `at` and ends by `end`. */
+  /** Position after the text if it is at `at` and ends by `end`. */
   after(bytes: DataView, at: number, end: number): number {
     const textEnd = at + this.length;
     return textEnd <= end &&
@@ -57,7 +57,7 @@ export class FixedText {
       : -1;
   }
 
-  /** Position of the text if it stands right before `at` and begins at or after `floor`. */
+  /** Position of the text if it ends at `at` and begins at or after `floor`. */
   before(bytes: DataView, floor: number, at: number): number {
     const start = at - this.length;
     return start >= floor && this.after(bytes, start, at) === at ? start : -1;
@@ -69,7 +69,7 @@ export class FixedText {
   }
 }
 
-/** Whether `byte` stands at `at`; anywhere outside of the bytes nothing does. */
+/** Whether `byte` is at `at`; false for a position outside of the bytes. */
 export function isByteAt(bytes: DataView, at: number, byte: number): boolean {
   return at >= 0 && at < bytes.byteLength && bytes.getUint8(at) === byte;
 }
@@ -106,7 +106,7 @@ export function openingQuote(bytes: DataView, floor: number, at: number): number
   return -1;
 }
 
-/** Three spaces, which are plain, above a byte that is looked at alone. */
+/** Three spaces, which are plain, above a byte that is tested alone. */
 const filler = 0x20202000;
 
 /**

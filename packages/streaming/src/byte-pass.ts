@@ -1,12 +1,14 @@
 /**
- * Reading is written once, as a generator that pauses where it wants bytes and where it found
- * something; pass-driver.ts answers it, synchronously or not. A pass knows no file: what it asks
- * for and what it finds follow from the bytes alone.
+ * Reading is written once, as a generator that yields its reads and its results; pass-driver.ts
+ * performs the reads, synchronously or not. A pass does no I/O: what it reads and finds follows
+ * from the bytes alone.
  */
 
 import { requireWhole } from "./read-sizes.ts";
 
-/** Wants up to `length` bytes from `position`; the pass goes on with their number, 0 at the end. */
+/**
+ * Requests up to `length` bytes from `position`; the pass resumes with their number, 0 at the end.
+ */
 export interface ReadStep {
   readonly target: Buffer;
   /** Where in `target` they go. */
@@ -16,20 +18,20 @@ export interface ReadStep {
 }
 
 /**
- * Found something. Where that is made only as it is taken, from the bytes read last, the read after
- * them needs another target: it may be under way by then.
+ * Results. If they are built lazily from the bytes read last, the next read needs another target,
+ * since it may be in flight by then.
  */
 export interface FoundStep<T> {
   readonly found: Iterable<T>;
 }
 
-/** Reading that ends in a result. */
+/** A reading generator that returns a result. */
 export type Reads<R> = Generator<ReadStep, R, number>;
 
-/** Reading that finds things on its way. */
+/** A reading generator that yields results. */
 export type Pass<T> = Generator<ReadStep | FoundStep<T>, void, number>;
 
-/** Fills `target` from `position` on. Fewer bytes come back where the source ends. */
+/** Fills `target` from `position` on. Returns fewer bytes if the source ends. */
 export function* fill(target: Buffer, position: number): Reads<Buffer> {
   let done = 0;
   while (done < target.length) {
@@ -49,8 +51,8 @@ export interface ChunkRange {
 }
 
 /**
- * Finds the chunks of a range in order, until the source ends. Each is read into what `targetOf`
- * gives for its length.
+ * Finds the chunks of a range in order, until the source ends. Each is read into the buffer that
+ * `targetOf` returns for its length.
  */
 export function* chunkPass(range: ChunkRange, targetOf: (bytes: number) => Buffer): Pass<Buffer> {
   requireWhole("chunkBytes", range.chunkBytes, 1);
@@ -63,32 +65,35 @@ export function* chunkPass(range: ChunkRange, targetOf: (bytes: number) => Buffe
   }
 }
 
-/** The same reads; what they find becomes something else, at once or as it is taken. */
-export function* mapPass<T, U>(pass: Pass<T>, turn: (found: Iterable<T>) => Iterable<U>): Pass<U> {
+/** The same reads with transformed results; `transform` may be lazy. */
+export function* mapPass<T, U>(
+  pass: Pass<T>,
+  transform: (found: Iterable<T>) => Iterable<U>,
+): Pass<U> {
   let step = pass.next(0);
   while (step.done !== true) {
     const { value } = step;
-    step = pass.next("found" in value ? yield { found: turn(value.found) } : yield value);
+    step = pass.next("found" in value ? yield { found: transform(value.found) } : yield value);
   }
 }
 
 /**
- * Targets for reads: `count` buffers that take turns, made and grown as needed. What is longer than
- * `bytesMax` gets a buffer of its own, so that nothing large is kept.
+ * Targets for reads: `count` buffers used in rotation, allocated and grown as needed. A target
+ * longer than `bytesMax` gets a buffer of its own, so that no large buffer is kept.
  */
 export function reusedBuffers(
   count: number,
   bytesMax: number = Infinity,
 ): (bytes: number) => Buffer {
   const buffers: Buffer[] = [];
-  let turn = 0;
+  let current = 0;
   return (bytes) => {
     if (bytes > bytesMax) return Buffer.allocUnsafeSlow(bytes);
-    turn = (turn + 1) % count;
-    let buffer = buffers[turn];
+    current = (current + 1) % count;
+    let buffer = buffers[current];
     if (buffer === undefined || buffer.length < bytes) {
       buffer = Buffer.allocUnsafe(bytes);
-      buffers[turn] = buffer;
+      buffers[current] = buffer;
     }
     return buffer.subarray(0, bytes);
   };

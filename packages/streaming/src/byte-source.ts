@@ -19,11 +19,11 @@ export interface FileSource extends ByteSource {
   closeSync(): void;
   /** Size in bytes, now. */
   sizeSync(): number;
-  /** All that the system says of the file, now. */
+  /** The result of `fstat`, now. */
   statSync(): BigIntStats;
   /**
-   * Whether a path leads to this very file, now. Throws what `fs.statSync` throws, unless nothing
-   * is there.
+   * Whether the path resolves to this file (same device and inode), now. Throws what `fs.statSync`
+   * throws, unless the path does not exist.
    */
   isAtSync(path: string): boolean;
 }
@@ -54,33 +54,33 @@ export function openByteSource(path: string): FileSource {
     sizeSync: () => fstatSync(descriptor).size,
     statSync: () => fstatSync(descriptor, { bigint: true }),
     isAtSync: (other) => {
-      const there = statIfThere(other);
+      const there = statIfExists(other);
       const here = fstatSync(descriptor, { bigint: true });
       return there !== undefined && there.dev === here.dev && there.ino === here.ino;
     },
   };
 }
 
-/** {@link openByteSource}, or null if nothing is there. */
-export function openIfThere(path: string): FileSource | null {
+/** {@link openByteSource}, or null if the path does not exist. */
+export function openIfExists(path: string): FileSource | null {
   try {
     return openByteSource(path);
   } catch (error) {
-    if (isNothingThere(error)) return null;
+    if (isMissing(error)) return null;
     throw error;
   }
 }
 
-function statIfThere(path: string): BigIntStats | undefined {
+function statIfExists(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true });
   } catch (error) {
-    if (isNothingThere(error)) return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }
 
-function isNothingThere(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return code === "ENOENT" || code === "ENOTDIR";
 }

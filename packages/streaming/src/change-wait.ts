@@ -1,13 +1,13 @@
 /**
- * Waiting until it is worth to look at a file again: after a hint from its directory, or after a
- * while in any case. A change between two waits ends the second at once, so none is missed.
+ * Waits for a change of a file: until a hint from its directory, and at most for the poll interval.
+ * A hint between two waits ends the second at once, so no change is missed.
  */
 import { realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { DirectoryWatch, HintListener } from "./directory-watch.ts";
 import { timerMsMax } from "./limits.ts";
 
-/** {@link watchDirectory}, or what stands in for it. */
+/** {@link watchDirectory}, or a substitute. */
 export type WatchDirectory = (directory: string, onHint: HintListener) => DirectoryWatch;
 
 /** How long to wait, at most. */
@@ -37,24 +37,24 @@ export class ChangeWait {
     return this.#isEnded;
   }
 
-  /** Watches for changes of what the path leads to now; of a link, that is where it points. */
+  /** Watches the file that the path resolves to now; for a symbolic link, its target. */
   watch(path: string): void {
     const before = this.#watch;
     const target = realPathOf(path);
     const name = basename(target).normalize();
     this.#watch = this.#watchDirectory(dirname(target), (changed) => {
-      // Some file systems answer with the letters of a name composed in another way.
+      // Some file systems report a name in another Unicode normalization.
       if (changed === null || changed.normalize() === name) this.#noteChange();
     });
     before?.closeSync();
   }
 
-  /** What changes from now on ends the next wait. */
+  /** A change from now on ends the next wait. */
   arm(): void {
     this.#hasChanged = false;
   }
 
-  /** Until something changed after `arm`, time is up, the signal is aborted, or it is ended. */
+  /** Resolves at a change after `arm`, at the timeout, when the signal aborts, and at `end`. */
   async change(): Promise<void> {
     const { pollMs, signal } = this.#options;
     if (this.#hasChanged || this.#isEnded || signal?.aborted === true) return;
@@ -88,7 +88,7 @@ function realPathOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // It may have vanished again; looking at it will tell.
+    // It may have vanished again; the next read detects that.
     return path;
   }
 }

@@ -1,11 +1,11 @@
 /**
  * Decodes one line into a JSON object, as the agents do: invalid UTF-8 becomes U+FFFD, a byte-order
- * mark and white space around the record are tolerated. A line that is no record is a value with a
+ * mark and white space around the record are tolerated. A line that is not a record yields a
  * reason, never an exception.
  */
 import { isCutOffObject, skipSpace } from "./object-scanner.ts";
 
-/** Anything that JSON can say. */
+/** Any JSON value. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 
 /** A JSON object. A `__proto__` key is an ordinary own property of it. */
@@ -14,17 +14,15 @@ export type JsonObject = { [key: string]: JsonValue };
 /** Why a line is not a record. */
 export type BadLineReason = "blank" | "nul-bytes" | "not-json" | "not-object" | "too-long";
 
-/** A record, or why there is none. */
+/** A record, or why the line is not one. */
 export type DecodedLine =
   | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly reason: BadLineReason; readonly message: string };
 
-/** What a line is. `torn`: it was cut off in the midst of a record, as a failed write leaves it. */
+/** What a line is. `torn`: it ends within a record, as a failed write leaves it. */
 export type LineKind = "record" | "torn" | BadLineReason;
 
-/**
- * Counts calls of `JSON.parse` in this process: what costs most, made visible to tests and tools.
- */
+/** Counts calls of `JSON.parse` in this process, the largest cost, for tests and tools. */
 export const decodeCounter: { parses: number } = { parses: 0 };
 
 /**
@@ -48,7 +46,7 @@ export function decodeLine(
   try {
     text = buffer.toString("utf8", from, end);
   } catch {
-    // The only way in which decoding fails: V8 cannot hold the text in one string.
+    // Decoding fails only if the text exceeds V8's longest string.
     return bad("too-long", `the line has ${end - start} bytes, more than one string can hold`);
   }
   return parse(text, buffer, from, end);
@@ -75,7 +73,7 @@ function parse(text: string, bytes: Buffer, start: number, end: number): Decoded
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return bad("not-object", `the line holds ${nameOf(value)}, not an object`);
   }
-  // JSON.parse makes nothing but JSON values.
+  // JSON.parse returns only JSON values.
   return { ok: true, value: value as JsonObject };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Hints that something changed in a directory, from `fs.watch`. However many listen, a directory is
- * watched once. A hint can be late, doubled or lost, so whoever listens looks by itself from time
- * to time, too. No failure of the watching is ever thrown: it falls silent.
+ * Hints of changes in a directory, from `fs.watch`, with one watcher per directory for any number
+ * of listeners. A hint can be late, doubled or lost, so a listener polls as well. A failure of the
+ * watcher is never thrown: the hints end.
  */
 import { statSync, watch } from "node:fs";
 import { basename, resolve } from "node:path";
@@ -12,23 +12,23 @@ import { basename, resolve } from "node:path";
  */
 export type HintListener = (name: string | null) => void;
 
-/** A listener's hold on the watching. */
+/** One listener's registration. */
 export interface DirectoryWatch {
-  /** Ends the hints to this listener; with the last one the watching ends. May be repeated. */
+  /** Removes this listener; the watcher closes with the last one. Idempotent. */
   closeSync(): void;
 }
 
-/** What this needs of `fs.FSWatcher`. */
+/** The part of `fs.FSWatcher` in use. */
 export interface SystemWatcher {
   on(event: "change", listener: (type: string, name: string | Buffer | null) => void): unknown;
   on(event: "error", listener: () => void): unknown;
   close(): void;
 }
 
-/** Starts to watch a directory; throws if it cannot. */
+/** Watches a directory, or throws. */
 export type StartWatching = (directory: string) => SystemWatcher;
 
-/** The directories that are watched, each by one watcher that its listeners share. */
+/** The watched directories, each with one watcher that its listeners share. */
 export class DirectoryWatches {
   readonly #start: StartWatching;
   readonly #watched = new Map<string, WatchedDirectory>();
@@ -42,7 +42,7 @@ export class DirectoryWatches {
     const path = resolve(directory);
     const watched = this.#watched.get(path) ?? new WatchedDirectory(path, this.#start);
     this.#watched.set(path, watched);
-    // An object of its own, since one function may listen twice.
+    // An object of its own, since one function may be registered twice.
     const listener = { onHint };
     watched.add(listener);
     return {
@@ -56,13 +56,13 @@ export class DirectoryWatches {
 const watches = new DirectoryWatches((directory) => watch(directory));
 
 /**
- * Listens for changes of the files right in a directory. Hints come from the event loop, never
- * while this runs, and keep the process alive. What a listener throws is thrown to the process, as
- * from an event handler; the others get the hint all the same.
+ * Listens for changes of the files directly in a directory. Hints come from the event loop, never
+ * during this call, and keep the process alive. An exception of a listener becomes an uncaught
+ * exception, as from an event handler; the other listeners still get the hint.
  *
- * If the directory cannot be watched (missing, too many watchers), or goes away, the listeners get
- * null once and then nothing; the next call for it tries again, for all of them. That a directory
- * further up was replaced is noticed by the next call only.
+ * If the directory cannot be watched (missing, too many watchers), or is removed, the listeners get
+ * null once and then nothing; the next call for it tries again, for all of them. A replaced parent
+ * directory is noticed only by the next call.
  */
 export function watchDirectory(directory: string, onHint: HintListener): DirectoryWatch {
   return watches.watch(directory, onHint);
@@ -72,15 +72,15 @@ interface Listener {
   readonly onHint: HintListener;
 }
 
-/** One directory with its listeners, and its watcher while there is one. */
+/** One directory with its listeners, and its watcher if it has one. */
 class WatchedDirectory {
   readonly #path: string;
   readonly #start: StartWatching;
   readonly #listeners = new Set<Listener>();
-  /** Those who are to hear that the watcher failed. */
-  #uninformed = new Set<Listener>();
+  /** Listeners still to be notified that the watcher failed. */
+  #unnotified = new Set<Listener>();
   #watcher: SystemWatcher | null = null;
-  /** Which directory the watcher watches: another one can get the same path. */
+  /** Device and inode of the watched directory: another one can get the same path. */
   #identity: string | null = null;
 
   constructor(path: string, start: StartWatching) {
@@ -93,13 +93,13 @@ class WatchedDirectory {
   }
 
   add(listener: Listener): void {
-    // A parent of it may have been replaced, of which no watcher knows.
+    // A parent may have been replaced, which the watcher does not report.
     if (this.#watcher !== null && identityOf(this.#path) !== this.#identity) this.#fail();
     this.#listeners.add(listener);
     if (this.#watcher === null) this.#watch();
   }
 
-  /** False if it was removed before. */
+  /** False if it was already removed. */
   remove(listener: Listener): boolean {
     const isRemoved = this.#listeners.delete(listener);
     if (this.isUnused) this.#stop();
@@ -124,26 +124,26 @@ class WatchedDirectory {
 
   #changed(type: string, name: string | null): void {
     if (type !== "rename" || name !== basename(this.#path)) {
-      this.#tell(name, this.#listeners);
+      this.#notify(name, this.#listeners);
       return;
     }
-    // Its own name: the directory itself has gone or moved, unless a file in it has this name, too.
-    // The number of a deleted one may be that of the next, so only a new watcher is sure.
+    // Its own name: the directory was removed or renamed, unless a file in it has the same name. An
+    // inode number may be reused at once, so only a new watcher is certain.
     this.#fail();
     this.#watch();
   }
 
-  /** This watcher is over; its listeners hear it once, soon. */
+  /** Closes the watcher; its listeners are notified once, from the event loop. */
   #fail(): void {
     this.#stop();
-    if (this.#uninformed.size === 0) {
+    if (this.#unnotified.size === 0) {
       setImmediate(() => {
-        const uninformed = this.#uninformed;
-        this.#uninformed = new Set();
-        this.#tell(null, uninformed);
+        const unnotified = this.#unnotified;
+        this.#unnotified = new Set();
+        this.#notify(null, unnotified);
       });
     }
-    for (const listener of this.#listeners) this.#uninformed.add(listener);
+    for (const listener of this.#listeners) this.#unnotified.add(listener);
   }
 
   #stop(): void {
@@ -152,10 +152,10 @@ class WatchedDirectory {
     this.#identity = null;
   }
 
-  #tell(name: string | null, listeners: ReadonlySet<Listener>): void {
-    // A copy: who listens anew from within a hint gets the next one.
-    const told = [...listeners];
-    for (const listener of told) {
+  #notify(name: string | null, listeners: ReadonlySet<Listener>): void {
+    // A copy: a listener added during a hint gets the next one.
+    const notified = [...listeners];
+    for (const listener of notified) {
       if (!this.#listeners.has(listener)) continue;
       try {
         listener.onHint(name);

@@ -1,14 +1,14 @@
 /**
- * A generator that may wait for ever, and can be ended all the same: a plain one that is told to
- * return ends only after what it waits for has come.
+ * A generator that can be ended while it waits: `return()` of a plain async generator takes effect
+ * only after the promise that it awaits has settled.
  */
 
-/** Hands on what the generator yields; when it is ended from outside, `end` is called first. */
+/** Yields what the generator yields; `return()` and `throw()` call `end` first. */
 export class EndableGenerator<T> implements AsyncGenerator<T, void, undefined> {
   readonly #items: AsyncGenerator<T, void, undefined>;
   readonly #end: () => void;
 
-  /** @param end Makes what the generator waits for settle. May be called more than once. */
+  /** @param end Settles the promise that the generator awaits. May be called more than once. */
   constructor(items: AsyncGenerator<T, void, undefined>, end: () => void) {
     this.#items = items;
     this.#end = end;

@@ -1,12 +1,12 @@
 /**
  * The two byte forms of a session record whose envelope can be read in place. Head form: type, id,
  * parentId, timestamp open the line. Tail form: the payload comes first and id, parentId close the
- * line (custom records, and v1 lines that were migrated). Pure; what holds for the whole line, such
- * as counts of keys, is the caller's to check.
+ * line (custom records, and v1 lines that were migrated). Pure; conditions on the whole line, such
+ * as counts of keys, are checked by the caller.
  */
 import { closingQuote, FixedText, isByteAt, openingQuote } from "./byte-match.ts";
 
-/** Where the values of an envelope stand. Ends are exclusive; quotes are outside. */
+/** Byte ranges of the values of an envelope. Ends are exclusive; quotes are outside. */
 export interface EnvelopeSpans {
   /** null: the line does not open with a type. */
   kind: RecordKind | null;
@@ -16,7 +16,7 @@ export interface EnvelopeSpans {
   customTypeEnd: number;
   roleStart: number;
   roleEnd: number;
-  /** A small number that stands for the role, if it is one of the usual; otherwise -1. */
+  /** Index of the role among the usual ones; otherwise -1. */
   usualRole: number;
   idStart: number;
   idEnd: number;
@@ -26,7 +26,7 @@ export interface EnvelopeSpans {
   timestampEnd: number;
 }
 
-/** What the type says about the form: only these three have keys of their own in the envelope. */
+/** The types that matter for the form: only these three have keys of their own in the envelope. */
 export type RecordKind = "custom" | "custom_message" | "message" | "other";
 
 /** The key that opens the payload of a tail form; "none": there is no payload. */
@@ -52,14 +52,14 @@ const messageType = new FixedText("message");
 const customType = new FixedText("custom");
 const customMessageType = new FixedText("custom_message");
 
-/** Keys of the tail form whose value may be a string that stands right before the id. */
+/** Keys of the tail form whose value may be a string directly before the id. */
 const trailingStringKeys = ['"data":', '"content":', '"details":', '"attribution":'].map(
   (key) => new FixedText(key),
 );
 
 /**
- * Reads the type that opens the record, and sets `kind`. Returns where the value of the id begins
- * if the head form goes on with it, otherwise -1.
+ * Reads the type that opens the record, and sets `kind`. Returns the start of the id's value if the
+ * head form continues with it, otherwise -1.
  */
 export function readOpening(
   spans: EnvelopeSpans,
@@ -70,7 +70,7 @@ export function readOpening(
   const typeStart = start + typeText.length;
   const messageIdStart = messageOpening.after(bytes, start, end);
   if (messageIdStart !== -1) {
-    // Most lines by far are messages, so their type and next key are compared in one go.
+    // Most lines are messages, so their type and next key are compared at once.
     spans.kind = "message";
     spans.typeStart = typeStart;
     spans.typeEnd = typeStart + messageType.length;
@@ -137,7 +137,7 @@ export function readTail(
   return contentText.after(head, next, limit) === -1 ? null : "content";
 }
 
-/** Which kind the type `bytes[start, end)` is. */
+/** The kind of the type `bytes[start, end)`. */
 function kindOf(bytes: DataView, start: number, end: number): RecordKind {
   if (messageType.equals(bytes, start, end)) return "message";
   if (customType.equals(bytes, start, end)) return "custom";
@@ -234,7 +234,7 @@ function readParentBackward(
 }
 
 /**
- * Whether what stands before the tail can be the last value of a custom record. After a torn custom
+ * Whether the bytes before the tail can be the last value of a custom record. After a torn custom
  * record, a complete record without payload would end in the same way, its type or customType being
  * that value; so a string there must be plain and belong to a key that such a record ends in.
  */

@@ -1,8 +1,8 @@
 /**
  * Reads the envelope of a session record (type, id, parentId, timestamp; for a message its role)
  * from its bytes, without parsing. A line is trusted only if it has exactly a form that the agents
- * write and nothing in it hints at two records run together; everything else is to be parsed whole.
- * A trusted line need not be valid JSON, and duplicate top-level keys are not defended against.
+ * write and nothing in it hints at two records run together; every other line has to be parsed
+ * whole. A trusted line need not be valid JSON, and duplicate top-level keys are not detected.
  */
 import {
   type EnvelopeSpans,
@@ -22,12 +22,12 @@ const noBytes = Buffer.alloc(0);
 const noView = viewOf(noBytes);
 
 /**
- * Answers for one line at a time; the fields hold the spans of the last line that was trusted. Feed
- * it the lines of a chunk in order: each byte is then searched once, and nothing is allocated. The
- * content of a buffer object must not change between two reads from it.
+ * Reads one line at a time; the fields hold the spans of the last trusted line. Pass the lines of a
+ * chunk in order: each byte is then searched once, and nothing is allocated. The content of a
+ * buffer object must not change between two reads from it.
  */
 export class EnvelopeReader implements EnvelopeSpans {
-  /** What the type says about the form of the record; null: there is none. */
+  /** The kind of the record by its type; null: it has no type. */
   kind: RecordKind | null = null;
   /** Bytes that the type, customType and role spans refer to. */
   headBytes: Buffer = noBytes;
@@ -41,7 +41,7 @@ export class EnvelopeReader implements EnvelopeSpans {
   /** -1: not a message. */
   roleStart: number = -1;
   roleEnd: number = -1;
-  /** A small number that stands for the role, if it is one of the usual; otherwise -1. */
+  /** Index of the role among the usual ones; otherwise -1. */
   usualRole: number = -1;
   /** Bytes that the id, parentId and timestamp spans refer to. */
   coreBytes: Buffer = noBytes;
@@ -54,7 +54,10 @@ export class EnvelopeReader implements EnvelopeSpans {
   coreView: DataView = noView;
   timestampStart: number = 0;
   timestampEnd: number = 0;
-  /** Whether id and parentId open the line, or close it (custom records, migrated v1 lines). */
+  /**
+   * Whether id and parentId are at the start of the line, or at its end (custom records, migrated
+   * v1 lines).
+   */
   form: "head" | "tail" = "head";
   /** Whether the line ends in `}}`: the last value of the record is an object. */
   endsWithObject: boolean = false;
@@ -75,12 +78,12 @@ export class EnvelopeReader implements EnvelopeSpans {
 
   /**
    * Whether the line `bytes[start, end)` (without "\n") may be indexed without parsing. If so, the
-   * spans are set; otherwise they mean nothing and the line is to be parsed whole.
+   * spans are set; otherwise they are undefined and the line has to be parsed whole.
    */
   read(bytes: Buffer, start: number, end: number): boolean {
     const last = recordEnd(bytes, start, end);
     if (last === -1) return false;
-    const view = bytes === this.#viewed ? this.#view : this.#look(bytes);
+    const view = bytes === this.#viewed ? this.#view : this.#viewBuffer(bytes);
     if (readUsualForm(this, view, start, last)) {
       this.#setBytes(bytes, view);
       this.form = "head";
@@ -105,7 +108,7 @@ export class EnvelopeReader implements EnvelopeSpans {
     return this.#isAlone(bytes, start, last);
   }
 
-  /** The same for a line too long to be joined; its two edges have to hold the envelope. */
+  /** The same for a line too long to be joined; its two edges must hold the envelope. */
   readLong(line: LongLine): boolean {
     const last = recordEnd(line.tail, 0, line.tail.length);
     if (last === -1 || line.parentIdCount !== 1 || line.hasNul) return false;
@@ -133,7 +136,7 @@ export class EnvelopeReader implements EnvelopeSpans {
     return isOneRecord && line.payloadKeyCounts[payload] === 1;
   }
 
-  /** Lets go of the bytes that were read last, which may be a chunk of many lines. */
+  /** Drops the reference to the bytes read last, which may be a chunk of many lines. */
   release(): void {
     this.#setBytes(noBytes, noView);
     this.#viewed = noBytes;
@@ -150,7 +153,7 @@ export class EnvelopeReader implements EnvelopeSpans {
     this.coreView = view;
   }
 
-  /** Whether nothing in `bytes[start, last)` hints at a second record. */
+  /** Whether `bytes[start, last)` has no sign of a second record. */
   #isAlone(bytes: Buffer, start: number, last: number): boolean {
     return once(this.#parentIds, bytes, start, last) && this.#nuls.next(bytes, start) >= last;
   }
@@ -160,15 +163,15 @@ export class EnvelopeReader implements EnvelopeSpans {
     return this.endsWithObject || this.kind !== "message";
   }
 
-  #look(bytes: Buffer): DataView {
+  #viewBuffer(bytes: Buffer): DataView {
     this.#viewed = bytes;
     this.#view = viewOf(bytes);
     return this.#view;
   }
 
   /**
-   * A torn record and a complete one, run together, have two of these keys: a custom record goes on
-   * with customType, a message with message.
+   * A torn record and a complete one, run together, have two of these keys: a custom record
+   * continues with customType, a message with message.
    */
   #isOneRecord(payload: PayloadKey, bytes: Buffer, start: number, end: number): boolean {
     if (payload === "none") return true;
@@ -177,7 +180,7 @@ export class EnvelopeReader implements EnvelopeSpans {
   }
 }
 
-/** Position after the `}` that ends the line, a trailing "\r" aside; -1 if nothing like it does. */
+/** Position after the `}` that ends the line, a trailing "\r" aside; -1 if it does not end so. */
 function recordEnd(bytes: Buffer, start: number, end: number): number {
   const last = end > start && bytes[end - 1] === carriageReturn ? end - 1 : end;
   return last > start && bytes[last - 1] === closingBrace ? last : -1;

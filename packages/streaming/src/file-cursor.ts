@@ -1,7 +1,7 @@
 /**
- * A place in an open file from which whole lines are read, again and again, as the file grows. Each
- * read begins a few bytes before the place, and only if these are still what they were does the
- * rest of it count: so what was rewritten is never taken for a continuation.
+ * A position in an open file from which whole lines are read as the file grows. Each read begins a
+ * few bytes before the position, and its new bytes count only if those are unchanged: a rewritten
+ * file is not taken for a continuation.
  */
 import { reusedBuffers } from "./byte-pass.ts";
 import type { FileSource } from "./byte-source.ts";
@@ -19,8 +19,8 @@ export interface CursorOptions {
 }
 
 /**
- * What one read brought: the lines that ended in it, perhaps none; or that there was nothing more;
- * or that the lines before the place are no longer in the file.
+ * The result of one read: the lines that ended in it, perhaps none; or the end of the file; or that
+ * the lines before the position are no longer in the file.
  */
 export type CursorRead =
   | { readonly kind: "lines"; readonly lines: readonly FileLine[] }
@@ -32,13 +32,13 @@ export class FileCursor {
   readonly #file: FileSource;
   readonly #options: Required<CursorOptions>;
   #framer: LineFramer;
-  /** The bytes right before `#framer.offset`, see `edgeIn`; null if they are still to be read. */
+  /** The bytes right before `#framer.offset`, see `edgeIn`; null if not read yet. */
   #edge: Buffer | null;
-  /** Those before the line that was begun. */
+  /** The bytes before the incomplete line. */
   #lineEdge: Buffer | null;
   #targetOf: (bytes: number) => Buffer = reusedBuffers(1);
 
-  /** @param from 0, or the start of a line: what is before it counts as known. */
+  /** @param from 0, or the start of a line: the bytes before it count as known. */
   constructor(file: FileSource, from: number, options: CursorOptions) {
     this.#file = file;
     this.#options = readSizes(options);
@@ -48,18 +48,18 @@ export class FileCursor {
     this.#lineEdge = this.#edge;
   }
 
-  /** Reads on, one chunk at most. One read at a time; after "lost" the cursor is of no use. */
+  /** Reads the next chunk. One read at a time; after "lost" the cursor is unusable. */
   async read(): Promise<CursorRead> {
     const { chunkBytes } = this.#options;
     const place = this.#framer.offset;
     const edgeBytes = this.#edge?.length ?? Math.min(place, edgeBytesMax);
     const newBytes = this.#file.sizeSync() - place;
     if (newBytes < 0) return this.#step("truncated");
-    // What waits for a change keeps no chunk.
+    // A follower that waits for a change keeps no chunk.
     if (newBytes === 0) this.#targetOf = reusedBuffers(1);
     const target = this.#targetOf(edgeBytes + Math.min(newBytes, chunkBytes));
     const length = await this.#file.read(target, 0, target.length, place - edgeBytes);
-    // Shorter by now, or interrupted: the size says which, the next time.
+    // Truncated meanwhile, or a short read: the size of the next read decides.
     if (length < edgeBytes) return { kind: "lines", lines: [] };
     const edge = target.subarray(0, edgeBytes);
     if (this.#edge !== null && !this.#edge.equals(edge)) return this.#step("replaced");
@@ -71,7 +71,7 @@ export class FileCursor {
     return { kind: "lines", lines: this.#take(target.subarray(0, length), edgeBytes) };
   }
 
-  /** Frames what comes after the edge, and keeps the edges of what comes next. */
+  /** Frames the bytes after the edge, and keeps the edges of the next read. */
   #take(bytes: Buffer, edgeBytes: number): FileLine[] {
     const start = this.#framer.offset - edgeBytes;
     const lineStart = this.#framer.committedOffset;
@@ -84,8 +84,8 @@ export class FileCursor {
   }
 
   /**
-   * The bytes before the place are gone. If they were the beginning of a line, it is begun anew:
-   * nothing of it was handed out, and a torn end that is cut off is no reason to start over.
+   * The bytes before the position are gone. If they were an incomplete line, only that line is read
+   * again: nothing of it was emitted, and a truncated torn tail is no reason to start over.
    */
   #step(reason: "replaced" | "truncated"): CursorRead {
     const { offset, committedOffset, lineNumber } = this.#framer;
@@ -102,9 +102,9 @@ export class FileCursor {
 }
 
 /**
- * A copy of the bytes before `end` by which they are known again: some before the line that begins
- * at `lineAt`, and what there is of that line. Without its beginning, two lines that differ in it
- * only would be taken for one, the first half of one and the second half of the other.
+ * A copy of the bytes before `end`, to be compared at the next read: some before the line that
+ * begins at `lineAt`, and the part of that line read so far. Without its beginning, two lines that
+ * differ in it only would be joined, the first half of one and the second half of the other.
  */
 function edgeIn(bytes: Buffer, lineAt: number, end: number): Buffer {
   return Buffer.from(bytes.subarray(Math.max(0, lineAt - edgeBytesMax, end - begunBytesMax), end));

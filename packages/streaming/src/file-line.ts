@@ -1,4 +1,4 @@
-/** The line and the record that the file readers hand out, and how the one becomes the other. */
+/** The line and the record that the file readers yield, and the decoding of one into the other. */
 import {
   type BadLineReason,
   type DecodedLine,
@@ -8,7 +8,7 @@ import {
 import type { LineRest, LineSink } from "./line-framer.ts";
 import type { LongLine } from "./long-line.ts";
 
-/** One line of a file, wherever it was read from. */
+/** One line of a file, read forwards or backwards. */
 export interface AnyFileLine {
   /** The line without "\n", a trailing "\r" still in it; a copy. null: see `long`. */
   readonly bytes: Buffer | null;
@@ -22,20 +22,20 @@ export interface AnyFileLine {
   readonly terminated: boolean;
 }
 
-/** One line of a file that was read from the front. */
+/** One line of a file read forwards. */
 export interface FileLine extends AnyFileLine {
-  /** 1-based, counted from where the reading began. */
+  /** 1-based, counted from where the read began. */
   readonly lineNumber: number;
 }
 
-/** A line and the record in it, or why there is none. */
+/** A line and its record, or why it is not a record. */
 export type FileRecord =
   | (FileLine & { readonly ok: true; readonly value: JsonObject })
   | (FileLine & { readonly ok: false; readonly reason: BadLineReason; readonly message: string });
 
-/** Decodes a line. Blank and over-long lines come back with their reason, as any bad line. */
+/** Decodes a line. Blank and over-long lines yield a reason, as any bad line. */
 export function toRecord(line: FileLine): FileRecord {
-  // Written out, and not spread: that would take half as long as parsing.
+  // Written out: a spread would take half as long as parsing.
   const { bytes, long, offset, length, lineNumber, terminated } = line;
   const decoded = bytes ? decodeLine(bytes) : tooLong(length);
   if (decoded.ok) {
@@ -59,7 +59,7 @@ export function lastLine(rest: LineRest): FileLine {
 
 /** A sink that keeps lines, each as a copy of its own. */
 export class LineCopies implements LineSink {
-  /** In the order in which they came. */
+  /** In file order. */
   readonly lines: FileLine[] = [];
 
   line(source: Buffer, start: number, end: number, offset: number, lineNumber: number): void {

@@ -1,14 +1,14 @@
-/** Passes over a file by its path: opened at the first pull, closed however the reading ends. */
+/** Passes over a file by its path: opened at the first pull, closed however the iteration ends. */
 import { itemsOf, itemsOfSync } from "./batch-items.ts";
 import type { Pass } from "./byte-pass.ts";
 import { openByteSource } from "./byte-source.ts";
 import { passBatches, passBatchesSync } from "./pass-driver.ts";
 import type { PassOptions } from "./pass-driver.ts";
 
-/** A pass over a file of so many bytes. */
+/** Makes the pass over a file of the given size. */
 export type FilePass<T> = (sizeBytes: number) => Pass<T>;
 
-/** What the pass finds in the file, blocking. */
+/** The results of the pass over the file, blocking. */
 export function filePassSync<T>(
   path: string,
   passOf: FilePass<T>,
@@ -17,7 +17,7 @@ export function filePassSync<T>(
   return itemsOfSync(fileBatchesSync(path, passOf, signal), signal);
 }
 
-/** What the pass finds in the file, without blocking. */
+/** The results of the pass over the file, without blocking. */
 export function filePass<T>(
   path: string,
   passOf: FilePass<T>,

@@ -1,10 +1,10 @@
 /**
- * Reads a file of JSON lines and goes on as it grows: each whole line once, in order, whoever
- * appends it. What cannot go on, because the file was replaced, cut or rewritten, begins again from
- * the front, and says so.
+ * Follows a file of JSON lines as it grows: yields each whole line once, in order, whichever
+ * process appends it. When the file was replaced, truncated or rewritten, it yields a reset and
+ * starts over from the beginning.
  */
 import { itemsOf } from "./batch-items.ts";
-import { type FileSource, openByteSource, openIfThere } from "./byte-source.ts";
+import { type FileSource, openByteSource, openIfExists } from "./byte-source.ts";
 import { ChangeWait, type WatchDirectory } from "./change-wait.ts";
 import { watchDirectory } from "./directory-watch.ts";
 import { type CursorOptions, FileCursor } from "./file-cursor.ts";
@@ -13,20 +13,20 @@ import { type FileLine, type FileRecord, toRecord } from "./file-line.ts";
 import { pollMsDefault } from "./limits.ts";
 import { requireAtLeast } from "./read-sizes.ts";
 
-/** Where to begin, and how to go on. */
+/** Where to start, and how to follow. */
 export interface FollowOptions extends CursorOptions {
   /** Where to start: 0 (the default) or the start of a line. */
   readonly from?: number;
-  /** How often to look without a hint, in milliseconds. Default 1000. */
+  /** Poll interval without a hint, in milliseconds. Default 1000. */
   readonly pollMs?: number;
-  /** Ends the following: it throws the reason. */
+  /** Ends the iteration: it throws the reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * A record; or the news that what came before is void, since the file begins anew: all its records
- * follow, and their line numbers count from 1. A file is "replaced" if another one has its path, or
- * if its bytes before the cursor have changed, and "truncated" if they are not there any more.
+ * A record; or a reset, which voids all records before it: all records of the file follow, and
+ * their line numbers count from 1. A file is "replaced" if another file has its path, or if its
+ * bytes before the cursor have changed, and "truncated" if they no longer exist.
  */
 export type FollowEvent =
   | { readonly kind: "record"; readonly record: FileRecord }
@@ -34,19 +34,18 @@ export type FollowEvent =
 
 /**
  * The records of a file from `from` on, then those that are appended, without end. Only whole lines
- * come, each when its "\n" is there; `record.offset + record.length + 1` is where the next one
- * begins, and where following can be taken up again.
+ * are yielded, each once its "\n" is in the file; `record.offset + record.length + 1` is the start
+ * of the next one, and a valid `from` to resume.
  *
- * Hints of the file system and a poll say when to look. Nothing is read before it is pulled, one
- * chunk at a time. The file stays open, so that the last lines of one that is deleted or replaced
- * still come; one that vanished is waited for. It counts as rewritten only if the 64 bytes before
- * the next line differ: a change further up goes unnoticed. The beginning of a line may be taken
- * back, and is read again if the last 4 KiB of it differ.
+ * File system hints and a poll trigger the reads. Nothing is read before it is pulled, one chunk at
+ * a time. The file stays open, so the last lines of a deleted or replaced file are still yielded; a
+ * path that vanished is waited for. The file counts as rewritten only if the 64 bytes before the
+ * next line differ: an earlier change goes unnoticed. An incomplete line may be withdrawn by its
+ * writer, and is read again if its last 4 KiB differ.
  *
- * `return()` ends a pull that waits. So does the signal, with its reason.
+ * `return()` ends a pending pull; so does the signal, with its reason.
  *
- * @throws What `fs` throws if the file cannot be opened or read; `RangeError` for sizes that are
- * none.
+ * @throws What `fs` throws if the file cannot be opened or read; `RangeError` for invalid sizes.
  * @example
  * for await (const event of followFile("session.jsonl")) {
  *   if (event.kind === "record") console.log(event.record.offset);
@@ -60,7 +59,7 @@ export function followFile(
   return followFileWith(watchDirectory, path, options);
 }
 
-/** {@link followFile}, with hints from elsewhere. */
+/** {@link followFile}, with another source of hints. */
 export function followFileWith(
   watch: WatchDirectory,
   path: string,
@@ -68,14 +67,14 @@ export function followFileWith(
 ): AsyncGenerator<FollowEvent, void, undefined> {
   const { signal } = options;
   const pollMs = requireAtLeast("pollMs", options.pollMs ?? pollMsDefault, 1);
-  // A signal of its own: many may follow with one, and Node warns of many listeners.
+  // A derived signal: many followers may share one, and Node warns of many listeners.
   const ending = signal && AbortSignal.any([signal]);
   const wait = new ChangeWait(watch, { pollMs, signal: ending });
   const events = itemsOf(followBatches(path, options, wait), signal);
   return new EndableGenerator(events, () => wait.end());
 }
 
-/** The events, read by read. */
+/** The events, in one batch per read. */
 async function* followBatches(
   path: string,
   options: FollowOptions,
@@ -89,14 +88,14 @@ async function* followBatches(
     while (!wait.isEnded) {
       options.signal?.throwIfAborted();
       wait.arm();
-      // Asked before reading: what has another file in its place gets no more lines afterwards.
-      const isThere = file.isAtSync(path);
+      // Checked before the read: a file that was replaced by then gets no more lines.
+      const isAtPath = file.isAtSync(path);
       const found = await cursor.read();
       if (found.kind === "lines") {
         if (found.lines.length > 0) yield eventsOf(found.lines);
         continue;
       }
-      const other = found.kind === "end" && !isThere ? openIfThere(path) : null;
+      const other = found.kind === "end" && !isAtPath ? openIfExists(path) : null;
       if (other !== null) {
         file.closeSync();
         file = other;
@@ -115,7 +114,7 @@ async function* followBatches(
   }
 }
 
-/** Decodes lines one by one as they are taken, so that few records are alive at a time. */
+/** Decodes lazily, so that few records are alive at a time. */
 function* eventsOf(lines: readonly FileLine[]): Generator<FollowEvent> {
   for (const line of lines) yield { kind: "record", record: toRecord(line) };
 }

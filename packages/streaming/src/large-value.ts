@@ -1,6 +1,6 @@
 /**
  * Reads inside a record too large to be built: as a stream of tokens, or one value out of it.
- * Memory is bounded by the chunk and by what is picked. The chunks are the bytes of one JSON
+ * Memory is bounded by the chunk and by the picked value. The chunks are the bytes of one JSON
  * text.
  */
 import type { JsonValue } from "./decode-line.ts";
@@ -9,7 +9,7 @@ import { PathTracker, type ValuePath } from "./path-tracker.ts";
 import { type JsonToken, TokenReader } from "./token-reader.ts";
 import { ValueBuilder } from "./value-builder.ts";
 
-/** What every reader of this file accepts. */
+/** Options of every reader in this file. */
 export interface LargeValueOptions {
   /** Ends the read between two chunks: it rejects with the reason. */
   readonly signal?: AbortSignal | undefined;
@@ -40,7 +40,7 @@ export async function* bodyStream(
 
 /**
  * The value at `path`, or undefined if there is none; of duplicate keys, the first. Reads no chunk
- * beyond the one in which this is known, so what comes after may be malformed.
+ * beyond the one in which this is known, so later bytes may be malformed.
  *
  * @throws RangeError if the value is longer than `valueBytesMax`; SyntaxError if the text is
  * malformed up to the value.
@@ -87,7 +87,7 @@ export async function* pickStream(
   }
 }
 
-/** The tokens of the value at `path`, chunk by chunk; each part is to be drained. */
+/** The tokens of the value at `path`, chunk by chunk; each part must be drained. */
 async function* tokensAt(
   chunks: AsyncIterable<Uint8Array>,
   path: ValuePath,

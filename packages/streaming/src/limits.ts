@@ -2,7 +2,7 @@
 
 /**
  * Longest line, in bytes without "\n", that is joined into one buffer. Ordinary records, inline
- * images included, stay below it; what is longer is described by its ends ({@link LongLine}).
+ * images included, are shorter; a longer line is described by its ends ({@link LongLine}).
  */
 export const lineBytesMaxDefault: number = 16 * 1024 * 1024;
 
@@ -12,7 +12,7 @@ export const lineEdgeBytes: number = 4096;
 /** Bytes per read: fits the second-level cache, so that the searches after the first are free. */
 export const chunkBytesDefault: number = 256 * 1024;
 
-/** How long an asynchronous scan works before it gives the event loop a turn. */
+/** How long an asynchronous scan works before it yields to the event loop. */
 export const yieldEveryMsDefault: number = 8;
 
 /** Longest value that `pick` builds, in UTF-8 bytes of its strings, keys and numbers. */
@@ -21,14 +21,14 @@ export const valueBytesMaxDefault: number = 64 * 1024 * 1024;
 /** Longest string that `readShallow` keeps: labels and names, not payloads. */
 export const stringBytesMaxDefault: number = 64 * 1024;
 
-/** How long a follower waits before it looks by itself: hints of the system can get lost. */
+/** How long a follower waits before it polls: hints of the system can get lost. */
 export const pollMsDefault: number = 1000;
 
-/** Longest time that a timer of Node can wait; a longer one would fire at once. */
+/** Longest delay of a Node timer; a longer one would fire at once. */
 export const timerMsMax: number = 2 ** 31 - 1;
 
-/** Bytes before a line by which a file is known again; part of every read of a follower. */
+/** Bytes before a line that are compared to recognise a file; part of every read of a follower. */
 export const edgeBytesMax: number = 64;
 
-/** Bytes of a line that was begun that are compared, too: all of it, unless it is a long one. */
+/** Bytes of an incomplete line that are compared as well: all of it, unless it is longer. */
 export const begunBytesMax: number = 4096;

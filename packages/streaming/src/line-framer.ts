@@ -1,7 +1,7 @@
 /**
- * Cuts bytes into lines at 0x0A, which in UTF-8 JSON can be nothing but the end of a line. Offsets
- * and lengths are exact, any chunking gives the same lines, and the work is linear in the bytes. It
- * does no I/O and never looks inside a line; lines above `lineBytesMax` are described, not joined.
+ * Splits bytes into lines at 0x0A, which in UTF-8 JSON can only be a line end. Offsets and lengths
+ * are exact, any chunking gives the same lines, and the work is linear in the bytes. It does no I/O
+ * and never interprets a line; lines above `lineBytesMax` are described, not joined.
  */
 import { lineBytesMaxDefault } from "./limits.ts";
 import { type LongLine, LongLineMeter } from "./long-line.ts";
@@ -10,7 +10,7 @@ import { type LongLine, LongLineMeter } from "./long-line.ts";
 export interface LineSink {
   /**
    * One terminated line: `bytes[start, end)`, without "\n", a trailing "\r" still in it. Blank
-   * lines come too. The bytes are valid during the call only.
+   * lines are delivered too. The bytes are valid during the call only.
    * @param offset File position of `bytes[start]`.
    * @param lineNumber 1-based; every physical line counts.
    */
@@ -49,8 +49,8 @@ const heldBytesKept = 1024 * 1024;
 
 /**
  * The framer of one pass over a file. A byte-order mark at file offset 0 is skipped: the first line
- * then starts at offset 3. After an exception from a sink it stands before the line that was not
- * taken: whoever goes on reads that line again.
+ * then starts at offset 3. After an exception from a sink its offset is the start of the line that
+ * was not accepted, so a caller that continues reads that line again.
  */
 export class LineFramer {
   readonly #lineBytesMax: number;
@@ -78,7 +78,7 @@ export class LineFramer {
     return this.#lineStart;
   }
 
-  /** Number of the line that would come next. */
+  /** Number of the next line. */
   get lineNumber(): number {
     return this.#lineNumber;
   }
@@ -87,8 +87,8 @@ export class LineFramer {
    * Takes the next bytes of the file and delivers the lines that end in them. Keeps no reference.
    */
   push(chunk: Buffer, sink: LineSink): void {
-    // A view of its own per push, so that readers may tell buffers apart by identity even when the
-    // caller fills the same one again.
+    // A new view per push: readers distinguish buffers by identity, also when the caller reuses
+    // one.
     const bytes = chunk.subarray();
     const base = this.#offset;
     const max = this.#lineBytesMax;
@@ -111,7 +111,7 @@ export class LineFramer {
         end = bytes.indexOf(10, start);
       }
     } catch (error) {
-      this.#standAt(start > 0 ? base + start : this.#lineStart);
+      this.#rewindTo(start > 0 ? base + start : this.#lineStart);
       sink.batchEnd?.();
       throw error;
     }
@@ -140,22 +140,22 @@ export class LineFramer {
     return { offset, lineNumber, bytes, long: null, length };
   }
 
-  /** Lets go of memory that only further chunks would need. */
+  /** Frees memory that only further chunks would need. */
   release(): void {
     if (this.#held.length > this.#heldLength) {
       this.#held = Buffer.from(this.#held.subarray(0, this.#heldLength));
     }
   }
 
-  /** Goes back to the start of the line that comes next. */
-  #standAt(offset: number): void {
+  /** Rewinds to the start of the next line. */
+  #rewindTo(offset: number): void {
     this.#offset = offset;
     this.#lineStart = offset;
     this.#heldLength = 0;
     this.#meter = null;
   }
 
-  /** The line that was begun in earlier chunks ends at `bytes[end]`. */
+  /** The line that started in earlier chunks ends at `bytes[end]`. */
   #endHeldLine(bytes: Buffer, end: number, sink: LineSink): void {
     if (end > 0) this.#hold(bytes.subarray(0, end), 0);
     if (this.#meter) {
@@ -199,7 +199,7 @@ export class LineFramer {
   }
 
   #startMeter(bytes: Buffer, start: number): void {
-    // The mark may be split between what is held and what comes, so both are looked at as one.
+    // The mark may be split between the held bytes and the new ones.
     const opening = [...this.#held.subarray(0, Math.min(this.#heldLength, bom.length))];
     opening.push(...bytes.subarray(start, start + bom.length - opening.length));
     const skipped = bomLength(opening, 0, opening.length, this.#lineStart);

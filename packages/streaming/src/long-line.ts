@@ -1,7 +1,7 @@
 /**
- * What is known of a line too long to be joined: where it is, its two ends, and the counts that
+ * The description of a line too long to be joined: its place, its two ends, and the counts that
  * decide whether it can be indexed by them. The meter takes the line in pieces of any size, in
- * order, and gives the same answer for every division.
+ * order; the result does not depend on the division.
  */
 import { lineEdgeBytes } from "./limits.ts";
 
@@ -25,7 +25,7 @@ export interface LongLine {
     readonly content: number;
     readonly message: number;
   };
-  /** Whether a NUL byte is in it. */
+  /** Whether it has a NUL byte. */
   readonly hasNul: boolean;
   /** Whether its "\n" was seen. */
   readonly terminated: boolean;
@@ -36,7 +36,7 @@ const needles = ['"parentId":', '"customType":', '"data":', '"content":', '"mess
 );
 const seamBytes = Math.max(...needles.map((needle) => needle.length)) - 1;
 
-/** Measures one line that is handed over piece by piece. It keeps two edges, never the middle. */
+/** Measures one line piece by piece. It keeps the two edges, never the middle. */
 export class LongLineMeter {
   readonly #offset: number;
   #length = 0;

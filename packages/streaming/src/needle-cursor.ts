@@ -1,17 +1,18 @@
 /**
- * A forward search that remembers its last hit. Asked for one line after another of a chunk, it
- * searches every byte of the chunk once, however few or many hits there are. It relies on the
- * content of a buffer object not changing between calls; a different object starts anew.
+ * A forward search that keeps its last hit. Called for the lines of a chunk in order, it searches
+ * every byte of the chunk once, however few or many hits there are. The content of a buffer object
+ * must not change between calls; a different object starts a new search.
  */
 
 /**
- * A search for one byte costs a quarter of a search for several, but stops at every such byte. So
- * a few are tried, and where the byte turns out to be frequent (base64), the native search takes
- * over.
+ * A search for one byte costs a quarter of a search for several, but stops at every such byte. So a
+ * few are tried, and if the byte is frequent (base64), the native search of the needle follows.
  */
 const byteSearchesMax = 4;
 
-/** Finds one needle at ascending positions of a buffer; going backwards is right but slower. */
+/**
+ * Finds one needle at ascending positions of a buffer; descending positions are correct but slower.
+ */
 export class NeedleCursor {
   readonly #needle: Buffer;
   readonly #rareAt: number;
@@ -23,7 +24,7 @@ export class NeedleCursor {
 
   /**
    * @param needle What to find, in ASCII.
-   * @param rareAt Where in the needle its rarest byte is; from there on it is searched.
+   * @param rareAt Index of the needle's rarest byte, from which on it is searched.
    */
   constructor(needle: string, rareAt: number = 0) {
     this.#needle = Buffer.from(needle, "latin1");
@@ -41,7 +42,7 @@ export class NeedleCursor {
     return this.#hit;
   }
 
-  /** Lets go of the buffer; the next search starts anew. */
+  /** Drops the reference to the buffer; the next search starts anew. */
   release(): void {
     this.#buffer = null;
   }

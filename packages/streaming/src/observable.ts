@@ -1,7 +1,8 @@
 /**
- * The one door to rxjs, and how an async iterator becomes an observable. Only the module of the
- * class is loaded: the whole of rxjs takes three times as long, at the start of every program. It
- * is the class that "rxjs" exports, so its operators work on it, also those of another copy.
+ * The only import of rxjs, and the conversion of an async iterator to an observable. Only the
+ * module of the class is loaded: all of rxjs would take three times as long, at the start of every
+ * program. It is the class that "rxjs" exports, so operators work on it, also those of another
+ * copy.
  */
 import { Observable } from "rxjs/internal/Observable";
 import type { Subscriber } from "rxjs/internal/Subscriber";
@@ -12,12 +13,12 @@ export type { Subscription } from "rxjs/internal/Subscription";
 
 /**
  * A cold observable of what an async iterator yields: each subscription calls `iterate` and pulls
- * one item at a time, the next one after `next()` returned. So nothing waits in between, and
- * nothing is dropped; but an operator that waits for something itself (`concatMap`, `mergeMap`)
- * keeps what comes meanwhile, without a bound. Nothing is emitted while `subscribe` runs.
+ * one item at a time, the next one after `next()` returned. So nothing is queued and nothing is
+ * dropped; but an operator that waits itself (`concatMap`, `mergeMap`) buffers the items that
+ * arrive meanwhile, without a bound. Nothing is emitted while `subscribe` runs.
  *
- * Unsubscribing aborts the signal and ends the iterator; what it throws after that is no error of
- * anyone. The iterator should end at the signal: one that ignores it is ended after its next item.
+ * Unsubscribing aborts the signal and ends the iterator; an exception after that is ignored. The
+ * iterator should end at the signal; one that ignores it is ended after its next item.
  *
  * @example
  * // import { setInterval } from "node:timers/promises";
@@ -44,7 +45,7 @@ async function pushAll<T>(
     }
     subscriber.complete();
   } catch (error) {
-    // A closed subscriber would report it as an error that nobody handles.
+    // A closed subscriber would report it as an unhandled error.
     if (!subscriber.closed) subscriber.error(error);
   }
 }

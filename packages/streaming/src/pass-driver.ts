@@ -1,34 +1,31 @@
-/**
- * Answers what reading generators ask for: the one place where reading synchronously and reading
- * asynchronously differ.
- */
+/** Runs reading generators: the one place where synchronous and asynchronous reading differ. */
 import { itemsOf, itemsOfSync } from "./batch-items.ts";
 import type { FoundStep, Pass, Reads, ReadStep } from "./byte-pass.ts";
 import type { ByteSource } from "./byte-source.ts";
 
 /** How a pass is driven. */
 export interface PassOptions {
-  /** Ends it before the next read and before the next thing found: it throws the reason. */
+  /** Ends it before the next read and before the next result: it throws the reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Reads on, one read at most, while what was found is being taken. Default false. */
+  /** Reads ahead, one read at most, while results are consumed. Default false. */
   readonly readsAhead?: boolean;
 }
 
-/** The result of reading, blocking. */
+/** The result of the reads, blocking. */
 export function runReadsSync<R>(source: ByteSource, reads: Reads<R>): R {
   let step = reads.next(0);
   while (step.done !== true) step = reads.next(answerSync(source, step.value));
   return step.value;
 }
 
-/** The result of reading, without blocking. */
+/** The result of the reads, without blocking. */
 export async function runReads<R>(source: ByteSource, reads: Reads<R>): Promise<R> {
   let step = reads.next(0);
   while (step.done !== true) step = reads.next(await answer(source, step.value));
   return step.value;
 }
 
-/** What a pass finds, blocking. Reads no further than is pulled. */
+/** The results of a pass, blocking. Reads no further than is pulled. */
 export function runPassSync<T>(
   source: ByteSource,
   pass: Pass<T>,
@@ -37,7 +34,9 @@ export function runPassSync<T>(
   return itemsOfSync(passBatchesSync(source, pass, signal), signal);
 }
 
-/** What a pass finds, without blocking. No read is under way once it has ended, however it ends. */
+/**
+ * The results of a pass, without blocking. No read is in flight once it has ended, however it ends.
+ */
 export function runPass<T>(
   source: ByteSource,
   pass: Pass<T>,
@@ -46,7 +45,7 @@ export function runPass<T>(
   return itemsOf(passBatches(source, pass, options), options.signal);
 }
 
-/** What a pass finds, read by read, blocking. Each batch is to be taken before the next. */
+/** The results of a pass, read by read, blocking. Each batch must be consumed before the next. */
 export function* passBatchesSync<T>(
   source: ByteSource,
   pass: Pass<T>,
@@ -64,7 +63,10 @@ export function* passBatchesSync<T>(
   }
 }
 
-/** What a pass finds, read by read, without blocking. Each batch is to be taken before the next. */
+/**
+ * The results of a pass, read by read, without blocking. Each batch must be consumed before the
+ * next.
+ */
 export async function* passBatches<T>(
   source: ByteSource,
   pass: Pass<T>,
@@ -82,17 +84,17 @@ export async function* passBatches<T>(
         continue;
       }
       const { found } = step.value;
-      // On to the next read, before what was found is handed out.
+      // Starts the next read before the results are yielded.
       step = pass.next(0);
       if (readsAhead && step.done !== true && isRead(step.value)) {
         ahead = answer(source, step.value);
-        // It may fail before anyone awaits it; whoever awaits it still gets the error.
+        // It may reject before it is awaited; the later await still gets the error.
         ahead.catch(() => 0);
       }
       yield found;
     }
   } finally {
-    // Whoever closes the source next must not pull it from under a read.
+    // The caller may close the source next, which must not happen during a read.
     await ahead?.catch(() => 0);
   }
 }

@@ -5,21 +5,22 @@
 import type { JsonToken } from "./token-reader.ts";
 
 /**
- * Where a value is: keys of objects as strings, indexes of arrays as numbers. `[]` is the whole.
+ * Where a value is: keys of objects as strings, indexes of arrays as numbers. `[]` is the whole
+ * value.
  */
 export type ValuePath = readonly (string | number)[];
 
-/** What a token means for the path: not there yet, part of the value, its last part, or no hope. */
+/** The position of a token: before the value, inside it, its last token, or the value is absent. */
 type PathStep = "before" | "inside" | "last" | "absent";
 
 /** Tracks one path through one JSON text. */
 export class PathTracker {
   readonly #path: ValuePath;
-  /** Of every open container, the key or index that it is at; null: an object without a key yet. */
+  /** The current key or index of every open container; null: an object without a key yet. */
   readonly #at: (string | number | null)[] = [];
   /** How many leading elements of `#at` are those of the path. */
   #matched = 0;
-  /** Depth of the containers around the value, once it began. */
+  /** Depth of the containers around the value, once it has begun. */
   #valueDepth = -1;
   #isOver = false;
 
@@ -27,12 +28,12 @@ export class PathTracker {
     this.#path = path;
   }
 
-  /** Whether the value is complete, or known to be absent: further tokens change nothing. */
+  /** Whether the value is complete, or known to be absent: further tokens do not matter. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Yields those of the tokens that belong to the value. */
+  /** Yields the tokens of the value. */
   *valueTokens(tokens: Iterable<JsonToken>): Generator<JsonToken, void, undefined> {
     for (const token of tokens) {
       const step = this.#step(token);
@@ -79,7 +80,7 @@ export class PathTracker {
   #close(): PathStep {
     this.#at.pop();
     if (this.#valueDepth !== -1) return this.#at.length === this.#valueDepth ? "last" : "inside";
-    // The container that could have held the next element of the path is over.
+    // The container that could have held the next element of the path has ended.
     if (this.#matched >= this.#at.length) return "absent";
     return "before";
   }
@@ -89,7 +90,7 @@ export class PathTracker {
     return this.#at.length === this.#valueDepth ? "last" : "inside";
   }
 
-  /** A value begins: counts it in an array, and notices if it is the one. */
+  /** A value begins: counts it in an array, and checks whether it is the one at the path. */
   #enterValue(): void {
     if (this.#valueDepth !== -1) return;
     const position = this.#at.at(-1);
@@ -105,7 +106,7 @@ export class PathTracker {
     this.#matched = this.#path[level] === position ? level + 1 : level;
   }
 
-  /** Whether a scalar stands where the path goes on. */
+  /** Whether a scalar is where the path continues. */
   #isDeadEnd(): boolean {
     return this.#valueDepth === -1 && this.#matched === this.#at.length;
   }

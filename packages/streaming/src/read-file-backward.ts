@@ -1,7 +1,6 @@
 /**
- * Reads a file line by line from the back: exactly the lines of the forward reader, last one
- * first, without line numbers. Only what is pulled is read, so the last lines of a huge file cost
- * one chunk.
+ * Reads a file line by line from its end: exactly the lines of the forward reader, last one first,
+ * without line numbers. Reads are lazy, so the last lines of a huge file cost one chunk.
  */
 import { backwardPass } from "./backward-pass.ts";
 import type { AnyFileLine } from "./file-line.ts";

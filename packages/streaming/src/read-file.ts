@@ -1,7 +1,7 @@
 /**
- * Reads a file line by line from the front, synchronously or asynchronously: pull, one chunk in
- * memory, the file closed however the loop ends. The size at the start is the end, so a file that
- * grows meanwhile does not keep the reader going.
+ * Reads a file line by line from its start, synchronously or asynchronously: by pull, with one
+ * chunk in memory; the file is closed however the loop ends. It reads up to the size at the start,
+ * so a file that grows meanwhile does not extend the iteration.
  */
 import { chunkPass, mapPass, type Pass, reusedBuffers } from "./byte-pass.ts";
 import { type FileLine, type FileRecord, lastLine, LineCopies, toRecord } from "./file-line.ts";
@@ -9,7 +9,7 @@ import { filePass, filePassSync } from "./file-pass.ts";
 import { LineFramer } from "./line-framer.ts";
 import { readSizes, requireWhole } from "./read-sizes.ts";
 
-/** What part of a file to read, and how. */
+/** The part of a file to read, and how. */
 export interface ReadFileOptions {
   /** Where to start: 0 (the default) or the start of a line. */
   readonly from?: number;
@@ -19,13 +19,13 @@ export interface ReadFileOptions {
   readonly lineBytesMax?: number;
   /** Bytes per read. Default 256 KiB. */
   readonly chunkBytes?: number;
-  /** Ends the reading before the next line: it throws the reason. */
+  /** Ends the iteration before the next line: it throws the reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The lines of a file, in order; an unterminated last one too, marked so. While the lines of one
- * chunk are taken, the next one is read.
+ * The lines of a file, in order; an unterminated last one too, with `terminated: false`. The next
+ * chunk is read while the lines of one are consumed.
  *
  * @throws What `fs` throws if the file cannot be opened or read.
  * @example
@@ -47,7 +47,7 @@ export function linesSync(
   return filePassSync(path, (size) => linePass(size, options), options.signal);
 }
 
-/** The records of a file: every line decoded, or the reason why it is no record. */
+/** The records of a file: every line decoded, or the reason why it is not a record. */
 export function records(
   path: string,
   options: ReadFileOptions = {},
@@ -70,7 +70,7 @@ function* linePass(size: number, options: ReadFileOptions): Pass<FileLine> {
   const { lineBytesMax, chunkBytes } = readSizes(options);
   requireWhole("from", from, 0);
   const framer = new LineFramer({ offset: from, lineBytesMax });
-  // One target is enough: what is found in a chunk is copied out of it at once.
+  // One target is enough: lines are copied out of a chunk at once.
   const chunks = chunkPass({ from, to: Math.min(to, size), chunkBytes }, reusedBuffers(1));
   yield* mapPass(chunks, (found) => linesIn(found, framer));
   const rest = framer.rest();
@@ -88,7 +88,7 @@ function recordPass(size: number, options: ReadFileOptions): Pass<FileRecord> {
   return mapPass(linePass(size, options), recordsIn);
 }
 
-/** Decodes lines one by one as they are taken, so that few records are alive at a time. */
+/** Decodes lazily, so that few records are alive at a time. */
 function* recordsIn(found: Iterable<FileLine>): Generator<FileRecord> {
   for (const line of found) yield toRecord(line);
 }

@@ -1,12 +1,12 @@
-/** The bytes of a range as chunks: what the readers of huge values are fed with. */
+/** The bytes of a range as chunks, the input of the readers of huge values. */
 import { chunkPass, type Pass } from "./byte-pass.ts";
 import type { ByteSource } from "./byte-source.ts";
 import { chunkBytesDefault } from "./limits.ts";
 import { runPass, runPassSync } from "./pass-driver.ts";
 
 /**
- * Reads `length` bytes at `offset`, one chunk per pull. Every chunk is a buffer of its own. Fewer
- * bytes come if the source ends early.
+ * Reads `length` bytes at `offset`, one chunk per pull. Every chunk is a buffer of its own. Yields
+ * fewer bytes if the source ends early.
  */
 export function readRange(
   source: ByteSource,

@@ -1,6 +1,6 @@
 /**
- * How much is read and joined at a time, with the defaults filled in. Sizes that are none are
- * refused: reading by chunks of nothing would never end. Pure.
+ * Sizes of chunks and joined lines, with the defaults filled in. Invalid sizes are rejected: a read
+ * in chunks of 0 bytes would never end. Pure.
  */
 import { chunkBytesDefault, lineBytesMaxDefault } from "./limits.ts";
 
@@ -12,7 +12,7 @@ export interface ReadSizes {
   readonly chunkBytes?: number | undefined;
 }
 
-/** The sizes to read by. @throws RangeError for one that is none. */
+/** The sizes to read by. @throws RangeError for an invalid one. */
 export function readSizes(options: ReadSizes): { lineBytesMax: number; chunkBytes: number } {
   const { lineBytesMax = lineBytesMaxDefault, chunkBytes = chunkBytesDefault } = options;
   requireAtLeast("lineBytesMax", lineBytesMax, 1);
@@ -20,13 +20,13 @@ export function readSizes(options: ReadSizes): { lineBytesMax: number; chunkByte
   return { lineBytesMax, chunkBytes };
 }
 
-/** The number, if it is one from `least` on; `Infinity` is. @throws RangeError */
+/** The number, if it is at least `least`; `Infinity` is allowed. @throws RangeError */
 export function requireAtLeast(name: string, value: number, least: number): number {
   if (typeof value === "number" && value >= least) return value;
   throw unusable(name, `a number from ${least} on`, value);
 }
 
-/** The number, if it is a whole one from `least` on. @throws RangeError */
+/** The number, if it is a whole one and at least `least`. @throws RangeError */
 export function requireWhole(name: string, value: number, least: number): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
   throw unusable(name, `a whole number from ${least} on`, value);

@@ -1,6 +1,6 @@
 /**
  * Drives a framer over a range of a source, synchronously or asynchronously. Each byte is read
- * once; one chunk is in memory, or two while reading ahead.
+ * once; one chunk is in memory, two with read-ahead.
  */
 import { chunkPass, type Pass, reusedBuffers } from "./byte-pass.ts";
 import type { ByteSource } from "./byte-source.ts";
@@ -10,22 +10,24 @@ import { runPass, runPassSync } from "./pass-driver.ts";
 
 /** The bytes `[from, to)` of a source. */
 export interface ScanRange {
-  /** Where to start; the framer's offset has to say the same. */
+  /** Where to start; must equal the framer's offset. */
   readonly from: number;
   readonly to: number;
   /** Bytes per read. Default `chunkBytesDefault`. */
   readonly chunkBytes?: number;
 }
 
-/** A range that is read asynchronously. */
+/** A range for an asynchronous scan. */
 export interface AsyncScanRange extends ScanRange {
   /** Ends the scan between two chunks: it rejects with the reason. */
   readonly signal?: AbortSignal | undefined;
-  /** How long to work before the event loop gets a turn. Default `yieldEveryMsDefault`. */
+  /** How long to work before yielding to the event loop. Default `yieldEveryMsDefault`. */
   readonly yieldEveryMs?: number;
 }
 
-/** Scans the range and returns the bytes read: fewer than asked for if the source ends early. */
+/**
+ * Scans the range and returns the bytes read: fewer than the range has if the source ends early.
+ */
 export function scanSync(
   source: ByteSource,
   framer: LineFramer,
@@ -60,7 +62,7 @@ export async function scan(
   return bytesRead;
 }
 
-/** The chunks of the range, read into so many reusedBuffers by turns. */
+/** The chunks of the range, read into `buffers` targets in rotation. */
 function scanPass(range: ScanRange, targetCount: number): Pass<Buffer> {
   const { from, to, chunkBytes = chunkBytesDefault } = range;
   return chunkPass({ from, to, chunkBytes }, reusedBuffers(targetCount));

@@ -1,7 +1,7 @@
 /**
- * Reads the small facts of a record too long to be built: the scalars at its top, and one level
- * further down where asked for. Everything else is tokenized and dropped, so memory is bounded by
- * the chunk. The whole text is read: what this calls a record is one for `JSON.parse` too.
+ * Reads the scalars of a record too long to be built: those at its top level, and one level deeper
+ * for given keys. Everything else is tokenized and dropped, so memory is bounded by the chunk. The
+ * whole text is read: what it accepts as a record, `JSON.parse` accepts too.
  */
 import type { DecodedLine, JsonObject, JsonValue } from "./decode-line.ts";
 import { stringBytesMaxDefault } from "./limits.ts";
@@ -11,9 +11,7 @@ import { setOwn } from "./value-builder.ts";
 
 /** What {@link readShallow} keeps. */
 export interface ShallowOptions {
-  /**
-   * Top-level keys whose objects are read one level down, with their own scalars. Default: none.
-   */
+  /** Top-level keys whose objects are kept with their scalars. Default: none. */
   readonly open?: readonly string[];
   /** Longest string that is kept, in UTF-8 bytes. Default 64 KiB. */
   readonly stringBytesMax?: number;
@@ -55,7 +53,7 @@ class ShallowCollector {
   readonly #stringBytesMax: number;
   #depth = 0;
   #record: JsonObject | null = null;
-  /** The object of depth 2 that is read now, if it is an opened one. */
+  /** The current object of depth 2, if its key is in `open`. */
   #inner: JsonObject | null = null;
   #key = "";
   #pieces: string[] = [];
@@ -101,7 +99,7 @@ class ShallowCollector {
     }
   }
 
-  /** The object that keys and scalars belong to now, if it is kept. */
+  /** The object that receives keys and scalars now, if it is kept. */
   get #target(): JsonObject | null {
     if (this.#depth === 1) return this.#record;
     return this.#depth === 2 ? this.#inner : null;
@@ -133,7 +131,7 @@ class ShallowCollector {
     if (target) setOwn(target, this.#key, value);
   }
 
-  /** What is not kept replaces an earlier value of the same key all the same. */
+  /** A dropped value also removes an earlier value of the same key. */
   #drop(): void {
     const target = this.#target;
     if (target) Reflect.deleteProperty(target, this.#key);

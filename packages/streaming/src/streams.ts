@@ -1,11 +1,10 @@
 /**
- * Files as observables, for programs built of them. They push, and nothing that pushes can know
- * whether whoever listens keeps up: to read in bulk, or to do something slow for each item, the
- * async iterators are the form.
+ * Files as observables. They push, so they cannot know whether a subscriber keeps up: to read in
+ * bulk, or for slow work per item, use the async iterators.
  *
- * Each subscription reads the file by itself and stops at unsubscribing. There is no queue: the
- * next item is made after `next()` returned, from one chunk of the file at most, and none is left
- * out.
+ * Each subscription reads the file separately and stops at unsubscribing. There is no queue: the
+ * next item is made after `next()` returned, from one chunk of the file at most, and none is
+ * skipped.
  */
 import type { FileLine, FileRecord } from "./file-line.ts";
 import { followFile, type FollowEvent, type FollowOptions } from "./follow-file.ts";
@@ -23,7 +22,7 @@ export function lines$(path: string, options: ReadStreamOptions = {}): Observabl
   return observableOf((signal) => lines(path, { ...options, signal }));
 }
 
-/** {@link records} as a cold observable. A record that is damaged is an item, not an error. */
+/** {@link records} as a cold observable. A damaged record is an item, not an error. */
 export function records$(path: string, options: ReadStreamOptions = {}): Observable<FileRecord> {
   return observableOf((signal) => records(path, { ...options, signal }));
 }

@@ -1,12 +1,13 @@
 /**
- * Turns the bytes of one JSON text into tokens, piece by piece and synchronously, on the
- * tokenizer of stream-json. Strings come in pieces, so memory is bounded by the chunk, however
- * long a string is; keys and numbers come whole. It accepts what `JSON.parse` accepts.
+ * Converts the bytes of one JSON text into tokens, incrementally and synchronously, with the
+ * tokenizer of stream-json. Strings are yielded in pieces, so memory is bounded by the chunk,
+ * however long a string is; keys and numbers are yielded whole. It accepts what `JSON.parse`
+ * accepts.
  */
 import { StringDecoder } from "node:string_decoder";
 import { jsonParser, type Token as ParserToken } from "stream-json/core/parser.js";
 
-/** A token, as stream-json names them: its own components accept these. */
+/** A token, as stream-json names them, so its components accept these. */
 export type JsonToken =
   | { readonly name: "startObject" }
   | { readonly name: "endObject" }
@@ -25,7 +26,10 @@ export type JsonToken =
 const sliceBytes = 64 * 1024;
 const byteOrderMark = 0xfeff;
 
-/** The tokenizer of one JSON text. Malformed text throws a SyntaxError; the reader is done then. */
+/**
+ * The tokenizer of one JSON text. Malformed text throws a SyntaxError, after which the reader is
+ * unusable.
+ */
 export class TokenReader {
   readonly #decoder = new StringDecoder("utf8");
   readonly #parse = jsonParser({
@@ -40,7 +44,7 @@ export class TokenReader {
   #depth = 0;
   #isComplete = false;
 
-  /** Takes the next bytes and yields the tokens that they complete. To be drained. */
+  /** Takes the next bytes and yields the tokens that they complete. Must be drained. */
   *push(chunk: Uint8Array): Generator<JsonToken, void, undefined> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     for (let start = 0; start < bytes.length; start += sliceBytes) {
@@ -51,7 +55,7 @@ export class TokenReader {
     }
   }
 
-  /** Says that the text ends here, and yields the last tokens. To be drained. */
+  /** Marks the end of the text and yields the last tokens. Must be drained. */
   *finish(): Generator<JsonToken, void, undefined> {
     // White space after the text completes a number at its end.
     for (const token of this.#read(this.#withoutMark(`${this.#decoder.end()}\n`))) {
@@ -60,7 +64,7 @@ export class TokenReader {
     if (!this.#isComplete) throw new SyntaxError("the JSON text ends before its value does");
   }
 
-  /** Keeps track of the depth; false for tokens that the options above switch off. */
+  /** Updates the depth; false for tokens that the options above switch off. */
   #count(token: ParserToken): token is JsonToken {
     switch (token.name) {
       case "startObject":

@@ -1,7 +1,7 @@
 /**
  * The head form of nearly every line: a message with ids of eight characters, a parent, and a time
- * of twenty-four, so that each key stands at a fixed distance from the start. Says yes only where
- * the general reader would, and sets the same spans; it takes a third of the time.
+ * of twenty-four, so that each key is at a fixed distance from the start. Accepts only what the
+ * general reader accepts, with the same spans, in a third of the time.
  */
 import { arePlainWords, closingQuote, FixedText, isByteAt } from "./byte-match.ts";
 import type { EnvelopeSpans } from "./envelope-form.ts";

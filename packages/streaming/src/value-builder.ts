@@ -1,6 +1,6 @@
 /**
- * Builds one JSON value from its tokens, as `JSON.parse` would: iteratively, the last of duplicate
- * keys winning, `__proto__` an ordinary own property.
+ * Builds one JSON value from its tokens, as `JSON.parse` would: iteratively; the last of duplicate
+ * keys wins, `__proto__` is an ordinary own property.
  */
 import type { JsonObject, JsonValue } from "./decode-line.ts";
 import type { JsonToken } from "./token-reader.ts";
@@ -13,7 +13,7 @@ export class ValueBuilder {
   #pieces: string[] = [];
   #value: JsonValue | undefined;
 
-  /** The value, once its last token was taken. */
+  /** The value, once its last token was pushed. */
   get value(): JsonValue | undefined {
     return this.#value;
   }

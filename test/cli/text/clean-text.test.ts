@@ -53,14 +53,14 @@ describe("a text that is cut", () => {
     );
   });
 
-  it("says that it was cut, also in the midst of white space", () => {
+  it("a cut text is marked, also within white space", () => {
     expect(oneLine(`a${" ".repeat(100)}b`, 10)).toBe("a…");
     expect(oneLine(`${" ".repeat(100)}b`, 10)).toBe("b");
   });
 });
 
 describe("a text that is cleaned", () => {
-  it("cannot steer a terminal", () => {
+  it("a cleaned text has no control sequences", () => {
     expect(cleanText(`${escape}[2Jred${escape}]0;title\u0007\u009B`)).toBe(
       "\uFFFD[2Jred\uFFFD]0;title\uFFFD\uFFFD",
     );
@@ -84,7 +84,7 @@ describe("the start of a text", () => {
     expect(startOf(text, limits)).toEqual(start);
   });
 
-  it("says nothing of a rest exactly if nothing was left out", () => {
+  it("the start of a text reports a rest exactly when something was left out", () => {
     fc.assert(
       fc.property(anyText, fc.nat(6), fc.nat(30), (text, linesMax, unitsMax) => {
         const start = startOf(text, { linesMax, unitsMax });

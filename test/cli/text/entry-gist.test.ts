@@ -63,7 +63,7 @@ describe("the gist of an entry", () => {
     expect(gistOf(entry, 60)).toEqual({ kind, text });
   });
 
-  it("fits its line, whatever the entry holds", () => {
+  it("the gist of any entry fits its line", () => {
     const types = fc.constantFrom("message", "custom", "label", "usage", "compaction", "odd");
     fc.assert(
       fc.property(
@@ -82,7 +82,7 @@ describe("the gist of an entry", () => {
 });
 
 describe("a message as text", () => {
-  it("ends its lines and never throws, whatever it holds", () => {
+  it("a message of any content ends its lines and never throws", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.boolean(), (value, isFull) => {
         const text = messageText(value, { style: plainStyle, isFull });
@@ -103,7 +103,7 @@ describe("a message as text", () => {
 });
 
 describe("the start of a value's JSON", () => {
-  it("is the whole of what is short", () => {
+  it("the start of a short value's JSON is the whole JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(jsonStart(value, Number.POSITIVE_INFINITY)).toBe(JSON.stringify(value));

@@ -21,12 +21,12 @@ describe("quantities", () => {
     expect(sizeText(bytes)).toBe(text);
   });
 
-  it("have one word for one", () => {
+  it("quantities use the singular for one", () => {
     expect(countText(1, "entry", "entries")).toBe("1 entry");
     expect(countText(1_234_567, "entry", "entries")).toBe("1,234,567 entries");
   });
 
-  it("are told in UTC, or not at all", () => {
+  it("quantities show times in UTC, and invalid ones as no time", () => {
     expect(timeText(Date.UTC(2025, 5, 4, 9, 0, 6, 789))).toBe("2025-06-04 09:00:06Z");
     expect(timeText(Number.NaN)).toBe("no time");
   });

@@ -1,7 +1,7 @@
 /**
- * `branchlog append`: appends one entry, or every draft of standard input, each below the one
- * before. What is printed is in the log. A draft that cannot be appended ends the command; what
- * stood before it is appended, and nothing behind it.
+ * `branchlog append`: appends one entry, or every draft of standard input, each below the previous
+ * one. An entry is printed once it is in the log. A draft that cannot be appended ends the command:
+ * drafts before it are appended, those after it are not.
  */
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { AppendOptions as EntryOptions, Session } from "@branchlog/core";
@@ -13,23 +13,23 @@ import type { DraftLine } from "../draft-lines.ts";
 import { UsageError } from "../failure.ts";
 import { openForAppending } from "../opened-session.ts";
 
-/** Where the entries come from. */
+/** The source of the entries. */
 export type DraftSource =
   | { readonly kind: "user"; readonly text: string }
   | { readonly kind: "entry"; readonly json: string }
   | { readonly kind: "input" };
 
-/** What `branchlog append` was asked. */
+/** The options of `branchlog append`. */
 export interface AppendOptions {
   /** A path, or the name or id of a session. */
   readonly file: string;
   readonly json: boolean;
   readonly source: DraftSource;
-  /** Of the first entry; the others follow each other. */
+  /** Parent of the first entry; each other entry is below the previous one. */
   readonly parent: "leaf" | "tail" | { readonly id: string | null };
-  /** Undefined: whatever the tail is. Checked with the first entry. */
+  /** Undefined: any tail. Checked with the first entry. */
   readonly expectedTail: string | null | undefined;
-  /** Also types that are unknown and have no namespace. */
+  /** Allows unknown types without a namespace. */
   readonly allowUnknownType: boolean;
 }
 
@@ -49,13 +49,13 @@ export async function appendCommand(options: AppendOptions, io: CommandIo): Prom
   return 0;
 }
 
-/** Appends drafts in turn and prints what is acknowledged. */
+/** Appends drafts in order and prints the acknowledged entries. */
 class Appender {
   readonly #session: Session;
   readonly #io: CommandIo;
   readonly #json: boolean;
   readonly #allowUnknownType: boolean;
-  /** For the next entry; the first has a place of its own. */
+  /** For the next entry; the first uses `parent` and `expectedTail`. */
   #place: EntryOptions;
   #appended = 0;
 
@@ -81,7 +81,7 @@ class Appender {
     await out.flush();
   }
 
-  /** Appends the drafts of lines up to the first that has none. */
+  /** Appends the drafts of lines up to the first line without one. */
   async appendLines(lines: readonly DraftLine[]): Promise<void> {
     const end = lines.findIndex(({ draft }) => draft === undefined);
     const good = end < 0 ? lines : lines.slice(0, end);
@@ -98,7 +98,7 @@ class Appender {
     throw this.#atLine(new BranchlogError("ERR_INVALID_ARGUMENT", message, { path }), bad);
   }
 
-  /** Finds the line that made the engine refuse a batch, appending those before it. */
+  /** Finds the line for which the engine rejected a batch, and appends those before it. */
   async #appendOneByOne(lines: readonly DraftLine[]): Promise<void> {
     for (const line of lines) {
       try {
@@ -126,7 +126,7 @@ class Appender {
   }
 }
 
-/** Whether nothing of a batch was written because of what is in one of its drafts. */
+/** Whether a batch was rejected unwritten because of one of its drafts. */
 function isRefused(error: unknown): boolean {
   const isBadDraft =
     isBranchlogError(error, "ERR_INVALID_ARGUMENT") ||

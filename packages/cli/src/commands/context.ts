@@ -1,6 +1,6 @@
 /**
- * `branchlog context`: what a model would get at the leaf, or at another entry. The context is
- * built whole, as for a model; it is written message by message.
+ * `branchlog context`: the context of a model at the leaf, or at another entry. The context is
+ * built whole, as for a model, and written message by message.
  */
 import type { PathContext } from "@branchlog/core";
 import type { CommandIo, CommandResult } from "../command-io.ts";
@@ -10,15 +10,15 @@ import type { ReadingOptions } from "../opened-session.ts";
 import type { Style } from "../style.ts";
 import { contextHeading, messageText } from "../text/message-text.ts";
 
-/** What `branchlog context` was asked. */
+/** The options of `branchlog context`. */
 export interface ContextOptions extends ReadingOptions {
   readonly file: string;
   readonly json: boolean;
-  /** The entry to stand at; undefined: the leaf. */
+  /** The entry whose context is shown; undefined: the leaf. */
   readonly at: string | undefined;
   /** How many of the last messages to show; undefined: all. */
   readonly last: number | undefined;
-  /** Nothing shortened. */
+  /** Shortens nothing. */
   readonly full: boolean;
 }
 

@@ -10,12 +10,12 @@ import { oneLine } from "../text/clean-text.ts";
 import { addedNameText, changedText, resetsText } from "../text/conversion-text.ts";
 import { countText } from "../text/quantities.ts";
 
-/** What `branchlog convert` was asked. */
+/** The options of `branchlog convert`. */
 export interface ConvertCommandOptions {
   readonly file: string;
   readonly json: boolean;
   readonly to: ConversionTarget;
-  /** Where it goes. */
+  /** The new file. */
   readonly output: string;
 }
 

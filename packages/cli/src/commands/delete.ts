@@ -1,6 +1,6 @@
 /**
- * `branchlog delete`: deletes sessions, to the trash where there is one. It asks before, and where
- * nobody can answer it has to be told that it need not.
+ * `branchlog delete`: deletes sessions, to the trash where there is one. It asks before; without a
+ * terminal it requires `--yes`.
  */
 import { resolve } from "node:path";
 import { deleteSession } from "@branchlog/maintenance";
@@ -12,24 +12,28 @@ import { sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 
-/** What `branchlog delete` was asked. */
+/** The options of `branchlog delete`. */
 export interface DeleteCommandOptions {
   /** Paths, or names or ids. */
   readonly sessions: readonly string[];
   readonly json: boolean;
   /** Without asking. */
   readonly yes: boolean;
-  /** Also while another process holds its lock. */
+  /** Deletes even while another process holds the lock. */
   readonly force: boolean;
 }
 
-/** Runs the command. The first session that cannot be deleted ends it; those before are gone. */
+/**
+ * Runs the command. The first session that cannot be deleted ends it; those before it are deleted.
+ */
 export async function deleteCommand(
   { sessions, json, yes, force }: DeleteCommandOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
   if (!yes && !io.isInteractive) {
-    throw new UsageError("Nobody is there to be asked; give --yes to delete all the same.");
+    throw new UsageError(
+      "Standard input is not a terminal; give --yes to delete without being asked.",
+    );
   }
   const paths = new Set<string>();
   for (const word of sessions) paths.add(resolve(await sessionPath(word, io.signal)));
@@ -47,7 +51,7 @@ export async function deleteCommand(
   return 0;
 }
 
-/** Whether the user says yes; anything else is no. */
+/** Whether the user answers yes; any other answer is no. */
 async function isMeant(paths: readonly string[], io: CommandIo): Promise<boolean> {
   const listed = paths.map((path) => `  ${oneLine(path, 400)}\n`).join("");
   await io.err.write(`${listed}Delete ${countText(paths.length, "session")}? [y/N] `);

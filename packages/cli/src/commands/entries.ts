@@ -1,6 +1,6 @@
 /**
  * `branchlog entries`: the entries of a session, one line each, in bounded memory; as JSON they are
- * the bytes that are stored. Only the bodies of what was asked for are read.
+ * the stored bytes. Only the bodies of selected entries are read.
  */
 import type { EntryQuery } from "@branchlog/core";
 import type { CommandIo, CommandResult } from "../command-io.ts";
@@ -9,17 +9,17 @@ import type { ReadingOptions } from "../opened-session.ts";
 import { writeLine } from "../stored-line.ts";
 import { entryLine } from "../text/entry-line.ts";
 
-/** What `branchlog entries` was asked. */
+/** The options of `branchlog entries`. */
 export interface EntriesOptions extends ReadingOptions {
   readonly file: string;
   readonly json: boolean;
   readonly type: string | undefined;
   readonly customType: string | undefined;
-  /** The first revision that counts, from 1. */
+  /** The first revision to show, from 1. */
   readonly from: number | undefined;
   readonly on: "log" | "branch";
   readonly reverse: boolean;
-  /** At most so many; undefined: all. */
+  /** The most entries to show; undefined: all. */
   readonly limit: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function entriesCommand(
   return 0;
 }
 
-/** The first so many; nothing is asked for beyond them. */
+/** The first `limit` items; pulls no further item. */
 async function* firstOf<T>(items: AsyncIterable<T>, limit: number): AsyncGenerator<T> {
   let left = limit;
   if (left === 0) return;

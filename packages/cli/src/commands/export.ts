@@ -7,7 +7,7 @@ import { sessionPath } from "../session-path.ts";
 import { exporters } from "../transfer-kinds.ts";
 import type { Exporter } from "../transfer-kinds.ts";
 
-/** What `branchlog export` was asked. */
+/** The options of `branchlog export`. */
 export interface ExportCommandOptions {
   /** A path, or the name or id of a session. */
   readonly file: string;
@@ -19,7 +19,7 @@ export interface ExportCommandOptions {
   readonly json: boolean;
 }
 
-/** How often exporting reads the log: to index it, and for what is on the path. */
+/** How often exporting reads the log: to index it, and for the entries of the path. */
 const readings = 2;
 
 /** Runs the command. */

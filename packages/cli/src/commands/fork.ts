@@ -6,13 +6,13 @@ import { sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 
-/** What `branchlog fork` was asked. */
+/** The options of `branchlog fork`. */
 export interface ForkCommandOptions {
   readonly file: string;
   readonly json: boolean;
   /** The entry at which the fork ends; undefined: the last one. */
   readonly at: string | undefined;
-  /** Where it goes; undefined: beside the source. */
+  /** The new file; undefined: beside the source. */
   readonly output: string | undefined;
 }
 

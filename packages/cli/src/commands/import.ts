@@ -1,15 +1,15 @@
-/** `branchlog import`: makes a session file of what another agent stored. */
+/** `branchlog import`: imports a session of another agent as a session file. */
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sizeOf, withProgress } from "../progress.ts";
 import { importers, importRecognised } from "../transfer-kinds.ts";
 
-/** What `branchlog import` was asked. */
+/** The options of `branchlog import`. */
 export interface ImportCommandOptions {
   readonly source: string;
   /** The new session file. */
   readonly output: string;
-  /** Whose session it is; undefined: recognised by its content. */
+  /** The agent of the source; undefined: recognised by its content. */
   readonly from: string | undefined;
   readonly json: boolean;
 }

@@ -1,4 +1,4 @@
-/** `branchlog info`: what a session is and what it holds. */
+/** `branchlog info`: the facts of a session. */
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
@@ -7,7 +7,7 @@ import { withProgress } from "../progress.ts";
 import { gatherInfo } from "../session-info.ts";
 import { infoText } from "../text/info-text.ts";
 
-/** What `branchlog info` was asked. */
+/** The options of `branchlog info`. */
 export interface InfoOptions extends ReadingOptions {
   readonly file: string;
   readonly json: boolean;

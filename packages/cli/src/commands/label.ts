@@ -4,20 +4,20 @@ import { writeAcknowledgement } from "../acknowledgement.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { openForAppending } from "../opened-session.ts";
 
-/** What `branchlog label` was asked. */
+/** The options of `branchlog label`. */
 export interface LabelOptions {
   /** A path, or the name or id of a session. */
   readonly file: string;
   readonly json: boolean;
   /** The entry to label. */
   readonly id: string;
-  /** The label; undefined or empty: none any more. */
+  /** The label; undefined or empty: clears it. */
   readonly text: string | undefined;
 }
 
 /**
  * Runs the command.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`: a label on nothing helps nobody.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`: labels of missing entries are refused.
  */
 export async function labelCommand(options: LabelOptions, io: CommandIo): Promise<CommandResult> {
   const { file, json, id: targetId, text = "" } = options;

@@ -8,15 +8,15 @@ import { oneLine } from "../text/clean-text.ts";
 import { groupText } from "../text/group-text.ts";
 import { writeUnlisted } from "../unlisted-names.ts";
 
-/** What `branchlog list` was asked. */
+/** The options of `branchlog list`. */
 export interface ListCommandOptions {
   /**
-   * Undefined: where the agents of this machine keep their sessions. What is no path may name one
-   * of these.
+   * Undefined: the directories of the agents on this machine. A word that is no path may be the
+   * name or id of a session there.
    */
   readonly directory: string | undefined;
   readonly json: boolean;
-  /** Transcripts of subagents, too. */
+  /** Includes transcripts of subagents. */
   readonly all: boolean;
   readonly noSave: boolean;
 }
@@ -28,7 +28,7 @@ export async function listCommand(
 ): Promise<CommandResult> {
   const { out, err, signal } = io;
   const path = directory && (await sessionPath(directory, signal));
-  // What is no path, but names a session that an agent keeps, is shown alone.
+  // A word that names a session in the agents' directories shows that session alone.
   const only = path === directory ? undefined : path;
   const places = directory === undefined || only !== undefined ? knownPlaces() : [directory];
   const found = await findSessions(places, {
@@ -63,7 +63,7 @@ function onlySession({ cwd, sessions }: SessionGroup, path: string): SessionGrou
   return { cwd, sessions: found.map((one) => ({ ...one, depth: 0 })), agents: [] };
 }
 
-/** A session as programs get it. */
+/** A session in `--json`. */
 function sessionJson({ session, depth, parent }: GroupedSession): object {
   const { path, header, name, summary, dialect, modifiedMs, sizeBytes } = session;
   const { messageCount, firstMessage } = summary;
@@ -84,7 +84,7 @@ function sessionJson({ session, depth, parent }: GroupedSession): object {
   };
 }
 
-/** A ConnectOnion file as programs get it. */
+/** A ConnectOnion file in `--json`. */
 function agentJson({
   path,
   name,

@@ -1,4 +1,4 @@
-/** `branchlog migrate`: brings a session of an older version up to date, and keeps the original. */
+/** `branchlog migrate`: migrates a session of an older version, and keeps the original. */
 import { migrateSession } from "@branchlog/maintenance";
 import type { MigrationResult } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
@@ -6,7 +6,7 @@ import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../session-path.ts";
 import { oneLine } from "../text/clean-text.ts";
 
-/** What `branchlog migrate` was asked. */
+/** The options of `branchlog migrate`. */
 export interface MigrateCommandOptions {
   readonly file: string;
   readonly json: boolean;

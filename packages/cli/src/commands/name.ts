@@ -1,4 +1,4 @@
-/** `branchlog name`: says, sets or clears the name of a session. */
+/** `branchlog name`: prints, sets or clears the name of a session. */
 import { normalizeName } from "@branchlog/core/entries";
 import { writeAcknowledgement } from "../acknowledgement.ts";
 import { writeJsonLine } from "../command-io.ts";
@@ -8,12 +8,12 @@ import { openForAppending, openForReading } from "../opened-session.ts";
 import type { ReadingOptions } from "../opened-session.ts";
 import { wholeLine } from "../text/clean-text.ts";
 
-/** What `branchlog name` was asked. */
+/** The options of `branchlog name`. */
 export interface NameOptions extends ReadingOptions {
   /** A path, or the name or id of a session. */
   readonly file: string;
   readonly json: boolean;
-  /** The new name; undefined: say the name. */
+  /** The new name; undefined: print the name. */
   readonly text: string | undefined;
   readonly clear: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * `branchlog repair`: shows how a damaged session can be repaired, and does so only if it is told
- * to. The plan is printed before anything is written.
+ * `branchlog repair`: shows how a damaged session can be repaired, and repairs it only with
+ * `--apply` or `--output`. The plan is printed before anything is written.
  */
 import { resolve } from "node:path";
 import { applyRepair, isSound, planRepair } from "@branchlog/maintenance";
@@ -11,16 +11,16 @@ import { sizeOf, withProgress } from "../progress.ts";
 import { sessionPath } from "../session-path.ts";
 import { planText, resultText } from "../text/repair-text.ts";
 
-/** What `branchlog repair` was asked. */
+/** The options of `branchlog repair`. */
 export interface RepairOptions {
   /** A path, or the name or id of a session. */
   readonly file: string;
   readonly json: boolean;
-  /** Repairs the session in its place. */
+  /** Repairs the session in place, keeping the original beside it. */
   readonly apply: boolean;
-  /** Writes the repaired session there instead. */
+  /** Writes the repaired session to this file instead. */
   readonly output: string | undefined;
-  /** Connects entries by the order of the file where nothing else says what is above them. */
+  /** Connects entries by the order of the file if nothing else determines their parents. */
   readonly bridge: boolean;
   /** The working directory for a header that has to be rebuilt. */
   readonly cwd: string | undefined;
@@ -29,7 +29,7 @@ export interface RepairOptions {
 /** How often repairing reads the log: to copy it, to open the copy, to verify it. */
 const readings = 3;
 
-/** Runs the command; 1 if damage is left, which a plan alone leaves where it is. */
+/** Runs the command; 1 if damage is left, as after a plan alone. */
 export async function repairCommand(options: RepairOptions, io: CommandIo): Promise<CommandResult> {
   const { json, apply, output } = options;
   const plan = await planned(options, io);
@@ -64,7 +64,7 @@ function applied(
   return withProgress(io.err, task, () => applyRepair(plan, { output, signal: io.signal }));
 }
 
-/** The plan as `--json` has it: what changes, not what stays. */
+/** The plan in `--json`: changes only. */
 function facts({
   path,
   bytes,

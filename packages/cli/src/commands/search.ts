@@ -1,4 +1,4 @@
-/** `branchlog search`: where sessions of a directory say something, as it is found. */
+/** `branchlog search`: searches the sessions of a directory and prints each hit as it is found. */
 import { searchSessions } from "@branchlog/core";
 import type { SearchHit } from "@branchlog/core";
 import { writeJsonLine } from "../command-io.ts";
@@ -7,7 +7,7 @@ import { oneLine } from "../text/clean-text.ts";
 import { hitLine } from "../text/hit-line.ts";
 import { writeUnlisted } from "../unlisted-names.ts";
 
-/** What `branchlog search` was asked. */
+/** The options of `branchlog search`. */
 export interface SearchCommandOptions {
   readonly query: string;
   readonly directory: string;
@@ -40,7 +40,7 @@ export async function searchCommand(
       await out.write(hitLine(hit, out));
     }
     path = hit.path;
-    // Whoever waits for a hit wants to see it now.
+    // Each hit is shown at once.
     await out.flush();
   }
   await writeUnlisted(unlisted, json, io);
@@ -52,7 +52,7 @@ function headingOf(path: string, isFirst: boolean, { out }: CommandIo): string {
   return `${isFirst ? "" : "\n"}${out.style.heading(oneLine(path, 400))}\n`;
 }
 
-/** A hit as programs get it. */
+/** A hit in `--json`. */
 function hitJson({ path, header, kind, entryId, role, timestamp, snippet }: SearchHit): object {
   return { path, sessionId: header.id, cwd: header.cwd, kind, entryId, role, timestamp, snippet };
 }

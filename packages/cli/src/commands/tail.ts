@@ -1,6 +1,6 @@
 /**
- * `branchlog tail`: the last entries of a session, and those that come, of whatever process. What
- * agents hide from their users (messages with `display: false`) is left out unless it is asked for.
+ * `branchlog tail`: the last entries of a session, and new ones of any process. Messages that
+ * agents hide from their users (`display: false`) are left out unless requested.
  */
 import type { Session } from "@branchlog/core";
 import type { EntryEvent } from "@branchlog/core/live";
@@ -12,17 +12,17 @@ import type { Output } from "../output.ts";
 import { writeLine } from "../stored-line.ts";
 import { entryLine } from "../text/entry-line.ts";
 
-/** What `branchlog tail` was asked. */
+/** The options of `branchlog tail`. */
 export interface TailOptions extends ReadingOptions {
   readonly file: string;
   readonly json: boolean;
-  /** Whether to go on with what comes. */
+  /** Whether to follow new entries. */
   readonly follow: boolean;
-  /** The first revision, from 1; undefined: so many last ones. */
+  /** The first revision, from 1; undefined: the last entries. */
   readonly from: number | undefined;
-  /** How many last ones; undefined: ten. */
+  /** The number of last entries; undefined: ten. */
   readonly last: number | undefined;
-  /** Hidden messages, too. */
+  /** Includes hidden messages. */
   readonly all: boolean;
 }
 
@@ -37,7 +37,7 @@ export async function tailCommand(options: TailOptions, io: CommandIo): Promise<
   for await (const event of session.events({ from, live: follow, signal: io.signal })) {
     if (event.kind === "entry" && !options.all && isHidden(event)) continue;
     await show(event, session, io.out);
-    // Whoever watches wants to see it now; what was there already may come in larger pieces.
+    // New entries are shown at once; the replayed ones may be buffered.
     if (event.kind !== "entry" || event.revision >= session.revision) await io.out.flush();
   }
   return 0;
@@ -58,12 +58,12 @@ async function showText(event: EntryEvent, _session: Session, out: Output): Prom
   }
 }
 
-/** An entry as it is stored, with its revision; what happens to the file, as what it is. */
+/** An entry as stored, with its revision; other events of the file as they are. */
 async function showJson(event: EntryEvent, session: Session, out: Output): Promise<void> {
   if (event.kind !== "entry") return writeJsonLine(out, event);
   const { entry, revision } = event;
   for await (const line of session.lines({ from: revision })) {
-    // The file may have become another one since the entry was read.
+    // The file may have been replaced since the entry was read.
     if (line.id !== entry.id || line.revision !== revision) break;
     await out.writeData(`{"revision":${revision},"entry":`, "json");
     await writeLine(line, out);

@@ -1,6 +1,6 @@
 /**
- * `branchlog tree`: the branches of a session. Bodies are read only for the lines that are shown,
- * one at a time; the shape of the tree comes from the index alone.
+ * `branchlog tree`: the branches of a session. The shape of the tree comes from the index; bodies
+ * are read only for the lines that are shown.
  */
 import { isBranchlogError } from "@branchlog/core";
 import type { Envelope, Session, TreeView } from "@branchlog/core";
@@ -19,7 +19,7 @@ import type { OutlineOptions, OutlineRow } from "../tree-outline.ts";
 import { treeOrder, walkTree } from "../tree-walk.ts";
 import type { TreeOrder } from "../tree-walk.ts";
 
-/** What `branchlog tree` was asked. */
+/** The options of `branchlog tree`. */
 export interface TreeOptions extends ReadingOptions {
   readonly file: string;
   readonly json: boolean;
@@ -29,7 +29,7 @@ export interface TreeOptions extends ReadingOptions {
   readonly depth: number | undefined;
 }
 
-/** A node of the tree as `--json` has it. */
+/** A node of the tree in `--json`. */
 export interface TreeNode {
   readonly id: string;
   readonly parentId: string | null;
@@ -96,7 +96,7 @@ export async function* treeLines(
     const isRoot = order.parents[row.node] === -1;
     const problem = isRoot ? rootProblem(view, node) : undefined;
     const line = { ...(await treeLine(session, node, saidLast)), problem };
-    // Nothing else sets the trees of several roots apart.
+    // Separates the trees of several roots.
     return `${isRoot && row.node > 0 ? "\n" : ""}${treeLineText(row, line, options)}`;
   };
   for (const rows of windowsOf(outline(order, outlineOptions(session, order, options)))) {
@@ -104,7 +104,7 @@ export async function* treeLines(
   }
 }
 
-/** Units of text that a line can hold at most. */
+/** Most units of text of a line. */
 const gistUnitsMax = 120;
 /** Lines whose bodies are read at once: reads overlap, and few bodies are held. */
 const windowRows = 16;
@@ -132,7 +132,7 @@ async function treeLine(
   return { ...gist, id, time, label, isLeaf: id === session.leaf, lastMessage };
 }
 
-/** What is wrong with a root that names a parent. */
+/** Why an entry with a parentId is a root. */
 function rootProblem(view: TreeView, { parentId }: Envelope): string | undefined {
   if (parentId === null || parentId === "") return undefined;
   const isThere = view.node(parentId) !== undefined;
@@ -165,7 +165,7 @@ function outlineOptions(
 
 const notableTypes: ReadonlySet<string> = new Set(["compaction", "branch_summary"]);
 
-/** For each node the last message on the way to it, itself included; -1 if there is none. */
+/** For each node the last message on the path to it, itself included; -1 if there is none. */
 function lastMessagesOf({ types, parents }: TreeOrder): Int32Array {
   const last = new Int32Array(types.length).fill(-1);
   for (const [node, type] of types.entries()) {

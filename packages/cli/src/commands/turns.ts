@@ -1,4 +1,4 @@
-/** `branchlog turns`: what was asked turn by turn, what came of it, and what it took. */
+/** `branchlog turns`: input, result and cost of each turn. */
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import type { ReadingOptions } from "../opened-session.ts";
@@ -7,13 +7,13 @@ import { turnDetails, turnLine, turnsHeading, turnsSummary } from "../text/turn-
 import { inBlocks, openTurns } from "../turn-source.ts";
 import type { TurnSource } from "../turn-source.ts";
 
-/** What `branchlog turns` was asked. */
+/** The options of `branchlog turns`. */
 export interface TurnsOptions extends ReadingOptions {
   readonly file: string;
   readonly json: boolean;
   /** One turn, with its messages. */
   readonly turn: number | undefined;
-  /** What the model was given when that turn began. */
+  /** The turn whose replayed messages are shown. */
   readonly replay: number | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { ReadingOptions } from "../opened-session.ts";
 import { withProgress } from "../progress.ts";
 import { verifyText } from "../text/verify-text.ts";
 
-/** What `branchlog verify` was asked. */
+/** The options of `branchlog verify`. */
 export interface VerifyOptions extends ReadingOptions {
   readonly file: string;
   readonly json: boolean;

@@ -1,4 +1,4 @@
-/** `branchlog watch`: the sessions of a directory, and what becomes of them, until interrupted. */
+/** `branchlog watch`: the sessions of a directory and their changes, until interrupted. */
 import type { ListedSession } from "@branchlog/core";
 import { sessions$ } from "@branchlog/core/live";
 import type { LiveSessions } from "@branchlog/core/live";
@@ -12,7 +12,7 @@ import { countText } from "../text/quantities.ts";
 import { sessionLine } from "../text/session-line.ts";
 import { writeUnlisted } from "../unlisted-names.ts";
 
-/** What `branchlog watch` was asked. */
+/** The options of `branchlog watch`. */
 export interface WatchOptions {
   readonly directory: string;
   readonly json: boolean;
@@ -48,16 +48,16 @@ export async function watchCommand(options: WatchOptions, io: CommandIo): Promis
   }
 }
 
-/** What was told and is to be shown: gathered while the output takes its time. */
+/** Events to show, merged while the output is slow. */
 class Shown {
   readonly #options: WatchOptions;
   readonly #io: CommandIo;
   readonly #pending = new PendingEvents();
   #last: LiveSessions | undefined;
-  /** The status that was shown last. */
+  /** The last status shown. */
   #status: LiveSessions["status"]["kind"] = "catching-up";
   #hasBegun = false;
-  /** Names that are not UTF-8, and were said to be. */
+  /** Names that are not UTF-8 and were reported. */
   readonly #unlisted = new Set<string>();
 
   constructor(options: WatchOptions, io: CommandIo) {
@@ -70,7 +70,7 @@ class Shown {
     this.#pending.add(list);
   }
 
-  /** Throws what keeps the directory from being read, if it never was. */
+  /** Throws the error if the directory could never be read. */
   async write(): Promise<void> {
     const { out } = this.#io;
     for (const event of this.#pending.take()) await this.#writeEvent(event);
@@ -118,7 +118,7 @@ class Shown {
   }
 }
 
-/** A session as programs get it. */
+/** A session in `--json`. */
 function sessionJson({ path, header, name, summary, ...session }: ListedSession): object {
   const { id, cwd, timestamp, parentSession } = header;
   const facts = { id, name, cwd, parentSession, created: timestamp };

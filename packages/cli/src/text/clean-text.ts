@@ -1,26 +1,25 @@
 /**
- * Makes text of sessions fit for a terminal: nothing in it can steer the terminal, and it is as
- * short as its place. Cuts never split a character of two surrogates. Pure; the cost does not
- * depend on how much is cut off, except where lines are counted.
+ * Makes text of sessions safe for a terminal: without control sequences, and cut to the given
+ * length. Cuts never split a surrogate pair. Pure; the cost does not depend on how much is cut off,
+ * except where lines are counted.
  */
 
-/** Control characters but line feed and tab, and the marks that turn the direction of text. */
+/** Control characters but line feed and tab, and marks that change the direction of text. */
 const steering = /[^\P{Cc}\n\t]|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
-/** The text with every character that would steer a terminal replaced, all lines kept. */
+/** The text with every control character replaced, all lines kept. */
 export function cleanText(text: string): string {
   return text.replaceAll("\r\n", "\n").replaceAll(steering, "\uFFFD");
 }
 
-/** All of the text, cleaned, with its line ends replaced as well: names keep their spaces. */
+/** The whole text, cleaned, with line ends replaced as well; spaces are kept. */
 export function wholeLine(text: string): string {
   return cleanText(text).replaceAll("\n", "\uFFFD");
 }
 
 /**
- * JSON, or a piece of it, as a terminal may have it: of equal value, since what would steer the
- * terminal can only stand in strings, where it becomes an escape. The return before a line feed is
- * white space.
+ * JSON, or a piece of it, safe for a terminal and of equal value: control characters occur only in
+ * strings, where they become escapes. The return before a line feed is white space.
  */
 export function cleanJson(json: string): string {
   return json.replaceAll("\r", " ").replaceAll(steering, (character) => unicodeEscape(character));
@@ -31,12 +30,12 @@ export function unicodeEscape(character: string): string {
   return String.raw`\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Whether the text has something that would steer a terminal, or a line end. */
+/** Whether the text has a control character or a line end. */
 export function isSteering(text: string): boolean {
   return wholeLine(text) !== text;
 }
 
-/** The text on one line of at most so many UTF-16 units, with an ellipsis if it was cut. */
+/** The text on one line of at most `unitsMax` UTF-16 units, with an ellipsis if it was cut. */
 export function oneLine(text: string, unitsMax: number): string {
   const start = text.trimStart();
   const piece = cutAt(start, unitsMax * 4);
@@ -45,7 +44,7 @@ export function oneLine(text: string, unitsMax: number): string {
   return isWhole ? line : `${cutAt(line, unitsMax - 1).trimEnd()}…`;
 }
 
-/** At most the first so many UTF-16 units; one fewer rather than half a character. */
+/** At most the first `unitsMax` UTF-16 units; one fewer rather than half a character. */
 export function cutAt(text: string, unitsMax: number): string {
   if (text.length <= unitsMax) return text;
   const isSplit = isHigh(text.charCodeAt(unitsMax - 1)) && isLow(text.charCodeAt(unitsMax));
@@ -58,7 +57,7 @@ export interface TextLimits {
   readonly unitsMax: number;
 }
 
-/** The beginning of a text, cleaned, and how much there is behind it. */
+/** The beginning of a text, cleaned, and how much was cut. */
 export interface TextStart {
   readonly text: string;
   /** `12 more lines` or `340 more characters`; empty if nothing was cut. */
@@ -73,7 +72,7 @@ export function startOf(text: string, { linesMax, unitsMax }: TextLimits): TextS
   return { text: cleanText(shown), rest: restText(whole.slice(shown.length)) };
 }
 
-/** Where so many lines end. */
+/** Position at which the first `linesMax` lines end. */
 function endOfLine(text: string, linesMax: number): number {
   let end = -1;
   for (let line = 0; line < linesMax; line += 1) {

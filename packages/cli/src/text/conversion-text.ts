@@ -1,4 +1,4 @@
-/** What changed when a session was written in another agent's words, as people read it. Pure. */
+/** The changes of a conversion to another dialect, as text. Pure. */
 import type { ConversionResult } from "@branchlog/transfer";
 import { countText, numberText } from "./quantities.ts";
 
@@ -8,12 +8,12 @@ export function changedText(converted: ConversionResult["converted"]): string {
   return counts.join(", ");
 }
 
-/** A line about an entry that holds the name; empty if none was needed. */
+/** A line about an added entry for the name; empty if none was needed. */
 export function addedNameText(addedName: boolean): string {
   return addedName ? "added an entry with the name\n" : "";
 }
 
-/** A line about resets that mean nothing to pi; empty if there are none. */
+/** A line about resets, which pi does not know; empty if there are none. */
 export function resetsText(resets: number): string {
   if (resets === 0) return "";
   return `pi does not know ${countText(resets, "reset")}: its model sees what came before\n`;

@@ -1,6 +1,6 @@
 /**
- * What an entry is and says, in a few words: one line of a tree or a list. Pure, total; never looks
- * at more of a body than the line holds.
+ * Kind and text of an entry in one line, for trees and lists. Pure, total; reads no more of a body
+ * than fits the line.
  */
 import type { AnyEntry } from "@branchlog/core/entries";
 import type { Paint, Style } from "../style.ts";
@@ -10,19 +10,19 @@ import { blocksOf, fieldOf, jsonStart, numberOf, stringOf } from "./stored-field
 
 /** An entry in a few words. */
 export interface Gist {
-  /** Who or what: `user`, `assistant`, `compaction`, … */
+  /** `user`, `assistant`, `compaction`, … */
   readonly kind: string;
-  /** What it says; may be empty. */
+  /** Its text; may be empty. */
   readonly text: string;
 }
 
-/** The gist of an entry, its text at most so many UTF-16 units. */
+/** The gist of an entry, its text at most `unitsMax` UTF-16 units. */
 export function gistOf(entry: AnyEntry, unitsMax: number): Gist {
   const { kind, text } = rawGist(entry, unitsMax);
   return { kind: oneLine(kind, 40), text: oneLine(text, unitsMax) };
 }
 
-/** The paint of a kind, as {@link gistOf} names it. */
+/** The style of a kind of {@link gistOf}. */
 export function paintOf(kind: string, style: Style): Paint {
   switch (kind) {
     case "user":
@@ -94,14 +94,14 @@ function messageGist(message: unknown, unitsMax: number): Gist {
   }
 }
 
-/** Text of the content; where there is none, the tools that are called, or what else it holds. */
+/** Text of the content; if it has none, the called tools, or its other blocks. */
 function contentText(message: unknown, unitsMax: number): string {
   const blocks = blocksOf(message);
   let text = "";
   for (const block of blocks) {
     if (text.length > unitsMax) break;
     if (stringOf(block, "type") !== "text") continue;
-    // More than fits, so that the line can see that it was cut.
+    // One more than fits, so that the cut is marked.
     const start = (stringOf(block, "text") ?? "").trimStart().slice(0, unitsMax * 5);
     text += `${text === "" ? "" : " "}${start}`;
   }
@@ -132,7 +132,7 @@ function levelText(entry: unknown): string {
   return isOff ? "off" : (stringOf(entry, "thinkingLevel") ?? "");
 }
 
-/** pi stores provider and id, omp both in one, and what the model is for. */
+/** pi stores provider and id apart, omp both in one field, with the role of the model. */
 function modelText(entry: unknown): string {
   const [model, role] = [stringOf(entry, "model"), stringOf(entry, "role")];
   const name = model ?? `${stringOf(entry, "provider") ?? ""}/${stringOf(entry, "modelId") ?? ""}`;
@@ -149,7 +149,7 @@ function editText(entry: unknown): string {
   return `${verb} ${stringOf(entry, "targetId") ?? ""}`;
 }
 
-/** What an entry of an unknown type holds besides what every entry has. */
+/** The fields of an entry of an unknown type, except those of every entry. */
 function fieldsText(entry: AnyEntry, unitsMax: number): string {
   const { type: _type, id: _id, parentId: _parentId, timestamp: _timestamp, ...fields } = entry;
   return Object.keys(fields).length === 0 ? "" : jsonStart(fields, unitsMax);

@@ -1,4 +1,4 @@
-/** An entry as one line: id, time, what it is, and as much of what it says as fits. Pure. */
+/** An entry as one line: id, time, kind, and as much of its text as fits. Pure. */
 import type { AnyEntry } from "@branchlog/core/entries";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
@@ -20,5 +20,5 @@ export function entryLine(
 }
 
 const textUnitsMin = 20;
-/** What most kinds need. */
+/** Width of most kinds. */
 const kindUnits = 14;

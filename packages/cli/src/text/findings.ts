@@ -1,7 +1,7 @@
-/** Counts of what the engine found wrong. It keeps the start of each list; longer ones say so. */
+/** Counts of diagnostics. The engine keeps the start of each list; longer lists are marked. */
 import { numberText } from "./quantities.ts";
 
-/** The engine keeps so many findings of a kind. */
+/** The most findings of a kind that the engine keeps. */
 const findingsMax = 1_000;
 
 /** `bad-line 3`, `bad-line 1,000 or more`. */

@@ -1,4 +1,4 @@
-/** The sessions of one working directory, as people read them: a heading, then a line for each. */
+/** The sessions of one working directory, as text: a heading, then a line for each. */
 import { basename } from "node:path";
 import type { ListedSession } from "@branchlog/core";
 import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
@@ -6,7 +6,7 @@ import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { ageText, countText, sizeText } from "./quantities.ts";
 
-/** What the text depends on besides the group. */
+/** Parameters of the text besides the group. */
 export interface GroupTextOptions {
   readonly nowMs: number;
   readonly columns: number;
@@ -14,7 +14,7 @@ export interface GroupTextOptions {
 }
 
 const titleUnitsMin = 20;
-/** Forks of forks stand no further to the right. */
+/** The deepest indentation of nested forks. */
 const shownDepthMax = 8;
 
 /** The group, each line with its newline. */

@@ -1,4 +1,4 @@
-/** What became of a source that was imported, as people read it. Pure. */
+/** The result of an import, as text. Pure. */
 import type { ImportedLog } from "@branchlog/connectonion";
 import type { ImportReport } from "@branchlog/transfer";
 import type { Style } from "../style.ts";
@@ -8,7 +8,7 @@ import { countText, numberText } from "./quantities.ts";
 /** Findings that are listed one by one; the rest is counted. */
 const listedMax = 20;
 
-/** The new session, the sum of the lines, and what was found wrong. */
+/** The new session, the counts of lines, and the findings. */
 export function importText(report: ImportReport, style: Style): string {
   const { path, kind, sessionId, lines, imported, entries } = report;
   return [
@@ -21,7 +21,7 @@ export function importText(report: ImportReport, style: Style): string {
   ].join("");
 }
 
-/** The new session of a document, with its turns and what was odd about them. */
+/** The new session of a document, with its turns and diagnostics. */
 export function importedTurnsText(report: ImportedLog, style: Style): string {
   const { path, turns, entries, diagnostics } = report;
   const odd = diagnostics.map(({ message }) => `${style.warning(oneLine(message, 200))}\n`);

@@ -1,4 +1,4 @@
-/** The facts of a session, as people read them. Pure. */
+/** The facts of a session, as text. Pure. */
 import type { Counts, SessionInfo, Tip, UsageInfo } from "../session-info.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
@@ -55,7 +55,7 @@ function entriesLines({ entries, types, roles, customTypes }: SessionInfo): stri
   ];
 }
 
-/** The counts on as many lines as they need, none if there are none. */
+/** The counts, wrapped; no line if there are none. */
 function countsLines(title: string, counts: Counts): string[] {
   const lines: string[] = [];
   let line = title;
@@ -84,7 +84,7 @@ function labelLines({ labels }: SessionInfo, style: Style): string[] {
   });
 }
 
-/** How many there are, and the last of them. */
+/** The count and the last lines. */
 function listed<T>(items: readonly T[], line: (item: T) => string): string[] {
   const lines = items.slice(-listedMax).map((item) => line(item));
   const count = numberText(items.length);
@@ -105,7 +105,7 @@ function usageLines(usage: UsageInfo): string[] {
   ];
 }
 
-/** The one kind of finding that is no damage. */
+/** The only kind of diagnostic that is no damage. */
 const unknownType = "unknown-type";
 
 function unknownLines({ diagnostics }: SessionInfo): string[] {

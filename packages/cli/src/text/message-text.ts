@@ -1,6 +1,6 @@
 /**
- * Messages of a context as people read them: who speaks, what they say, which tools are called.
- * Long parts are shortened unless the whole is asked for. Pure, total.
+ * Messages of a context as text: role, content, tool calls. Long parts are shortened unless `full`.
+ * Pure, total.
  */
 import type { Style } from "../style.ts";
 import { cleanText, oneLine, startOf } from "./clean-text.ts";
@@ -12,11 +12,11 @@ import { blocksOf, fieldOf, jsonStart, stringOf } from "./stored-field.ts";
 /** How messages are shown. */
 export interface MessageTextOptions {
   readonly style: Style;
-  /** Everything, however long. */
+  /** Shortens nothing. */
   readonly isFull: boolean;
 }
 
-/** How much is shown of what is not shown in full. */
+/** The length of shortened parts. */
 const speech: TextLimits = { linesMax: 12, unitsMax: 1_200 };
 const output: TextLimits = { linesMax: 6, unitsMax: 600 };
 const thought: TextLimits = { linesMax: 2, unitsMax: 240 };
@@ -120,7 +120,7 @@ function indented(text: string): string {
   return text.replaceAll(/^(?=.)/gm, "  ");
 }
 
-/** What stands above the messages of a context: model, thinking level, how many there are. */
+/** The heading of a context: model, thinking level, number of messages. */
 export function contextHeading(
   context: {
     readonly model: { readonly provider: string; readonly modelId: string } | null;

@@ -1,4 +1,4 @@
-/** Numbers, sizes and times as people read them. Always the same words: UTC, English. Pure. */
+/** Numbers, sizes and times as text, in English and UTC. Pure. */
 
 const wholeNumbers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
@@ -20,7 +20,7 @@ export function sizeText(bytes: number): string {
   return `${value.toPrecision(value < 999.5 ? 3 : 4)} ${["", "kB", "MB", "GB", "TB"][steps] ?? ""}`;
 }
 
-/** `2025-06-04 09:00:06Z`; `no time` for what is no time. */
+/** `2025-06-04 09:00:06Z`; `no time` for an invalid one. */
 export function timeText(epochMs: number): string {
   const time = new Date(epochMs);
   if (Number.isNaN(time.getTime())) return "no time";
@@ -34,7 +34,7 @@ export function durationText(ms: number): string {
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 
-/** `now`, `5 min`, `3 h`, `12 days`, `4 months`, `2 years`: how long ago something was. */
+/** `now`, `5 min`, `3 h`, `12 days`, `4 months`, `2 years`: the age of a time. */
 export function ageText(ms: number): string {
   if (ms < minuteMs) return "now";
   if (ms < hourMs) return `${Math.floor(ms / minuteMs)} min`;

@@ -1,4 +1,4 @@
-/** What is wrong with a session, and what its repair did, as people read it. Pure. */
+/** The plan and the result of a repair, as text. Pure. */
 import { isSound } from "@branchlog/maintenance";
 import type {
   HeaderStep,
@@ -14,10 +14,10 @@ import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { countText, numberText } from "./quantities.ts";
 
-/** What the text depends on besides the plan. */
+/** Parameters of the text besides the plan. */
 export interface PlanTextOptions {
   readonly file: string;
-  /** Whether the plan is about to be carried out. */
+  /** Whether the plan will be carried out. */
   readonly apply: boolean;
   readonly output: string | undefined;
   readonly bridge: boolean;
@@ -27,7 +27,7 @@ const changesMax = 100;
 const idUnitsMax = 60;
 const listedIdsMax = 5;
 
-/** The plan: each change with its place, what it comes to, what to do next. */
+/** The plan: each change with its place, the totals, the next step. */
 export function planText(plan: RepairPlan, options: PlanTextOptions, style: Style): string {
   const { path, bytes, changes, repaired, remaining } = plan;
   const title = `${style.heading(oneLine(path, 400))}\n${countText(bytes, "byte")}\n`;
@@ -40,7 +40,7 @@ export function planText(plan: RepairPlan, options: PlanTextOptions, style: Styl
   return `${title}${shown.join("")}${rest}${summary}${left}${nextText(plan, options, style)}`;
 }
 
-/** Where everything is now. */
+/** The resulting files. */
 export function resultText(plan: RepairPlan, result: RepairResult, style: Style): string {
   const { path, original, salvage, lateBytes } = result;
   const late = `${countText(lateBytes, "byte")} that another program wrote meanwhile`;

@@ -1,11 +1,11 @@
-/** A session of a list as one line: when, what became of it, what it is called, how long it is. */
+/** A session of a list as one line: time, event, title, number of messages. */
 import { basename } from "node:path";
 import type { ListedSession } from "@branchlog/core";
 import type { Paint, Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { countText, timeText } from "./quantities.ts";
 
-/** What became of a session. */
+/** An event of a session. */
 export type SessionEventKind = "added" | "changed" | "removed";
 
 /** The line, with its newline. */

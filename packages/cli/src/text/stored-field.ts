@@ -1,9 +1,9 @@
 /**
- * Asks stored values for what their types promise: entries are handed out as stored, and a foreign
- * file keeps no promise. Pure; no answer throws.
+ * Reads fields of stored values with checks: entries are returned as stored, so a foreign file may
+ * not match the types. Pure; never throws.
  */
 
-/** A field of an object of its own; undefined for everything else. */
+/** A field of an object of its own; undefined otherwise. */
 export function fieldOf(value: unknown, key: string): unknown {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
   const field: unknown = Reflect.get(value, key);
@@ -28,7 +28,7 @@ export function blocksOf(message: unknown): readonly unknown[] {
   return text === undefined ? listOf(message, "content") : [{ type: "text", text }];
 }
 
-/** The start of a value's JSON, at most so many UTF-16 units and a little; built no further. */
+/** The start of a value's JSON, of slightly more than `unitsMax` UTF-16 units; no more is built. */
 export function jsonStart(value: unknown, unitsMax: number): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, unitsMax));
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";

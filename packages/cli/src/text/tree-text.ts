@@ -1,4 +1,4 @@
-/** The lines of a tree: the branches as a graph, and beside it what stands there. Pure. */
+/** The lines of a tree: the branches as a graph, with the entries beside it. Pure. */
 import type { OutlineRow } from "../tree-outline.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
@@ -6,7 +6,7 @@ import { paintOf } from "./entry-gist.ts";
 import type { Gist } from "./entry-gist.ts";
 import { countText, timeText } from "./quantities.ts";
 
-/** A node of the tree as its line shows it. */
+/** A node of the tree on its line. */
 export interface TreeLine extends Gist {
   readonly id: string;
   readonly time: number;
@@ -14,7 +14,7 @@ export interface TreeLine extends Gist {
   readonly isLeaf: boolean;
   /** Why the entry starts a tree though it names a parent. */
   readonly problem: string | undefined;
-  /** What was said last on a branch that ends in something else. */
+  /** The last message of a branch that ends in another entry. */
   readonly lastMessage: Gist | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface TreeLine extends Gist {
 const textUnitsMax = 72;
 const textUnitsMin = 20;
 
-/** The line of a row of an outline, with its newline; `line` says what stands at a node. */
+/** The line of a row of an outline, with its newline; `line` makes the text of a node. */
 export function treeLineText(
   row: OutlineRow,
   line: TreeLine | undefined,

@@ -1,11 +1,11 @@
-/** Turns as people read them: one a line, or all that is said of one. Pure, total. */
+/** Turns as text: one a line, or all facts of one. Pure, total. */
 import type { Style } from "../style.ts";
 import type { ShownTotals } from "../turn-source.ts";
 import { oneLine } from "./clean-text.ts";
 import { costText, countText, durationText, numberText } from "./quantities.ts";
 import { fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
 
-/** Where a line goes. */
+/** Parameters of a line. */
 export interface LinePlace {
   readonly columns: number;
   readonly style: Style;
@@ -28,7 +28,7 @@ export function turnsHeading({ style }: LinePlace): string {
   return `${style.faint(cells.join("  "))}\n`;
 }
 
-/** A turn as one line, and one below it if somebody said what was expected. */
+/** A turn as one line, and one below it if the expected result is stored. */
 export function turnLine(turn: object, place: number, { columns, style }: LinePlace): string {
   const number = fieldOf(turn, "turn");
   const shown = typeof number === "number" ? number : place;
@@ -46,7 +46,7 @@ export function turnLine(turn: object, place: number, { columns, style }: LinePl
   return `${cells.join("  ").trimEnd()}\n${below}`;
 }
 
-/** What was expected, below what came of it. */
+/** The expected result, below the actual one. */
 function expectedLine(expected: string, columns: number, style: Style): string {
   const room = Math.max(textUnitsMin, columns - takenUnits - "expected ".length);
   return `${" ".repeat(takenUnits - 2)}${style.faint("expected")} ${oneLine(expected, room)}\n`;
@@ -71,7 +71,7 @@ function verdictOf(turn: object, style: Style): { word: string; paint: (text: st
   return passed === false ? { word: "no", paint: style.bad } : { word: "", paint: style.faint };
 }
 
-/** What stands below all turns. */
+/** The totals below all turns. */
 export function turnsSummary(
   { count, total_cost: cost, total_tokens: tokens, passed, failed }: ShownTotals,
   diagnostics: readonly { readonly message: string }[],
@@ -88,14 +88,14 @@ export function turnsSummary(
 const known = ["turn", "timestamp", "model", "duration_ms", "tokens", "cost", "passed", "expected"];
 const hidden: ReadonlySet<string> = new Set([...known, "input", "result", "fields", "messages"]);
 
-/** Names of facts stand in a column of this width. */
+/** Width of the column of names. */
 const nameUnits = 12;
 
 function objectOf(value: unknown): object {
   return typeof value === "object" && value !== null ? value : {};
 }
 
-/** All that is said of one turn, but for its messages. */
+/** All facts of one turn, without its messages. */
 export function turnDetails(turn: object, style: Style): string {
   const number = fieldOf(turn, "turn");
   const facts = [

@@ -1,4 +1,4 @@
-/** What `verify` found, as people read it. Pure. */
+/** The report of `verify`, as text. Pure. */
 import type { EntryPlace, VerifyReport } from "@branchlog/core/types";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
@@ -28,7 +28,7 @@ export function verifyText(report: VerifyReport, style: Style): string {
   ].join("");
 }
 
-/** Damage of one kind: how much of it there is, and the lines about the first of it. */
+/** Damage of one kind: its count, and lines about the first findings. */
 interface Findings {
   readonly count: number;
   readonly title: string;
@@ -132,7 +132,7 @@ function cycles({ cycleCount: count, cyclicEntryCount, cycles: list }: VerifyRep
   };
 }
 
-/** No damage, so that it is not marked as such. */
+/** Unmarked, since it is no damage. */
 function unknownTypesText({ unknownTypeCount: count, unknownTypes: list }: VerifyReport): string {
   if (count === 0) return "";
   const lines = list.map(({ type, count: entries, nearest, ...first }) => {
