@@ -12,7 +12,7 @@ import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ListedSession } from "@branchlog/core";
-import { readCatalog } from "../../packages/core/src/catalog/saved-catalog.ts";
+import { readCatalog } from "../../packages/core/src/catalog/catalog-store.ts";
 import { hostileValues, membersOf } from "../core/checkpoint/forged-checkpoint.ts";
 import type { Json } from "../core/checkpoint/forged-checkpoint.ts";
 import { bytesReadBy, catalogPath, list, savedDirectory } from "../core/catalog/saved-directory.ts";

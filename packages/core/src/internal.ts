@@ -79,8 +79,7 @@ export { requireNoTranscript, transcriptErrorAt } from "./log/foreign-transcript
 export { acquireLock } from "./store/lock.ts";
 export { identityOf, matchesFingerprint } from "./log/fingerprint.ts";
 export type { LogIdentity } from "./log/fingerprint.ts";
-export { headerInCurrentForm, migratedChunks } from "./log/migrated-bytes.ts";
-export { migrate, needsMigration } from "./log/migration.ts";
+export { headerInCurrentForm, migrate, migratedChunks, needsMigration } from "./log/migration.ts";
 export { pathEndRow } from "./session/named-entry.ts";
 export { newHeader } from "./session/new-header.ts";
 export { requireFile, requireHeader, requireKnownVersion } from "./log/open-outcome.ts";

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { DirectoryCatalog } from "../../../packages/core/src/catalog/directory-catalog.ts";
 import type { CatalogMode } from "../../../packages/core/src/catalog/catalog-store.ts";
-import { removeOrphans } from "../../../packages/core/src/catalog/orphan-sidecars.ts";
+import { removeOrphans } from "../../../packages/core/src/catalog/catalog-store.ts";
 import { sessionFilesIn } from "../../../packages/core/src/catalog/session-files.ts";
 import { header, user, writeLines } from "./session-lines.ts";
 import { temporaryDirectories } from "./temporary-directory.ts";

@@ -22,7 +22,7 @@ import { findSessions } from "@branchlog/core";
 import { indexFrame } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
 import type { CatalogMode } from "../../../packages/core/src/catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../../../packages/core/src/catalog/directory-catalog.ts";
-import { readCatalog } from "../../../packages/core/src/catalog/saved-catalog.ts";
+import { readCatalog } from "../../../packages/core/src/catalog/catalog-store.ts";
 import { sessionFilesIn } from "../../../packages/core/src/catalog/session-files.ts";
 import { bytesReadBy, catalogPath, large, list, savedDirectory } from "./saved-directory.ts";
 import { header, jsonl, name, user, writeLines } from "./session-lines.ts";

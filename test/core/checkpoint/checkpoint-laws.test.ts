@@ -10,16 +10,16 @@ import {
   sumsFrame,
 } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
 import type {
+  Column,
   FrameContent,
   FrameKind,
   FrameSchema,
 } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
-import type { Column } from "../../../packages/core/src/checkpoint/columns.ts";
 import { runReadsSync } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
 import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { readFrameAhead } from "../../../packages/core/src/checkpoint/read-ahead.ts";
+import { readFrameAhead } from "../../../packages/core/src/checkpoint/checkpoint-file.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { verifyLog } from "../../../packages/core/src/session/verify.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

@@ -10,8 +10,10 @@ import { createSession, openSession } from "@branchlog/core";
 import type { OpenOptions } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
-import { checkpointPath } from "../../../packages/core/src/checkpoint/checkpoint-file.ts";
-import { removeOrphanCheckpoints } from "../../../packages/core/src/checkpoint/orphan-checkpoints.ts";
+import {
+  checkpointPath,
+  removeOrphanCheckpoints,
+} from "../../../packages/core/src/checkpoint/checkpoint-file.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";
 

@@ -1,9 +1,9 @@
 /** What may be in the columns of a saved index: each number against the others, and the log's size. */
 import { describe, expect, it } from "vitest";
-import { ColumnRoom } from "../../../packages/core/src/checkpoint/columns.ts";
+import { ColumnRoom } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
 import { readCounts, roomForTables } from "../../../packages/core/src/checkpoint/saved-columns.ts";
 import type { SavedCounts } from "../../../packages/core/src/checkpoint/saved-columns.ts";
-import { SavedFields } from "../../../packages/core/src/checkpoint/saved-fields.ts";
+import { SavedFields } from "../../../packages/core/src/checkpoint/saved-facts.ts";
 import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
 import { rowFlags } from "../../../packages/core/src/index-table/row-table.ts";
 

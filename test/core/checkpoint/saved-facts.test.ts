@@ -1,11 +1,11 @@
 /** What the text of a checkpoint says of a log: what is taken up is what was saved, or nothing. */
 import { describe, expect, it } from "vitest";
 import {
+  SavedFields,
   readDiagnostics,
   readFolded,
   readKinds,
 } from "../../../packages/core/src/checkpoint/saved-facts.ts";
-import { SavedFields } from "../../../packages/core/src/checkpoint/saved-fields.ts";
 import { diagnosticsMax } from "../../../packages/core/src/limits.ts";
 import { foldedVersions } from "../../../packages/core/src/projections/folded.ts";
 

@@ -1,12 +1,12 @@
 /** Reading what a file saved, field by field: each has its type and range, and nothing else counts. */
 import { describe, expect, it } from "vitest";
 import {
-  finiteNumber,
   SavedFields,
+  finiteNumber,
   savedText,
   savedTuple,
   wholeNumber,
-} from "../../../packages/core/src/checkpoint/saved-fields.ts";
+} from "../../../packages/core/src/checkpoint/saved-facts.ts";
 
 const dateMsMax = 8.64e15;
 

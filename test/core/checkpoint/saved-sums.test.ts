@@ -1,8 +1,7 @@
 /** What a checkpoint may say of checksums: pieces that follow each other in this log, or nothing. */
 import { describe, expect, it } from "vitest";
-import { ColumnRoom } from "../../../packages/core/src/checkpoint/columns.ts";
-import { pieceBytesMax } from "../../../packages/core/src/checkpoint/record-sums.ts";
-import { sumsSchema } from "../../../packages/core/src/checkpoint/saved-sums.ts";
+import { ColumnRoom } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
+import { pieceBytesMax, sumsSchema } from "../../../packages/core/src/checkpoint/record-sums.ts";
 import type { FileStat } from "@branchlog/core/testing";
 
 const log: FileStat = {

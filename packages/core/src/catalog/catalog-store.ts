@@ -4,22 +4,30 @@
  * without anybody being told: all that is lost is time at the next look.
  */
 import { Buffer } from "node:buffer";
+import { lstat, open, readdir, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { crc32 } from "node:zlib";
 import { readFully } from "../bodies/body-reader.ts";
 import { beginCheckpoint } from "../checkpoint/checkpoint-file.ts";
+import { indexFrame } from "../checkpoint/checkpoint-format.ts";
+import { lockStaleMs } from "../limits.ts";
+import { sessionName } from "../projections/name.ts";
+import { summary } from "../projections/summary.ts";
 import type { AtomicFile } from "../store/atomic-file.ts";
+import { removeAbandonedTickets } from "../store/lock-queue.ts";
 import { nodePorts } from "../store/node-ports.ts";
 import { isOwnDirectory, openTrustedSync, sidecarSource } from "../store/trusted-file.ts";
+import { savedFile, savedLine } from "./catalog-file.ts";
+import type { SavedFile } from "./catalog-file.ts";
 import {
+  catalogBadLinesMax,
   catalogBytesMax,
+  catalogLineUnitsMax,
   catalogPieceBytes,
   catalogSaveCost,
   catalogSavedAfterBytes,
 } from "./limits.ts";
 import { mapInTurns } from "./map-concurrently.ts";
-import { removeOrphans } from "./orphan-sidecars.ts";
-import { catalogBytes, readCatalog } from "./saved-catalog.ts";
-import type { SavedFile } from "./saved-file.ts";
 import { savedCatalogName } from "./session-files.ts";
 
 /** Whether catalogs are saved, in directories of this user, and taken up; taken up; or neither. */
@@ -81,7 +89,7 @@ export class CatalogStore {
       const isOutdated = gone.length > 0 && directory.savedBytes > 0;
       const worthBytes = Math.max(catalogSavedAfterBytes, directory.savedBytes * catalogSaveCost);
       if (directory.readBytes < worthBytes && !isOutdated) continue;
-      directory.savedBytes = await saved(path, directory.files);
+      directory.savedBytes = await saveCatalog(path, directory.files);
       // Where it cannot be saved, that is not tried again.
       directory.readBytes = directory.savedBytes > 0 ? 0 : Number.NEGATIVE_INFINITY;
     }
@@ -91,7 +99,7 @@ export class CatalogStore {
   async forget(path: string): Promise<void> {
     const known = await this.#directoryOf(path);
     if (!known.saves || known.savedBytes === 0 || !known.files.delete(basename(path))) return;
-    known.savedBytes = await saved(dirname(path), known.files);
+    known.savedBytes = await saveCatalog(dirname(path), known.files);
   }
 
   #directoryOf(path: string): Promise<KnownDirectory> {
@@ -133,7 +141,10 @@ async function savedBytes(path: string): Promise<Buffer | undefined> {
 }
 
 /** Puts a catalog in its place, whole or not at all: its length, or 0 if that failed. */
-async function saved(directory: string, files: ReadonlyMap<string, SavedFile>): Promise<number> {
+async function saveCatalog(
+  directory: string,
+  files: ReadonlyMap<string, SavedFile>,
+): Promise<number> {
   let write: AtomicFile | undefined;
   try {
     const bytes = await catalogBytes(files);
@@ -153,5 +164,124 @@ async function saved(directory: string, files: ReadonlyMap<string, SavedFile>): 
 function* piecesOf(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += catalogPieceBytes) {
     yield bytes.subarray(at, at + catalogPieceBytes);
+  }
+}
+
+// The saved catalog of a directory: what is known of its files, a line each behind a line with
+// their checksum. It is derived: damaged anywhere, cut, or of another version, it counts as
+// missing. A line that says what none could say costs itself.
+
+/** What is known of the files of a directory, by their names. */
+type SavedFiles = ReadonlyMap<string, SavedFile>;
+
+/** Changes whenever a saved line, or a fold that is saved in it, means something else. */
+const version = `2.${sessionName.version}.${summary.version}`;
+
+/** The bytes of a catalog, made in turns. Files that cannot be saved are left out. */
+async function catalogBytes(files: SavedFiles): Promise<Buffer> {
+  const lines = await mapInTurns(files, undefined, ([name, file]) => {
+    const line = savedLine(name, file);
+    return Buffer.from(line === undefined ? "" : `${line}\n`);
+  });
+  const checksum = lines.reduce((sum, line) => crc32(line, sum), 0);
+  return Buffer.concat([Buffer.from(`${firstLine(checksum)}\n`), ...lines]);
+}
+
+/** The files of a catalog; undefined if the bytes are none. Read in turns. Throws nothing. */
+export async function readCatalog(bytes: Buffer): Promise<Map<string, SavedFile> | undefined> {
+  const start = bytes.indexOf("\n") + 1;
+  const rest = bytes.subarray(start);
+  if (bytes.toString("utf8", 0, start) !== `${firstLine(crc32(rest))}\n`) return undefined;
+  const files = new Map<string, SavedFile>();
+  let badLines = 0;
+  await mapInTurns(linesOf(rest), undefined, (line) => {
+    const saved = badLines < catalogBadLinesMax ? fileOf(line) : undefined;
+    if (saved === undefined) badLines += 1;
+    else files.set(saved.name, saved.file);
+  });
+  return badLines < catalogBadLinesMax ? files : undefined;
+}
+
+function fileOf(line: string): ReturnType<typeof savedFile> | undefined {
+  try {
+    return line.length <= catalogLineUnitsMax ? savedFile(line) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function firstLine(checksum: number): string {
+  return JSON.stringify({ branchlogCatalog: version, checksum });
+}
+
+function* linesOf(bytes: Buffer): Generator<string> {
+  let start = 0;
+  for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
+    yield bytes.toString("utf8", start, end);
+    start = end + 1;
+  }
+}
+
+// Removes what Branchlog keeps beside a session once the session is gone: its checkpoint, a lock
+// that nobody holds, a queue that nobody waits in. Nobody has a use for them then. Every other file
+// stays, also one that only has such a name. Throws nothing.
+
+/** Removes what is left in a directory of the sessions that are not there any more. */
+export async function removeOrphans(directory: string): Promise<void> {
+  try {
+    const names = await readdir(directory);
+    await removeOrphansAmong(directory, names);
+  } catch {
+    // Whoever reads the directory says what is wrong with it.
+  }
+}
+
+/** As {@link removeOrphans}, for whoever knows the names in the directory already. */
+export async function removeOrphansAmong(
+  directory: string,
+  names: readonly string[],
+): Promise<void> {
+  const there = new Set(names);
+  for (const name of names) {
+    const log = sidecarForms.exec(name)?.[1];
+    if (log === undefined || there.has(log)) continue;
+    if (!(await isLogGone(join(directory, log)))) continue;
+    if (name.endsWith(".branchlog-queue")) removeAbandonedTickets(join(directory, log));
+    else await removeSidecar(join(directory, name));
+  }
+}
+
+const sidecarForms = /^(.+\.jsonl)\.(?:branchlog-(?:lock|queue)|ckpt(?:\.[0-9a-f-]{36}\.tmp)?)$/;
+const checkpointMark = Buffer.from(indexFrame.mark);
+
+/** The names are some moments old: the log may have come since. */
+async function isLogGone(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ENOENT";
+  }
+}
+
+async function removeSidecar(path: string): Promise<void> {
+  try {
+    const stats = await lstat(path);
+    if (stats.isDirectory()) {
+      if (Date.now() - stats.mtimeMs > lockStaleMs) await rmdir(path);
+    } else if (stats.isFile() && (await isCheckpoint(path))) await unlink(path);
+  } catch {
+    // Somebody else removed it, or it may not be removed.
+  }
+}
+
+async function isCheckpoint(path: string): Promise<boolean> {
+  const file = await open(path, "r");
+  try {
+    const start = Buffer.alloc(checkpointMark.length);
+    await file.read(start, 0, start.length, 0);
+    return start.equals(checkpointMark);
+  } finally {
+    await file.close();
   }
 }

@@ -5,18 +5,20 @@
  */
 import { createHash, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import { runReadsSync } from "@branchlog/streaming";
-import type { Reads } from "@branchlog/streaming";
+import { crc32 } from "node:zlib";
+import { runReads, runReadsSync } from "@branchlog/streaming";
+import type { ByteSource, Reads } from "@branchlog/streaming";
+import { readWhole } from "../bodies/body-reader.ts";
+import { checkpointReadBytes } from "../limits.ts";
 import { AtomicFile } from "../store/atomic-file.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
 import { sidecarPath } from "../store/sidecar-path.ts";
 import { openTrustedSync, sidecarSource } from "../store/trusted-file.ts";
-import { readFrame, secondFrameStart } from "./checkpoint-format.ts";
-import type { FrameSchema } from "./checkpoint-format.ts";
-import { readFrameAhead } from "./read-ahead.ts";
+import { closeFrame, openFrame, readFrame, secondFrameStart } from "./checkpoint-format.ts";
+import type { FrameInParts, FrameSchema } from "./checkpoint-format.ts";
 
 /** A checkpoint is written in less than a second, unless its process stands still. */
-export const abandonedAfterMs: number = 10 * 60 * 1000;
+const abandonedAfterMs: number = 10 * 60 * 1000;
 
 /** Where the checkpoint of a log is: beside it, or in a directory of checkpoints. */
 export function checkpointPath(logPath: string, directory: string | undefined): string {
@@ -28,7 +30,7 @@ export function checkpointPath(logPath: string, directory: string | undefined): 
  * What the names of all checkpoints of logs in one directory begin with: logs of one name lie in
  * many directories.
  */
-export function checkpointPrefix(logPath: string): string {
+function checkpointPrefix(logPath: string): string {
   return `${createHash("sha256").update(dirname(logPath)).digest("hex").slice(0, 16)}-`;
 }
 
@@ -109,4 +111,113 @@ function readSync<T>(
   } catch {
     return undefined;
   }
+}
+
+// Removes the checkpoints that stay behind in a directory of checkpoints when their logs are
+// deleted by hand. Their names hold a hash of where the log was, so only whoever knows a log of the
+// same directory can tell whose they are. Checkpoints are derived: one that is removed too many
+// costs time at the next opening, and nothing else.
+
+const form = /^(.+)\.ckpt(\.[0-9a-f-]{36}\.tmp)?$/;
+
+interface Candidate {
+  readonly name: string;
+  /** The path of the log that it is, or was, of. */
+  readonly log: string;
+  readonly isTemporary: boolean;
+}
+
+/**
+ * Removes, among the checkpoints of logs in the directory of this one, those whose log is gone.
+ * Throws nothing; if either directory cannot be listed, nothing is removed.
+ */
+export function removeOrphanCheckpoints(ports: Ports, logPath: string, directory: string): void {
+  const place = dirname(logPath);
+  try {
+    const candidates = candidatesAmong(ports.fs.listSync(directory), logPath);
+    // Most directories hold one log that is large enough for a checkpoint: nothing is to be asked.
+    if (candidates.length === 0) return;
+    const there = new Set(ports.fs.listSync(place));
+    for (const candidate of candidates) {
+      if (!there.has(basename(candidate.log))) removeIfOrphan(ports, candidate, directory);
+    }
+  } catch {
+    // What cannot be listed says nothing of what is gone.
+  }
+}
+
+/** The names that have exactly our form and are of other logs in the same directory. */
+function candidatesAmong(names: readonly string[], logPath: string): Candidate[] {
+  const prefix = checkpointPrefix(logPath);
+  return names.flatMap((name) => {
+    const [, own, temporary] = name.startsWith(prefix)
+      ? (form.exec(name.slice(prefix.length)) ?? [])
+      : [];
+    if (own === undefined || own === basename(logPath)) return [];
+    const log = join(dirname(logPath), own);
+    return [{ name, log, isTemporary: temporary !== undefined }];
+  });
+}
+
+function removeIfOrphan(
+  { fs, clock }: Ports,
+  { name, log, isTemporary }: Candidate,
+  directory: string,
+): void {
+  const path = join(directory, name);
+  try {
+    // The listing is some moments old, and spells names as it likes: the log may be there.
+    if (fs.statSync(log) !== null) return;
+    // Somebody may be writing it still, who has not noticed that the log is gone.
+    const changedMs = fs.statSync(path)?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (isTemporary && clock.now() - changedMs <= abandonedAfterMs) return;
+    fs.unlinkSync(path);
+  } catch {
+    // Somebody else removed it, or it is no file, or it may not be removed.
+  }
+}
+
+// Reads a frame while it is checked: some pieces are under way while the one before is. Memory
+// that is touched for the first time is what reading costs most, and so other threads touch it.
+
+/** Reads under way: as many as there are threads for them. */
+const readsMax = 4;
+
+/**
+ * The value of the frame that a file of that size begins with; undefined if there is none. Blocks
+ * only while a piece is checked. Throws what the source throws, and the schema, when nothing is
+ * read any more.
+ */
+export async function readFrameAhead<T>(
+  source: ByteSource,
+  schema: FrameSchema<T>,
+  size: number,
+): Promise<T | undefined> {
+  const frame = await runReads(source, openFrame(schema, 0, size, checkpointReadBytes));
+  if (frame === undefined) return undefined;
+  const reads: Promise<Buffer>[] = [];
+  try {
+    const checksum = await checkedAhead(source, frame, reads);
+    return await runReads(source, closeFrame(frame, checksum));
+  } finally {
+    await Promise.allSettled(reads);
+  }
+}
+
+async function checkedAhead(
+  source: ByteSource,
+  { pieces, checksum: before }: FrameInParts<unknown>,
+  reads: Promise<Buffer>[],
+): Promise<number> {
+  let checksum = before;
+  for (let at = 0; at < pieces.length; at += 1) {
+    for (const { target, position } of pieces.slice(reads.length, at + readsMax)) {
+      const read = runReads(source, readWhole(target, position));
+      // It may fail before it is waited for; that is not unhandled.
+      read.catch(() => undefined);
+      reads.push(read);
+    }
+    checksum = crc32((await reads[at]) ?? Buffer.alloc(0), checksum);
+  }
+  return checksum;
 }

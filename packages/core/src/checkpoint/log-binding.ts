@@ -7,8 +7,8 @@ import type { ByteSource } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
 import { slotLength } from "../dialects/title-slot.ts";
 import type { FileStat } from "../store/ports.ts";
-import { malformed, wholeNumber } from "./saved-fields.ts";
-import type { SavedFields } from "./saved-fields.ts";
+import { malformed, wholeNumber } from "./saved-facts.ts";
+import type { SavedFields } from "./saved-facts.ts";
 
 /** See the file comment. */
 export interface LogBinding {

@@ -8,6 +8,14 @@ import { crc32 } from "node:zlib";
 import { decodeLine } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { headerOf } from "../dialects/log-record.ts";
+import { grownCapacity, grownUint32 } from "../index-table/column.ts";
+import type { LineMap } from "../index-table/line-map.ts";
+import type { RowTable } from "../index-table/row-table.ts";
+import { isSameFile } from "../store/ports.ts";
+import type { FileStat } from "../store/ports.ts";
+import { sumsFrame } from "./checkpoint-format.ts";
+import type { FrameContent, FrameSchema } from "./checkpoint-format.ts";
+import { SavedFields, malformed } from "./saved-facts.ts";
 
 /**
  * What lies behind each other from `start` to `end`: pieces with their lengths and checksums. Its
@@ -55,7 +63,7 @@ export interface SumComparison {
 }
 
 /** Bytes that are read at once. */
-export const sumChunkBytes: number = 1024 * 1024;
+const sumChunkBytes: number = 1024 * 1024;
 
 /** Longest piece; longer gaps are several. */
 export const pieceBytesMax: number = 2 ** 30;
@@ -69,7 +77,7 @@ const settledVersion = 3;
 const headerBytesMax = 64 * 1024;
 
 /** Pieces that follow each other from `start` to `end`. */
-export interface Pieces {
+interface Pieces {
   readonly start: number;
   readonly end: number;
   readonly count: number;
@@ -179,4 +187,216 @@ class PiecePlaces {
     if (isGap) this.#gap += 1;
     return place;
   }
+}
+
+/** A log up to a newline, with what is known of its lines. */
+interface SummedLog {
+  readonly source: ByteSource;
+  readonly rows: RowTable;
+  readonly lines: LineMap;
+  readonly end: number;
+  /** Number of the line behind `end`. */
+  readonly nextLine: number;
+}
+
+/** Pieces that are read together, from the end of those before. */
+interface Batch {
+  readonly lengths: number[];
+  /** Those that are gaps, with the lines that each holds. */
+  readonly gaps: { readonly piece: number; readonly lines: number }[];
+  end: number;
+  nextLine: number;
+  nextRow: number;
+}
+
+/** Enough that a batch costs nothing, little enough to be lost. */
+const batchBytes = 1024 * 1024;
+
+/**
+ * Takes the checksums of a log, further each time it is asked, from where an earlier checkpoint
+ * ended. It reads the log once more: opening has better things to do. What was not read when it is
+ * stopped is left for the next time.
+ */
+export class SumBuilder {
+  #sums: RecordSums;
+  #nextRow = -1;
+  /** One for all batches: many of them would be garbage that the collector does not see coming. */
+  readonly #chunk = Buffer.allocUnsafeSlow(sumChunkBytes);
+
+  /** @param sums What is known so far; it may be of no bytes. Its columns are the builder's. */
+  constructor(sums: RecordSums) {
+    this.#sums = sums;
+  }
+
+  /** What there is, as views that change with the builder. */
+  get sums(): RecordSums {
+    return this.#sums;
+  }
+
+  /** Goes on to the end of the log, pausing after each megabyte. Throws what reading throws. */
+  *extend(log: SummedLog): Generator<void, void, undefined> {
+    if (this.#nextRow < 0) this.#nextRow = log.rows.firstFrom(this.#sums.end);
+    while (this.#sums.end < log.end) {
+      const batch = this.#plan(log);
+      const { lengths, end } = batch;
+      const { length: count } = lengths;
+      const sums: number[] = [];
+      const lengthOf = (piece: number): number => lengths[piece] ?? 0;
+      const pieces = { start: this.#sums.end, end, count, lengthOf };
+      yield* sumPieces(log.source, pieces, (_, sum) => sums.push(sum), this.#chunk);
+      if (sums.length < lengths.length) return;
+      this.#add(batch, sums);
+      yield;
+    }
+  }
+
+  #plan({ rows, lines, end, nextLine }: SummedLog): Batch {
+    const { end: start, nextLine: line } = this.#sums;
+    const batch: Batch = { lengths: [], gaps: [], end: start, nextLine: line, nextRow: 0 };
+    batch.nextRow = this.#nextRow;
+    while (batch.end < end) {
+      const row = batch.nextRow;
+      const isLast = row >= rows.count;
+      const gap = (isLast ? end : rows.offset(row)) - batch.end;
+      const length = gap > 0 ? Math.min(gap, pieceBytesMax) : rows.length(row) + 1;
+      if (batch.end > start && batch.end + length - start > batchBytes) break;
+      batch.lengths.push(length);
+      batch.end += length;
+      if (gap > 0) {
+        const lineBehind = isLast ? nextLine : lines.lineOfRow(row);
+        // Newlines that went missing since are no lines any more.
+        const linesIn = gap === length ? Math.max(0, lineBehind - batch.nextLine) : 0;
+        batch.gaps.push({ piece: batch.lengths.length - 1, lines: linesIn });
+        batch.nextLine += linesIn;
+      } else {
+        batch.nextLine += 1;
+        batch.nextRow += 1;
+      }
+    }
+    return batch;
+  }
+
+  #add({ lengths, gaps, end, nextLine, nextRow }: Batch, added: readonly number[]): void {
+    const { count, gapCount } = this.#sums;
+    const moreGaps = gapCount + gaps.length;
+    this.#sums = {
+      ...this.#sums,
+      end,
+      nextLine,
+      count: count + lengths.length,
+      lengths: extended(this.#sums.lengths, count, lengths),
+      sums: extended(this.#sums.sums, count, added),
+      gapCount: moreGaps,
+      gaps: extended(
+        this.#sums.gaps,
+        gapCount,
+        gaps.map(({ piece }) => count + piece),
+      ),
+      gapLines: extended(
+        this.#sums.gapLines,
+        gapCount,
+        gaps.map(({ lines }) => lines),
+      ),
+    };
+    this.#nextRow = nextRow;
+  }
+}
+
+/** As many elements as are in use: what is saved has no room behind it. */
+export function trimmed(sums: RecordSums): RecordSums {
+  const { count, gapCount } = sums;
+  return {
+    ...sums,
+    lengths: sums.lengths.subarray(0, count),
+    sums: sums.sums.subarray(0, count),
+    gaps: sums.gaps.subarray(0, gapCount),
+    gapLines: sums.gapLines.subarray(0, gapCount),
+  };
+}
+
+function extended(column: Uint32Array, count: number, more: readonly number[]): Uint32Array {
+  const needed = count + more.length;
+  const roomy =
+    needed > column.length ? grownUint32(column, grownCapacity(column.length, needed)) : column;
+  roomy.set(more, count);
+  return roomy;
+}
+
+// Checksums of a log as the second frame of its checkpoint: what it may hold, and what is written.
+// Their pieces lie behind each other, from their start to their end.
+
+/** A record with its newline, `{}`. Only gaps may be shorter, one for each record at most. */
+const recordBytesMin = 3;
+/** Pieces that are read also of a log that is shorter by now: 64 MiB of checksums. */
+const lostPiecesMax = 8 * 1024 * 1024;
+
+/** What checksums of a log may hold; it may have grown or been cut since they were taken. */
+export function sumsSchema(log: FileStat): FrameSchema<RecordSums> {
+  return {
+    kind: sumsFrame,
+    begin: (text, room) => {
+      const fields = new SavedFields(text);
+      const [dev, ino] = [fields.finite("dev"), fields.finite("ino")];
+      if (!isSameFile({ dev, ino }, log)) throw malformed("checksums of this log");
+      const start = fields.whole("start", 0, Number.MAX_SAFE_INTEGER);
+      const end = fields.whole("end", start, Number.MAX_SAFE_INTEGER);
+      const piecesMax = Math.max(lostPiecesMax, (log.size * 2) / recordBytesMin);
+      const count = fields.whole("count", 0, Math.min(piecesMax, end - start));
+      const gapCount = fields.whole("gapCount", 0, count);
+      const firstLine = fields.whole("firstLine", 1, end + 1);
+      const sums: RecordSums = {
+        dev,
+        ino,
+        logVersion: fields.whole("logVersion", 0, Number.MAX_SAFE_INTEGER),
+        isConfirmed: fields.flag("isConfirmed"),
+        start,
+        end,
+        firstLine,
+        nextLine: fields.whole("nextLine", firstLine, end + 1),
+        count,
+        lengths: room.uint32(count),
+        sums: room.uint32(count),
+        gapCount,
+        gaps: room.uint32(gapCount),
+        gapLines: room.uint32(gapCount),
+      };
+      return () => {
+        checkPieces(sums);
+        return sums;
+      };
+    },
+  };
+}
+
+/** What is written of them. */
+export function sumsContent(all: RecordSums): FrameContent {
+  const { lengths, sums, gaps, gapLines, ...json } = all;
+  return { json, columns: [lengths, sums, gaps, gapLines] };
+}
+
+function checkPieces({
+  start,
+  end,
+  count,
+  lengths,
+  gapCount,
+  gaps,
+  gapLines,
+  ...sums
+}: RecordSums): void {
+  let at = start;
+  for (let piece = 0; piece < count; piece += 1) {
+    const length = lengths[piece] ?? 0;
+    if (length === 0 || length > pieceBytesMax) throw malformed("lengths of lines");
+    at += length;
+  }
+  let [last, lines] = [-1, 0];
+  for (let gap = 0; gap < gapCount; gap += 1) {
+    const piece = gaps[gap] ?? -1;
+    if (piece <= last || piece >= count) throw malformed("gaps between lines");
+    last = piece;
+    lines += gapLines[gap] ?? 0;
+  }
+  const isWhole = at === end && sums.firstLine + lines + count - gapCount === sums.nextLine;
+  if (!isWhole) throw malformed("lines up to their end");
 }

@@ -9,10 +9,10 @@ import { arenaLengthBytes, bucketsMin, rootHandle, tableLoadMax } from "../index
 import type { SavedLines } from "../index-table/line-map.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import type { SavedRows } from "../index-table/row-table.ts";
-import { bytesOf } from "./columns.ts";
-import type { Column, ColumnRoom } from "./columns.ts";
-import { malformed } from "./saved-fields.ts";
-import type { SavedFields } from "./saved-fields.ts";
+import { bytesOf } from "./checkpoint-format.ts";
+import type { Column, ColumnRoom } from "./checkpoint-format.ts";
+import { malformed } from "./saved-facts.ts";
+import type { SavedFields } from "./saved-facts.ts";
 
 /** What a checkpoint covers of its log. */
 export interface CoveredLog {

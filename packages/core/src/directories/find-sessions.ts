@@ -13,7 +13,7 @@ import { requireList, requireOptions, requireText } from "../argument-checks.ts"
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
-import { removeOrphansAmong } from "../catalog/orphan-sidecars.ts";
+import { removeOrphansAmong } from "../catalog/catalog-store.ts";
 import {
   isSessionFileName,
   isSidecarName,

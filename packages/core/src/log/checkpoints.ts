@@ -10,33 +10,33 @@ import {
   checkpointPath,
   loadIndex,
   loadIndexSync,
+  removeOrphanCheckpoints,
 } from "../checkpoint/checkpoint-file.ts";
 import type { FrameSchema } from "../checkpoint/checkpoint-format.ts";
-import { removeOrphanCheckpoints } from "../checkpoint/orphan-checkpoints.ts";
 import {
   checkpointIdleMs,
   checkpointReadShare,
   closingSumsMsMax,
   exitSumsShare,
+  exitWorkMsMax,
 } from "../limits.ts";
 import type { AtomicFile } from "../store/atomic-file.ts";
-import { atExit } from "../store/exit-work.ts";
 import type { FileStat } from "../store/ports.ts";
-import type { EngineSettings } from "./engine-options.ts";
 import type { ChangeSignal } from "./change-signal.ts";
+import type { EngineSettings } from "./engine-options.ts";
 import { checkpointSchema, restoreState, statePieces, sumsEndOf } from "./log-checkpoint.ts";
 import type { FoundCheckpoint } from "./log-checkpoint.ts";
 import type { LogState } from "./log-state.ts";
 import { LogSums } from "./log-sums.ts";
 
 /** What checkpoints are kept with. */
-export type CheckpointSettings = Pick<
+type CheckpointSettings = Pick<
   EngineSettings,
   "access" | "checkpoint" | "checkpointDir" | "checkpointEveryBytes" | "ports"
 >;
 
 /** The log, as it is now. */
-export interface CheckpointedLog {
+interface CheckpointedLog {
   readonly path: string;
   readonly state: LogState;
 }
@@ -257,4 +257,34 @@ function workOf({ bodies, end, folded, index }: LogState, sumsEnd: number): Save
 
 function schemaOf({ file, lineBytesMax }: LogState, stat: FileStat): FrameSchema<FoundCheckpoint> {
   return checkpointSchema({ file, lineBytesMax, stat });
+}
+
+// Work that is left for the end of the process, as far as there is time for it. None of it may be
+// needed: a process that is killed does none.
+
+const works = new Set<(msLeft: number) => void>();
+let isListening = false;
+
+/**
+ * Does `work`, which must not throw, when the process exits by itself; it is told how much time is
+ * left for all that is to be done. Returns what ends that.
+ */
+function atExit(work: (msLeft: number) => void): () => void {
+  const own = (msLeft: number): void => work(msLeft);
+  works.add(own);
+  if (!isListening) process.once("exit", doAll);
+  isListening = true;
+  return () => {
+    works.delete(own);
+  };
+}
+
+/** Begins nothing once the time is over: whoever waits for the process waits for this, too. */
+function doAll(): void {
+  const startMs = performance.now();
+  for (const work of works) {
+    const msLeft = startMs + exitWorkMsMax - performance.now();
+    if (msLeft < 0) return;
+    work(msLeft);
+  }
 }

@@ -11,9 +11,14 @@ import { bindingOf, isBoundAs, isBoundTo, readBinding } from "../checkpoint/log-
 import type { LogBinding } from "../checkpoint/log-binding.ts";
 import type { RecordSums } from "../checkpoint/record-sums.ts";
 import { columnsOf, countsOf, readCounts, roomForTables } from "../checkpoint/saved-columns.ts";
-import { readDiagnostics, readFolded, readKinds } from "../checkpoint/saved-facts.ts";
-import { malformed, SavedFields } from "../checkpoint/saved-fields.ts";
-import { sumsContent } from "../checkpoint/saved-sums.ts";
+import {
+  SavedFields,
+  malformed,
+  readDiagnostics,
+  readFolded,
+  readKinds,
+} from "../checkpoint/saved-facts.ts";
+import { sumsContent } from "../checkpoint/record-sums.ts";
 import { headerOf } from "../dialects/log-record.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
 import { checkpointPieceBytes, fingerprintBytes } from "../limits.ts";

@@ -5,10 +5,8 @@
  * a few places keeps them, so that `verify` keeps finding these.
  */
 import { checkpointPath, loadSumsSync } from "../checkpoint/checkpoint-file.ts";
-import { compareSums } from "../checkpoint/record-sums.ts";
+import { SumBuilder, compareSums, sumsSchema, trimmed } from "../checkpoint/record-sums.ts";
 import type { RecordSums, SumComparison } from "../checkpoint/record-sums.ts";
-import { sumsSchema } from "../checkpoint/saved-sums.ts";
-import { SumBuilder, trimmed } from "../checkpoint/sum-builder.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
 import type { FileStat } from "../store/ports.ts";
 import type { EngineSettings } from "./engine-options.ts";
