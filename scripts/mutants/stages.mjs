@@ -27,7 +27,7 @@ export const stages = {
     mutate: [
       core("store", "log-file"),
       core("log"),
-      core("session", "line-check"),
+      "packages/maintenance/src/verify/line-check.ts",
       "packages/streaming/src/object-scanner.ts",
     ],
     tests: [

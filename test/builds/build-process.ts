@@ -15,14 +15,18 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { builtModule } from "./other-build.ts";
 import { answersOf, outcomeOf } from "./session-answers.ts";
-import type { ComparedSession } from "./session-answers.ts";
+import type { ComparedSession, Verify } from "./session-answers.ts";
 import type { Draft, SessionScript, SessionStep } from "./session-script.ts";
 
 type Start = (path: string, options: object) => Promise<ComparedSession>;
 
-interface Build {
+interface Core {
   readonly openSession: Start;
   readonly createSession: Start;
+}
+
+interface Build extends Core {
+  readonly verify: Verify;
 }
 
 interface Testing {
@@ -76,17 +80,17 @@ class Run {
       case "refresh":
         return outcomeOf(() => session.refresh());
       case "verify":
-        return outcomeOf(() => session.verify());
+        return outcomeOf(() => this.#build.verify(session));
     }
   }
 
   /** All that is known at the end, by this session and by one that is opened anew. */
   async end(): Promise<unknown> {
     if (this.#session === undefined) return undefined;
-    const own = await answersOf(this.#session);
+    const own = await answersOf(this.#session, this.#build.verify);
     await this.#session.close();
     const session = await this.#build.openSession(this.#path, { access: "read" });
-    const fresh = await answersOf(session);
+    const fresh = await answersOf(session, this.#build.verify);
     await session.close();
     return { own, fresh };
   }
@@ -160,9 +164,27 @@ async function load<Module>(checkout: string, names: readonly string[]): Promise
   return (await import(pathToFileURL(found).href)) as Module;
 }
 
+async function loadVerify(checkout: string): Promise<Verify> {
+  if (builtModule(checkout, "@branchlog/maintenance") === undefined) return verifyByMethod;
+  const { verifySession } = await load<{ readonly verifySession?: Verify }>(checkout, [
+    "@branchlog/maintenance",
+  ]);
+  return verifySession ?? verifyByMethod;
+}
+
+/** How builds of before `verifySession` verified. */
+function verifyByMethod(
+  session: ComparedSession & { verify?(): Promise<object> },
+): Promise<object> {
+  if (session.verify === undefined) throw new Error("The build cannot verify sessions.");
+  return session.verify();
+}
+
 async function main(): Promise<void> {
   const [, , checkout = ""] = process.argv;
-  const build = await load<Build>(checkout, ["@branchlog/core"]);
+  const { openSession, createSession } = await load<Core>(checkout, ["@branchlog/core"]);
+  const verify = await loadVerify(checkout);
+  const build = { openSession, createSession, verify };
   const testing = await load<Testing>(checkout, ["@branchlog/core/testing", "@branchlog/core"]);
   process.on("message", (script: SessionScript) => {
     void carryOut(build, testing, script).then(

@@ -5,7 +5,6 @@
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { AnyDraft } from "@branchlog/core/entries";
-import type { VerifyReport } from "@branchlog/core/types";
 import {
   BlockingSession,
   MemoryFileSystem,
@@ -14,6 +13,8 @@ import {
   sampleTime,
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
+import { verifySession } from "@branchlog/maintenance";
+import type { VerifyReport } from "@branchlog/maintenance";
 import { patience } from "../support/fault-seed.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
 
@@ -85,7 +86,7 @@ async function walk({ session, ports }: World): Promise<VerifyReport> {
   for (const id of session.tips()) session.context(id);
   session.context(session.tail, true);
   const verified = await openSession(path, { ports });
-  return verified.verify();
+  return verifySession(verified);
 }
 
 /** Entries that the flip at `at` did not hit. A newline belongs to the lines on both sides. */

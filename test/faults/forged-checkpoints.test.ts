@@ -10,8 +10,9 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { BranchlogError, openSession } from "@branchlog/core";
 import type { OpenOptions } from "@branchlog/core";
-import type { VerifyReport } from "@branchlog/core/types";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { verifySession } from "@branchlog/maintenance";
+import type { VerifyReport } from "@branchlog/maintenance";
 import { forged, forgedText, forgeries } from "../core/checkpoint/forged-checkpoint.ts";
 import { openedFacts } from "../core/checkpoint/session-facts.ts";
 import { patience, runs, seed } from "../support/fault-seed.ts";
@@ -69,7 +70,7 @@ async function exampleOf(name: string): Promise<Example> {
   const checkpoint = Buffer.from(fs.readFileSync(`${path}.ckpt`));
   const facts = await openedFacts(path, { ...options, checkpoint: "off" });
   const session = await openSession(path, { ...options, access: "read" });
-  const report = await session.verify();
+  const report = await verifySession(session);
   const isCurrent = session.header.version === 3;
   return { fs, options, log, isCurrent, checkpoint, facts, report };
 }
@@ -130,7 +131,7 @@ describe(`forged checkpoints, BRANCHLOG_SEED=${seed}`, () => {
           const isSame = isDeepStrictEqual(said, facts);
           count[isSame ? "same" : "reported"] += 1;
           const session = await openSession(path, { ...options, access: "read" });
-          const { checkpointDifferenceCount } = await session.verify();
+          const { checkpointDifferenceCount } = await verifySession(session);
           if (!isSame) expect(checkpointDifferenceCount, JSON.stringify(said)).toBeGreaterThan(0);
           expect(Object.keys(Object.prototype)).toEqual([]);
           expect(({} as Record<string, unknown>)["forged"]).toBeUndefined();
@@ -160,7 +161,7 @@ describe(`forged checkpoints, BRANCHLOG_SEED=${seed}`, () => {
         const start = checkpoint.readUIntLE(16, 6);
         fs.writeFileSync(`${path}.ckpt`, forgedText(checkpoint, start, change));
         const session = await openSession(path, { ...options, access: "read" });
-        const { entries, badLineCount } = await session.verify();
+        const { entries, badLineCount } = await verifySession(session);
         expect([entries, badLineCount]).toEqual([report.entries, report.badLineCount]);
       }),
       { seed, numRuns: runs(100, 2_000) },

@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
+import { verifySession } from "@branchlog/maintenance";
 import { patience } from "../support/fault-seed.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
@@ -27,7 +28,7 @@ async function askAll(session: Session): Promise<string[]> {
   const questions: readonly (() => unknown)[] = [
     () => session.context(),
     () => session.branch(),
-    () => session.verify(),
+    () => verifySession(session),
     () => session.usage,
     () => session.summary,
     () => session.tips().map(({ id }) => [session.children(id), session.label(id)]),

@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
+import { verifySession } from "@branchlog/maintenance";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { startAppending } from "./appending-processes.ts";
 
@@ -47,7 +48,7 @@ describe("appending from several processes", () => {
     const read: string[] = [];
     for await (const { id } of session.entries()) read.push(id);
     expect(read).toEqual(ids);
-    expect(await session.verify()).toMatchObject({ ok: true, pending: null });
+    expect(await verifySession(session)).toMatchObject({ ok: true, pending: null });
   });
 
   it("survives a peer that appends without the lock (Verifies: P11)", async () => {
@@ -88,7 +89,7 @@ describe("appending from several processes", () => {
     expect(acknowledged.length).toBeGreaterThan(8);
     const { id } = await session.append({ type: "custom", customType: "after" });
     expect((await openSession(path)).leaf).toBe(id);
-    const { duplicateIdCount, orphans } = await session.verify();
+    const { duplicateIdCount, orphans } = await verifySession(session);
     expect({ duplicateIdCount, orphans }).toEqual({ duplicateIdCount: 0, orphans: [] });
   });
 });

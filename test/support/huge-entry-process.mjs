@@ -2,6 +2,7 @@
 // Usage: node huge-entry-process.mjs FILE [LINE_BYTES_MAX]
 import { openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
+import { verifySession } from "@branchlog/maintenance";
 
 const [path, lineBytesMax] = process.argv.slice(2);
 const options = lineBytesMax === undefined ? {} : { lineBytesMax: Number(lineBytesMax) };
@@ -13,7 +14,7 @@ const facts = {
   ids,
   messages: (await session.context()).messages.length,
   count: (await session.summary).messageCount,
-  verified: await session.verify(),
+  verified: await verifySession(session),
   reported: session.diagnostics.map(({ kind, id }) => `${kind} ${id}`),
   pi: SessionManager.open(path).buildSessionContext().messages.length,
 };

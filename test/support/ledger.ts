@@ -4,6 +4,7 @@
  */
 import { readFileSync, rmSync } from "node:fs";
 import { openSession } from "@branchlog/core";
+import { verifySession } from "@branchlog/maintenance";
 import { orphanIds, rawLog, repeatedIds } from "./raw-log.ts";
 import type { RawEntry, RawLog } from "./raw-log.ts";
 import type { Acknowledged, Rejected } from "./victims.ts";
@@ -78,7 +79,7 @@ async function misread(path: string, { entries }: RawLog): Promise<string[]> {
     known.delete(entry.id);
   }
   for (const id of known.keys()) wrong.push(`${id} is not read`);
-  const { duplicateIdCount, orphans, cycles } = await session.verify();
+  const { duplicateIdCount, orphans, cycles } = await verifySession(session);
   if (duplicateIdCount + orphans.length + cycles.length > 0) wrong.push("the tree is damaged");
   const { id } = await session.append({ type: "custom", customType: "after" });
   if ((await openSession(path)).leaf !== id) wrong.push("the next append is not the leaf");

@@ -22,19 +22,6 @@ export type { EntryPlace } from "./index-table/entry-place.ts";
 export type { UnknownType } from "./index-table/unknown-types.ts";
 export { errorCodes } from "./errors.ts";
 export type { ErrorFacts, LockFacts, LockHolder } from "./errors.ts";
-export type { VerifyReport } from "./session/verify.ts";
-export type {
-  BadLine,
-  BadLineKind,
-  ChangedLine,
-  CheckpointDifference,
-  Checksums,
-  DamagedEntry,
-  DuplicateId,
-  Orphan,
-  ParentCycle,
-  PendingEnd,
-} from "./session/verify-findings.ts";
 export type { ListedAgent } from "./directories/agent-file.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./directories/session-groups.ts";
 export type { Snippet } from "./catalog/session-search.ts";

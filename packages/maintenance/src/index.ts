@@ -1,7 +1,22 @@
 /**
- * `@branchlog/maintenance`: what is done to session files as files: repair what is damaged, delete
- * with everything that belongs to it, migrate an old version now. In reading order.
+ * `@branchlog/maintenance`: what is done to session files as files: verify every byte, repair what
+ * is damaged, delete with everything that belongs to it, migrate an old version now. In reading
+ * order.
  */
+export { verifySession } from "./verify/verify-session.ts";
+export type { VerifyOptions, VerifyReport } from "./verify/verify-session.ts";
+export type {
+  BadLine,
+  BadLineKind,
+  ChangedLine,
+  CheckpointDifference,
+  Checksums,
+  DamagedEntry,
+  DuplicateId,
+  Orphan,
+  ParentCycle,
+  PendingEnd,
+} from "./verify/verify-findings.ts";
 export { deleteSession } from "./removal/delete-session.ts";
 export type { DeleteOptions, DeleteResult } from "./removal/delete-session.ts";
 export { migrateSession } from "./migrate-session.ts";

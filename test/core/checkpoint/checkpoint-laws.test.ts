@@ -19,9 +19,10 @@ import { runReadsSync } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
 import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { verifySession } from "@branchlog/maintenance";
 import { readFrameAhead } from "../../../packages/core/src/checkpoint/checkpoint-file.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { verifyLog } from "../../../packages/core/src/session/verify.ts";
+import { verifyLog } from "../../../packages/maintenance/src/verify/verify-session.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";
 import { damagedSession } from "../../maintenance/repair/damaged-session.ts";
@@ -52,7 +53,7 @@ describe("a session that was opened with a checkpoint", () => {
           const second = await openSession(path, options).catch(() => undefined);
           if (second === undefined) continue;
           for (let n = 0; n < more; n += 1) await append(second, n).catch(() => undefined);
-          facts.push(await factsOf(second), (await second.verify()).badLineCounts);
+          facts.push(await factsOf(second), (await verifySession(second)).badLineCounts);
           await second.close();
           facts.push(await openedFacts(path, options));
         }

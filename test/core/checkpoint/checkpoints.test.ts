@@ -24,6 +24,7 @@ import { decodeCounter, readCounter } from "@branchlog/streaming";
 import { createSession, openSession } from "@branchlog/core";
 import type { OpenOptions } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
+import { verifySession } from "@branchlog/maintenance";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixtureNames } from "../projections/fixture-session.ts";
 import { say } from "../live/support.ts";
@@ -247,9 +248,9 @@ describe("a checkpoint", () => {
       renameSync(saved, `${saved}.moved`);
       symlinkSync(`${saved}.moved`, saved);
       expect(await isTakenUp(path)).toBe(false);
-      expect((await (await openSession(path, { access: "read" })).verify()).checksums.state).toBe(
-        "none",
-      );
+      expect(
+        (await verifySession(await openSession(path, { access: "read" }))).checksums.state,
+      ).toBe("none");
     },
   );
 
@@ -398,7 +399,7 @@ describe("a forged checkpoint", () => {
       ["findings", (text) => void findingsIn(text).counts.push(["damaged-entry", 1])],
     ] as readonly [string, (state: Json) => void][]) {
       const { path, saved } = await smallLog();
-      const own = await (await openSession(path, { access: "read" })).verify();
+      const own = await verifySession(await openSession(path, { access: "read" }));
       expect([own.ok, own.checkpointDifferenceCount]).toEqual([true, 0]);
       const forgedText = (text: Json): void => change(text["state"] as Json);
       writeFileSync(
@@ -406,7 +407,7 @@ describe("a forged checkpoint", () => {
         rewrittenFrame(readFileSync(saved), forgedText, () => undefined),
       );
       const session = await openSession(path, { access: "read" });
-      const { ok, checkpointDifferences } = await session.verify();
+      const { ok, checkpointDifferences } = await verifySession(session);
       expect([ok, checkpointDifferences]).toEqual([false, [{ what, entry: null }]]);
     }
     const { path, saved } = await smallLog();
@@ -417,9 +418,9 @@ describe("a forged checkpoint", () => {
     );
     const session = await openSession(path, { access: "read" });
     expect(session.tips().length).toBe(2);
-    const { ok, checkpointDifferences } = await session.verify();
+    const { ok, checkpointDifferences } = await verifySession(session);
     expect([ok, checkpointDifferences]).toMatchObject([false, [{ what: "parent" }]]);
     rmSync(saved);
-    expect((await session.verify()).ok).toBe(true);
+    expect((await verifySession(session)).ok).toBe(true);
   });
 });

@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
-import type { Checksums } from "@branchlog/core/types";
 import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import type { Checksums } from "@branchlog/maintenance";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { verifyLog } from "../../../packages/core/src/session/verify.ts";
+import { verifyLog } from "../../../packages/maintenance/src/verify/verify-session.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const entries = 9;

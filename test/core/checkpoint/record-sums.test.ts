@@ -16,11 +16,12 @@ import { describe, expect, it } from "vitest";
 import { readCounter } from "@branchlog/streaming";
 import { createSession, openSession } from "@branchlog/core";
 import type { OpenOptions } from "@branchlog/core";
-import type { VerifyReport } from "@branchlog/core/types";
 import { MemoryFileSystem, createMemoryPorts, nodePorts } from "@branchlog/core/testing";
+import { verifySession } from "@branchlog/maintenance";
+import type { VerifyReport } from "@branchlog/maintenance";
 import { indexFrame } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { verifyLog } from "../../../packages/core/src/session/verify.ts";
+import { verifyLog } from "../../../packages/maintenance/src/verify/verify-session.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";
 import { damagedSession } from "../../maintenance/repair/damaged-session.ts";
@@ -32,7 +33,7 @@ const entry = (id: string, text: string): string =>
   `{"type":"custom","id":"${id}","parentId":null,"timestamp":"","customType":"x","data":"${text}"}`;
 
 async function verified(path: string, options: OpenOptions = {}): Promise<VerifyReport> {
-  return (await openSession(path, { access: "read", ...options })).verify();
+  return verifySession(await openSession(path, { access: "read", ...options }));
 }
 
 /** Opens a log, and leaves its checkpoint behind. */
@@ -244,7 +245,7 @@ describe("a log without a changed line", () => {
     const path = await seenLog(readFileSync(fileURLToPath(url)));
     const session = await openSession(path, always);
     await session.append(say("after"));
-    expect((await session.verify()).changedLineCount).toBe(0);
+    expect((await verifySession(session)).changedLineCount).toBe(0);
     await session.close();
     const migrated = await verified(path);
     expect(migrated).toMatchObject({ changedLineCount: 0, checksums: { state: "compared" } });

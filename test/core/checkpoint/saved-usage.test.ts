@@ -10,6 +10,7 @@ import type { OpenOptions, Session } from "@branchlog/core";
 import type { SessionUsage } from "@branchlog/core/types";
 import { SessionManager as OmpManager } from "@branchlog/core/omp";
 import { SessionManager } from "@branchlog/core/pi";
+import { verifySession } from "@branchlog/maintenance";
 import { handOut } from "../../../packages/core/src/adapters/pi/log-queries.ts";
 import type { IndexTable } from "../../../packages/core/src/index-table/index-table.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
@@ -120,7 +121,7 @@ describe("the usage of a session", () => {
     const path = await logOfAnswers();
     const { session, usage } = await usageOf(path, { access: "append", ...always });
     await session.close();
-    expect((await (await usageOf(path)).session.verify()).ok).toBe(true);
+    expect((await verifySession((await usageOf(path)).session)).ok).toBe(true);
     const forged = rewrittenFrame(
       readFileSync(`${path}.ckpt`),
       ({ state }) => {
@@ -132,7 +133,7 @@ describe("the usage of a session", () => {
     writeFileSync(`${path}.ckpt`, forged);
     const opened = await usageOf(path);
     expect(opened.usage.total).toEqual({ ...usage.total, cost: 1_000 });
-    expect((await opened.session.verify()).checkpointDifferences).toEqual([
+    expect((await verifySession(opened.session)).checkpointDifferences).toEqual([
       { what: "usage", entry: null },
     ]);
   });
@@ -189,12 +190,12 @@ describe("a checkpoint of an index alone", () => {
     const path = await logOfAnswers();
     await (await openSession(path, { checkpointEveryBytes: 1, checkpoint: "index" })).close();
     const without = await openSession(path, { access: "read" });
-    expect((await without.verify()).checksums).toMatchObject({ entries: 0 });
+    expect((await verifySession(without)).checksums).toMatchObject({ entries: 0 });
     // A session that appends takes them.
     await (await openSession(path, always)).close();
     const asked = { access: "append", checkpointEveryBytes: 1, checkpoint: "index" } as const;
     await (await usageOf(path, asked)).session.close();
-    const { checksums } = await (await openSession(path, { access: "read" })).verify();
+    const { checksums } = await verifySession(await openSession(path, { access: "read" }));
     expect(checksums).toEqual({ state: "compared", entries: answers, unseenEntries: 0 });
     expect((await usageOf(path)).parses).toBe(0);
   });

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { verifyLog } from "../../../packages/core/src/session/verify.ts";
+import { verifyLog } from "../../../packages/maintenance/src/verify/verify-session.ts";
 import { failEveryCall, failingFileSystem } from "../../support/failing-calls.ts";
 import { thrownBy } from "../../support/typed-errors.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import * as core from "@branchlog/core";
 import { sessions$ } from "@branchlog/core/live";
-import { deleteSession } from "@branchlog/maintenance";
+import { deleteSession, verifySession } from "@branchlog/maintenance";
 import { convertSession, exportLinear, importSession } from "@branchlog/transfer";
 import type { Session } from "@branchlog/core";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -32,7 +32,7 @@ const ofSession: Readonly<Record<string, (session: Session) => unknown>> = {
   "events(null)": async (session) => read(session.events(nothing)),
   "entries$(null)": async (session) => session.entries$(nothing),
   "moveTo(id, null)": (session) => session.moveTo("a", nothing),
-  "verify(null)": (session) => session.verify(nothing),
+  "verify(null)": (session) => verifySession(session, nothing),
 };
 
 const ofPackage: Readonly<Record<string, (directory: string) => unknown>> = {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import { applyRepair, deleteSession, planRepair } from "@branchlog/maintenance";
+import { applyRepair, deleteSession, planRepair, verifySession } from "@branchlog/maintenance";
 import { nodePorts } from "@branchlog/core/testing";
 import { hashedName, sidecarPath } from "../../../packages/core/src/store/sidecar-path.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -59,7 +59,7 @@ describe.each([
     expect(readdirSync(dirname(path)).some((name) => name.endsWith(".ckpt"))).toBe(true);
     const read = await openSession(path, { access: "read" });
     expect(read.revision).toBe(2);
-    expect(await read.verify()).toMatchObject({ ok: true });
+    expect(await verifySession(read)).toMatchObject({ ok: true });
     await read.close();
     await deleteSession(path);
     expect(readdirSync(dirname(path))).toEqual([]);

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { BranchlogError, openSession } from "@branchlog/core";
+import { verifySession } from "@branchlog/maintenance";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const header =
@@ -74,7 +75,7 @@ describe("opening a session", () => {
     const before = contentHash(path);
     const session = await openSession(path, { access: "read" });
     expect((await session.context()).messages).toHaveLength(1);
-    await session.verify();
+    await verifySession(session);
     await session.close();
     expect(contentHash(path)).toBe(before);
     expect(readdirSync(join(path, ".."))).toEqual(["s.jsonl"]);
@@ -113,7 +114,7 @@ describe("opening a session", () => {
     const session = await openSession(fileWith(`${header}\n${user("a", null)}\n${user("b", "a")}`));
     expect(session.leaf).toBe("b");
     expect(session.revision).toBe(1);
-    expect((await session.verify()).pending).toMatchObject({ kind: "record" });
+    expect((await verifySession(session)).pending).toMatchObject({ kind: "record" });
   });
 
   it("ignores an unterminated fragment, which another process may be writing", async () => {
@@ -122,7 +123,7 @@ describe("opening a session", () => {
     );
     expect(session.leaf).toBe("a");
     expect(session.diagnostics).toEqual([]);
-    const report = await session.verify();
+    const report = await verifySession(session);
     expect(report).toMatchObject({ ok: true, pending: { kind: "fragment", length: 50 } });
   });
 

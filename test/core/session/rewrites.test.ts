@@ -6,6 +6,7 @@ import { openSession } from "@branchlog/core";
 import type { Session, SessionEntry } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/types";
 import { nodePorts, userDraft } from "@branchlog/core/testing";
+import { verifySession } from "@branchlog/maintenance";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
@@ -128,7 +129,7 @@ describe("questions that are under way while the log goes on", () => {
   it("are answered for one log by verify, though another takes its place", async () => {
     const path = logOf(header(3) + chain(2000, "old").join(""));
     const session = await openSession(path);
-    const asked = session.verify();
+    const asked = verifySession(session);
     await new Promise(setImmediate);
     replace(path, header(3, "/elsewhere") + chain(2, "new").join(""));
     await session.refresh();

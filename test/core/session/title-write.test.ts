@@ -8,6 +8,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { MemoryFileSystem, MemoryLock, encodeTitleSlot } from "@branchlog/core/testing";
+import { verifySession } from "@branchlog/maintenance";
 import { readTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { runSync } from "../../../packages/core/src/store/steps.ts";
@@ -104,7 +105,7 @@ describe("a session with a title slot", () => {
     await second.close();
     const engine = Engine.openSync(path, { access: "read" });
     expect(engine.log.state.name).toBe("renamed");
-    expect((await (await openSession(path)).verify()).changedLines).toEqual([]);
+    expect((await verifySession(await openSession(path))).changedLines).toEqual([]);
   });
 
   it("appends after it was renamed, on either side", async () => {

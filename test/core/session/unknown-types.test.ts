@@ -11,6 +11,7 @@ import type { Diagnostic, EntryDraft, Session } from "@branchlog/core";
 import type { AnyDraft } from "@branchlog/core/entries";
 import { SessionManager as OmpManager } from "@branchlog/core/omp";
 import { SessionManager as PiManager } from "@branchlog/core/pi";
+import { verifySession } from "@branchlog/maintenance";
 import { isNamedType, knownEntryTypes } from "../../../packages/core/src/entries/entry-types.ts";
 import { ompEntryTypes } from "../../../packages/core/src/entries/omp-entry-types.ts";
 import { diagnosticsMax } from "../../../packages/core/src/limits.ts";
@@ -82,7 +83,7 @@ describe("appending", () => {
         await session.append(untyped({ type, ...fieldsOf[type] }));
       }
       expect(unknownIn(session)).toEqual([]);
-      expect(await session.verify()).toMatchObject({ unknownTypeCount: 0, unknownTypes: [] });
+      expect(await verifySession(session)).toMatchObject({ unknownTypeCount: 0, unknownTypes: [] });
     }
   });
 
@@ -148,7 +149,7 @@ describe("an unknown type", () => {
     expect(session.diagnostics[0]?.reason).toBe(
       '2 entries have the unknown type "mesage"; did you mean "message"?',
     );
-    expect(await session.verify()).toMatchObject({
+    expect(await verifySession(session)).toMatchObject({
       ok: true,
       unknownTypeCount: 2,
       unknownTypes: [
@@ -204,7 +205,7 @@ describe("an unknown type", () => {
       // Reading confirms every row.
     }
     expect(unknownIn(session)).toMatchObject([{ type: "todo", count: 1, id: "b" }]);
-    expect(await session.verify()).toMatchObject({
+    expect(await verifySession(session)).toMatchObject({
       ok: false,
       unknownTypes: [{ type: "todo", count: 1, id: "b" }],
     });
@@ -231,7 +232,7 @@ describe("an unknown type", () => {
     const path = logWith(Array.from({ length: count }, (_, i) => line(`t${i}`, `e${i}`)));
     const session = await openSession(path, { access: "read" });
     expect(unknownIn(session)).toHaveLength(diagnosticsMax);
-    const report = await session.verify();
+    const report = await verifySession(session);
     expect(report.unknownTypeCount).toBe(count);
     expect(report.unknownTypes).toHaveLength(diagnosticsMax);
   });
@@ -250,7 +251,7 @@ describe("an unknown type", () => {
       const said = manager.appendCustomMessageEntry("todo", "Done.", true);
       expect(manager.getEntry(said)).toMatchObject({ type: "custom_message" });
     }
-    expect(await (await openSession(path)).verify()).toMatchObject({ ok: true });
+    expect(await verifySession(await openSession(path))).toMatchObject({ ok: true });
   });
 });
 

@@ -21,7 +21,7 @@ import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/types";
 import { nodePorts } from "@branchlog/core/testing";
-import { applyRepair, planRepair, salvagedBytes } from "@branchlog/maintenance";
+import { applyRepair, planRepair, salvagedBytes, verifySession } from "@branchlog/maintenance";
 import type { RepairPlan } from "@branchlog/maintenance";
 import { salvageLines } from "../../../packages/maintenance/src/repair/salvage-lines.ts";
 import { MemorySource } from "../../streaming/support/memory-source.ts";
@@ -84,7 +84,7 @@ describe("a repair in place", () => {
     const session = await openSession(path);
     expect(session.leaf).toBe("c");
     await session.append({ type: "custom", customType: "x" });
-    expect(await session.verify()).toMatchObject({ ok: true, entries: 3 });
+    expect(await verifySession(session)).toMatchObject({ ok: true, entries: 3 });
   });
 
   it("gives agents the context back that ended at a lost entry", async () => {

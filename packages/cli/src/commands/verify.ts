@@ -1,4 +1,5 @@
 /** `branchlog verify`: reads every byte of a session and lists all damage. Changes nothing. */
+import { verifySession } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
@@ -17,7 +18,7 @@ export async function verifyCommand(options: VerifyOptions, io: CommandIo): Prom
   const { session } = await openForReading(options.file, io, options);
   const { signal } = io;
   const task = { what: "verifying", bytes: session.sizeBytes };
-  const report = await withProgress(io.err, task, () => session.verify({ signal }));
+  const report = await withProgress(io.err, task, () => verifySession(session, { signal }));
   if (options.json) await writeJsonLine(io.out, report);
   else await io.out.write(verifyText(report, io.out.style));
   return report.ok ? 0 : 1;

@@ -1,5 +1,6 @@
 /** The report of `verify`, as text. Pure. */
-import type { EntryPlace, VerifyReport } from "@branchlog/core/types";
+import type { EntryPlace } from "@branchlog/core/types";
+import type { VerifyReport } from "@branchlog/maintenance";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { countText, numberText } from "./quantities.ts";

@@ -18,8 +18,6 @@ import { recoverLog } from "./recovery.ts";
 import type { Recovery } from "./recovery.ts";
 import { runAsync } from "../store/steps.ts";
 import { writeTitle } from "./title-write.ts";
-import { verifyLog } from "./verify.ts";
-import type { VerifyReport } from "./verify.ts";
 
 /** See the file comment. A `Session` is one, and can be watched, too. */
 export class SessionWriter extends SessionView {
@@ -128,13 +126,6 @@ export class SessionWriter extends SessionView {
       this.#leaf.sawTail(engine.tailId);
       engine.appender.markSeen();
     });
-  }
-
-  /** Reads every byte of the log again and reports all damage. Changes nothing. */
-  async verify(options: { readonly signal?: AbortSignal } = {}): Promise<VerifyReport> {
-    const { signal } = requireOptions(options);
-    await this.refresh();
-    return verifyLog(this.#open(), signal);
   }
 
   /** Writes back a log that is gone, and what a failed sync left in doubt; see `recoverLog`. */

@@ -16,9 +16,9 @@ import {
   removeQuietly,
   requireKnownVersion,
   runAsync,
-  verifyLog,
 } from "@branchlog/core/internal";
 import type { EngineSettings } from "@branchlog/core/internal";
+import { verifyLog } from "../verify/verify-session.ts";
 import { createSalvage } from "./kept-files.ts";
 import { repairedChunks } from "./plan-steps.ts";
 import { requireUnchanged, takePlace } from "./repaired-place.ts";

@@ -4,17 +4,23 @@
  * has seen yet, a checkpoint need not know.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Diagnostic, SavedDiagnostics } from "../index-table/diagnostics.ts";
-import { entryPlace } from "../index-table/entry-place.ts";
-import type { EntryPlace } from "../index-table/entry-place.ts";
-import { IndexTable } from "../index-table/index-table.ts";
-import type { Kind } from "../index-table/kind-table.ts";
-import { LineMap } from "../index-table/line-map.ts";
-import type { LogIndexer } from "../index-table/log-indexer.ts";
-import { rowFlags } from "../index-table/row-table.ts";
-import { bodyBytesMax, diagnosticsMax } from "../limits.ts";
-import type { FoldedProjections } from "../projections/folded.ts";
-import type { FoundCheckpoint } from "../log/log-checkpoint.ts";
+import type { Diagnostic } from "@branchlog/core";
+import {
+  IndexTable,
+  LineMap,
+  bodyBytesMax,
+  diagnosticsMax,
+  entryPlace,
+  rowFlags,
+} from "@branchlog/core/internal";
+import type {
+  FoldedProjections,
+  FoundCheckpoint,
+  Kind,
+  LogIndexer,
+  SavedDiagnostics,
+} from "@branchlog/core/internal";
+import type { EntryPlace } from "@branchlog/core/types";
 import type { CheckpointDifference } from "./verify-findings.ts";
 
 /** The result of the comparison. */

@@ -1,6 +1,6 @@
 /** The kinds of damage that `verify` finds, each with its place in the log. */
 import type { LineKind } from "@branchlog/streaming";
-import type { EntryPlace } from "../index-table/entry-place.ts";
+import type { EntryPlace } from "@branchlog/core/types";
 
 /**
  * Why a line is no record. `torn`: it was cut off in the midst of one, as a failed append leaves

@@ -7,24 +7,34 @@
  */
 import { decodeLine, LineFramer, scan } from "@branchlog/streaming";
 import type { LineRest } from "@branchlog/streaming";
-import { checkpointPath, loadIndex } from "../checkpoint/checkpoint-file.ts";
-import { isBoundTo } from "../checkpoint/log-binding.ts";
-import { findCycles, orphanRows } from "../index-table/tree-walk.ts";
-import { entryPlace } from "../index-table/entry-place.ts";
-import type { LogIndexer } from "../index-table/log-indexer.ts";
-import { rowFlags } from "../index-table/row-table.ts";
-import { UnknownTypes } from "../index-table/unknown-types.ts";
-import type { UnknownType } from "../index-table/unknown-types.ts";
-import { diagnosticsMax, yieldEveryMs } from "../limits.ts";
-import type { LogFile } from "../store/log-file.ts";
-import type { FileStat } from "../store/ports.ts";
+import type { Session } from "@branchlog/core";
+import {
+  UnknownTypes,
+  requireOptions,
+  watchedSession,
+  checkpointPath,
+  checkpointSchema,
+  diagnosticsMax,
+  entryPlace,
+  findCycles,
+  isBoundTo,
+  loadIndex,
+  orphanRows,
+  rowFlags,
+  savedSums,
+  yieldEveryMs,
+} from "@branchlog/core/internal";
+import type {
+  Engine,
+  FileStat,
+  FoundCheckpoint,
+  LogFile,
+  LogIndexer,
+} from "@branchlog/core/internal";
+import type { UnknownType } from "@branchlog/core/types";
 import { checkCheckpoint, noDifferences } from "./checkpoint-check.ts";
 import { checkChecksums } from "./checksum-check.ts";
-import type { Engine } from "./engine.ts";
 import { LineCheck } from "./line-check.ts";
-import { checkpointSchema } from "../log/log-checkpoint.ts";
-import type { FoundCheckpoint } from "../log/log-checkpoint.ts";
-import { savedSums } from "../log/log-sums.ts";
 import type {
   BadLine,
   BadLineKind,
@@ -90,11 +100,30 @@ export interface VerifyReport {
   readonly unknownTypes: readonly UnknownType[];
 }
 
+/** How a session is verified. */
+export interface VerifyOptions {
+  /** Ends the work with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
- * Verifies the log of an engine as it is on disk now. O(bytes of the log); memory for an index of
- * its own, and for findings up to their limits.
- * @throws BranchlogError `ERR_LOG_GONE`, `ERR_LOG_UNREADABLE`; the signal's reason.
+ * Reads every byte of the log of a session, as it is on disk now, and reports all damage. Changes
+ * nothing. O(bytes of the log); memory for an index of its own, and for findings up to their
+ * limits.
+ * @throws BranchlogError `ERR_CLOSED`, `ERR_LOG_GONE`, `ERR_LOG_UNREADABLE`; the signal's reason.
+ * @example
+ * const { ok, badLines } = await verifySession(session);
  */
+export async function verifySession(
+  session: Session,
+  options: VerifyOptions = {},
+): Promise<VerifyReport> {
+  const { signal } = requireOptions(options);
+  await session.refresh();
+  return verifyLog(watchedSession(session).engine, signal);
+}
+
+/** The same for the log of an engine. */
 export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<VerifyReport> {
   // Before the look at the log, which has gone at least as far as its checksums then.
   const { path, log, settings } = engine;

@@ -3,11 +3,11 @@
  * the report is on the log of the moment at which it was asked for.
  */
 import { describe, expect, it } from "vitest";
-import type { VerifyReport } from "@branchlog/core/types";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
+import type { VerifyReport } from "@branchlog/maintenance";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { verifyLog } from "../../../packages/core/src/session/verify.ts";
+import { verifyLog } from "../../../packages/maintenance/src/verify/verify-session.ts";
 
 const path = "/s.jsonl";
 const header = '{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}\n';

@@ -13,15 +13,18 @@ import type {
   LineSink,
   LongLine,
 } from "@branchlog/streaming";
-import { inCurrentForm } from "../bodies/body-reader.ts";
-import { readFullySync } from "../bodies/body-reader.ts";
-import { entryForm } from "../dialects/header.ts";
-import { entryPlace } from "../index-table/entry-place.ts";
-import { LogIndexer } from "../index-table/log-indexer.ts";
-import { bodyBytesMax, diagnosticsMax } from "../limits.ts";
-import type { SessionEntry } from "../entries/entry-types.ts";
-import { FoldedProjections } from "../projections/folded.ts";
-import { usage } from "../projections/usage.ts";
+import type { SessionEntry } from "@branchlog/core";
+import {
+  FoldedProjections,
+  LogIndexer,
+  bodyBytesMax,
+  diagnosticsMax,
+  entryForm,
+  entryPlace,
+  inCurrentForm,
+  readFullySync,
+  usage,
+} from "@branchlog/core/internal";
 import type { BadLine, BadLineKind, DamagedEntry } from "./verify-findings.ts";
 
 /** A line that may be that of an entry, until the index has taken it in. */

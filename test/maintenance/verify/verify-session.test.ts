@@ -5,8 +5,9 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions } from "@branchlog/core";
-import type { VerifyReport } from "@branchlog/core/types";
 import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
+import { verifySession } from "@branchlog/maintenance";
+import type { VerifyReport } from "@branchlog/maintenance";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
@@ -31,7 +32,7 @@ function logOf(lines: readonly string[], end = ""): string {
 }
 
 async function verified(path: string, options: OpenOptions = {}): Promise<VerifyReport> {
-  return (await openSession(path, { access: "read", ...options })).verify();
+  return verifySession(await openSession(path, { access: "read", ...options }));
 }
 
 /** Byte offsets of the lines of a log of one-byte characters, the header's first. */
@@ -237,7 +238,7 @@ describe("verifying", () => {
     const wanted = await session.entry("e50");
     const at = readFileSync(path).indexOf('"id":"e50"');
     writeSync(openSync(path, "r+"), "X", at);
-    const report = await session.verify();
+    const report = await verifySession(session);
     expect(report).toMatchObject({ ok: false, badLineCount: 1, entries: 99, lines: 101 });
     expect(await session.entry("e50")).toEqual(wanted);
     expect(session.diagnostics).toEqual([]);
@@ -246,7 +247,7 @@ describe("verifying", () => {
   it("reports one state of the log, whatever is appended meanwhile", async () => {
     const path = logOf(Array.from({ length: 3000 }, (_, i) => entry(`e${i}`, null)));
     const session = await openSession(path, { access: "read" });
-    const asked = session.verify();
+    const asked = verifySession(session);
     for (let turn = 0; turn < 5; turn += 1) {
       await new Promise(setImmediate);
       appendFileSync(path, `${entry(`late${turn}`, "gone")}\n{"torn\n`);
@@ -287,13 +288,13 @@ describe("verifying", () => {
     fs.writeFileSync("/s.jsonl", Buffer.from(`${header}\n${entry("a", null)}\n`));
     const session = await openSession("/s.jsonl", { ports: createMemoryPorts({ fs }) });
     const reason = new RangeError("enough");
-    const aborted = session.verify({ signal: AbortSignal.abort(reason) });
+    const aborted = verifySession(session, { signal: AbortSignal.abort(reason) });
     await expect(aborted).rejects.toBe(reason);
     fs.onCall = ({ name }) => {
       if (name === "read") throw fileError("EIO", "read");
     };
-    await expect(session.verify()).rejects.toMatchObject({ code: "ERR_LOG_UNREADABLE" });
+    await expect(verifySession(session)).rejects.toMatchObject({ code: "ERR_LOG_UNREADABLE" });
     fs.onCall = undefined;
-    expect((await session.verify()).ok).toBe(true);
+    expect((await verifySession(session)).ok).toBe(true);
   });
 });

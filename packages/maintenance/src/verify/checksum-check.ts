@@ -5,11 +5,8 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ByteSource } from "@branchlog/streaming";
-import { compareSums } from "../checkpoint/record-sums.ts";
-import type { ChangedPiece, RecordSums, SumComparison } from "../checkpoint/record-sums.ts";
-import type { LogIndexer } from "../index-table/log-indexer.ts";
-import { rowFlags } from "../index-table/row-table.ts";
-import { diagnosticsMax } from "../limits.ts";
+import { compareSums, diagnosticsMax, rowFlags } from "@branchlog/core/internal";
+import type { ChangedPiece, LogIndexer, RecordSums, SumComparison } from "@branchlog/core/internal";
 import type { ChangedLine, Checksums } from "./verify-findings.ts";
 
 /** The result of the comparison. */
