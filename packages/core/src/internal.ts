@@ -26,21 +26,26 @@ export {
   withoutKeys,
 } from "./entries/json-fields.ts";
 export { isValidSessionId } from "./entries/identifiers.ts";
-export {
-  convertHeader,
-  convertLine,
-  convertibleTypes,
-  dialectOfConverted,
-  nameIn,
-  replayedThrough,
-  withDialect,
-} from "./dialects/convert-entry.ts";
-export { tellingTypes } from "./dialects/dialect.ts";
+export { dialectKey, dialectOfEntry, dialectOfLog, tellingTypes } from "./dialects/dialect.ts";
+export type { DialectEvidence } from "./dialects/dialect.ts";
 export { kindOf, transcriptNames } from "./dialects/foreign-record.ts";
 export { currentVersion, entryForm, readHeader } from "./dialects/header.ts";
 export type { EntryForm } from "./dialects/header.ts";
 export { isLinked, readRecord, titleSlotType } from "./dialects/log-record.ts";
-export { relinkLine } from "./dialects/object-members.ts";
+export {
+  applyEdits,
+  findMember,
+  locateMembers,
+  relinkLine,
+  replaceMembers,
+  setMembers,
+} from "./dialects/object-members.ts";
+export type {
+  MemberChange,
+  MemberEdit,
+  NewValue,
+  ObjectMembers,
+} from "./dialects/object-members.ts";
 export { titleSlotBytes, titleSlotOf } from "./dialects/title-slot.ts";
 export {
   AtomicFile,

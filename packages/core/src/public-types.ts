@@ -26,4 +26,3 @@ export type { ListedAgent } from "./directories/agent-file.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./directories/session-groups.ts";
 export type { Snippet } from "./catalog/session-search.ts";
 export type { SourceKind } from "./dialects/foreign-record.ts";
-export type { ConversionTarget } from "./dialects/convert-entry.ts";

@@ -4,6 +4,7 @@
  */
 export { convertSession } from "./convert/convert-session.ts";
 export type { ConversionResult, ConvertOptions } from "./convert/convert-session.ts";
+export type { ConversionTarget } from "./convert/convert-entry.ts";
 export { importSession } from "./import/import-session.ts";
 export type { ImportOptions, ImportProgress, ImportReport } from "./import/import-session.ts";
 export type { ImportDiagnostic, SkipReason } from "./import/line-tally.ts";

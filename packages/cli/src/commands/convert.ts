@@ -1,7 +1,6 @@
 /** `branchlog convert`: a session as a new file in the dialect of another agent. */
-import type { ConversionTarget } from "@branchlog/core/types";
 import { convertSession } from "@branchlog/transfer";
-import type { ConversionResult } from "@branchlog/transfer";
+import type { ConversionResult, ConversionTarget } from "@branchlog/transfer";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sizeOf, withProgress } from "../progress.ts";

@@ -14,18 +14,10 @@ import type {
   LongLine,
 } from "@branchlog/streaming";
 import type { DialectName } from "@branchlog/core/entries";
-import type { ConversionTarget } from "@branchlog/core/types";
-import {
-  convertibleTypes,
-  dialectOfConverted,
-  nameIn,
-  readHeader,
-  replayedThrough,
-  tellingTypes,
-  titleSlotBytes,
-  titleSlotOf,
-} from "@branchlog/core/internal";
+import { readHeader, tellingTypes, titleSlotBytes, titleSlotOf } from "@branchlog/core/internal";
 import type { IndexedHeader } from "@branchlog/core/internal";
+import { convertibleTypes, dialectOfConverted, nameIn, replayedThrough } from "./convert-entry.ts";
+import type { ConversionTarget } from "./convert-entry.ts";
 
 /** Where a line is; `length` does not count its newline. */
 export interface LinePlace {

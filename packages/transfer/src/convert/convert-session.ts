@@ -6,7 +6,7 @@
 import { resolve } from "node:path";
 import { LineFramer, scan } from "@branchlog/streaming";
 import { isBranchlogError } from "@branchlog/core";
-import type { ConversionTarget, EngineOptions } from "@branchlog/core/types";
+import type { EngineOptions } from "@branchlog/core/types";
 import {
   Engine,
   LogFile,
@@ -26,6 +26,7 @@ import {
   temporaryPath,
   unchangedCheck,
 } from "@branchlog/core/internal";
+import type { ConversionTarget } from "./convert-entry.ts";
 import { ConversionScan } from "./conversion-scan.ts";
 import { convertedChunks } from "./converted-bytes.ts";
 import type { Conversion } from "./converted-bytes.ts";

@@ -4,17 +4,17 @@
  */
 import { decodeLine, linesBackwardSync, readRange, readShallow } from "@branchlog/streaming";
 import type { DecodedLine } from "@branchlog/streaming";
-import type { ConversionTarget, IdSource } from "@branchlog/core/types";
+import type { IdSource } from "@branchlog/core/types";
 import {
   bodyBytesMax,
-  convertHeader,
   encodeDraft,
   newline,
   readFullySync,
   spliceDraft,
-  withDialect,
 } from "@branchlog/core/internal";
 import type { LogFile } from "@branchlog/core/internal";
+import { convertHeader, withDialect } from "./convert-entry.ts";
+import type { ConversionTarget } from "./convert-entry.ts";
 import type { ConversionScan, LinePlace } from "./conversion-scan.ts";
 import { nameTime } from "./line-converter.ts";
 import type { LineConverter } from "./line-converter.ts";

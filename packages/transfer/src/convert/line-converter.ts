@@ -4,8 +4,8 @@
  */
 import { decodeLine } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
-import type { ConversionTarget } from "@branchlog/core/types";
-import { convertLine, nameIn, replayedThrough } from "@branchlog/core/internal";
+import { convertLine, nameIn, replayedThrough } from "./convert-entry.ts";
+import type { ConversionTarget } from "./convert-entry.ts";
 
 /** What a copy in another dialect changed, complete once all its bytes were taken. */
 export interface ConversionCounts {

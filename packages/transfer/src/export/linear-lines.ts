@@ -8,10 +8,7 @@ import type { JsonObject } from "@branchlog/streaming";
 import type { DialectName } from "@branchlog/core/entries";
 import {
   addedLines,
-  convertHeader,
-  convertibleTypes,
   currentVersion,
-  dialectOfConverted,
   encodeDraft,
   headerInCurrentForm,
   lineChunks,
@@ -19,9 +16,14 @@ import {
   relinkLine,
   rowLines,
   tellingTypes,
-  withDialect,
 } from "@branchlog/core/internal";
 import type { Engine, IndexTable, LineSource, RowLine } from "@branchlog/core/internal";
+import {
+  convertHeader,
+  convertibleTypes,
+  dialectOfConverted,
+  withDialect,
+} from "../convert/convert-entry.ts";
 import { firstKeptRow } from "../convert/kept-entries.ts";
 import type { LineConverter } from "../convert/line-converter.ts";
 import type { ExportedPath } from "./exported-path.ts";

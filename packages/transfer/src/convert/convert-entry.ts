@@ -5,17 +5,26 @@
  */
 import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import { dialectKey, dialectOfEntry, dialectOfLog } from "./dialect.ts";
-import type { DialectEvidence, DialectName } from "./dialect.ts";
-import { currentVersion, readHeader } from "./header.ts";
+import type { DialectName } from "@branchlog/core/entries";
 import {
   applyEdits,
+  currentVersion,
+  dialectKey,
+  dialectOfEntry,
+  dialectOfLog,
   findMember,
   locateMembers,
+  readHeader,
   replaceMembers,
   setMembers,
-} from "./object-members.ts";
-import type { MemberChange, MemberEdit, NewValue, ObjectMembers } from "./object-members.ts";
+} from "@branchlog/core/internal";
+import type {
+  DialectEvidence,
+  MemberChange,
+  MemberEdit,
+  NewValue,
+  ObjectMembers,
+} from "@branchlog/core/internal";
 
 /** The agent that a line is for. */
 export type ConversionTarget = "pi" | "omp";

@@ -2,12 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@branchlog/streaming";
-import type { ConversionTarget } from "@branchlog/core/types";
+import type { ConversionTarget } from "@branchlog/transfer";
 import {
   convertHeader,
   convertLine,
   withDialect,
-} from "../../../packages/core/src/dialects/convert-entry.ts";
+} from "../../../packages/transfer/src/convert/convert-entry.ts";
 
 function convert(text: string, to: ConversionTarget, nameBefore?: string): string {
   const value = JSON.parse(text) as JsonObject;
