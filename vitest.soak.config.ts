@@ -8,7 +8,12 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ["test/faults/**/*.test.ts", "test/core/append/interleavings.test.ts"],
+    include: [
+      "test/faults/**/*.test.ts",
+      "test/core/append/interleavings.test.ts",
+      "test/core/catalog/forged-catalogs.test.ts",
+      "test/core/store/stopped-holders.test.ts",
+    ],
     env: { BRANCHLOG_SOAK: "1", BRANCHLOG_SCHEDULES_MAX: "50000" },
     pool: "forks",
     maxWorkers: 2,

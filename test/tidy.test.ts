@@ -13,7 +13,13 @@ import {
   verifiedPromises,
 } from "./tidy/documents.ts";
 import { busyIndexes, hiddenExports, typeEscapes } from "./tidy/escapes.ts";
-import { foreignPackages, importsOf, manyDoors, upwardImports } from "./tidy/imports.ts";
+import {
+  deepImports,
+  foreignPackages,
+  importsOf,
+  manyDoors,
+  upwardImports,
+} from "./tidy/imports.ts";
 import { printsElsewhere } from "./tidy/printing.ts";
 import { badNames, bannedWords, missingHeaders, wideLines } from "./tidy/shape.ts";
 import { filesBelow, packageSources, parse, root } from "./tidy/source-file.ts";
@@ -161,6 +167,34 @@ describe("every source file", () => {
 
   it("of a package that is not in the table is found", () => {
     expect(foreignPackages(parse("packages/new/src/a.ts", ""))).not.toEqual([]);
+  });
+});
+
+describe("tests", () => {
+  const path = "test/core/log/sample.test.ts";
+  const imported = (from: string): Problem[] =>
+    deepImports(parse(path, `import { a } from "${from}";`));
+
+  it.each([
+    "../../../packages/core/src/session/engine.ts",
+    "../../../packages/maintenance/src/repair/plan-repair.ts",
+  ])("that import %s are found", (from) => {
+    expect(imported(from)).not.toEqual([]);
+  });
+
+  it.each([
+    "@branchlog/core/internal",
+    "../../support/ledger.ts",
+    "../../../packages/core/src/log/log-state.ts",
+    "../../../packages/core/src/store/lock.ts",
+  ])("may import %s", (from) => {
+    expect(imported(from)).toEqual([]);
+  });
+
+  it("reach code past its entry points only in their own stage or an earlier one", () => {
+    const tests = filesBelow("test").filter((name) => name.endsWith(".ts"));
+    const files = tests.map((name) => parse(name, readFileSync(join(root, name), "utf8")));
+    expect(files.flatMap(deepImports)).toEqual([]);
   });
 });
 

@@ -18,7 +18,7 @@ export const stages = {
   store: {
     mutate: [core("store", "!(memory-*|clock|ids|log-file)")],
     tests: [
-      tests("core/store", "!(lockfile-lock-processes)"),
+      tests("core/store", "!(lockfile-lock-processes|stopped-holders)"),
       tests("core/append", "kept-locks"),
       tests("core/session", "{long-names,open-descriptors}"),
     ],

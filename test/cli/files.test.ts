@@ -2,8 +2,8 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { writeSessionFile } from "@branchlog/bench/generator";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { writeSessionFile } from "../../packages/bench/src/generator/index.ts";
 import { runProcess } from "./command-process.ts";
 import { branchlog, fixture, jsonLines } from "./command-run.ts";
 

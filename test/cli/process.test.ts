@@ -5,7 +5,7 @@ import { copyFileSync, readdirSync, statSync } from "node:fs";
 import { watch } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { writeSessionFile } from "../../packages/bench/src/generator/index.ts";
+import { writeSessionFile } from "@branchlog/bench/generator";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { fixture } from "./command-run.ts";
 import { ended, program, runProcess, startCommand } from "./command-process.ts";

@@ -2,7 +2,7 @@
 import { copyFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { writeSessionFile } from "../../packages/bench/src/generator/index.ts";
+import { writeSessionFile } from "@branchlog/bench/generator";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
 

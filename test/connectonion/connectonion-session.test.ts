@@ -24,7 +24,7 @@ import {
   nodePorts,
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
-import { createRandom } from "../../packages/bench/src/generator/random.ts";
+import { createRandom } from "@branchlog/bench/generator";
 import { readDocument } from "../../packages/connectonion/src/read-document.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { seed } from "../support/fault-seed.ts";

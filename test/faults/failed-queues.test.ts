@@ -8,7 +8,7 @@ import type { Durability, EntryDraft, Session } from "@branchlog/core";
 import { createMemoryPorts } from "@branchlog/core/testing";
 import type { MemoryFileSystem, Ports } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/maintenance";
-import { createRandom } from "../../packages/bench/src/generator/random.ts";
+import { createRandom } from "@branchlog/bench/generator";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { failEveryCall, failingFileSystem, failures, isSync } from "../support/failing-calls.ts";
 import type { FailingFileSystem } from "../support/failing-calls.ts";

@@ -13,7 +13,7 @@ import type { OpenOptions, Session } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/types";
 import { createMemoryPorts, managersWith } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/maintenance";
-import { bodyBytesMax } from "../../packages/core/src/limits.ts";
+import { bodyBytesMax } from "@branchlog/core/internal";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { FileSystemWithHole } from "./file-with-hole.ts";
 

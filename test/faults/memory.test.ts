@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { writeSessionFile } from "../../packages/bench/src/generator/index.ts";
+import { writeSessionFile } from "@branchlog/bench/generator";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const script = fileURLToPath(new URL("../support/memory-process.mjs", import.meta.url));

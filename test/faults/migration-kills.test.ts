@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as moment } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
-import { createRandom } from "../../packages/bench/src/generator/random.ts";
+import { createRandom } from "@branchlog/bench/generator";
 import { patience, runs, seed } from "../support/fault-seed.ts";
 import { inLanes } from "../support/lanes.ts";
 import { brokenPromises, removeLockOfTheDead } from "../support/ledger.ts";

@@ -16,7 +16,7 @@ import {
   managersWith,
 } from "@branchlog/core/testing";
 import type { MemoryFileSystem, Ports } from "@branchlog/core/testing";
-import { createRandom } from "../../packages/bench/src/generator/random.ts";
+import { createRandom } from "@branchlog/bench/generator";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { runs, seed } from "../support/fault-seed.ts";
 

@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 import type { ManagerFactory, SessionManager } from "@branchlog/core/pi";
 import { BlockingSession, createMemoryPorts, managersWith } from "@branchlog/core/testing";
 import type { FileSystem, MemoryFileSystem } from "@branchlog/core/testing";
-import { createRandom } from "../../packages/bench/src/generator/random.ts";
+import { createRandom } from "@branchlog/bench/generator";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { patience, runs, seed } from "../support/fault-seed.ts";
 import { reproducible } from "../support/reproducible-ports.ts";

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
 import { BlockingSession, createMemoryPorts } from "@branchlog/core/testing";
 import type { MemoryFileSystem } from "@branchlog/core/testing";
-import { createRandom } from "../../packages/bench/src/generator/random.ts";
+import { createRandom } from "@branchlog/bench/generator";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import type { Choose } from "../support/crash-file-system.ts";
 import { patience, runs, seed } from "../support/fault-seed.ts";

@@ -2,17 +2,16 @@
 import type { AppendResult } from "@branchlog/core";
 import { sampleTime } from "@branchlog/core/testing";
 import type { Offer } from "@branchlog/core/testing";
-import { encodeDraft } from "../../packages/core/src/entries/encode-entry.ts";
+import { encodeDraft, runSync } from "@branchlog/core/internal";
+import type { Engine } from "@branchlog/core/internal";
 import { appendItem } from "../../packages/core/src/append/request.ts";
-import type { Engine } from "../../packages/core/src/session/engine.ts";
-import type { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
-import { runSync } from "../../packages/core/src/store/steps.ts";
+import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
 
-/** Appends the offers as one batch, blocking. */
+/** Appends the offers as one batch, blocking, at a leaf; by default at one that follows the tail. */
 export function appendSync(
   engine: Engine,
-  leaf: LeafCursor,
   offers: readonly Offer[],
+  leaf: LeafCursor = new LeafCursor(true, engine.tailId),
 ): readonly AppendResult[] {
   const items = offers.map(({ draft, id }) =>
     appendItem(encodeDraft(draft, sampleTime), undefined, id),

@@ -2,7 +2,7 @@
  * Orders in which steps of several actors can happen: a run asks `choose(n)` at each point, and is
  * repeated with other answers. All of them where there are few; drawn from a seed where not.
  */
-import { createRandom } from "../../packages/bench/src/generator/random.ts";
+import { createRandom } from "@branchlog/bench/generator";
 
 /** Answers `choose` calls, differently in each run. */
 export interface Schedule {

@@ -98,6 +98,37 @@ export function upwardImports(file: SourceFile): Problem[] {
   });
 }
 
+/** What tests reach beyond the doors and their own stage, because no door should show it. */
+const deeperTests: Readonly<Record<string, readonly string[]>> = {
+  "test/core/checkpoint/saved-usage.test.ts": ["packages/core/src/adapters/pi/log-queries.ts"],
+  "test/core/index-table/index-table.test.ts": ["packages/core/src/projections/tree.ts"],
+  "test/core/index-table/log-indexer.test.ts": ["packages/core/src/projections/tree.ts"],
+  "test/core/session/shape-costs.test.ts": ["packages/bench/src/plain-session.ts"],
+  "test/e2e-omp/face-on-bun.test.ts": ["packages/bench/src/peer-folders.ts"],
+  "test/e2e-omp/support/omp-program.ts": ["packages/bench/src/peer-folders.ts"],
+  "test/fixtures/command-line.test.ts": ["packages/bench/src/generator/command-line.ts"],
+  "test/transfer/export/changed-source.test.ts": ["packages/cli/src/output.ts"],
+};
+
+/**
+ * Imports of a test below `test/PACKAGE/STAGE` that reach code of another package, or of a later
+ * stage, past its entry points. Folders of `test` that belong to no package have only these;
+ * `test/support` is what they share.
+ */
+export function deepImports(file: SourceFile): Problem[] {
+  const [, name = ""] = file.path.split("/");
+  if (name === "support") return [];
+  const allowed = deeperTests[file.path] ?? [];
+  const own = `packages/${name}/src/`;
+  const floor = floorOf(file.path.replace(/^test\//, "packages/").replace("/core/", "/core/src/"));
+  return importsOf(file).flatMap(({ specifier, node }) => {
+    const target = resolved(file, specifier);
+    if (!isRelative(specifier) || !target.startsWith("packages/")) return [];
+    const isOwn = target.startsWith(own) && (name !== "core" || floorOf(target) <= floor);
+    return isOwn || allowed.includes(target) ? [] : [problemAt(file, node, `imports ${target}`)];
+  });
+}
+
 function floorOf(path: string): number {
   const [, , , first = ""] = path.split("/");
   const isFile = first.endsWith(".ts");

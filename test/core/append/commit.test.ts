@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { AppendResult } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
 import { appendAttemptsMax } from "../../../packages/core/src/limits.ts";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync } from "../../support/engine-appends.ts";
 import type { Offer } from "@branchlog/core/testing";
+import { Engine } from "@branchlog/core/internal";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { rawLog } from "../../support/raw-log.ts";
 import type { RawLog } from "../../support/raw-log.ts";
@@ -58,7 +58,7 @@ function newWorld(text: string, aroundWrite: AroundWrite): World {
   return {
     memory,
     engine,
-    append: (offers) => appendSync(engine, leaf, offers),
+    append: (offers) => appendSync(engine, offers, leaf),
     log: () => rawLog(memory.readFileSync(path)),
     writes: () => writes,
     stopReads: () => void (canRead = false),

@@ -13,13 +13,11 @@ import {
   createSeededIds,
 } from "@branchlog/core/testing";
 import type { FileLock, HeldLock, Ports } from "@branchlog/core/testing";
-import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
+import { Engine, encodeDraft, portStep } from "@branchlog/core/internal";
 import { appendItem } from "../../../packages/core/src/append/request.ts";
 import type { AppendRequest } from "../../../packages/core/src/append/request.ts";
 import type { AppendOutcome } from "../../../packages/core/src/append/outcome.ts";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
-import { portStep } from "../../../packages/core/src/store/steps.ts";
 import type { Step } from "../../../packages/core/src/store/steps.ts";
 import { sharingOf } from "../../../packages/core/src/store/lock.ts";
 import { retentionAfterAwaited } from "../../../packages/core/src/limits.ts";

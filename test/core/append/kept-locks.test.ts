@@ -5,14 +5,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Session } from "@branchlog/core";
-import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
+import { Engine, encodeDraft } from "@branchlog/core/internal";
 import {
   retentionAfterAppends,
   retentionAfterAwaited,
   retentionMsMax,
 } from "../../../packages/core/src/limits.ts";
 import { appendItem } from "../../../packages/core/src/append/request.ts";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { CountedWorld, header, path, say } from "../../support/counted-world.ts";
 

@@ -1,8 +1,7 @@
 /** What one call of a group is told: its results, or an error that names what landed. */
 import { describe, expect, it } from "vitest";
+import { IndexTable, rowFlags } from "@branchlog/core/internal";
 import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
-import { IndexTable } from "../../../packages/core/src/index-table/index-table.ts";
-import { rowFlags } from "../../../packages/core/src/index-table/row-table.ts";
 import type { AppendVerification } from "../../../packages/core/src/append/commit.ts";
 import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { landedCall, looseIds } from "../../../packages/core/src/append/outcome.ts";

@@ -1,8 +1,7 @@
 /** What an append would write, planned over an index: parents, ids, retries, and what is refused. */
 import { LineFramer } from "@branchlog/streaming";
+import { LogIndexer, encodeDraft } from "@branchlog/core/internal";
 import { describe, expect, it } from "vitest";
-import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
-import { LogIndexer } from "../../../packages/core/src/index-table/log-indexer.ts";
 import { PlannedLog, planAppend } from "../../../packages/core/src/append/plan.ts";
 import type { AppendPlan, AppendPreconditions } from "../../../packages/core/src/append/plan.ts";
 import type { AppendItem, ParentChoice } from "../../../packages/core/src/append/request.ts";

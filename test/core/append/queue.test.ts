@@ -4,12 +4,10 @@ import { describe, expect, it } from "vitest";
 import { isBranchlogError, openSession } from "@branchlog/core";
 import type { AppendOptions, Session } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/testing";
-import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
+import { Engine, encodeDraft, runSync } from "@branchlog/core/internal";
 import { appendItem } from "../../../packages/core/src/append/request.ts";
 import type { AppendItem, ParentChoice } from "../../../packages/core/src/append/request.ts";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
-import { runSync } from "../../../packages/core/src/store/steps.ts";
 import { CountedWorld, header, path, say } from "../../support/counted-world.ts";
 
 describe("appends in flight", () => {

@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeCounter, LineFramer, scanSync } from "@branchlog/streaming";
+import { LogIndexer } from "@branchlog/core/internal";
 import { BodyReader, createBodyCache } from "../../../packages/core/src/bodies/body-reader.ts";
 import type { RowBody } from "../../../packages/core/src/bodies/body-reader.ts";
-import { LogIndexer } from "../../../packages/core/src/index-table/log-indexer.ts";
 import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
 import { bodyBytesMax } from "../../../packages/core/src/limits.ts";
 import { MemorySource } from "../../streaming/support/memory-source.ts";

@@ -20,9 +20,9 @@ import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
 import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/maintenance";
+import { Engine } from "@branchlog/core/internal";
 import { readFrameAhead } from "../../../packages/core/src/checkpoint/checkpoint-file.ts";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { verifyLog } from "../../../packages/maintenance/src/verify/verify-session.ts";
+import { sessionOver } from "../../support/engine-session.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";
 import { damagedSession } from "../../maintenance/repair/damaged-session.ts";
@@ -183,7 +183,7 @@ describe("saving in turns", () => {
     await engine.checkpoints.close();
     await Promise.all(savings);
     expect([...fs.listSync("/")].sort()).toEqual(["s.jsonl", "s.jsonl.ckpt"]);
-    const { ok, checksums } = await verifyLog(engine);
+    const { ok, checksums } = await verifySession(sessionOver(engine));
     expect([ok, checksums.state]).toEqual([true, "compared"]);
   });
 

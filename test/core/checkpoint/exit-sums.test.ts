@@ -10,9 +10,10 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { ManualClock, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { verifySession } from "@branchlog/maintenance";
 import type { Checksums } from "@branchlog/maintenance";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { verifyLog } from "../../../packages/maintenance/src/verify/verify-session.ts";
+import { Engine } from "@branchlog/core/internal";
+import { sessionOver } from "../../support/engine-session.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const entries = 9;
@@ -32,7 +33,9 @@ class HastyClock extends ManualClock {
 }
 
 async function checksumsOf(path: string): Promise<Checksums> {
-  const { ok, checksums } = await verifyLog(Engine.openSync(path, { access: "read" }));
+  const { ok, checksums } = await verifySession(
+    sessionOver(Engine.openSync(path, { access: "read" })),
+  );
   expect(ok).toBe(true);
   return checksums;
 }
@@ -59,7 +62,7 @@ describe("a checkpoint for which there is little time", () => {
       const engine = open();
       engine.checkpoints.saveSync(msMax);
       expect(isTakenUp(open)).toBe(true);
-      const { ok, checksums } = await verifyLog(open());
+      const { ok, checksums } = await verifySession(sessionOver(open()));
       const compared = checksums.entries;
       expect(ok).toBe(true);
       expect(compared).toBeGreaterThanOrEqual(least);
@@ -71,7 +74,7 @@ describe("a checkpoint for which there is little time", () => {
         const before = fs.readFileSync("/s.jsonl.ckpt");
         next.checkpoints.saveSync();
         const all = { state: "compared", entries, unseenEntries: 0 };
-        expect((await verifyLog(open())).checksums).toEqual(all);
+        expect((await verifySession(sessionOver(open()))).checksums).toEqual(all);
         expect(isTakenUp(open)).toBe(true);
         fs.writeFileSync("/s.jsonl.ckpt", before);
       }

@@ -19,9 +19,9 @@ import type { OpenOptions } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, nodePorts } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/maintenance";
 import type { VerifyReport } from "@branchlog/maintenance";
+import { Engine } from "@branchlog/core/internal";
 import { indexFrame } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { verifyLog } from "../../../packages/maintenance/src/verify/verify-session.ts";
+import { sessionOver } from "../../support/engine-session.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { say } from "../live/support.ts";
 import { damagedSession } from "../../maintenance/repair/damaged-session.ts";
@@ -125,7 +125,11 @@ describe("a line that changed after a checkpoint saw it", () => {
         const engine = attempted(() => Engine.openSync("/s.jsonl", { ...options, access: "read" }));
         // A log whose header is hit is not opened, and says so.
         if (engine === undefined) expect(bit >> 3).toBeLessThan(headerEnd);
-        else expect([bit, (await verifyLog(engine)).changedLineCount]).toEqual([bit, 1]);
+        else
+          expect([bit, (await verifySession(sessionOver(engine))).changedLineCount]).toEqual([
+            bit,
+            1,
+          ]);
       }
     }
   });

@@ -1,11 +1,11 @@
 /** What may be in the columns of a saved index: each number against the others, and the log's size. */
 import { describe, expect, it } from "vitest";
+import { rowFlags } from "@branchlog/core/internal";
 import { ColumnRoom } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
 import { readCounts, roomForTables } from "../../../packages/core/src/checkpoint/saved-columns.ts";
 import type { SavedCounts } from "../../../packages/core/src/checkpoint/saved-columns.ts";
 import { SavedFields } from "../../../packages/core/src/checkpoint/saved-facts.ts";
 import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
-import { rowFlags } from "../../../packages/core/src/index-table/row-table.ts";
 
 const timeMsMax = 8.64e15;
 /** A log of a header, three entries and another record, each line of 100 bytes. */

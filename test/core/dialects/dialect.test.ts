@@ -3,12 +3,12 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionHeader } from "@branchlog/core";
 import type { AnyDraft } from "@branchlog/core/entries";
+import { encodeDraft, spliceDraft } from "@branchlog/core/internal";
 import {
   dialectOfEntry,
   dialectOfLog,
   translationTo,
 } from "../../../packages/core/src/dialects/dialect.ts";
-import { encodeDraft, spliceDraft } from "../../../packages/core/src/entries/encode-entry.ts";
 
 const uuid = "01990000-0000-7000-8000-000000000001";
 const nanoid = "V1StGXR8_Z5jdHi6B-myT";

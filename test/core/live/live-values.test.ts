@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Session } from "@branchlog/core";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { Engine } from "@branchlog/core/internal";
 import { path, say, seen, turns, values, World } from "./support.ts";
 
 describe("a value of a session", () => {

@@ -6,7 +6,7 @@ import { isBranchlogError, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import type { EntryEvent } from "@branchlog/core/live";
 import type { FileSystem } from "@branchlog/core/testing";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { Engine } from "@branchlog/core/internal";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { path, say, turns, World } from "./support.ts";
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Observable } from "@branchlog/streaming";
 import { createSession } from "@branchlog/core";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { Engine } from "@branchlog/core/internal";
 import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync } from "../../support/engine-appends.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -66,7 +66,7 @@ describe("a slow handler", () => {
       slow.push(value);
       if (slow.length !== 2) return;
       for (let n = 0; n < 100; n += 1) {
-        appendSync(engine, leaf, [{ draft: say(`${n}`) }]);
+        appendSync(engine, [{ draft: say(`${n}`) }], leaf);
         world.hints.tell(path);
       }
     });

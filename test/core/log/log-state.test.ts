@@ -8,7 +8,7 @@ import {
   sampleHeader,
 } from "@branchlog/core/testing";
 import { userEntry } from "@branchlog/core/testing";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { Engine } from "@branchlog/core/internal";
 
 const path = "/s.jsonl";
 const whole = jsonLines(sampleHeader(), userEntry("a", null, "one"));

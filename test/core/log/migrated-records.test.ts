@@ -3,11 +3,8 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@branchlog/streaming";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
-import { appendItem } from "../../../packages/core/src/append/request.ts";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
-import { runSync } from "../../../packages/core/src/store/steps.ts";
+import { Engine } from "@branchlog/core/internal";
+import { appendSync } from "../../support/engine-appends.ts";
 import { migrateAsPi } from "../dialects/pi-migration.ts";
 
 const path = "/s.jsonl";
@@ -18,12 +15,7 @@ function migrated(text: string): { readonly lines: string[]; readonly ids: strin
   const fs = new MemoryFileSystem();
   fs.writeFileSync(path, Buffer.from(text));
   const engine = Engine.openSync(path, { ports: createMemoryPorts({ fs }) });
-  const items = [appendItem(encodeDraft({ type: "custom", customType: "new" }, timestamp))];
-  const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
-  runSync(
-    engine.appender.append(request, new LeafCursor(true, engine.tailId)),
-    engine.settings.ports.clock,
-  );
+  appendSync(engine, [{ draft: { type: "custom", customType: "new" } }]);
   const ids = Array.from({ length: engine.index.count - 1 }, (_, row) => engine.index.idOf(row));
   const lines = fs.readFileSync(path).toString().split("\n");
   expect(lines.splice(-2)).toEqual([expect.stringContaining('"customType":"new"'), ""]);

@@ -13,11 +13,8 @@ import { openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, nodePorts } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/maintenance";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { appendItem } from "../../../packages/core/src/append/request.ts";
-import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
-import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
-import { runSync } from "../../../packages/core/src/store/steps.ts";
+import { Engine } from "@branchlog/core/internal";
+import { appendSync } from "../../support/engine-appends.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const fixture = (name: string): string =>
@@ -140,14 +137,7 @@ describe("a migration that fails", () => {
         if (calls === n + 1) throw Object.assign(new Error("EIO: simulated"), { code: "EIO" });
         return undefined;
       };
-      const append = (): unknown => {
-        const items = [appendItem(encodeDraft(say, "2026-01-01T00:00:00.000Z"))];
-        const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
-        return runSync(
-          engine.appender.append(request, new LeafCursor(true, engine.tailId)),
-          nodePorts.clock,
-        );
-      };
+      const append = (): unknown => appendSync(engine, [{ draft: say }]);
       try {
         append();
       } catch {

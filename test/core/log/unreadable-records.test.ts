@@ -6,8 +6,9 @@
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
-import { verifyLog } from "../../../packages/maintenance/src/verify/verify-session.ts";
+import { Engine } from "@branchlog/core/internal";
+import { verifySession } from "@branchlog/maintenance";
+import { sessionOver } from "../../support/engine-session.ts";
 import { failEveryCall, failingFileSystem } from "../../support/failing-calls.ts";
 import { thrownBy } from "../../support/typed-errors.ts";
 
@@ -68,7 +69,7 @@ describe("reading on that fails", () => {
         expect(facts(engine)).toEqual(facts(anew));
         engine.checkpoints.saveSync();
         expect(isTakenUp(memory)).toBe(true);
-        expect(await verifyLog(engine)).toMatchObject({ ok: true, entries: 5 });
+        expect(await verifySession(sessionOver(engine))).toMatchObject({ ok: true, entries: 5 });
         return hasFailed;
       });
       // The two that tell whether it is the same log, the new lines, and the long record again.

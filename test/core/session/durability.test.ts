@@ -10,7 +10,7 @@ import {
   userDraft,
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
-import { encodeDraft } from "../../../packages/core/src/entries/encode-entry.ts";
+import { encodeDraft } from "@branchlog/core/internal";
 import { appendItem } from "../../../packages/core/src/append/request.ts";
 import { deferred } from "../../../packages/core/src/append/deferred.ts";
 import type { Deferred } from "../../../packages/core/src/append/deferred.ts";

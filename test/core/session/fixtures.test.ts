@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { buildContext } from "../../../packages/core/src/projections/context.ts";
-import { Session } from "../../../packages/core/src/live/session.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { sessionOver } from "../../support/engine-session.ts";
 import { fixtureNames, readFixture } from "../projections/fixture-session.ts";
 import type { ExpectedContext } from "../projections/fixture-session.ts";
 
@@ -32,7 +32,7 @@ describe.each(paths)("the fixture $name, opened as a session", ({ name, path }) 
     const before = readFileSync(path);
     const options = max === undefined ? {} : { lineBytesMax: max };
     const engine = await Engine.open(path, { ...options, access: "read", freezeBodies: true });
-    const session = new Session(engine);
+    const session = sessionOver(engine);
     for (const context of expected.contexts) {
       const { messages, thinkingLevel, model, truncatedAt } = context;
       const wanted = json({ messages, thinkingLevel, model, truncatedAt });
@@ -52,7 +52,7 @@ describe.each(paths)("the fixture $name, opened as a session", ({ name, path }) 
 
   it("indexes the same with any limit on lines", async () => {
     const facts = async (lineBytesMax: number): Promise<unknown> => {
-      const session = new Session(await Engine.open(path, { lineBytesMax }));
+      const session = sessionOver(await Engine.open(path, { lineBytesMax }));
       const tree = session.tree();
       expect(tree.kinds().reduce((sum, { count }) => sum + count, 0)).toBe(tree.size);
       const nodes = tree.roots.flatMap((root) => [tree.node(root), tree.children(root)]);

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { applyRepair, deleteSession, planRepair, verifySession } from "@branchlog/maintenance";
 import { nodePorts } from "@branchlog/core/testing";
-import { hashedName, sidecarPath } from "../../../packages/core/src/store/sidecar-path.ts";
+import { hashedName, sidecarPath } from "@branchlog/core/internal";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const say = (content: string) =>

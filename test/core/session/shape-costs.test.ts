@@ -9,10 +9,8 @@ import { decodeCounter, readCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { nodePorts } from "@branchlog/core/testing";
-import {
-  type GeneratorOptions,
-  writeSessionFile,
-} from "../../../packages/bench/src/generator/index.ts";
+import { writeSessionFile } from "@branchlog/bench/generator";
+import type { GeneratorOptions } from "@branchlog/bench/generator";
 import { countNodes } from "../../../packages/bench/src/plain-session.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";

@@ -1,6 +1,5 @@
 /** KeyedMutex: in order, one at a time per path, and nothing left behind. */
 import { describe, expect, it } from "vitest";
-import { deferred } from "../../../packages/core/src/append/deferred.ts";
 import { KeyedMutex } from "../../../packages/core/src/store/lock.ts";
 
 describe("a keyed mutex", () => {
@@ -45,11 +44,14 @@ describe("a keyed mutex", () => {
 
   it("of different paths do not wait for each other, and leave nothing behind", async () => {
     const mutex = new KeyedMutex();
-    const held = deferred<void>();
-    const slow = mutex.run("a", async () => held.promise);
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow = mutex.run("a", async () => held);
     expect(await mutex.run("b", async () => 1)).toBe(1);
     expect(mutex.busyCount).toBe(1);
-    held.resolve();
+    release();
     await slow;
     await Promise.resolve();
     expect(mutex.busyCount).toBe(0);

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { acquire } from "@branchlog/core/testing";
 import { createLockfileLock } from "../../../packages/core/src/store/lockfile-lock.ts";
-import type { StallCommand } from "../../support/lock-process.ts";
-import { LockProcess } from "../../support/lock-process.ts";
+import type { StallCommand } from "./lock-process.ts";
+import { LockProcess } from "./lock-process.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 // The shortest that proper-lockfile allows.

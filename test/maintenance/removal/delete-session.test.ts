@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import { nodePorts } from "@branchlog/core/testing";
 import { deleteSession } from "@branchlog/maintenance";
-import { checkpointPath } from "../../../packages/core/src/checkpoint/checkpoint-file.ts";
+import { checkpointPath } from "@branchlog/core/internal";
 import { openFiles, tellsOpenFiles } from "../../support/open-files.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { message } from "../../core/catalog/session-lines.ts";

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import type { VerifyReport } from "@branchlog/maintenance";
-import { Engine } from "../../../packages/core/src/session/engine.ts";
+import { Engine } from "@branchlog/core/internal";
 import { verifyLog } from "../../../packages/maintenance/src/verify/verify-session.ts";
 
 const path = "/s.jsonl";

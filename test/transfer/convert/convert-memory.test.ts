@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { writeSessionFile } from "../../../packages/bench/src/generator/index.ts";
+import { writeSessionFile } from "@branchlog/bench/generator";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const script = fileURLToPath(new URL("../../support/converting-process.mjs", import.meta.url));

@@ -12,12 +12,12 @@ import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ListedSession } from "@branchlog/core";
-import { readCatalog } from "../../packages/core/src/catalog/catalog-store.ts";
-import { hostileValues, membersOf } from "../core/checkpoint/forged-checkpoint.ts";
-import type { Json } from "../core/checkpoint/forged-checkpoint.ts";
-import { bytesReadBy, catalogPath, list, savedDirectory } from "../core/catalog/saved-directory.ts";
-import { jsonl, user } from "../core/catalog/session-lines.ts";
-import { patience, runs, seed } from "../support/fault-seed.ts";
+import { readCatalog } from "../../../packages/core/src/catalog/catalog-store.ts";
+import { hostileValues, membersOf } from "../checkpoint/forged-checkpoint.ts";
+import type { Json } from "../checkpoint/forged-checkpoint.ts";
+import { bytesReadBy, catalogPath, list, savedDirectory } from "./saved-directory.ts";
+import { jsonl, user } from "./session-lines.ts";
+import { patience, runs, seed } from "../../support/fault-seed.ts";
 
 /** One change of one line. Numbers choose among what there is. */
 interface Forgery {

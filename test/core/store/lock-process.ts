@@ -4,10 +4,10 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import type { LockTimes } from "../../packages/core/src/store/lockfile-lock.ts";
+import type { LockTimes } from "../../../packages/core/src/store/lockfile-lock.ts";
 
 const program = fileURLToPath(new URL("lock-process-main.ts", import.meta.url));
-const cwd = fileURLToPath(new URL("../..", import.meta.url));
+const cwd = fileURLToPath(new URL("../../..", import.meta.url));
 const execArgv = ["--import", "tsx", "--conditions=@branchlog/source"];
 
 /** Commands that let nothing else run in the process, timers included, until a file exists. */

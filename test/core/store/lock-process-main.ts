@@ -2,8 +2,8 @@
 import { existsSync, statSync } from "node:fs";
 import type { HeldLock } from "@branchlog/core/testing";
 import { nodePorts } from "@branchlog/core/testing";
-import { createLockfileLock } from "../../packages/core/src/store/lockfile-lock.ts";
-import type { LockTimes } from "../../packages/core/src/store/lockfile-lock.ts";
+import { createLockfileLock } from "../../../packages/core/src/store/lockfile-lock.ts";
+import type { LockTimes } from "../../../packages/core/src/store/lockfile-lock.ts";
 import type { LockCommand, LockRequest } from "./lock-process.ts";
 
 const path = process.argv[2] ?? "";

@@ -8,13 +8,13 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import { createLockfileLock } from "../../packages/core/src/store/lockfile-lock.ts";
-import { patience } from "../support/fault-seed.ts";
-import { inLanes } from "../support/lanes.ts";
-import { brokenPromises, misjudged } from "../support/ledger.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { staleMs, Victim } from "../support/victims.ts";
-import type { PausePoint, VictimOptions } from "../support/victims.ts";
+import { createLockfileLock } from "../../../packages/core/src/store/lockfile-lock.ts";
+import { patience } from "../../support/fault-seed.ts";
+import { inLanes } from "../../support/lanes.ts";
+import { brokenPromises, misjudged } from "../../support/ledger.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { staleMs, Victim } from "../../support/victims.ts";
+import type { PausePoint, VictimOptions } from "../../support/victims.ts";
 
 async function newLog(): Promise<string> {
   const path = join(temporaryDirectory(), "s.jsonl");
