@@ -4,16 +4,14 @@
  * moment there is the old document or the new one. Editors and tools that take no lock are noticed
  * up to the last step.
  */
-import { dirname } from "node:path";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { FileSystem, Ports } from "@branchlog/core/types";
 import {
+  AtomicFile,
   acquireLock,
   isSameFile,
   portStep,
   requireFile,
-  temporaryPath,
-  writeFully,
 } from "@branchlog/core/internal";
 import type { FileStat, HeldLock, Steps } from "@branchlog/core/internal";
 import {
@@ -189,66 +187,43 @@ function isPlaced(
   bytes: Buffer,
   held: HeldLock,
 ): boolean {
-  const { fs } = ports;
-  const temporary = temporaryPath(ports, path);
+  let file: AtomicFile | undefined;
   try {
-    const fd = fs.openSync(temporary, "create");
-    let isRenamed = false;
-    try {
-      const made = filled(fs, fd, bytes, content.stat.mode);
-      const now = readBytes(fs, path);
-      const isStill = isSameFile(now.stat, content.stat) && now.bytes.equals(content.bytes);
-      if (!isStill || !held.isOursSync()) return false;
-      rename(fs, temporary, path, made);
-      isRenamed = true;
-    } finally {
-      if (!isRenamed) removeQuietly(fs, temporary);
-    }
+    file = new AtomicFile(ports, path);
+    file.add(bytes);
+    ports.fs.setModeSync(file.fd, content.stat.mode);
+    file.syncSync();
+    const now = readBytes(ports.fs, path);
+    const isStill = isSameFile(now.stat, content.stat) && now.bytes.equals(content.bytes);
+    if (!isStill || !held.isOursSync()) return false;
+    replace(file);
   } catch (error) {
     throw notWritten(path, error);
+  } finally {
+    file?.discard();
   }
-  syncName(fs, path);
+  syncName(file);
   return true;
 }
 
-/** Fills and closes a new file; what it is then. */
-function filled(fs: FileSystem, fd: number, bytes: Buffer, mode: number): FileStat {
+/** Renames the file; a rename that fails may have had its effect all the same. */
+function replace(file: AtomicFile): void {
   try {
-    writeFully(fs, fd, bytes);
-    fs.setModeSync(fd, mode);
-    fs.fdatasyncSync(fd);
-    return fs.fstatSync(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
-}
-
-/** Renames; one that fails may have had its effect all the same. */
-function rename(fs: FileSystem, from: string, to: string, file: FileStat): void {
-  try {
-    fs.renameSync(from, to);
+    file.replace();
   } catch (error) {
-    const there = fs.statSync(to);
-    if (there === null || !isSameFile(there, file)) throw error;
+    if (file.hasName() !== true) throw error;
   }
 }
 
-function syncName(fs: FileSystem, path: string): void {
+function syncName(file: AtomicFile): void {
+  const { path } = file;
   try {
-    fs.syncDirectorySync(dirname(path));
+    file.syncName();
   } catch (cause) {
     const message =
       `${path} was written and is whole, but its directory could not be synced, so that a loss ` +
       "of power may bring back the document as it was before. Do not append the same turn again.";
     throw new BranchlogError("ERR_DURABILITY_UNKNOWN", message, { path, cause });
-  }
-}
-
-function removeQuietly(fs: FileSystem, path: string): void {
-  try {
-    fs.unlinkSync(path);
-  } catch {
-    // It stays; its name says what it is, and nothing reads it.
   }
 }
 

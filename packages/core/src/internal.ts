@@ -54,7 +54,6 @@ export {
   makeDurableDirectory,
   removeQuietly,
   temporaryPath,
-  writeFully,
 } from "./store/atomic-file.ts";
 export { createLog, createStreamedLog, inTurns, requireFree } from "./store/create-log.ts";
 export { creationFailed, errorCodeOf, logExists } from "./store/creation-errors.ts";
