@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createSession, openSession } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
 
 const [, , path] = process.argv;
 if (path === undefined) await watch();
@@ -24,10 +25,10 @@ async function watch() {
   await createSession(file, { cwd: process.cwd() });
   const session = await openSession(file, { access: "read" });
   let name;
-  const names = session.name$.subscribe(({ value }) => (name = value));
+  const names = live(session).name$.subscribe(({ value }) => (name = value));
 
   spawn(process.execPath, [fileURLToPath(import.meta.url), file], { stdio: "inherit" });
-  for await (const event of session.events()) {
+  for await (const event of live(session).events()) {
     // A file that is replaced by another would be told as a `reset`.
     if (event.kind !== "entry") continue;
     console.log(`entry ${event.revision}: ${event.entry.type}`);

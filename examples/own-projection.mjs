@@ -8,6 +8,7 @@
  *   {"bash":1,"edit":1}
  */
 import { memorySession } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
 
 /** A pure fold: a new state where something changed, else the same. */
 const failures = {
@@ -35,16 +36,18 @@ const result = (toolName, isError) => ({
 });
 
 const session = await memorySession({ cwd: "/work" });
-const watching = session.project$(failures).subscribe(({ value }) => {
-  console.log(JSON.stringify(value));
-});
-await session.project(failures); // What there is so far, once.
+const watching = live(session)
+  .project$(failures)
+  .subscribe(({ value }) => {
+    console.log(JSON.stringify(value));
+  });
+await live(session).project(failures); // What there is so far, once.
 for (const [tool, isError] of [
   ["bash", false],
   ["bash", true],
   ["edit", true],
 ]) {
   await session.append(result(tool, isError));
-  await session.project(failures);
+  await live(session).project(failures);
 }
 watching.unsubscribe();

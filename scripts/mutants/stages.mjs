@@ -54,7 +54,10 @@ export const stages = {
   checkpoint: {
     mutate: [core("checkpoint", "!(*sum*)"), core("log", "{checkpoints,saved-state}")],
     tests: [
-      tests("core/checkpoint", "{checkpoint-*,checkpoints,frames,log-binding,orphan-checkpoints,saved-*}"),
+      tests(
+        "core/checkpoint",
+        "{checkpoint-*,checkpoints,frames,log-binding,orphan-checkpoints,saved-*}",
+      ),
     ],
   },
   checksums: {

@@ -1,5 +1,5 @@
 /** Sessions over engines that a test opened itself, to see or change what a session hides. */
-import { Session } from "../../packages/core/src/live/session.ts";
+import { Session } from "../../packages/core/src/session/session.ts";
 import type { Engine } from "@branchlog/core/internal";
 
 export function sessionOver(engine: Engine): Session {

@@ -4,6 +4,7 @@ import { copyFileSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { SessionManager } from "@branchlog/core/pi";
 import { openSession } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
 
 const [mode, path, cycles] = process.argv.slice(2);
 const say = (facts) => writeSync(1, `${JSON.stringify(facts)}\n`);
@@ -35,12 +36,16 @@ async function sampled(count, cycle) {
   }
 }
 
-/** Watches in one of the ways in which a session can be watched; returns what ends that. */
+/**
+ * Watches in one of the ways in which a session can be watched; returns what ends that.
+ * @returns {() => any}
+ */
 function watch(session, n) {
-  const { leaf$, tree$, context$, usage$ } = session;
-  const observable = [leaf$, session.entries$(), tree$, context$, usage$][n % 6];
+  const { leaf$, tree$, context$, usage$ } = live(session);
+  /** @type {import("@branchlog/streaming").Observable<unknown> | undefined} */
+  const observable = [leaf$, live(session).entries$(), tree$, context$, usage$][n % 6];
   if (observable === undefined) {
-    const events = session.events();
+    const events = live(session).events();
     void events.next();
     return () => events.return();
   }
@@ -89,14 +94,16 @@ const modes = {
   },
   unsubscribe: async () => {
     const session = await openSession(path);
-    const subscription = session.entries$().subscribe(({ entry }) => {
-      say({ saw: entry.customType });
-      if (entry.customType === "last") subscription.unsubscribe();
-    });
+    const subscription = live(session)
+      .entries$()
+      .subscribe(({ entry }) => {
+        say({ saw: entry.customType });
+        if (entry.customType === "last") subscription.unsubscribe();
+      });
   },
   close: async () => {
     const session = await openSession(path);
-    session.leaf$.subscribe(({ revision }) => {
+    live(session).leaf$.subscribe(({ revision }) => {
       const { customType } = session.tree().node(session.tail);
       say({ saw: customType, revision });
       if (customType === "last") void session.close();
@@ -104,7 +111,7 @@ const modes = {
   },
   return: async () => {
     const session = await openSession(path);
-    for await (const { entry } of session.events()) {
+    for await (const { entry } of live(session).events()) {
       say({ saw: entry.customType });
       if (entry.customType === "last") break;
     }
@@ -112,7 +119,7 @@ const modes = {
   waits: async () => {
     const session = await openSession(path);
     say({ saw: "first" });
-    await session.waitFor({ revision: session.revision + 3 });
+    await live(session).waitFor({ revision: session.revision + 3 });
     say({ saw: "last" });
   },
 };

@@ -2,6 +2,7 @@
 // memory was held at most meanwhile. Usage: node --expose-gc … FILE BATCHES ENTRIES BYTES HOW
 // HOW: drops what it gets, or keeps it.
 import { openSession } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
 
 const [path, ...numbers] = process.argv.slice(2);
 const [batches, entries, bytes] = numbers.slice(0, 3).map(Number);
@@ -17,13 +18,15 @@ function heldBytes() {
 
 const writer = await openSession(path, { bodyCacheBytesMax: 0 });
 const reader = await openSession(path, { access: "read", bodyCacheBytesMax: 0 });
-const events = reader.events();
+const events = live(reader).events();
 const pushed = { count: 0, isInOrder: true };
-const subscription = reader.entries$().subscribe(({ entry, revision }) => {
-  if (keeps) kept.push(entry);
-  pushed.count += 1;
-  pushed.isInOrder &&= revision === pushed.count;
-});
+const subscription = live(reader)
+  .entries$()
+  .subscribe(({ entry, revision }) => {
+    if (keeps) kept.push(entry);
+    pushed.count += 1;
+    pushed.isInOrder &&= revision === pushed.count;
+  });
 let pulled = 0;
 let isInOrder = true;
 async function pull() {
@@ -43,7 +46,7 @@ for (let batch = 0; batch < batches; batch += 1) {
   });
   await writer.appendAll(drafts);
   count += entries;
-  await reader.waitFor({ revision: count });
+  await live(reader).waitFor({ revision: count });
   if (batch % 5 === 0) await pull();
   most = Math.max(most, heldBytes());
 }

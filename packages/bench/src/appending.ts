@@ -1,6 +1,7 @@
 /** How cases append messages of ours: one, very many at a time, or some in flight. */
 import { performance } from "node:perf_hooks";
 import { type AppendResult, memorySession, type Session } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
 import { smallMessage } from "./plain-session.ts";
 
 /** Entries of one append while a history is made. */
@@ -51,8 +52,8 @@ export interface ChangeTime {
  */
 export function timeOfChanges(session: Session): ChangeTime {
   const time = { ms: 0 };
-  session
-    .select(({ revision }) => revision)
+  live(session)
+    .select(() => session.revision)
     .subscribe(() => {
       time.ms = performance.now();
     });

@@ -5,6 +5,7 @@
 import { readFileSync, watch } from "node:fs";
 import { argv, exit, hrtime } from "node:process";
 import { openSession } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
 
 const [path = "", count = "", way = ""] = argv.slice(2);
 const latenciesMs: number[] = [];
@@ -22,9 +23,11 @@ function end(): void {
 
 if (way === "session") {
   const session = await openSession(path, { access: "read" });
-  session.entries$().subscribe((event) => {
-    if (event.kind === "entry" && event.entry.type === "custom") seen(event.entry.data);
-  });
+  live(session)
+    .entries$()
+    .subscribe((event) => {
+      if (event.kind === "entry" && event.entry.type === "custom") seen(event.entry.data);
+    });
 } else {
   // What an agent without an engine does: read the file again whenever it changes.
   let known = 0;

@@ -5,7 +5,7 @@
  */
 export { createSession, memorySession, openSession } from "./open.ts";
 export type { CreateOptions, OpenOptions } from "./open.ts";
-export type { Session } from "./live/session.ts";
+export type { Session } from "./session/session.ts";
 export type { AppendOptions } from "./append/request.ts";
 export type { AppendResult } from "./append/outcome.ts";
 export type { Durability } from "./log/engine-options.ts";

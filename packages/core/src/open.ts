@@ -3,7 +3,7 @@
  */
 import type { SessionHeader } from "./entries/entry-types.ts";
 import { BranchlogError } from "./errors.ts";
-import { Session } from "./live/session.ts";
+import { Session } from "./session/session.ts";
 import { Engine } from "./session/engine.ts";
 import { engineSettings } from "./log/engine-options.ts";
 import type { EngineOptions } from "./log/engine-options.ts";

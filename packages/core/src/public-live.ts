@@ -3,15 +3,17 @@
  * order.
  */
 export { live } from "./live/live.ts";
-export type { LiveViews } from "./live/live-views.ts";
+export type { LiveViews, SessionSnapshot } from "./live/live-views.ts";
 export type { Live } from "./live/live-value.ts";
 export type { ListView } from "./live/list-view.ts";
 export type { LiveContext } from "./live/live-context.ts";
 export type { LiveTree } from "./live/live-tree.ts";
 export type { LiveStatus } from "./live/log-watch.ts";
 export type { EntryEvent, EntryEventOptions } from "./live/entry-events.ts";
-export type { SessionSnapshot } from "./live/session-snapshot.ts";
 export type { WaitOptions, WaitTarget } from "./live/wait-for.ts";
 export { sessions$ } from "./live/live-sessions.ts";
-export type { LiveSessions, LiveSessionsOptions } from "./live/live-sessions.ts";
-export type { SessionListDifference } from "./live/session-list-changes.ts";
+export type {
+  LiveSessions,
+  LiveSessionsOptions,
+  SessionListDifference,
+} from "./live/live-sessions.ts";

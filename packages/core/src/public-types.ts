@@ -3,7 +3,6 @@
  * `/entries` and `/live` do not have them. Types only, but for the list of error codes.
  */
 export type { SessionView } from "./session/session-view.ts";
-export type { SessionWriter } from "./session/session-writer.ts";
 export type { EngineOptions } from "./log/engine-options.ts";
 export type { ChangeHints, Clock, FileLock, FileSystem, IdSource, Ports } from "./store/ports.ts";
 export type { AnyTypeOptions, OnDiverged } from "./append/request.ts";

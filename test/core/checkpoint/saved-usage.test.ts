@@ -13,6 +13,7 @@ import { SessionManager } from "@branchlog/core/pi";
 import { verifySession } from "@branchlog/maintenance";
 import { Engine } from "@branchlog/core/internal";
 import type { IndexTable } from "@branchlog/core/internal";
+import { live } from "@branchlog/core/live";
 import { handOut } from "../../../packages/core/src/adapters/pi/log-queries.ts";
 import { restoredUsage, savedUsage } from "../../../packages/core/src/projections/usage.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -85,7 +86,7 @@ describe("the usage of a session", () => {
     const all = await Promise.all([session.usage, session.usage]);
     decodeCounter.parses = 0;
     expect(await session.usage).toBe(all[0]);
-    expect(await firstOf(session.usage$)).toEqual({ revision: answers, value: all[1] });
+    expect(await firstOf(live(session).usage$)).toEqual({ revision: answers, value: all[1] });
     expect(decodeCounter.parses).toBe(0);
     await session.close();
   });

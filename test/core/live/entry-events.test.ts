@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Session } from "@branchlog/core";
 import type { EntryEvent } from "@branchlog/core/live";
+import { live } from "@branchlog/core/live";
 import { path, say, seen, turns, World } from "./support.ts";
 
 const idsOf = (events: readonly EntryEvent[]): string[] =>
@@ -19,10 +20,10 @@ describe("entries$", () => {
     const world = new World();
     const session = await world.create();
     for (const id of ["a", "b", "c"]) await session.append(say(id), { id });
-    const all = seen(session.entries$());
-    const late = seen(session.entries$({ from: 3 }));
-    const later = seen(session.entries$({ from: 6 }));
-    const past = seen(session.entries$({ live: false }));
+    const all = seen(live(session).entries$());
+    const late = seen(live(session).entries$({ from: 3 }));
+    const later = seen(live(session).entries$({ from: 6 }));
+    const past = seen(live(session).entries$({ live: false }));
     await turns();
     await session.append(say("d"), { id: "d" });
     const other = await world.open();
@@ -46,21 +47,21 @@ describe("entries$", () => {
         const other = await world.open();
         for (let n = 0; n < before; n += 1) await own.append(say(`${n}`));
         const pulled: EntryEvent[] = [];
-        const pull = own.events();
+        const pull = live(own).events();
         let pulling: Promise<void> | undefined;
         const pullOne = async (): Promise<void> => {
           const { value, done } = await pull.next();
           if (done !== true) pulled.push(value);
           pulling = undefined;
         };
-        const watched = [seen(own.entries$())];
+        const watched = [seen(live(own).entries$())];
         const pending: Promise<unknown>[] = [];
         for (const name of script) {
           if (name === "own") pending.push(own.append(say("own")));
           if (name === "foreign") pending.push(other.append(say("foreign")));
           if (name === "hint") world.hints.tell(path);
           if (name === "poll") world.clock.advance(1000);
-          if (name === "subscribe") watched.push(seen(own.entries$()));
+          if (name === "subscribe") watched.push(seen(live(own).entries$()));
           if (name === "pull") pulling ??= pullOne();
           if (name === "turn") await new Promise(setImmediate);
           // Somewhere in the midst of what is under way.
@@ -87,7 +88,7 @@ describe("entries$", () => {
     const world = new World();
     const session = await world.create();
     for (const id of ["a", "b"]) await session.append(say(id), { id });
-    const events = seen(session.entries$());
+    const events = seen(live(session).entries$());
     await turns();
     const [header = "", ...lines] = world.fs.readFileSync(path).toString().split("\n");
     world.fs.writeFileSync(path, Buffer.from([header, lines[1], ""].join("\n")));
@@ -113,7 +114,7 @@ describe("entries$", () => {
       Buffer.from(old.map((one) => `${JSON.stringify(one)}\n`).join("")),
     );
     const session = await world.open();
-    const events = seen(session.entries$());
+    const events = seen(live(session).entries$());
     await turns();
     await session.append(say("b"));
     await turns();
@@ -125,7 +126,7 @@ describe("entries$", () => {
     const world = new World();
     const session = await world.create();
     await session.append(say("a"), { id: "a" });
-    const events = seen(session.entries$());
+    const events = seen(live(session).entries$());
     const line = world.fs.readFileSync(path).toString().trimEnd().split("\n").at(-1) ?? "";
     const next = `${line.replace('"id":"a"', '"id":"b"')}\n`;
     const fd = world.fs.openSync(path, "append");
@@ -142,12 +143,12 @@ describe("entries$", () => {
   it("ends at once when it waits and is ended", async () => {
     const world = new World();
     const session = await world.create();
-    const events = session.events();
+    const events = live(session).events();
     const waiting = events.next();
     await turns();
     await Promise.allSettled([events.return(), waiting]);
     const controller = new AbortController();
-    const aborted = session.events({ signal: controller.signal }).next();
+    const aborted = live(session).events({ signal: controller.signal }).next();
     await turns();
     controller.abort(new Error("enough"));
     await expect(aborted).rejects.toThrow("enough");

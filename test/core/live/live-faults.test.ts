@@ -4,6 +4,7 @@ import type { Observable } from "@branchlog/streaming";
 import { memorySession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { createMemoryPorts } from "@branchlog/core/testing";
+import { live } from "@branchlog/core/live";
 import { failingFileSystem } from "../../support/failing-calls.ts";
 import { path, say, seen, turns, values, World } from "./support.ts";
 
@@ -26,7 +27,7 @@ function raw(world: World, text: string): void {
 describe("subscribers", () => {
   it.each(["leaf$", "context$"] as const)("of %s may end each other while told", async (name) => {
     const { world, session } = await withEntries(1);
-    const observable: Observable<unknown> = session[name];
+    const observable: Observable<unknown> = live(session)[name];
     let told = 0;
     const one = observable.subscribe(() => {
       told += 1;
@@ -42,15 +43,16 @@ describe("subscribers", () => {
 
   it("whose own code throws hear of it, and nobody else does", async () => {
     const { session } = await withEntries(1);
-    const status = seen(session.status$);
+    const status = seen(live(session).status$);
     const selected = seen(
-      session.select(({ revision }) => {
+      live(session).select(() => {
+        const { revision } = session;
         if (revision > 1) throw new Error("of the user");
         return revision;
       }),
     );
     const projected = seen(
-      session.project$({
+      live(session).project$({
         name: "x",
         version: 1,
         types: null,
@@ -70,8 +72,8 @@ describe("subscribers", () => {
 
   it("of a slice see what was appended last before the close, then the end", async () => {
     const { session } = await withEntries(1);
-    const tips = session.select((of) => of.tips().map(({ id }) => id));
-    const status = seen(session.status$);
+    const tips = live(session).select(() => session.tips().map(({ id }) => id));
+    const status = seen(live(session).status$);
     const slice = seen(tips);
     await turns();
     void session.append(say("last"), { id: "last" });
@@ -111,10 +113,10 @@ describe("bodies that cannot be read for a while", () => {
   it("stall what needs them, quietly, and nothing else", async () => {
     const { world, session, fail } = await unreadable();
     fail(true);
-    const status = seen(session.status$);
-    const context = seen(session.context$);
-    const entries = seen(session.entries$());
-    const leaf = seen(session.leaf$);
+    const status = seen(live(session).status$);
+    const context = seen(live(session).context$);
+    const entries = seen(live(session).entries$());
+    const leaf = seen(live(session).leaf$);
     for (let polls = 0; polls < 5; polls += 1) {
       await turns();
       world.clock.advance(1000);
@@ -136,12 +138,16 @@ describe("bodies that cannot be read for a while", () => {
   it("are forgotten with whoever wanted them", async () => {
     const { world, session, fail } = await unreadable();
     fail(true);
-    const status = seen(session.status$);
-    const wanted = [seen(session.context$), seen(session.usage$), seen(session.entries$())];
+    const status = seen(live(session).status$);
+    const wanted = [
+      seen(live(session).context$),
+      seen(live(session).usage$),
+      seen(live(session).entries$()),
+    ];
     await turns();
     expect(kinds(status).at(-1)).toBe("stalled");
     for (const { unsubscribe } of wanted) unsubscribe();
-    const [gone] = [seen(session.context$)];
+    const [gone] = [seen(live(session).context$)];
     gone.unsubscribe();
     fail(false);
     world.clock.advance(1000);
@@ -153,8 +159,8 @@ describe("bodies that cannot be read for a while", () => {
     const { world, session, fail } = await unreadable();
     fail(true);
     const shown = [
-      seen(session.settings$),
-      seen(session.select(({ settings }) => settings.model?.modelId)),
+      seen(live(session).settings$),
+      seen(live(session).select(() => session.settings.model?.modelId)),
     ];
     await turns();
     expect(shown.map(({ items, ends }) => [items.length, ends])).toEqual([
@@ -167,7 +173,7 @@ describe("bodies that cannot be read for a while", () => {
     expect(shown.map(({ items }) => items.length)).toEqual([1, 1]);
     fail(true);
     await session.close();
-    const late = seen(session.settings$);
+    const late = seen(live(session).settings$);
     expect([late.items.length, late.ends]).toEqual([1, ["complete"]]);
   });
 
@@ -176,9 +182,9 @@ describe("bodies that cannot be read for a while", () => {
       const { world } = await withEntries(5);
       const session = await world.open();
       await session.moveTo("a4");
-      const status = seen(session.status$);
-      const context = seen(session.context$);
-      const events = seen(session.entries$());
+      const status = seen(live(session).status$);
+      const context = seen(live(session).context$);
+      const events = seen(live(session).entries$());
       for (let hop = 0; hop < hops; hop += 1) await Promise.resolve();
       const lines = world.fs.readFileSync(path).toString().split("\n");
       world.fs.writeFileSync(`${path}.new`, Buffer.from(`${lines.slice(0, 2).join("\n")}\n`));
@@ -199,8 +205,8 @@ describe("bodies that cannot be read for a while", () => {
       world,
       `{"type":"message","id":"m","parentId":"a0","timestamp":"2026-01-01T00:00:00.000Z","message":null}\n`,
     );
-    const diagnostics = seen(session.diagnostics$);
-    const context = seen(session.context$);
+    const diagnostics = seen(live(session).diagnostics$);
+    const context = seen(live(session).context$);
     await world.hint();
     await session.follow();
     await turns();
@@ -221,7 +227,7 @@ describe("what is emitted", () => {
     const world = new World();
     await (await world.create()).append(say("x".repeat(5000)));
     const session = await openSession(path, { ports: world.ports, bodyCacheBytesMax: 100 });
-    const context = seen(session.context$);
+    const context = seen(live(session).context$);
     await turns();
     for (let n = 0; n < 5; n += 1) {
       await session.moveTo(session.leaf);
@@ -233,8 +239,8 @@ describe("what is emitted", () => {
 
   it("names each changed node once, and keeps labels in their order and as they were", async () => {
     const { session } = await withEntries(1);
-    const tree = seen(session.tree$);
-    const labels = seen(session.labels$);
+    const tree = seen(live(session).tree$);
+    const labels = seen(live(session).labels$);
     const drafts = ["b", "c", "d"].map((id) =>
       session.append(say(id), { id, parent: { id: "a0" } }),
     );
@@ -258,7 +264,7 @@ describe("what is emitted", () => {
   it("ends where nothing is to follow, though its reader appends", async () => {
     const { session } = await withEntries(3);
     let count = 0;
-    for await (const event of session.events({ live: false })) {
+    for await (const event of live(session).events({ live: false })) {
       count += 1;
       await session.append(say(event.kind));
     }
@@ -269,10 +275,10 @@ describe("what is emitted", () => {
 describe("a request that makes no sense", () => {
   it.each([0, -1, 1.5, Number.NaN])("is refused: from %d", async (from) => {
     const { session } = await withEntries(1);
-    await expect(session.events({ from }).next()).rejects.toMatchObject({
+    await expect(live(session).events({ from }).next()).rejects.toMatchObject({
       code: "ERR_INVALID_ARGUMENT",
     });
-    const entries = seen(session.entries$({ from }));
+    const entries = seen(live(session).entries$({ from }));
     await turns();
     expect(entries.ends).toMatchObject([{ code: "ERR_INVALID_ARGUMENT" }]);
   });
@@ -283,8 +289,8 @@ describe("a request that makes no sense", () => {
 
   it("or means never, where it is Infinity", async () => {
     const session = await memorySession({ pollMs: Number.POSITIVE_INFINITY });
-    const leaf = seen(session.leaf$);
-    const waiting = session.waitFor({ revision: 1 }, { timeoutMs: Number.POSITIVE_INFINITY });
+    const leaf = seen(live(session).leaf$);
+    const waiting = live(session).waitFor({ revision: 1 }, { timeoutMs: Number.POSITIVE_INFINITY });
     await turns();
     await session.append(say("one"));
     await waiting;

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import type { EntryEvent } from "@branchlog/core/live";
+import { live } from "@branchlog/core/live";
 import { startAppending } from "../../faults/appending-processes.ts";
 import { rawLog } from "../../support/raw-log.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -35,13 +36,15 @@ describe("a session that another process appends to", () => {
     const nothingIsLeft = expectNothingLeft();
     const session = await openSession(path, { access: "read" });
     const events: EntryEvent[] = [];
-    const entries = session.entries$().subscribe((event) => events.push(event));
-    const live = [seen(session.leaf$), seen(session.name$)];
-    const context = seen(session.context$);
+    const entries = live(session)
+      .entries$()
+      .subscribe((event) => events.push(event));
+    const shown = [seen(live(session).leaf$), seen(live(session).name$)];
+    const context = seen(live(session).context$);
     expect(countOf(/FSEvent/u)).toBe(1);
     const writer = startAppending(path, "writer", { count: 1000, batch: 2 });
     expect(await writer.ended).toBe(0);
-    await session.waitFor({ revision: 1 + 2000 });
+    await live(session).waitFor({ revision: 1 + 2000 });
     await turns(20);
 
     const ids = rawLog(readFileSync(path)).entries.map(({ id }) => id);
@@ -49,7 +52,7 @@ describe("a session that another process appends to", () => {
       ids,
     );
     const fresh = await openSession(path, { access: "read" });
-    expect([session.leaf, values(live[0] ?? seen(session.leaf$)).at(-1)]).toEqual([
+    expect([session.leaf, values(shown[0] ?? seen(live(session).leaf$)).at(-1)]).toEqual([
       fresh.leaf,
       fresh.leaf,
     ]);
@@ -60,7 +63,7 @@ describe("a session that another process appends to", () => {
 
     entries.unsubscribe();
     context.unsubscribe();
-    for (const one of live) one.unsubscribe();
+    for (const one of shown) one.unsubscribe();
     await turns();
     nothingIsLeft();
   });
@@ -70,8 +73,8 @@ describe("a session that another process appends to", () => {
     const nothingIsLeft = expectNothingLeft();
     for (let n = 0; n < 2000; n += 1) {
       const session = await openSession(path, { access: "read" });
-      const one = session.leaf$.subscribe();
-      const other = session.entries$().subscribe();
+      const one = live(session).leaf$.subscribe();
+      const other = live(session).entries$().subscribe();
       if (n % 3 === 0) await turns(1);
       other.unsubscribe();
       if (n % 2 === 0) one.unsubscribe();
@@ -87,7 +90,7 @@ describe("a thousand subscribers", () => {
     const world = new World();
     const own: Session = await world.create();
     const other = await world.open();
-    const all = Array.from({ length: 1000 }, () => seen(own.context$));
+    const all = Array.from({ length: 1000 }, () => seen(live(own).context$));
     await turns();
     expect(world.hints.watcherCount).toBe(1);
     const looks = world.fs.callCount("statSync");

@@ -11,7 +11,7 @@ const answer = (text: string): EntryDraft => ({ type: "message", message: assist
 it("come as they grow, and again when something is said about one", async () => {
   const world = new World();
   const session = await world.create();
-  const emitted = seen(session.turns$);
+  const emitted = seen(live(session).turns$);
   await turnsOfTheLoop();
   const { id } = await session.append(say("one"));
   await turnsOfTheLoop();
@@ -55,7 +55,7 @@ it("follow the leaf to another branch, and what other processes append", async (
   const session = await world.create();
   const { id } = await session.append(say("one"));
   await session.append(say("two"));
-  const emitted = seen(session.turns$);
+  const emitted = seen(live(session).turns$);
   await turnsOfTheLoop();
   await session.moveTo(id);
   await turnsOfTheLoop();

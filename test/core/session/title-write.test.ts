@@ -10,6 +10,7 @@ import { createSession, openSession } from "@branchlog/core";
 import { MemoryFileSystem, MemoryLock, encodeTitleSlot } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/maintenance";
 import { runSync } from "@branchlog/core/internal";
+import { live } from "@branchlog/core/live";
 import { readTitleSlot } from "../../../packages/core/src/dialects/title-slot.ts";
 import { Engine } from "../../../packages/core/src/session/engine.ts";
 import { writeTitle } from "../../../packages/core/src/session/title-write.ts";
@@ -82,7 +83,7 @@ describe("a session with a title slot", () => {
     const session = await openSession(path, { pollMs: 20 });
     const names: (string | undefined)[] = [];
     const renamed = new Promise<void>((resolve) => {
-      session.name$.subscribe(({ value }) => {
+      live(session).name$.subscribe(({ value }) => {
         names.push(value);
         if (names.length === 2) resolve();
       });

@@ -19,6 +19,7 @@ import { openSession } from "@branchlog/core";
 import { nodePorts } from "@branchlog/core/testing";
 import { deleteSession } from "@branchlog/maintenance";
 import { checkpointPath } from "@branchlog/core/internal";
+import { live } from "@branchlog/core/live";
 import { openFiles, tellsOpenFiles } from "../../support/open-files.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { message } from "../../core/catalog/session-lines.ts";
@@ -232,7 +233,7 @@ describe("whoever watches", () => {
   it("the session sees it gone for good, and holds nothing of it open", async () => {
     const path = session();
     const open = await openSession(path, { pollMs: 20 });
-    const status = seen(open.status$);
+    const status = seen(live(open).status$);
     await expect.poll(() => values(status).at(-1)?.kind).toBe("live");
     await deleteSession(path);
     await expect

@@ -7,6 +7,7 @@ import { EventEmitter } from "node:events";
 import { memoryUsage } from "node:process";
 import { setImmediate as turn } from "node:timers/promises";
 import { createSession, openSession, type Session } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
 import type { Subscription } from "@branchlog/streaming";
 import { appendMessages } from "../appending.ts";
 import {
@@ -67,14 +68,14 @@ const liveMemory = defineCase<HeldMemory>({
   comparedBy: "bytes each",
   subjects: [
     subscriberSubject("leaf$", (session, tell) =>
-      session.leaf$.subscribe(({ value }) => tell(value === session.tail)),
+      live(session).leaf$.subscribe(({ value }) => tell(value === session.tail)),
     ),
     subscriberSubject("context$", (session, tell) =>
-      session.context$.subscribe(({ value }) => tell(value.messages.length === messages)),
+      live(session).context$.subscribe(({ value }) => tell(value.messages.length === messages)),
     ),
     // From the last entry on: each gets one event, as each of the others gets one value.
     subscriberSubject("entries$()", (session, tell) =>
-      session
+      live(session)
         .entries$({ from: messages })
         .subscribe((event) => tell(event.kind === "entry" && event.entry.id === session.tail)),
     ),

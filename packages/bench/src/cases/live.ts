@@ -8,6 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createSession, memorySession, type Session } from "@branchlog/core";
 import type { LiveContext } from "@branchlog/core/live";
+import { live } from "@branchlog/core/live";
 import { appendMessage, type ChangeTime, sessionWithHistory, timeOfChanges } from "../appending.ts";
 import {
   baseline,
@@ -154,7 +155,7 @@ async function prepareUpdates(history: number, count: number): Promise<() => Pro
 function watchContext(session: Session): () => Promise<ToldContext> {
   const changed = timeOfChanges(session);
   let tell = (_told: ToldContext): void => undefined;
-  session.context$.subscribe(({ value: context }) => {
+  live(session).context$.subscribe(({ value: context }) => {
     tell({ context, ms: performance.now() - changed.ms });
   });
   return () =>
@@ -234,7 +235,7 @@ const sources: Readonly<Record<string, Source>> = {
   "session.leaf$": (session, listeners) => {
     const began = timeOfChanges(session);
     for (const listener of listeners) {
-      session.leaf$.subscribe(({ value }) => {
+      live(session).leaf$.subscribe(({ value }) => {
         if (value !== null) listener(value);
       });
     }
@@ -243,9 +244,11 @@ const sources: Readonly<Record<string, Source>> = {
   "session.entries$()": (session, listeners) => {
     const began = timeOfChanges(session);
     for (const listener of listeners) {
-      session.entries$().subscribe((event) => {
-        if (event.kind === "entry") listener(event.entry.id);
-      });
+      live(session)
+        .entries$()
+        .subscribe((event) => {
+          if (event.kind === "entry") listener(event.entry.id);
+        });
     }
     return { began };
   },

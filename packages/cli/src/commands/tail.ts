@@ -4,6 +4,7 @@
  */
 import type { Session } from "@branchlog/core";
 import type { EntryEvent } from "@branchlog/core/live";
+import { live } from "@branchlog/core/live";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
@@ -34,7 +35,7 @@ export async function tailCommand(options: TailOptions, io: CommandIo): Promise<
   const { follow, last = lastDefault } = options;
   const from = options.from ?? Math.max(0, session.revision - last) + 1;
   const show = options.json ? showJson : showText;
-  for await (const event of session.events({ from, live: follow, signal: io.signal })) {
+  for await (const event of live(session).events({ from, live: follow, signal: io.signal })) {
     if (event.kind === "entry" && !options.all && isHidden(event)) continue;
     await show(event, session, io.out);
     // New entries are shown at once; the replayed ones may be buffered.

@@ -9,7 +9,7 @@ import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Engine } from "../session/engine.ts";
 import type { LogState } from "../log/log-state.ts";
-import { isTransient } from "./transient-failure.ts";
+import { isTransient } from "./live-value.ts";
 
 /**
  * `entry`: the next one. `reset`: the log was replaced, cut or rewritten, or the session went to

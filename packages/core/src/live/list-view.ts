@@ -2,6 +2,10 @@
  * A list as it was at one moment: it never changes, though others that grew out of it share its
  * elements. Made without copying; as an array, where one is needed, it is a copy.
  */
+import { isDeepStrictEqual } from "node:util";
+import type { SessionTurn } from "../projections/turns.ts";
+import type { TurnList } from "../session/turn-memo.ts";
+import type { RowSet } from "./live-tree.ts";
 
 /** See the file comment. */
 export interface ListView<T> extends Iterable<T> {
@@ -50,5 +54,81 @@ export class GrowingListView<T> implements ListView<T> {
 
   toJSON(): T[] {
     return this.slice();
+  }
+}
+
+// A list with an element for each of some rows, made when somebody looks at it.
+
+/** See the file comment. Keeps the elements once they were made. */
+export class RowListView<T> implements ListView<T> {
+  readonly length: number;
+  readonly #rows: RowSet;
+  readonly #elementOf: (row: number) => T;
+  #elements: readonly T[] | undefined;
+
+  constructor(rows: RowSet, elementOf: (row: number) => T) {
+    this.length = rows.size;
+    this.#rows = rows;
+    this.#elementOf = elementOf;
+  }
+
+  at(place: number): T | undefined {
+    return this.#all().at(place);
+  }
+
+  slice(from?: number, to?: number): T[] {
+    return this.#all().slice(from, to);
+  }
+
+  [Symbol.iterator](): Iterator<T> {
+    return this.#all()[Symbol.iterator]();
+  }
+
+  toJSON(): T[] {
+    return this.slice();
+  }
+
+  #all(): readonly T[] {
+    this.#elements ??= Array.from(this.#rows.entries(), ([row]) => this.#elementOf(row));
+    return this.#elements;
+  }
+}
+
+/**
+ * The turns of a session as they are emitted: the finished ones are shared, the last is its own.
+ */
+export class TurnListView implements ListView<SessionTurn> {
+  readonly length: number;
+  readonly #finished: GrowingListView<SessionTurn>;
+  readonly #last: SessionTurn | undefined;
+
+  constructor({ finished, finishedCount, last }: TurnList) {
+    this.#finished = new GrowingListView(finished, finishedCount);
+    this.#last = last;
+    this.length = finishedCount + (last === undefined ? 0 : 1);
+  }
+
+  /** Whether both are the same turns. Costs what the last one costs. */
+  isSameAs(other: TurnListView): boolean {
+    return this.#finished.isSameAs(other.#finished) && isDeepStrictEqual(this.#last, other.#last);
+  }
+
+  at(place: number): SessionTurn | undefined {
+    const at = place < 0 ? this.length + place : place;
+    if (at === this.#finished.length) return this.#last;
+    return at < 0 ? undefined : this.#finished.at(at);
+  }
+
+  slice(from?: number, to?: number): SessionTurn[] {
+    return [...this].slice(from, to);
+  }
+
+  *[Symbol.iterator](): Generator<SessionTurn, void, undefined> {
+    yield* this.#finished;
+    if (this.#last !== undefined) yield this.#last;
+  }
+
+  toJSON(): SessionTurn[] {
+    return [...this];
   }
 }

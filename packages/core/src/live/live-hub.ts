@@ -2,15 +2,14 @@
  * What all observables of one session share: the delivery of changes, the watching of the file, and
  * the end of both when the session is closed.
  */
-import type { Engine } from "../session/engine.ts";
 import type { LeafCursor } from "../append/leaf-cursor.ts";
-import { Delivery } from "./delivery.ts";
+import type { ChangeSignal } from "../log/change-signal.ts";
+import type { Engine } from "../session/engine.ts";
+import type { WatchedSession } from "../session/watched-session.ts";
 import type { EventSource } from "./entry-events.ts";
-import { LiveComputation } from "./live-computation.ts";
-import { LiveValue } from "./live-value.ts";
+import { LiveComputation, LiveValue } from "./live-value.ts";
 import { LogWatch } from "./log-watch.ts";
 import type { LiveStatus } from "./log-watch.ts";
-import type { WatchedSession } from "./watched-session.ts";
 
 /** See the file comment. */
 export class LiveHub implements EventSource {
@@ -22,7 +21,6 @@ export class LiveHub implements EventSource {
     this.#session = session;
     this.#delivery = new Delivery(session.changes);
     this.#watch = new LogWatch(session);
-    if (session.isClosed) this.#watch.close();
   }
 
   get engine(): Engine {
@@ -38,7 +36,12 @@ export class LiveHub implements EventSource {
   }
 
   get isClosed(): boolean {
-    return this.#session.isClosed;
+    return this.#session.isClosed();
+  }
+
+  /** Runs a function that reads the session, which may be closed. */
+  reading<T>(read: () => T): T {
+    return this.#session.reading(read);
   }
 
   /** How what is shown stands to the file. */
@@ -114,10 +117,45 @@ export class LiveHub implements EventSource {
   succeeded(who: object): void {
     this.#watch.succeeded(who);
   }
+}
 
-  /** Completes what is watched, of a session that was closed, and watches nothing more. */
-  close(): void {
-    this.#watch.close();
-    this.#session.changes.notify();
+// Brings changes to those who watch for them: after the change, never in the midst of it, so that
+// a subscriber may append. All changes of one turn come as one. While they are brought, new ones
+// wait their turn; so everybody sees the same things in the same order.
+
+/** See the file comment. Listens to the signal only while somebody listens here. */
+class Delivery {
+  readonly #changes: ChangeSignal;
+  readonly #listeners = new Set<() => void>();
+  #isDue = false;
+  #stopListening: (() => void) | undefined;
+
+  constructor(changes: ChangeSignal) {
+    this.#changes = changes;
+  }
+
+  /** Calls `listener` after each change. Returns what ends that. */
+  listen(listener: () => void): () => void {
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    this.#stopListening ??= this.#changes.listen(() => this.#schedule());
+    return () => {
+      this.#listeners.delete(own);
+      if (this.#listeners.size > 0) return;
+      this.#stopListening?.();
+      this.#stopListening = undefined;
+    };
+  }
+
+  #schedule(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    queueMicrotask(() => {
+      this.#isDue = false;
+      const listening = [...this.#listeners];
+      for (const listener of listening) {
+        if (this.#listeners.has(listener)) listener();
+      }
+    });
   }
 }

@@ -3,27 +3,34 @@
  * renames. It is read when the first subscribes, newest first; from then on, what changes costs
  * what was appended. Nothing is kept, watched or polled once nobody subscribes.
  */
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Observable } from "@branchlog/streaming";
 import type { Subscriber } from "@branchlog/streaming";
+import { requireOptions, requireText } from "../argument-checks.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
-import type { CatalogLook, DirectoryCatalogOptions } from "../catalog/directory-catalog.ts";
+import type {
+  CatalogLook,
+  DirectoryCatalogOptions,
+  SessionChange,
+} from "../catalog/directory-catalog.ts";
 import { directoryPollMsDefault, partialListEveryMs } from "../catalog/limits.ts";
 import type { ListedSession } from "../catalog/listed-session.ts";
-import { sessionFilesIn, sessionFilesInAndBelow } from "../catalog/session-files.ts";
+import {
+  directoriesBelow,
+  isSessionFileName,
+  isSidecarName,
+  sessionFilesIn,
+  sessionFilesInAndBelow,
+} from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
-import { requireOptions, requireText } from "../argument-checks.ts";
 import { engineSettings } from "../log/engine-options.ts";
+import { poll } from "../store/polled-hints.ts";
 import type { Ports } from "../store/ports.ts";
-import { DirectoryWatches } from "./directory-watches.ts";
-import { DueLooks } from "./due-looks.ts";
+import { Subscribers } from "./live-value.ts";
 import { isSameStatus } from "./log-watch.ts";
 import type { LiveStatus } from "./log-watch.ts";
-import { SessionListChanges } from "./session-list-changes.ts";
-import type { SessionListDifference } from "./session-list-changes.ts";
-import { Subscribers } from "./subscribers.ts";
 
 /** The sessions of a directory, and what became of them since the emission before. */
 export interface LiveSessions extends SessionListDifference {
@@ -188,4 +195,163 @@ function newestFirst({
     const files = await list(directory, signal, onAlias);
     return files.sort((one, other) => other.mtimeMs - one.mtimeMs);
   };
+}
+
+/** Each session that is another now, once. */
+export interface SessionListDifference {
+  readonly added: readonly ListedSession[];
+  readonly changed: readonly ListedSession[];
+  /** As they were. */
+  readonly removed: readonly ListedSession[];
+}
+
+/** What happened to the sessions of a directory between two emissions, as one change for each. */
+class SessionListChanges {
+  /** By path. */
+  readonly #changes = new Map<string, SessionChange>();
+
+  /** Whether nothing has happened, or all of it was undone. */
+  get isEmpty(): boolean {
+    return this.#changes.size === 0;
+  }
+
+  /** Takes in one more change, which comes after those before. */
+  add({ before, now }: SessionChange): void {
+    const path = (now ?? before)?.path ?? "";
+    const known = this.#changes.get(path);
+    const first = known === undefined ? before : known.before;
+    if (first === undefined && now === undefined) this.#changes.delete(path);
+    else this.#changes.set(path, { before: first, now });
+  }
+
+  /** All of it, and begins anew. */
+  take(): SessionListDifference {
+    const added: ListedSession[] = [];
+    const changed: ListedSession[] = [];
+    const removed: ListedSession[] = [];
+    for (const { before, now } of this.#changes.values()) {
+      if (now === undefined) removed.push(...(before === undefined ? [] : [before]));
+      else if (before === undefined) added.push(now);
+      else changed.push(now);
+    }
+    this.#changes.clear();
+    return { added, changed, removed };
+  }
+}
+
+// Watches a directory of sessions, and its sub-directories if they count: says which session file a
+// hint is about, or that anything may have changed. What stands beside sessions, their locks above
+// all, is passed over.
+
+/** What is watched, and who is told. */
+interface DirectoryWatchOptions {
+  readonly directory: string;
+  readonly subdirectories: boolean;
+  readonly ports: Pick<Ports, "clock" | "hints">;
+  readonly pollMs: number;
+  /** Told the path of a session file; null: anything. */
+  readonly onHint: (path: string | null) => void;
+}
+
+/** See the file comment. Watches nothing before {@link DirectoryWatches.renew}. */
+class DirectoryWatches {
+  readonly #options: DirectoryWatchOptions;
+  /** What ends the watching, by directory. */
+  #watched = new Map<string, () => void>();
+  #stopPoll: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(options: DirectoryWatchOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Watches what is there now, and does so again at every poll and when directories come: they are
+   * replaced, too, and what cannot be watched now may be later.
+   */
+  async renew(): Promise<void> {
+    const { directory, subdirectories, ports, pollMs, onHint } = this.#options;
+    const below = subdirectories ? await subdirectoriesOf(directory) : [];
+    if (this.#isClosed) return;
+    const before = this.#watched;
+    const directories = [directory, ...below];
+    // The new watch comes before the end of the old one: they share a watcher, and lose no hint.
+    this.#watched = new Map(directories.map((one) => [one, this.#watch(one)]));
+    for (const stop of before.values()) stop();
+    this.#stopPoll ??= poll(ports.clock, pollMs, () => this.#renewAndTell());
+    // What came before they were watched gave no hint.
+    if (directories.some((one) => !before.has(one))) onHint(null);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stopPoll?.();
+    for (const stop of this.#watched.values()) stop();
+    this.#watched.clear();
+  }
+
+  #renewAndTell(): void {
+    void this.renew();
+    this.#options.onHint(null);
+  }
+
+  #watch(directory: string): () => void {
+    const { ports, onHint, subdirectories } = this.#options;
+    const isRoot = directory === this.#options.directory;
+    const watch = ports.hints.watch(directory, (name) => {
+      // Also if it cannot be watched: that is no reason to try again at once.
+      if (name === null) onHint(null);
+      else if (isSessionFileName(name)) onHint(join(directory, name));
+      else if (isRoot && subdirectories && !isSidecarName(name)) this.#renewAndTell();
+    });
+    return () => watch.closeSync();
+  }
+}
+
+async function subdirectoriesOf(directory: string): Promise<string[]> {
+  try {
+    const found = await directoriesBelow(directory);
+    return found.filter((name) => !isSidecarName(name)).map((name) => join(directory, name));
+  } catch {
+    // Whoever looks at the directory says what is wrong with it.
+    return [];
+  }
+}
+
+// What is to be looked at next: some files, or everything. Collects hints while a look goes on.
+
+/** See the file comment. At first, everything is due. */
+class DueLooks {
+  readonly #signal: AbortSignal;
+  #paths: Set<string> | null = null;
+  #isDue = true;
+  #wake: () => void = () => undefined;
+
+  /** @param signal Ends the waiting. */
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener("abort", () => this.#wake(), { once: true });
+  }
+
+  /** Takes note of a file, or with null of everything. */
+  add(path: string | null): void {
+    if (path === null) this.#paths = null;
+    else this.#paths?.add(path);
+    this.#isDue = true;
+    this.#wake();
+  }
+
+  /** Resolves once something is due, with what it is; undefined at the signal. */
+  async next(): Promise<{ readonly paths: ReadonlySet<string> | null } | undefined> {
+    while (!this.#isDue && !this.#signal.aborted) {
+      await new Promise<void>((wake) => {
+        this.#wake = wake;
+      });
+    }
+    if (this.#signal.aborted) return undefined;
+    const paths = this.#paths;
+    this.#paths = new Set();
+    this.#isDue = false;
+    return { paths };
+  }
 }

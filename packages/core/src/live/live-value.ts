@@ -5,8 +5,7 @@
  */
 import { Observable } from "@branchlog/streaming";
 import type { Subscriber } from "@branchlog/streaming";
-import { isTransient } from "./transient-failure.ts";
-import { Subscribers } from "./subscribers.ts";
+import { isBranchlogError } from "../errors.ts";
 
 /** A value and the revision of the log that it is of. */
 export interface Live<T> {
@@ -16,7 +15,7 @@ export interface Live<T> {
 }
 
 /** What a live value is made from. */
-export interface LiveSource<T> {
+interface LiveSource<T> {
   /** The value as it is now. */
   readonly read: () => T;
   readonly isSame: (one: T, other: T) => boolean;
@@ -101,6 +100,166 @@ export class LiveValue<T> {
 }
 
 /** Whether two emissions are of the same value, whatever the revision. */
-export function isSameValue<T>(one: Live<T>, other: Live<T>): boolean {
+function isSameValue<T>(one: Live<T>, other: Live<T>): boolean {
   return one.value === other.value;
+}
+
+/** As {@link LiveSource}, but for the reading. */
+interface ComputationSource<T> extends Omit<LiveSource<T>, "read"> {
+  /** The value as it is when this is called, or somewhat later; the revision is taken before. */
+  readonly compute: () => Promise<T>;
+  /** Counts the changes, to tell whether a value is of now. */
+  readonly version: () => number;
+}
+
+/**
+ * A value that is watched and takes time to compute, since bodies are read for it. As a live value:
+ * shared, conflating, each other one to all who watch. It is computed when the first comes, and
+ * again after changes, one computation at a time; what changes meanwhile is the next one's.
+ */
+export class LiveComputation<T> {
+  /** Emits the current value once it is computed, then each other one; completes at the close. */
+  readonly observable: Observable<Live<T>>;
+  readonly #source: ComputationSource<T>;
+  readonly #subscribers: Subscribers<Live<T>>;
+  #last: { readonly live: Live<T>; readonly version: number } | undefined;
+  #isRunning = false;
+  #isDue = false;
+
+  constructor(source: ComputationSource<T>) {
+    this.#source = source;
+    this.observable = new Observable((subscriber) => this.#subscribe(subscriber));
+    this.#subscribers = new Subscribers(() => {
+      const stop = source.watch(() => this.#run());
+      return () => {
+        source.succeeded(this);
+        stop();
+      };
+    }, isSameValue);
+  }
+
+  #subscribe(subscriber: Subscriber<Live<T>>): () => void {
+    const release = this.#subscribers.add(subscriber);
+    const isOfNow = this.#last?.version === this.#source.version();
+    if (this.#last !== undefined && isOfNow) this.#subscribers.showTo(subscriber, this.#last.live);
+    else this.#run();
+    this.#completeIfClosed();
+    return release;
+  }
+
+  #run(): void {
+    this.#isDue = true;
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    void this.#computeWhileDue();
+  }
+
+  async #computeWhileDue(): Promise<void> {
+    const { version, revision, compute, isSame, succeeded } = this.#source;
+    while (this.#isDue && !this.#subscribers.isEmpty) {
+      this.#isDue = false;
+      const at = version();
+      const before = revision();
+      try {
+        const value = await compute();
+        const last = this.#last?.live;
+        const isKept = last !== undefined && isSame(last.value, value);
+        const live = { value: isKept ? last.value : value, revision: before };
+        this.#last = { live, version: at };
+        succeeded(this);
+        this.#subscribers.show(live);
+      } catch (error) {
+        // What changed meanwhile is another log, maybe, or the same without what was missing.
+        if (!this.#isDue && !this.#subscribers.isEmpty) this.#fail(error);
+      }
+    }
+    this.#isRunning = false;
+    this.#completeIfClosed();
+  }
+
+  #fail(error: unknown): void {
+    const { failed, isClosed } = this.#source;
+    if (isTransient(error) && !isClosed()) failed(this, error);
+    else this.#subscribers.fail(error);
+  }
+
+  /** A last computation may be under way; the end comes after it. */
+  #completeIfClosed(): void {
+    if (this.#source.isClosed() && !this.#isRunning) this.#subscribers.complete();
+  }
+}
+
+/**
+ * Those who watch one value, and what each was shown last. They are told in the order in which they
+ * came; one that is gone, or has seen it, is left out. Something goes on while there is anybody.
+ */
+export class Subscribers<T> {
+  readonly #begin: () => () => void;
+  readonly #isSame: (one: T, other: T) => boolean;
+  readonly #shown = new Map<Subscriber<T>, T | undefined>();
+  #end: (() => void) | undefined;
+
+  /**
+   * @param begin Called when the first comes; returns what is called when the last has gone.
+   * @param isSame Whether who was shown the one need not be shown the other.
+   */
+  constructor(begin: () => () => void, isSame: (one: T, other: T) => boolean) {
+    this.#begin = begin;
+    this.#isSame = isSame;
+  }
+
+  get isEmpty(): boolean {
+    return this.#shown.size === 0;
+  }
+
+  /** Takes in one more, which was shown nothing yet; returns what lets it go. */
+  add(subscriber: Subscriber<T>): () => void {
+    this.#shown.set(subscriber, undefined);
+    this.#end ??= this.#begin();
+    return () => {
+      this.#shown.delete(subscriber);
+      if (!this.isEmpty) return;
+      this.#end?.();
+      this.#end = undefined;
+    };
+  }
+
+  /** Shows a value to all who were shown another one, or none. */
+  show(value: T): void {
+    for (const subscriber of this.#all()) {
+      // Others may be gone by now, or were shown it by whoever came while they waited.
+      if (!this.#shown.has(subscriber)) continue;
+      const shown = this.#shown.get(subscriber);
+      if (shown !== undefined && this.#isSame(shown, value)) continue;
+      this.showTo(subscriber, value);
+    }
+  }
+
+  /** Shows a value to one of them alone. */
+  showTo(subscriber: Subscriber<T>, value: T): void {
+    this.#shown.set(subscriber, value);
+    subscriber.next(value);
+  }
+
+  /** Ends them all with an error. */
+  fail(error: unknown): void {
+    for (const subscriber of this.#all()) subscriber.error(error);
+  }
+
+  /** Ends them all. */
+  complete(): void {
+    for (const subscriber of this.#all()) subscriber.complete();
+  }
+
+  /** A copy, since those who are told may leave, and others come. */
+  #all(): Subscriber<T>[] {
+    return [...this.#shown.keys()];
+  }
+}
+
+// Which failures to read a log may pass: those of its file, not those of anybody's code.
+
+/** Whether it makes sense to try again what failed so, when the file was looked at again. */
+export function isTransient(error: unknown): boolean {
+  return isBranchlogError(error, "ERR_LOG_GONE") || isBranchlogError(error, "ERR_LOG_UNREADABLE");
 }

@@ -13,32 +13,32 @@ import type { SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { Labels } from "../projections/labels.ts";
 import type { Projection } from "../projections/projection.ts";
+import { settingsOfPath } from "../projections/settings.ts";
 import type { PathSettings } from "../projections/settings.ts";
 import { summary } from "../projections/summary.ts";
 import type { SessionSummary } from "../projections/summary.ts";
 import type { Envelope } from "../projections/tree.ts";
+import type { SessionTurn } from "../projections/turns.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold, usageFold } from "../session/body-fold.ts";
-import { sessionClosed } from "../session/session-view.ts";
-import type { SessionTurn } from "../projections/turns.ts";
+import type { Engine } from "../session/engine.ts";
 import { SettingsMemo } from "../session/path-fold.ts";
+import { sessionClosed } from "../session/session-view.ts";
 import { TurnMemo } from "../session/turn-memo.ts";
 import { entryEvents } from "./entry-events.ts";
 import type { EntryEvent, EntryEventOptions } from "./entry-events.ts";
+import { TurnListView } from "./list-view.ts";
 import type { ListView } from "./list-view.ts";
-import { isSameContext, isSameSettings, LiveContexts } from "./live-context.ts";
+import { LiveContexts, isSameContext, isSameSettings } from "./live-context.ts";
 import type { LiveContext } from "./live-context.ts";
 import type { LiveHub } from "./live-hub.ts";
 import { LiveLabels } from "./live-labels.ts";
+import { TreeViews } from "./live-tree.ts";
 import type { LiveTree } from "./live-tree.ts";
 import type { Live } from "./live-value.ts";
 import type { LiveStatus } from "./log-watch.ts";
-import { sessionSnapshot } from "./session-snapshot.ts";
-import type { SessionSnapshot } from "./session-snapshot.ts";
-import { TreeViews } from "./tree-views.ts";
-import { TurnListView } from "./turn-list-view.ts";
 import { waitFor } from "./wait-for.ts";
-import type { WaitTarget, WaitOptions } from "./wait-for.ts";
+import type { WaitOptions, WaitTarget } from "./wait-for.ts";
 
 /** See the file comment. */
 export class LiveViews {
@@ -142,7 +142,7 @@ export class LiveViews {
 
   /** What a function makes of the session, whenever that is another; it must not change it. */
   select<T>(read: () => T, isSame?: (one: T, other: T) => boolean): Observable<Live<T>> {
-    return this.#hub.value(read, isSame).observable;
+    return this.#hub.value(() => this.#hub.reading(read), isSame).observable;
   }
 
   /** What the index answers, all of the same moment. */
@@ -193,4 +193,44 @@ export class LiveViews {
 /** Whether two lists are the same one, or both have nothing in them. */
 function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one === other || (one.length === 0 && other.length === 0);
+}
+
+// What the index knows of a session, all of the same moment.
+
+/** What is known at a leaf, of the log of an engine. May read bodies for the settings. */
+function sessionSnapshot(engine: Engine, leaf: string | null): SessionSnapshot {
+  const { log, header, tailId, index } = engine;
+  const { revision, folded, name } = log.state;
+  const isThere = leaf !== null && index.rowOfId(leaf) >= 0;
+  return {
+    generation: log.generation,
+    revision,
+    sizeBytes: log.size,
+    header,
+    leaf,
+    tail: tailId,
+    name,
+    labels: new Map(folded.labels),
+    settings: settingsOfPath(engine.pathView(isThere ? leaf : null)),
+  };
+}
+
+/** See the file comment. It does not change with the session. */
+export interface SessionSnapshot {
+  /** Counts from 1; one more each time the log turned out to be another. */
+  readonly generation: number;
+  /** Entries in this generation of the log. */
+  readonly revision: number;
+  /** Length of the log in bytes. */
+  readonly sizeBytes: number;
+  readonly header: SessionHeader;
+  /** Where the session stands: the id of an entry, or null before the first. */
+  readonly leaf: string | null;
+  /** The id of the last entry of the log, or null. */
+  readonly tail: string | null;
+  readonly name: string | undefined;
+  /** By the id of their target. */
+  readonly labels: Labels;
+  /** Model and thinking level at the leaf. */
+  readonly settings: PathSettings;
 }

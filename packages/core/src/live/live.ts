@@ -5,14 +5,9 @@
  */
 import { LiveHub } from "./live-hub.ts";
 import { LiveViews } from "./live-views.ts";
-import { watchedSession } from "./watched-session.ts";
+import { watchedSession } from "../session/watched-session.ts";
 
-interface MadeViews {
-  readonly hub: LiveHub;
-  readonly views: LiveViews;
-}
-
-const made = new WeakMap<object, MadeViews>();
+const made = new WeakMap<object, LiveViews>();
 
 /**
  * What can be subscribed to of a session or of a session manager; the same each time. While there
@@ -26,14 +21,8 @@ const made = new WeakMap<object, MadeViews>();
  */
 export function live(session: object): LiveViews {
   const known = made.get(session);
-  if (known !== undefined) return known.views;
-  const hub = new LiveHub(watchedSession(session));
-  const views = new LiveViews(hub);
-  made.set(session, { hub, views });
+  if (known !== undefined) return known;
+  const views = new LiveViews(new LiveHub(watchedSession(session)));
+  made.set(session, views);
   return views;
-}
-
-/** Completes what is subscribed to of a session that was closed. */
-export function endLive(session: object): void {
-  made.get(session)?.hub.close();
 }

@@ -6,7 +6,7 @@
 import { basename, dirname } from "node:path";
 import type { Engine } from "../session/engine.ts";
 import { watchWithPoll } from "../store/polled-hints.ts";
-import type { WatchedSession } from "./watched-session.ts";
+import type { WatchedSession } from "../session/watched-session.ts";
 
 /**
  * How what is shown stands to the file. `catching-up`: it was not looked at yet. `live`: what is
@@ -30,7 +30,6 @@ export class LogWatch {
   readonly #failures = new Map<object, unknown>();
   #holders = 0;
   #isDue = false;
-  #isClosed = false;
   /** What came of the last look at the file. */
   #look: LiveStatus = catchingUp;
   #status: LiveStatus = catchingUp;
@@ -45,13 +44,13 @@ export class LogWatch {
 
   /** How what is shown stands to the file. */
   get status(): LiveStatus {
-    return this.#isClosed ? closed : this.#status;
+    return this.#session.isClosed() ? closed : this.#status;
   }
 
   /** Watches until the returned function was called, for as many as hold it. */
   hold(): () => void {
     this.#holders += 1;
-    if (this.#holders === 1 && !this.#isClosed) this.#begin();
+    if (this.#holders === 1 && !this.#session.isClosed()) this.#begin();
     let isHeld = true;
     return () => {
       if (!isHeld) return;
@@ -73,18 +72,15 @@ export class LogWatch {
     if (this.#failures.delete(who)) this.#update();
   }
 
-  /** Ends the watching for good. */
-  close(): void {
-    this.#isClosed = true;
-    this.#end();
-  }
-
   #begin(): void {
     this.#watch();
     this.#stopListening = this.#session.changes.listen(() => {
-      if (this.#session.engine === this.#watched?.engine) return;
-      this.#unwatch();
-      this.#watch();
+      if (this.#session.isClosed()) {
+        this.#end();
+      } else if (this.#session.engine !== this.#watched?.engine) {
+        this.#unwatch();
+        this.#watch();
+      }
     });
   }
 

@@ -7,7 +7,7 @@ import type { TitleSource } from "../../dialects/title-slot.ts";
 import type { AgentMessage, UserContent } from "../../entries/message-types.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
 import type { SessionInit } from "../../entries/omp-entry-types.ts";
-import { makeWatchable } from "../../live/watched-session.ts";
+import { makeWatchable } from "../../session/watched-session.ts";
 import type { ParentChoice } from "../../append/request.ts";
 import type { EngineOptions } from "../../log/engine-options.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";

@@ -1,5 +1,5 @@
 /** Where a session manager stands, and a signal of what happens there and of where it goes. */
-import type { WatchedSession } from "../../live/watched-session.ts";
+import type { WatchedSession } from "../../session/watched-session.ts";
 import { ChangeSignal } from "../../log/change-signal.ts";
 import type { Engine } from "../../session/engine.ts";
 import type { LeafCursor } from "../../append/leaf-cursor.ts";
@@ -29,7 +29,9 @@ export class ManagerPosition implements WatchedSession {
   }
 
   /** There is nothing to close. */
-  readonly isClosed = false;
+  readonly isClosed = (): boolean => false;
+
+  readonly reading = <T>(read: () => T): T => read();
 
   readonly refresh = (): void => this.engine.refreshSync();
 

@@ -9,7 +9,7 @@ import type { SessionEntry, SessionHeader, UsageEntry } from "../../entries/entr
 import { normalizeName } from "../../entries/identifiers.ts";
 import type { Diagnostic } from "../../index-table/diagnostics.ts";
 import type { SessionContext, SessionProjection } from "../../projections/context.ts";
-import { makeWatchable, watchedSession } from "../../live/watched-session.ts";
+import { makeWatchable, watchedSession } from "../../session/watched-session.ts";
 import type { ParentChoice } from "../../append/request.ts";
 import type { Engine } from "../../session/engine.ts";
 import type { EngineOptions } from "../../log/engine-options.ts";

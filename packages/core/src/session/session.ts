@@ -1,7 +1,7 @@
 /**
- * The part of a session that appends and moves; what it can be asked is its view. Appends and moves
- * of one session happen in the order of their calls; the promise of an append resolves once its
- * bytes are in the log.
+ * A session: one open log and a leaf in it. Its queries are in `SessionView`; here it appends and
+ * moves, in the order of the calls. The promise of an append resolves once its bytes are in the
+ * log.
  */
 import type { AnyDraft, EntryDraft } from "../entries/entry-draft.ts";
 import { requireOptions, requireText } from "../argument-checks.ts";
@@ -12,26 +12,47 @@ import { requestOf } from "../append/request.ts";
 import type { AnyTypeOptions, AppendOptions } from "../append/request.ts";
 import type { Engine } from "./engine.ts";
 import { EngineAccess, SessionView } from "./session-view.ts";
-import type { LeafCursor } from "../append/leaf-cursor.ts";
+import { LeafCursor } from "../append/leaf-cursor.ts";
+import { makeWatchable } from "./watched-session.ts";
 import { requireNode } from "./named-entry.ts";
 import { recoverLog } from "./recovery.ts";
 import type { Recovery } from "./recovery.ts";
 import { runAsync } from "../store/steps.ts";
 import { writeTitle } from "./title-write.ts";
 
-/** See the file comment. A `Session` is one, and can be watched, too. */
-export class SessionWriter extends SessionView {
+/**
+ * See the file comment. Made by `openSession`, `createSession` and `memorySession`; `live(session)`
+ * of `@branchlog/core/live` gives its observables.
+ */
+export class Session extends SessionView {
   readonly #access: EngineAccess;
   readonly #leaf: LeafCursor;
   readonly #queue: AppendQueue;
 
+  #isClosed = false;
+
   /** @internal Sessions are opened, not constructed. */
-  constructor(engine: Engine, leaf: LeafCursor) {
+  constructor(engine: Engine, { follow = true }: { readonly follow?: boolean } = {}) {
+    const { changes } = engine;
+    const leaf = new LeafCursor(follow, engine.tailId, changes.notify);
     const access = new EngineAccess(engine);
     super(access, leaf);
     this.#access = access;
     this.#leaf = leaf;
     this.#queue = new AppendQueue(engine.appender, leaf);
+    makeWatchable(this, {
+      engine,
+      leaf,
+      changes,
+      refresh: () => {
+        engine.refreshSync();
+        leaf.sawTail(engine.tailId);
+        // A leaf that follows is at what others appended; a pinned one has not read it.
+        if (leaf.following) engine.appender.markSeen();
+      },
+      reading: (read) => access.reading(read),
+      isClosed: () => this.#isClosed,
+    });
   }
 
   /**
@@ -50,7 +71,7 @@ export class SessionWriter extends SessionView {
     return result;
   }
 
-  /** Appends entries as one write, each the parent of the next, as {@link SessionWriter.append}. */
+  /** Appends entries as one write, each the parent of the next, as {@link Session.append}. */
   appendAll(
     drafts: readonly EntryDraft[],
     options?: Omit<AppendOptions, "id">,
@@ -69,7 +90,7 @@ export class SessionWriter extends SessionView {
   /**
    * Names the session; an empty name clears it. It goes into the title slot if the log has one, as
    * new logs of omp do, else into an entry, which is returned.
-   * @throws BranchlogError as {@link SessionWriter.append}.
+   * @throws BranchlogError as {@link Session.append}.
    */
   async setName(
     name: string,
@@ -136,20 +157,20 @@ export class SessionWriter extends SessionView {
 
   /** Waits until appends under way are as durable as promised, then refuses further use. */
   async close(): Promise<void> {
+    const { durability, checkpoints, release, changes } = this.#access.engine;
     this.#access.close();
-    await this.#queue.idle();
-    const { durability, checkpoints, release } = this.#access.engine;
     try {
+      await this.#queue.idle();
       await durability.flush();
     } finally {
-      await checkpoints.close();
-      release();
+      try {
+        await checkpoints.close();
+        release();
+      } finally {
+        this.#isClosed = true;
+        changes.notify();
+      }
     }
-  }
-
-  /** @internal What a function reads of this session, which may be closed. */
-  protected reading<T>(read: () => T): T {
-    return this.#access.reading(read);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

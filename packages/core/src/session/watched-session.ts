@@ -5,7 +5,7 @@
  */
 import { BranchlogError } from "../errors.ts";
 import type { ChangeSignal } from "../log/change-signal.ts";
-import type { Engine } from "../session/engine.ts";
+import type { Engine } from "./engine.ts";
 import type { LeafCursor } from "../append/leaf-cursor.ts";
 
 /** See the file comment. */
@@ -18,8 +18,10 @@ export interface WatchedSession {
   readonly changes: ChangeSignal;
   /** Reads what others appended, and lets a following leaf follow. */
   readonly refresh: () => void;
-  /** Whether it was closed: its observables complete. */
-  readonly isClosed: boolean;
+  /** Runs a function that reads a session, which may be closed. */
+  readonly reading: <T>(read: () => T) => T;
+  /** Whether it was closed, which is a change, too: its observables complete. */
+  readonly isClosed: () => boolean;
 }
 
 const sessions = new WeakMap<object, WatchedSession>();
