@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -58,7 +58,7 @@ describe("a blocking and a waiting session of one log in one process", () => {
     const ids = idsOf(path);
     expect(ids).toHaveLength(30 * 16);
     expect(new Set(ids)).toEqual(new Set([...blocking, ...waiting]));
-    await nextTurn();
+    await nextIteration();
     expect(existsSync(`${path}.branchlog-lock`)).toBe(false);
   });
 
@@ -143,7 +143,7 @@ describe("a process that keeps the lock while it appends without a pause", () =>
     expect(new Set(ids).size).toBe(ids.length);
     expect(new Set(ids)).toEqual(new Set([...acknowledged, ...waiting]));
     // The process may have ended in the midst of a row of ours, in which the lock is kept.
-    await nextTurn();
+    await nextIteration();
     expect(existsSync(`${path}.branchlog-lock`)).toBe(false);
   });
 });

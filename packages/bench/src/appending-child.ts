@@ -1,6 +1,6 @@
 /**
  * One of several processes that append to the same session. Opens it, says "ready", and appends
- * when it is told to; then tells how long the slowest append took. Started by cases/append.ts only.
+ * at a message; then reports how long the slowest append took. Started by cases/append.ts only.
  */
 import { performance } from "node:perf_hooks";
 import { argv, exit } from "node:process";

@@ -47,7 +47,7 @@ export interface ChangeTime {
 }
 
 /**
- * Takes note of it by being the first to subscribe: subscribers of a session are told in the order
+ * Measures it as the first subscriber: subscribers of a session are called in the order
  * in which they subscribed. What a change costs before, in the append, is not of the watching.
  */
 export function timeOfChanges(session: Session): ChangeTime {

@@ -57,7 +57,7 @@ export type TimedWork<Result> = () => Result | Promise<Result>;
 /** Whether a subject is what we built, what we compare with, or the engine of another project. */
 export type SubjectRole = "ours" | "baseline" | "peer";
 
-/** Who answers the question, on what, and under which flags of node. */
+/** The subject of a measurement, its input, and its flags of node. */
 export interface SubjectFacts {
   readonly name: string;
   readonly role: SubjectRole;

@@ -27,7 +27,7 @@ const width = 860;
 const rowHeight = 24;
 /** Further from one there is no measurement, and soon no number. */
 const decadesMax = 300;
-/** Lengths of dashes and gaps, by which curves are told apart. */
+/** Lengths of dashes and gaps, that distinguish curves. */
 const dashes: readonly ("solid" | number[])[] = ["solid", [8, 4], [2, 3], [12, 4, 2, 4], [16, 8]];
 
 /** What a cost was at several sizes, as pairs of both. */

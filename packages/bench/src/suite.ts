@@ -7,7 +7,7 @@ import type { BenchCase } from "./bench-case.ts";
 import { type RunOptions, runProcessCase } from "./process-case.ts";
 import { type CaseReport, reportCase, reportFailure } from "./report.ts";
 
-/** How cases are run, and what is told of it. */
+/** How cases are run, and what is reported. */
 export interface SuiteOptions extends RunOptions {
   readonly onStart?: (benchCase: BenchCase) => void;
   readonly onReport?: (report: CaseReport) => void;

@@ -119,7 +119,7 @@ export class TurnCollector {
   }
 }
 
-/** Whether tokens and costs are told apart further than a document does it. */
+/** Whether tokens and costs are split further than in a document. */
 function hasDetailedUsage({ usage }: JsonObject): boolean {
   if (!isObject(usage)) return false;
   const { output, cacheRead, cacheWrite } = usage;

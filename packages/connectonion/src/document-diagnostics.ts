@@ -50,9 +50,9 @@ function turnFindings({ turns, messages, data, shape }: Undiagnosed): DocumentDi
     const message = `There are messages of turn ${number}, but no such turn.`;
     found.push({ kind: "messages-without-turn", message, turn: number });
   }
-  const inTurns = shape === "nested" ? turns.filter((turn) => "messages" in turn).length : 0;
+  const inBatches = shape === "nested" ? turns.filter((turn) => "messages" in turn).length : 0;
   const keyed = data["messages"];
-  const count = inTurns + (isObject(keyed) ? Object.keys(keyed).length : 0) - messages.size;
+  const count = inBatches + (isObject(keyed) ? Object.keys(keyed).length : 0) - messages.size;
   if (count > 0) {
     const message = `${count} of its lists of messages cannot be read, or are there twice.`;
     found.push({ kind: "messages-unreadable", message });

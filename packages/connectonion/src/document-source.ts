@@ -22,7 +22,7 @@ export interface DocumentSource {
   readonly messages: JsonObject;
 }
 
-/** Reads that entry; undefined for every other, also for one that tells of another source. */
+/** Reads that entry; undefined for every other, also for one of another source. */
 export function documentSourceOf(entry: SessionEntry): DocumentSource | undefined {
   const data = entry.type === "custom" && entry.customType === sourceType ? entry.data : undefined;
   if (!isObject(data) || data["kind"] !== "connectonion") return undefined;

@@ -24,7 +24,7 @@ export interface ChatMessage {
   readonly [key: string]: unknown;
 }
 
-/** What the caller who appends a turn says of it. */
+/** What the caller of an append says of the turn. */
 export interface NewTurn extends TurnSummary {
   /** `YYYY-MM-DD HH:MM:SS`, local time. Default: now. */
   readonly timestamp?: string;

@@ -114,7 +114,7 @@ function documentData(collector: TurnCollector, own: JsonObject): JsonObject {
   const data = headOf(collector, own);
   const keys = source?.keys ?? usualKeys;
   const messages = isNested ? {} : { ...keyed, ...source?.messages };
-  // What stood for no turns, such as `turns:` with nothing behind it, stays if there are none.
+  // The form of no turns, such as `turns:` with nothing behind it, stays if there are none.
   const isDue = (key: string): boolean => keys.includes(key) && !(key in data);
   if (summaries.length > 0 || isDue("turns")) data["turns"] = summaries;
   const hasMessages = Object.keys(messages).length > 0;
@@ -134,7 +134,7 @@ const usualKeys: readonly string[] = [
   "messages",
 ];
 
-/** What is said of a turn: as found, or as the log gives it. */
+/** The fields of a turn: as found, or as the log has them. */
 function summaryOf(
   { turn, isWhole, chat }: CollectedTurn,
   number: number,
@@ -162,7 +162,7 @@ function summaryOf(
 function messagesOf({ asFound, chat }: CollectedTurn): JsonValue {
   if (asFound === undefined) return chat;
   if (chat.length === 0) return asFound;
-  // The turn went on after it was imported.
+  // The turn continued after its import.
   const found = messageList(asFound) ?? [];
   return [...found.map((message) => jsonOf(message)), ...chat];
 }

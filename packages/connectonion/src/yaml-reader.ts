@@ -91,7 +91,7 @@ function parsedDocument({ text, damaged, refuse }: Source, lines: LineCounter): 
   const found = unprintable.exec(text);
   if (found !== null) {
     const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-    throw damaged(`the character U+${code} stands there, which YAML lacks`, found.index);
+    throw damaged(`the character U+${code} is there, which YAML lacks`, found.index);
   }
   const deep = tokens.map(tooDeepAt).find((offset) => offset !== undefined);
   if (deep !== undefined) {
@@ -249,7 +249,7 @@ class ValueReader {
       if (type === Scalar.QUOTE_SINGLE) {
         return foldedText(source.slice(1, -1)).replaceAll("''", "'");
       }
-      const what = "a line break of YAML 1.1 stands in a block or escaped text";
+      const what = "a line break of YAML 1.1 is in a block or escaped text";
       throw this.#source.refuse(what, start);
     }
     const text = typeof value === "string" ? value : "";

@@ -60,7 +60,7 @@ export interface LockHolder {
 
 /** What is known of a wait for a lock that ended in vain. */
 export interface LockFacts {
-  /** How often the lock, or the place in its queue, was looked at. */
+  /** How often the lock, or the place in its queue, was checked. */
   readonly tries: number;
   /** How long the wait lasted, in milliseconds. */
   readonly waitedMs: number;
@@ -88,7 +88,7 @@ export interface ErrorFacts {
   readonly landed?: readonly string[];
   /** Paths of the sessions that could have been meant. */
   readonly candidates?: readonly string[];
-  /** Of a wait for a lock: how long it was, and who held the lock. */
+  /** Of a wait for a lock: how long it was, and the holder of the lock. */
   readonly lock?: LockFacts;
   /** The error underneath. */
   readonly cause?: unknown;

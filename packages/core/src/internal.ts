@@ -55,7 +55,7 @@ export {
   removeQuietly,
   temporaryPath,
 } from "./store/atomic-file.ts";
-export { createLog, createStreamedLog, inTurns, requireFree } from "./store/create-log.ts";
+export { createLog, createStreamedLog, inBatches, requireFree } from "./store/create-log.ts";
 export { creationFailed, errorCodeOf, logExists } from "./store/creation-errors.ts";
 export { descriptorPoolOf } from "./store/descriptor-pool.ts";
 export { isSameFile } from "./store/ports.ts";

@@ -17,12 +17,12 @@ export const lockUpdateMs: number = 5_000;
 /** Age of a place in the queue for a lock whose owner is skipped: four of the longest pauses. */
 export const ticketStaleMs: number = 1_000;
 
-/** Longest pause of a process that waits for a lock: what it may lose when its turn comes early. */
+/** Longest pause of a process that waits for a lock: the delay if the lock is free early. */
 export const lockPauseMsMax: number = 250;
 
 /**
- * Longest pause for each one that waits in front, where that is longer: a look lists the queue, and
- * a thousand waiters that look four times a second leave no time to the one that holds the lock.
+ * Longest pause for each waiter in front, where that is longer: each check lists the queue, and a
+ * thousand waiters that check four times a second leave no time to the holder of the lock.
  */
 export const lockPausePlaceMsMax: number = 20;
 
@@ -53,7 +53,7 @@ export const headLinesMax: number = 2_000;
 /** Bytes of these lines that are read: far above the records that transcripts begin with. */
 export const headBytesMax: number = 16 * 1024 * 1024;
 
-/** How long opening works before it gives the event loop a turn. */
+/** How long opening works before it yields to the event loop. */
 export const yieldEveryMs: number = 8;
 
 /** How long a lock may be kept between appends: others wait no longer than a pause. */
@@ -63,12 +63,12 @@ export const retentionMsMax: number = 5;
 export const retentionAfterAppends: number = 3;
 
 /**
- * The same of groups of awaited appends. Their callers go on with the lock in hand, and may block:
- * it is kept for those that append in bulk, not for the few entries of a turn.
+ * The same of groups of awaited appends. Their callers continue while the lock is held, and may
+ * block: it is kept for those that append in bulk, not for the few entries of a turn.
  */
 export const retentionAfterAwaited: number = 32;
 
-/** Longest pause between two of those groups: the event loop turns, and other processes run. */
+/** Longest pause between two of those groups: the event loop and other processes run. */
 export const awaitedPauseMsMax: number = 10;
 
 /** Longest time that a caller may spend between those appends, all pauses together. */
@@ -77,7 +77,7 @@ export const retentionPauseMsMax: number = 1;
 /** Locks remembered as held by others; forgetting one costs a slower try. */
 export const awaitedLocksMax: number = 1_000;
 
-/** Bytes that wait in the queue of one session: far more than a disk takes in a second. */
+/** Bytes that wait in the queue of one session: far more than a disk writes in a second. */
 export const queuedBytesMaxDefault: number = 256 * 1024 * 1024;
 
 /** Entries that may wait for the sync of an interval: then it comes early, and is waited for. */
@@ -107,5 +107,5 @@ export const exitWorkMsMax: number = 1_000;
 /** How much of the time that is left at an exit may go to checksums: the index comes first. */
 export const exitSumsShare: number = 0.5;
 
-/** How long a session that closes takes checksums; it does so in turns. */
+/** How long a session that closes takes checksums; it does so in batches. */
 export const closingSumsMsMax: number = 1_000;

@@ -2,7 +2,7 @@
  * What appends in a row cost while the lock is kept, blocking or awaited, and that nobody is kept
  * waiting for it: it is free whenever the event loop goes on.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Session } from "@branchlog/core";
 import { Engine, encodeDraft } from "@branchlog/core/internal";
@@ -66,7 +66,7 @@ describe("awaited appends in a row", () => {
       await appendSome(session, retentionAfterAwaited + 8);
       expect(isFree(world)).toBe(false);
       // With the lock in hand its caller turns to something else.
-      await nextTurn();
+      await nextIteration();
     }
     await looking.stop();
     expect(found.length).toBeGreaterThan(20);
@@ -80,7 +80,7 @@ describe("awaited appends in a row", () => {
       const sessions = [await world.create()];
       while (sessions.length < count) sessions.push(await world.open(sessions.length + 1));
       await appendSome(sessions[0], retentionAfterAwaited);
-      await nextTurn();
+      await nextIteration();
       world.counts();
       let turns = 0;
       const counting = eachTurn(() => (turns += 1));
@@ -167,7 +167,7 @@ describe("awaited appends in a row", () => {
     await Promise.all([appendSome(one, 200), appendSome(other, 200)]);
     expect(world.lines).toHaveLength(401);
     expect(world.counts().locks).toBeLessThan(50);
-    await nextTurn();
+    await nextIteration();
     expect(isFree(world)).toBe(true);
   });
 
@@ -180,7 +180,7 @@ describe("awaited appends in a row", () => {
       append();
     }
     expect(world.lines).toHaveLength(41);
-    await nextTurn();
+    await nextIteration();
     expect(isFree(world)).toBe(true);
   });
 });
@@ -190,7 +190,7 @@ function eachTurn(work: () => unknown): { readonly stop: () => Promise<void> } {
   const control = new AbortController();
   const running = (async (): Promise<void> => {
     while (!control.signal.aborted) {
-      await nextTurn();
+      await nextIteration();
       work();
     }
   })();

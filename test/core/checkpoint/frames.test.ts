@@ -1,5 +1,5 @@
 /** Frames of checkpoints as bytes, and checkpoints as files, whatever is saved in them. */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { runReadsSync } from "@branchlog/streaming";
@@ -179,8 +179,8 @@ describe("a frame", () => {
       read: async (...given) => {
         const fails = (left -= 1) < 0;
         underWay += 1;
-        await nextTurn();
-        if (!fails) await nextTurn();
+        await nextIteration();
+        if (!fails) await nextIteration();
         underWay -= 1;
         if (fails) throw new Error("EIO");
         return readSync(...given);

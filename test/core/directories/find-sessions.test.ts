@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findSessions, knownPlaces, resolveSession } from "@branchlog/core";
 import type { FindOptions } from "@branchlog/core";
@@ -98,7 +98,7 @@ describe("finding sessions", () => {
       const root = temporaryDirectory();
       for (const name of ["a", "b", "c", "d"]) write(join(root, name, `${name}.jsonl`));
       const finding = idsIn(root, { catalog: "off" });
-      for (let n = turns; n > 0; n -= 1) await nextTurn();
+      for (let n = turns; n > 0; n -= 1) await nextIteration();
       rmSync(join(root, "d"), { recursive: true });
       const found = await finding;
       expect(found.filter((id) => id !== "d")).toEqual(["a", "b", "c"]);

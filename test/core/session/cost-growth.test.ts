@@ -4,7 +4,7 @@
  */
 import { copyFileSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { decodeCounter, readCounter } from "@branchlog/streaming";
 import { createSession, openSession } from "@branchlog/core";
@@ -65,7 +65,7 @@ async function compacted(path: string): Promise<Session> {
 /** Appends, and lets the event loop go on, so that no append finds the lock kept by the last. */
 async function appendAlone(session: Session, n: number): Promise<void> {
   await session.append(say(n));
-  await nextTurn();
+  await nextIteration();
 }
 
 /** The counts of some work at each size. */

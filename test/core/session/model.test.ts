@@ -2,7 +2,7 @@
  * Random histories of two sessions and a program that appends by itself, compared step by step with
  * a model that is too simple to be wrong.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
@@ -146,7 +146,7 @@ class World {
   async #foreign(a: number, b: number, c: number): Promise<void> {
     const { log } = this;
     // It comes in while the event loop goes on: what a kept lock hides is tested elsewhere.
-    await nextTurn();
+    await nextIteration();
     const parentId = c % 9 === 0 ? `later ${c % 3}` : (this.#someId(b) ?? null);
     const later = `later ${b % 3}`;
     const id = a % 6 === 0 ? later : `foreign ${(this.#count += 1)}`;

@@ -5,7 +5,7 @@
  */
 import { existsSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { createLockfileLock } from "../../../packages/core/src/store/lockfile-lock.ts";
@@ -119,7 +119,7 @@ describe("two holders of one lock", () => {
       let stolen = 0;
       while (victims.some(({ isAlive }) => isAlive)) {
         stolen += removed(lockOf(path)) ? 1 : 0;
-        await nextTurn();
+        await nextIteration();
       }
       expect(await Promise.all(victims.map(({ ended }) => ended))).toEqual(victims.map(() => 0));
       expect(stolen).toBeGreaterThan(0);

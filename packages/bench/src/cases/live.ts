@@ -1,4 +1,7 @@
-/** Watching a session: how soon another process is told, and what telling costs in one process. */
+/**
+ * Watching a session: how soon another process gets a change, and what emitting costs in one
+ * process.
+ */
 import { deepStrictEqual, ok } from "node:assert";
 import { fork } from "node:child_process";
 import { EventEmitter, once } from "node:events";
@@ -151,7 +154,7 @@ async function prepareUpdates(history: number, count: number): Promise<() => Pro
   };
 }
 
-/** Subscribes; what it returns waits for the context that is told next. */
+/** Subscribes; returns a function that waits for the next context. */
 function watchContext(session: Session): () => Promise<ToldContext> {
   const changed = timeOfChanges(session);
   let tell = (_told: ToldContext): void => undefined;
@@ -207,7 +210,7 @@ interface Deliveries {
 /** Takes the id of an entry. */
 type Listener = (id: string) => void;
 
-/** How listeners are told of what is appended to a session. */
+/** How listeners get what is appended to a session. */
 interface Telling {
   /** When the last delivery began. */
   readonly began: ChangeTime;

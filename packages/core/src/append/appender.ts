@@ -63,7 +63,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   readonly durability: LogDurability;
   /** How far the log went at the owner's last own append, or at its opening. */
   #own = { generation: 1, rows: 0 };
-  /** How far it went when the owner last looked at it. */
+  /** Its end when the owner last read it. */
   #seen = { generation: 1, rows: 0 };
 
   constructor(settings: EngineSettings, log: TrackedLog, durability: LogDurability) {
@@ -90,7 +90,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return row < 0 ? null : this.index.idOf(row);
   }
 
-  /** Whose words entries are appended in. */
+  /** The dialect of appended entries. */
   get dialect(): DialectName {
     return this.settings.dialect ?? this.log.state.dialect;
   }
@@ -119,7 +119,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     this.#seen = this.#own;
   }
 
-  /** Takes note that the owner looked at the log, or chose a position in it. */
+  /** Notes that the owner read the log, or chose a position in it. */
   markSeen(): void {
     this.#seen = { generation: this.log.generation, rows: this.index.count };
   }

@@ -230,7 +230,7 @@ function joined(pieces: readonly Buffer[]): Buffer {
   return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
 }
 
-/** A look that fails shows nothing: the log is read on then. */
+/** A stat that fails shows nothing: the log is read then. */
 function lookAt(log: CommitLog): FileStat | null {
   try {
     return log.statSync();

@@ -1,4 +1,4 @@
-/** A promise together with the means to settle it, for answers that are given elsewhere. */
+/** A promise together with the means to settle it, for results that are set elsewhere. */
 
 /** See the file comment. Settling it a second time does nothing. */
 export interface Deferred<T> {

@@ -22,7 +22,7 @@ export class LeafCursor {
     return this.#following;
   }
 
-  /** The entry stood on, or null before the first one. */
+  /** The entry at the leaf, or null before the first one. */
   get id(): string | null {
     return this.#id;
   }

@@ -156,7 +156,7 @@ function appendError(
       return new BranchlogError(
         "ERR_APPEND_UNCERTAIN",
         `${path} could not be read after writing to it (${reason}), so it is not known what ` +
-          "landed. Fix the cause, look at the log, and append again what is missing.",
+          "landed. Fix the cause, check the log, and append again what is missing.",
         { path, landed, cause },
       );
     case "torn":

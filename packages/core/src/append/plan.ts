@@ -102,7 +102,7 @@ export interface AppendPreconditions {
   readonly leafId: string | null;
   /** Whether other writers appended after this session's last own append, or its opening. */
   readonly othersAppended: boolean;
-  /** Whether there are such entries that this session has not looked at yet. */
+  /** Whether there are such entries that this session has not read yet. */
   readonly hasDiverged: boolean;
   readonly onDiverged: OnDiverged;
   /** Undefined: any tail will do. */
@@ -251,7 +251,7 @@ function requireLeaf(log: PlannedLog, { id }: PlannedLeaf): string | null {
   const { path, tailId } = log;
   throw new BranchlogError(
     "ERR_DIVERGED",
-    `Entry ${id}, where this session stands, is gone from ${path}: another program rewrote ` +
+    `Entry ${id}, the leaf of this session, is gone from ${path}: another program rewrote ` +
       "it. Nothing was written. Move or follow, then append again.",
     { path, id, tail: tailId },
   );

@@ -4,7 +4,7 @@
  * one process that share a log take turns, each with all it has waiting, up to `batchBytesMax`. A
  * failed append is reported to its caller only; the next proceeds.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
 import { sharingOf } from "../store/lock.ts";
 import type { Appender, QueuedGroup } from "./appender.ts";
@@ -17,10 +17,10 @@ import { bytesOf } from "./request.ts";
 import type { AppendCall, AppendRequest } from "./request.ts";
 import { runAsync } from "../store/steps.ts";
 
-/** What a job takes in memory besides the bytes of its entries, roughly. */
+/** Memory of a job besides the bytes of its entries, roughly. */
 const jobBytes = 256;
 
-/** An append that waits for its turn. */
+/** An append that waits in the queue. */
 interface QueuedAppend extends AppendCall {
   readonly kind: "append";
   readonly bytes: number;
@@ -147,7 +147,7 @@ export class AppendQueue {
     const { retention } = sharingOf(lock);
     if (!retention.isOverdue(path, clock.monotonicMs())) return;
     retention.release();
-    await nextTurn();
+    await nextIteration();
   }
 
   /**
@@ -162,7 +162,7 @@ export class AppendQueue {
       if (this.#jobs[0]?.kind === "append") return;
       if (retention.isRetainedBy(log)) retention.release();
     }
-    await nextTurn();
+    await nextIteration();
   }
 
   /** Appends what waits in front as one write. Never rejects. */

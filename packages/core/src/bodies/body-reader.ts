@@ -35,7 +35,7 @@ interface BodySource extends DamageSource {
   readonly cache: BodyCache;
   /** Longest line that is built only to see whether it parses, in bytes. */
   readonly lineBytesMax: number;
-  /** Makes every body that is handed out immutable, as tests do to find callers who mutate. */
+  /** Makes every returned body immutable, as tests do to find callers that mutate. */
   readonly freeze: boolean;
 }
 
@@ -91,7 +91,7 @@ export class BodyReader {
   }
 
   /**
-   * As {@link BodyReader.entries}, read by read, for whoever has bodies pass through; a batch is to
+   * As {@link BodyReader.entries}, read by read, for streams of bodies; a batch is to
    * be taken before the next is asked for.
    */
   batches(
@@ -146,7 +146,7 @@ export class BodyReader {
     const table = this.#rows;
     const isLong = (row: number): boolean =>
       table.length(row) > this.#source.lineBytesMax || !this.isBuildable(row);
-    // Whoever takes a body has it decoded, which confirms it.
+    // Decoding a body confirms it.
     for (const _ of this.entriesSync(rows.filter((row) => !isLong(row)))) continue;
     for (const row of rows) if (isLong(row)) this.confirmSync(row);
   }
@@ -190,7 +190,7 @@ export class BodyReader {
     }
   }
 
-  /** Bodies are decoded one by one as they are taken: those that nobody takes cost nothing. */
+  /** Bodies are decoded one by one as they are taken: those that are not taken cost nothing. */
   *#bodies(read: PlannedRead, bytes: Buffer): Generator<RowBody> {
     const rows = this.#rows;
     for (const row of read.rows) {
@@ -223,7 +223,7 @@ export class BodyReader {
   }
 
   /**
-   * Reads a bad line once more: what was read may be from the midst of a rewrite. Only what stays
+   * Reads a bad line once more: what was read may be from a rewrite under way. Only what stays
    * so is damage; then there is nothing.
    */
   #readAgain(row: number): { readonly line: Buffer; readonly entry: JsonObject } | undefined {
@@ -301,7 +301,7 @@ interface DamageSource {
 }
 
 /**
- * What happens to rows whose bodies cannot be handed out: a damaged one stops being a node, one
+ * What happens to rows whose bodies cannot be returned: a damaged one stops being a node, one
  * that is too large stays; both are reported, once. If the log was rewritten meanwhile, what was
  * read says nothing about the rows, and that is an error.
  */

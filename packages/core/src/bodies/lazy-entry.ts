@@ -105,7 +105,7 @@ function isLazy(index: IndexTable, row: number): boolean {
 }
 
 // Entries that look like plain objects, with own keys in the order of the stored line and the usual
-// prototype, but the body of a message and the data of an extension are read when somebody looks at
+// prototype, but the body of a message and the data of an extension are read at the first use of
 // them. They are read-only; a body that turns out damaged is undefined.
 
 /** Where bodies come from. Each lazy object holds on to it. */

@@ -1,5 +1,5 @@
 /**
- * One file of a directory, as it was when it was last looked at: the session in it, if it is one.
+ * One file of a directory as of its last examination: the session in it, if it is one.
  * Looking again reads only what was appended, as long as the file is the one that was read; also if
  * it was read by another process, which saved what it found.
  */
@@ -67,7 +67,7 @@ export class CatalogFile {
   /**
    * Reads what is new, and returns what that cost in bytes; 0 if nothing had to be read. What fails
    * leaves everything as it was, and is tried again at the next look.
-   * @param lookedAtMs When `file` was looked at, or before, in epoch ms.
+   * @param lookedAtMs When `file` was examined, or before, in epoch ms.
    */
   async look(file: SessionFile, lookedAtMs: number, options: FactsReadOptions): Promise<number> {
     this.#takeUpSaved(file);
@@ -127,7 +127,7 @@ export class CatalogFile {
     this.#isSettled = true;
   }
 
-  /** Where reading goes on; at the start if the file is not the one that was read. */
+  /** Where reading continues; the start if the file is not the one that was read. */
   #progressIn(opened: SessionFile, source: ByteSource): Progress {
     const before = this.#read ?? this.#saved?.stamp;
     if (before === undefined || !mayGoOn(before, opened)) return anew();
@@ -156,7 +156,7 @@ function anew(): Progress {
 /** What is known of the session in a file, whatever its path. */
 type SavedSession = Omit<ListedSession, "path">;
 
-/** Where reading may go on once the file has grown, and what is known of the bytes before. */
+/** Where reading may continue once the file has grown, and what is known of the bytes before. */
 interface SavedPlace {
   readonly offset: number;
   readonly lineNumber: number;

@@ -1,7 +1,7 @@
 /**
- * Keeps the saved catalogs of directories: takes one up when a file of its directory is asked for,
- * and saves another once so much was read anew that reading it again would be felt. Saving may fail
- * without anybody being told: all that is lost is time at the next look.
+ * Keeps the saved catalogs of directories: loads one when a file of its directory is requested, and
+ * saves another once so much was read anew that reading it again would take noticeable time. A
+ * failure to save is not reported: it costs time at the next list, and nothing else.
  */
 import { Buffer } from "node:buffer";
 import { lstat, open, readdir, rmdir, unlink } from "node:fs/promises";
@@ -27,10 +27,10 @@ import {
   catalogSaveCost,
   catalogSavedAfterBytes,
 } from "./limits.ts";
-import { mapInTurns } from "./map-concurrently.ts";
+import { mapInBatches } from "./map-concurrently.ts";
 import { savedCatalogName } from "./session-files.ts";
 
-/** Whether catalogs are saved, in directories of this user, and taken up; taken up; or neither. */
+/** Whether catalogs are saved in directories of this user, and read; only read; or neither. */
 export type CatalogMode = "auto" | "read" | "off";
 
 /** What is known of one directory. */
@@ -72,8 +72,8 @@ export class CatalogStore {
   }
 
   /**
-   * Saves the catalogs of which enough was read anew, or that tell of files that are gone: whoever
-   * deletes a session wants none of it left.
+   * Saves the catalogs of which enough was read anew, or that have lines of deleted files: nothing
+   * of a deleted session is to be left.
    * @param there All files that are there, if that is known.
    */
   async save(there: ReadonlySet<string> | null): Promise<void> {
@@ -82,7 +82,7 @@ export class CatalogStore {
       const directory = await known;
       if (!directory.saves) continue;
       const isGone = (name: string): boolean => there?.has(join(path, name)) === false;
-      // A look at one file costs no look at the names of all.
+      // A look-up of one file reads no directory.
       const gone = there === null ? [] : [...directory.files.keys()].filter(isGone);
       for (const name of gone) directory.files.delete(name);
       if (gone.length > 0) await removeOrphans(path);
@@ -150,7 +150,7 @@ async function saveCatalog(
     const bytes = await catalogBytes(files);
     const file = beginCheckpoint(nodePorts, join(directory, savedCatalogName));
     write = file;
-    await mapInTurns(piecesOf(bytes), undefined, (piece) => file.add(piece));
+    await mapInBatches(piecesOf(bytes), undefined, (piece) => file.add(piece));
     file.close();
     file.replace();
     return bytes.length;
@@ -177,9 +177,9 @@ type SavedFiles = ReadonlyMap<string, SavedFile>;
 /** Changes whenever a saved line, or a fold that is saved in it, means something else. */
 const version = `2.${sessionName.version}.${summary.version}`;
 
-/** The bytes of a catalog, made in turns. Files that cannot be saved are left out. */
+/** The bytes of a catalog, made in batches. Files that cannot be saved are left out. */
 async function catalogBytes(files: SavedFiles): Promise<Buffer> {
-  const lines = await mapInTurns(files, undefined, ([name, file]) => {
+  const lines = await mapInBatches(files, undefined, ([name, file]) => {
     const line = savedLine(name, file);
     return Buffer.from(line === undefined ? "" : `${line}\n`);
   });
@@ -187,14 +187,14 @@ async function catalogBytes(files: SavedFiles): Promise<Buffer> {
   return Buffer.concat([Buffer.from(`${firstLine(checksum)}\n`), ...lines]);
 }
 
-/** The files of a catalog; undefined if the bytes are none. Read in turns. Throws nothing. */
+/** The files of a catalog; undefined if the bytes are none. Read in batches. Throws nothing. */
 export async function readCatalog(bytes: Buffer): Promise<Map<string, SavedFile> | undefined> {
   const start = bytes.indexOf("\n") + 1;
   const rest = bytes.subarray(start);
   if (bytes.toString("utf8", 0, start) !== `${firstLine(crc32(rest))}\n`) return undefined;
   const files = new Map<string, SavedFile>();
   let badLines = 0;
-  await mapInTurns(linesOf(rest), undefined, (line) => {
+  await mapInBatches(linesOf(rest), undefined, (line) => {
     const saved = badLines < catalogBadLinesMax ? fileOf(line) : undefined;
     if (saved === undefined) badLines += 1;
     else files.set(saved.name, saved.file);
@@ -223,8 +223,8 @@ function* linesOf(bytes: Buffer): Generator<string> {
 }
 
 // Removes what Branchlog keeps beside a session once the session is gone: its checkpoint, a lock
-// that nobody holds, a queue that nobody waits in. Nobody has a use for them then. Every other file
-// stays, also one that only has such a name. Throws nothing.
+// without a holder, a queue without waiters. They have no use then. Every other file stays, also
+// one that only has such a name. Throws nothing.
 
 /** Removes what is left in a directory of the sessions that are not there any more. */
 export async function removeOrphans(directory: string): Promise<void> {
@@ -232,11 +232,11 @@ export async function removeOrphans(directory: string): Promise<void> {
     const names = await readdir(directory);
     await removeOrphansAmong(directory, names);
   } catch {
-    // Whoever reads the directory says what is wrong with it.
+    // The caller that reads the directory reports the failure.
   }
 }
 
-/** As {@link removeOrphans}, for whoever knows the names in the directory already. */
+/** As {@link removeOrphans}, for a caller that has the names of the directory already. */
 export async function removeOrphansAmong(
   directory: string,
   names: readonly string[],
@@ -271,7 +271,7 @@ async function removeSidecar(path: string): Promise<void> {
       if (Date.now() - stats.mtimeMs > lockStaleMs) await rmdir(path);
     } else if (stats.isFile() && (await isCheckpoint(path))) await unlink(path);
   } catch {
-    // Somebody else removed it, or it may not be removed.
+    // Another process removed it, or it may not be removed.
   }
 }
 

@@ -1,8 +1,8 @@
 /**
- * The sessions of a directory, as they were when it was last looked at. Looking again costs a look
- * at each file, and reads only what is new in those that changed, also since another process looked
- * and saved what it found. What cannot be read is left as it was known; a directory that is not
- * there has no sessions.
+ * The sessions of a directory as of its last examination. Examining it again costs a stat of each
+ * file, and reads only what is new in those that changed, also since another process examined it
+ * and saved the result. A file that cannot be read keeps its last known facts; a directory that is
+ * missing has no sessions.
  */
 import { chunkBytesDefault } from "@branchlog/streaming";
 import { CatalogFile } from "./catalog-file.ts";
@@ -25,13 +25,13 @@ export interface SessionChange {
 export interface DirectoryCatalogOptions {
   /** The files that are there, in the order in which they are to be read. */
   readonly list: (signal: AbortSignal | undefined, onAlias: OnAlias) => Promise<SessionFile[]>;
-  /** Whether what is found is saved beside the files, and taken up from there. */
+  /** Whether the result is saved beside the files, and read from there. */
   readonly saved: CatalogMode;
   /** The time, in epoch ms. */
   readonly now: () => number;
 }
 
-/** A file that was looked at, and the session in it; undefined if it is none, or never was read. */
+/** A file and the session in it; undefined if it is none, or never was read. */
 export interface LookedAtFile {
   readonly session: ListedSession | undefined;
   /** Its place among the files of this look, and how many these are. */
@@ -41,7 +41,7 @@ export interface LookedAtFile {
 
 /** One look. */
 export interface CatalogLook {
-  /** Files to look at; null for all. Those that are not known are left for a look at all. */
+  /** Files to examine; null for all. Unknown ones are left for the next examination of all. */
   readonly paths: ReadonlySet<string> | null;
   /** Called with each session that has become another, as it is read. */
   readonly onChange?: (change: SessionChange) => void;
@@ -104,7 +104,7 @@ export class DirectoryCatalog {
         onLooked?.({ session, index, total: files.length });
       });
     } finally {
-      // Who gives up half-way need not begin at the start the next time.
+      // A caller that aborts need not begin at the start the next time.
       await this.#store.save(there);
     }
   }

@@ -40,7 +40,7 @@ export class HeaderSearch {
     return this.#isOver;
   }
 
-  /** One that goes on by itself from here. */
+  /** A copy of the state, which continues by itself. */
   copy(): HeaderSearch {
     const copy = new HeaderSearch();
     copy.#header = this.#header;
@@ -50,7 +50,7 @@ export class HeaderSearch {
     return copy;
   }
 
-  /** Looks at the next line, `bytes[start, end)`. Lines after the end of the search are ignored. */
+  /** Takes the next line, `bytes[start, end)`. Lines after the end of the search are ignored. */
   line(bytes: Buffer, start: number, end: number, offset: number): void {
     // Failing to parse costs a hundred times what it costs to see that it would.
     if (this.#isOver || !mayBeObject(bytes, start, end)) return;

@@ -9,7 +9,7 @@ export const filesReadAtOnceMax: number = 10;
 /** Directories of which the names are read at the same time. */
 export const directoriesReadAtOnceMax: number = 64;
 
-/** How long work that does not wait goes on before others have their turn. */
+/** How long work that does not wait runs before it yields to the event loop. */
 export const turnMsMax: number = 5;
 
 /** What has to be read anew before a catalog is saved: reading less again is as fast. */
@@ -42,5 +42,5 @@ export const stampTrustedAfterMs: number = 10;
 /** How often a list that is still being read is shown while it grows. */
 export const partialListEveryMs: number = 100;
 
-/** How often a directory is looked at without a hint: looking at all of its files takes a while. */
+/** How often a directory is read without a hint: a stat of all its files takes a while. */
 export const directoryPollMsDefault: number = 5_000;

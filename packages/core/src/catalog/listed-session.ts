@@ -14,7 +14,7 @@ export interface ListedSession {
   readonly header: SessionHeader;
   /** The name in force; undefined if it has none or it was cleared. */
   readonly name: string | undefined;
-  /** Messages of every role and branch, the first text of a user, when somebody last spoke. */
+  /** Messages of every role and branch, the first text of a user, the time of the last message. */
   readonly summary: SessionSummary;
   /** Which agent wrote it, by the traces that it left. */
   readonly dialect: DialectName;

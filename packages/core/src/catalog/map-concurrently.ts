@@ -1,6 +1,6 @@
-/** Runs a function over a long list so that others have their turn, and an abort ends it. */
+/** Runs a function over a long list, yielding to the event loop, and ends it at an abort. */
 import { performance } from "node:perf_hooks";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { turnMsMax } from "./limits.ts";
 
 /** How {@link mapConcurrently} runs. */
@@ -13,10 +13,10 @@ export interface ConcurrencyOptions {
 
 /**
  * The results of `map` in the order of the items; calls start nearly in that order, each in one of
- * `atOnceMax` lanes, numbered from 0, that is free until it ends. Others have their turn meanwhile,
+ * `atOnceMax` lanes, numbered from 0, that is free until it ends. The event loop runs meanwhile,
  * also if the calls do not wait for anything. After a failure or an
  * abort no call is started, and the first failure is thrown once those in flight have ended, so
- * nothing goes on behind the caller's back.
+ * no call is left running.
  */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
@@ -30,9 +30,9 @@ export async function mapConcurrently<Item, Result>(
   const run = async (lane: number): Promise<void> => {
     try {
       for (const [index, item] of remaining) {
-        // Calls that need not wait would leave no turn to anybody else.
+        // Calls that never wait would not yield to the event loop.
         if (performance.now() - turnStartMs > turnMsMax) {
-          await nextTurn();
+          await nextIteration();
           turnStartMs = performance.now();
         }
         options.signal?.throwIfAborted();
@@ -55,7 +55,7 @@ export async function mapConcurrently<Item, Result>(
  * milliseconds, or for one call, at a time. Rejects with what `map` throws, and with the signal's
  * reason.
  */
-export async function mapInTurns<Item, Result>(
+export async function mapInBatches<Item, Result>(
   items: Iterable<Item>,
   signal: AbortSignal | undefined,
   map: (item: Item) => Result,
@@ -66,7 +66,7 @@ export async function mapInTurns<Item, Result>(
   for (const item of items) {
     results.push(map(item));
     if (performance.now() - turnStartMs < turnMsMax) continue;
-    await nextTurn();
+    await nextIteration();
     signal?.throwIfAborted();
     turnStartMs = performance.now();
   }

@@ -1,7 +1,7 @@
 /**
  * The facts of one session file that a list shows, folded by the projections of the engine in one
- * streaming pass, which goes on where it ended when the file has grown. Memory is a few chunks and
- * one line, whatever the size of the file. Nothing is written.
+ * streaming pass, which continues where it ended when the file has grown. Memory is a few chunks
+ * and one line, whatever the size of the file. Nothing is written.
  */
 import { LineFramer, chunkBytesDefault, lineBytesMaxDefault, scan } from "@branchlog/streaming";
 import type { ByteSource, JsonObject } from "@branchlog/streaming";
@@ -39,11 +39,11 @@ export interface FactsReadOptions {
   readonly chunk?: Buffer | undefined;
 }
 
-/** How lines are taken in. */
+/** How lines are read. */
 export interface FactsOptions {
   /** Longest line that is joined in memory, in bytes. Default 16 MiB. */
   readonly lineBytesMax?: number;
-  /** Longest message whose text is looked at, in bytes. Default 64 MiB. */
+  /** Longest message whose text is read, in bytes. Default 64 MiB. */
   readonly messageBytesMax?: number;
 }
 
@@ -63,7 +63,7 @@ export class FactsReader {
   readonly #slot: string | null;
   readonly #options: Pick<ScanOptions, "messageBytesMax">;
 
-  /** @param known What another reader came to, to go on from there. */
+  /** @param known The result of an earlier reader, which this one continues. */
   constructor(options: FactsOptions = {}, known?: FactsUpTo) {
     const { lineBytesMax = lineBytesMaxDefault } = options;
     const { offset = 0, lineNumber = 1 } = known ?? {};
@@ -112,7 +112,7 @@ export class FactsReader {
     return this.#fold.keeping(() => this.#factsAtEnd(source));
   }
 
-  /** What another reader may go on from; undefined within a line, and where there is no session. */
+  /** What another reader may continue from; undefined within a line, and without a session. */
   upTo(): FactsUpTo | undefined {
     const { offset, committedOffset, lineNumber } = this.#framer;
     const facts = this.#factsUnder(this.#header);
@@ -142,7 +142,7 @@ export class FactsReader {
   }
 }
 
-/** Stands for every message whose body does not matter: it is counted, and says nothing. */
+/** Replaces every message whose body does not matter: it is counted, and has no text. */
 const silentMessage: SessionMessageEntry = {
   type: "message",
   id: "",
@@ -216,8 +216,8 @@ class FactsFold implements ScanTarget {
 }
 
 /**
- * What a list has to remember of a session to go on reading where it ended: the places that name
- * it, and whose it is as far as its entries tell.
+ * What a list has to keep of a session to continue reading where it ended: the places that name it,
+ * and its dialect as far as its entries show it.
  */
 export interface SessionMarks {
   /** By the title slot, "" if that is empty; null without a slot. */

@@ -9,15 +9,15 @@ import type { BigIntStats, Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { directoriesReadAtOnceMax } from "./limits.ts";
-import { mapConcurrently, mapInTurns } from "./map-concurrently.ts";
+import { mapConcurrently, mapInBatches } from "./map-concurrently.ts";
 
 /** By what a file is known not to have changed. */
 export interface FileStamp {
-  /** Tells it from every other file; undefined if it cannot be looked at. */
+  /** Identifies the file; undefined if its stat fails. */
   readonly identity: string | undefined;
   /** Length in bytes. */
   readonly size: number;
-  /** Time of the last change, in epoch ms; -Infinity if it cannot be looked at. */
+  /** Time of the last change, in epoch ms; -Infinity if its stat fails. */
   readonly mtimeMs: number;
   /** Time of the last change of any kind, in epoch ms. */
   readonly ctimeMs: number;
@@ -35,7 +35,7 @@ export interface SessionFile extends FileStamp {
 /** Told of each further name of a file that is listed under another one. */
 export type OnAlias = (path: string, listedPath: string) => void;
 
-/** A name in a directory, before it was looked at. */
+/** A name in a directory, before its stat. */
 interface NamedFile {
   readonly path: string;
   /** How many of its last two parts are symbolic links. */
@@ -45,7 +45,7 @@ interface NamedFile {
 /** What is known of the sessions of a directory is saved there, under this name. */
 export const savedCatalogName = ".branchlog-catalog";
 
-/** Whether what has that name stands beside sessions: a lock, a copy, a checkpoint, a catalog. */
+/** Whether a file of that name belongs to a session: a lock, a copy, a checkpoint, a catalog. */
 export function isSidecarName(name: string): boolean {
   return name.includes(".jsonl.") || name.startsWith(savedCatalogName);
 }
@@ -131,7 +131,7 @@ async function namesBelow(root: string, signal?: AbortSignal): Promise<NamedFile
     try {
       return await namesIn(join(root, place.name), Number(place.isSymbolicLink()));
     } catch {
-      // One whose name is not UTF-8 cannot be looked up either, and is told by that.
+      // A file whose name is not UTF-8 cannot be looked up; that is how it is recognised.
       return place.name.includes("\u{fffd}") ? [{ path: join(root, place.name), links: 0 }] : [];
     }
   });
@@ -156,7 +156,7 @@ async function lookAtFiles(
   // Names without links first, then by path: the first name of a file is the one it keeps.
   names.sort((a, b) => a.links - b.links || (a.path < b.path ? -1 : 1));
   const firstNames = new Map<string, string>();
-  const files = await mapInTurns(names, signal, ({ path }) => lookAtFile(path));
+  const files = await mapInBatches(names, signal, ({ path }) => lookAtFile(path));
   return files.filter(({ identity, path }) => {
     if (identity === undefined) return true;
     const first = firstNames.get(identity);
@@ -199,7 +199,7 @@ export function sessionFile(path: string, stats: BigIntStats): SessionFile {
   };
 }
 
-/** Whether the system says the same of a file as before: it is that one, and nobody changed it. */
+/** Whether the stat of a file is the one before: the same file, unchanged. */
 export function isUnchanged(before: FileStamp, now: FileStamp): boolean {
   const isSame = before.identity === now.identity && before.size === now.size;
   return isSame && before.mtimeMs === now.mtimeMs && before.ctimeMs === now.ctimeMs;

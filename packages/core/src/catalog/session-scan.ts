@@ -54,7 +54,7 @@ export interface ScanTarget {
 
 /** How a {@link SessionScan} reads. */
 export interface ScanOptions {
-  /** Goes on with a search that other lines of the file were given to. */
+  /** Continues a search that has taken other lines of the file. */
   readonly header?: HeaderSearch;
   /** Longest message that is built; of longer ones only role and time are read. */
   readonly messageBytesMax?: number | undefined;

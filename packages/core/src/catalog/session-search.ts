@@ -34,7 +34,7 @@ export interface SearchHit {
   readonly kind: "message" | "name" | "label";
   /** The entry that says it. */
   readonly entryId: string;
-  /** Who said it, of messages. */
+  /** The role of a message. */
   readonly role?: "user" | "assistant";
   /** The timestamp of the entry, as stored. */
   readonly timestamp: string;

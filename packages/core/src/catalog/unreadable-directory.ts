@@ -1,4 +1,4 @@
-/** What is said of a directory of sessions that cannot be listed. */
+/** The error for a directory of sessions that cannot be listed. */
 import { BranchlogError } from "../errors.ts";
 import { transcriptErrorAt } from "../log/foreign-transcript.ts";
 

@@ -17,7 +17,7 @@ import { openTrustedSync, sidecarSource } from "../store/trusted-file.ts";
 import { closeFrame, openFrame, readFrame, secondFrameStart } from "./checkpoint-format.ts";
 import type { FrameInParts, FrameSchema } from "./checkpoint-format.ts";
 
-/** A checkpoint is written in less than a second, unless its process stands still. */
+/** A checkpoint is written in less than a second, unless its process is stopped. */
 const abandonedAfterMs: number = 10 * 60 * 1000;
 
 /** Where the checkpoint of a log is: beside it, or in a directory of checkpoints. */
@@ -114,9 +114,9 @@ function readSync<T>(
 }
 
 // Removes the checkpoints that stay behind in a directory of checkpoints when their logs are
-// deleted by hand. Their names hold a hash of where the log was, so only whoever knows a log of the
-// same directory can tell whose they are. Checkpoints are derived: one that is removed too many
-// costs time at the next opening, and nothing else.
+// deleted by hand. Their names hold a hash of where the log was, so only the path of a log of the
+// same directory identifies them. Checkpoints are derived: one that is removed by mistake costs
+// time at the next opening, and nothing else.
 
 const form = /^(.+)\.ckpt(\.[0-9a-f-]{36}\.tmp)?$/;
 
@@ -168,12 +168,12 @@ function removeIfOrphan(
   try {
     // The listing is some moments old, and spells names as it likes: the log may be there.
     if (fs.statSync(log) !== null) return;
-    // Somebody may be writing it still, who has not noticed that the log is gone.
+    // A process that has not noticed the deletion may still be writing it.
     const changedMs = fs.statSync(path)?.mtimeMs ?? Number.POSITIVE_INFINITY;
     if (isTemporary && clock.now() - changedMs <= abandonedAfterMs) return;
     fs.unlinkSync(path);
   } catch {
-    // Somebody else removed it, or it is no file, or it may not be removed.
+    // Another process removed it, or it is no file, or it may not be removed.
   }
 }
 

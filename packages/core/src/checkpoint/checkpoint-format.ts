@@ -95,7 +95,7 @@ export interface FrameInParts<T> {
   readonly value: () => T;
 }
 
-/** A piece of a column and where it stands in the file. */
+/** A piece of a column and its place in the file. */
 interface FramePiece {
   readonly target: Buffer;
   readonly position: number;

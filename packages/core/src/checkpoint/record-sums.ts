@@ -29,7 +29,7 @@ export interface RecordSums {
   readonly logVersion: number;
   /** Whether the log was compared with those that were taken over from an earlier checkpoint. */
   readonly isConfirmed: boolean;
-  /** Where the header stands: what is before it may be rewritten in place, as omp's title is. */
+  /** Where the header is: what is before it may be rewritten in place, as omp's title is. */
   readonly start: number;
   readonly end: number;
   /** Line at which they begin, and the one that comes next. */
@@ -120,8 +120,8 @@ export function* sumPieces(
 
 /**
  * Compares a log with its checksums; at most `changedMax` pieces are listed. A flipped bit changes
- * one piece, and what was cut off is missing at the end. Somebody who writes the file anew moves
- * lines, so that pieces do not end in a newline any more, and the last is not in its place.
+ * one piece, and what was cut off is missing at the end. Rewriting the file moves lines,
+ * so that pieces do not end in a newline any more, and the last is not in its place.
  */
 export function* compareSums(
   source: ByteSource,
@@ -154,7 +154,7 @@ export function* compareSums(
   return { verdict: isRewritten ? "rewritten" : "changed", changedCount, changed };
 }
 
-/** Whether the header says a newer version than it did: then somebody wrote the log anew. */
+/** Whether the header has a newer version than before: then the log was rewritten. */
 function isMigrated(source: ByteSource, { start, logVersion }: RecordSums): boolean {
   if (logVersion >= settledVersion) return false;
   const bytes = Buffer.alloc(headerBytesMax);
@@ -233,7 +233,7 @@ export class SumBuilder {
     return this.#sums;
   }
 
-  /** Goes on to the end of the log, pausing after each megabyte. Throws what reading throws. */
+  /** Continues to the end of the log, pausing after each megabyte. Throws what reading throws. */
   *extend(log: SummedLog): Generator<void, void, undefined> {
     if (this.#nextRow < 0) this.#nextRow = log.rows.firstFrom(this.#sums.end);
     while (this.#sums.end < log.end) {

@@ -10,7 +10,7 @@ import { Engine } from "../session/engine.ts";
 import type { EngineOptions } from "../log/engine-options.ts";
 import { pathEndRow } from "../session/named-entry.ts";
 import { newHeader } from "../session/new-header.ts";
-import { createStreamedLog, inTurns, requireFree } from "../store/create-log.ts";
+import { createStreamedLog, inBatches, requireFree } from "../store/create-log.ts";
 import { branchLines, branchTo } from "./branched-session.ts";
 import type { Branch } from "./branched-session.ts";
 import { inLargeChunks } from "../store/large-chunks.ts";
@@ -77,7 +77,7 @@ async function forkOf(engine: Engine, options: ForkOptions): Promise<ForkResult>
   await createStreamedLog(
     settings.ports,
     path,
-    inTurns(forkChunks(engine, branch, header), signal),
+    inBatches(forkChunks(engine, branch, header), signal),
   );
   const last = branch.rows.at(-1);
   return {

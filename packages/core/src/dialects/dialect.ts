@@ -85,10 +85,10 @@ export function dialectOfEntry(entry: JsonObject): DialectName | undefined {
   return piFields.some((field) => Object.hasOwn(entry, field)) ? "pi" : undefined;
 }
 
-// The fields of a draft in the words of a dialect, so that an entry is written as the agent of its
+// The fields of a draft in the form of a dialect, so that an entry is written as the agent of its
 // log writes it. A field that a dialect has no word for is written as it is. Pure.
 
-/** What puts drafts into the words of a dialect. */
+/** Translates drafts to a dialect. */
 export function translationTo(dialect: DialectName): DraftTranslation {
   return dialect === "omp" ? inOmp : inPi;
 }

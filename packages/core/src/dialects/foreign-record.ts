@@ -1,6 +1,6 @@
 /**
- * Tells the records of other agents, whose transcripts can be imported, from records of a session.
- * Pure. It looks at one record; which records of a file count is the caller's to say.
+ * Distinguishes records of other agents, whose transcripts can be imported, from records of a
+ * session. Pure. It reads one record; the caller decides which records of a file count.
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { isObject, stringAt } from "../entries/json-fields.ts";
@@ -26,7 +26,7 @@ const codexTypes: ReadonlySet<string> = new Set([
 /** Records of Claude Code that have neither a place in the tree nor a session id. */
 const claudeTypes: ReadonlySet<string> = new Set(["summary", "file-history-snapshot"]);
 
-/** Whose record it is; undefined if nothing tells. */
+/** The agent that wrote a record; undefined if it is not known. */
 export function kindOf(record: JsonObject): SourceKind | undefined {
   const type = stringAt(record, "type");
   if (type === undefined) return undefined;

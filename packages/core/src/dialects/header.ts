@@ -11,7 +11,7 @@ export const currentVersion: number = 3;
 /** The forms of entries that are known: 1 linear, 2 a tree, 3 with the role `custom`. */
 export type EntryForm = 1 | 2 | 3;
 
-/** What a record is when looked at as a header. */
+/** The result of reading a record as a header. */
 export type HeaderReading =
   | { readonly kind: "header"; readonly header: SessionHeader; readonly version: number }
   | { readonly kind: "not-header" };
@@ -47,9 +47,9 @@ function versionOf(stored: JsonValue | undefined): number {
 export interface UpcastContext {
   /** The form of the file's entries. */
   readonly version: EntryForm;
-  /** v1: the id that the index gave this entry, see `legacyEntryId`. Else not looked at. */
+  /** v1: the id that the index gave this entry, see `legacyEntryId`. Else not read. */
   readonly id: string;
-  /** v1: the id of the entry before it, null for the first. Else not looked at. */
+  /** v1: the id of the entry before it, null for the first. Else not read. */
   readonly parentId: string | null;
   /**
    * The id of the i-th record of the file, the header being 0 and bad lines not counted; null for a

@@ -1,6 +1,6 @@
 /**
  * What a record of a log is, by its own fields: the header, an entry, the title slot of omp, or
- * none of these. Pure. Where it is in the log, and whether its parent is known, is not looked at.
+ * none of these. Pure. Its place in the log, and whether its parent is known, is not considered.
  */
 import type { DecodedLine, JsonObject } from "@branchlog/streaming";
 import { readHeader } from "./header.ts";

@@ -118,7 +118,7 @@ function endsScalar(byte: number | undefined): boolean {
   return byte === comma || byte === closeBrace || byte === closeBracket || isSpace(byte);
 }
 
-// Changes single members of a JSON object in its bytes: a value is replaced where its key stands,
+// Changes single members of a JSON object in its bytes: a value is replaced at its key,
 // or added as the last member; a member gives way to others, or is cut. Every other byte stays as
 // it is. Pure.
 
@@ -148,7 +148,7 @@ export function setMembers(object: ObjectMembers, values: readonly NewValue[]): 
   return edits;
 }
 
-/** What stands in the place of the member with a key; nothing cuts it. */
+/** The replacement of the member with a key; nothing removes it. */
 export type MemberChange = readonly [key: string, members: readonly NewValue[]];
 
 /** Edits that put members in the place of others. Keys that are not there change nothing. */

@@ -9,7 +9,7 @@ import type { JsonObject } from "@branchlog/streaming";
 /** Length of a title slot, its newline included. */
 export const titleSlotBytes = 256;
 
-/** Who named a session; what an agent makes up never replaces what its user said. */
+/** The origin of a name; one that an agent generates never replaces one of its user. */
 export type TitleSource = "auto" | "user";
 
 /** What a title slot says. */
@@ -29,7 +29,7 @@ export function readTitleSlot(start: Buffer): TitleSlot | undefined {
 }
 
 /**
- * How many bytes at the start of a log are a slot, whatever they say: 256 or 0. Looks at the shape
+ * How many bytes at the start of a log are a slot, whatever their text: 256 or 0. Checks the shape
  * only, so that a log is known again by everything but its name.
  */
 export function slotLength(start: Buffer): number {
@@ -74,7 +74,7 @@ function hasSlotShape(start: Buffer): boolean {
   );
 }
 
-/** What a record says as a title slot; undefined if it is none. Where it stands is not known. */
+/** The content of a record as a title slot; undefined if it is none. Its place is not checked. */
 export function titleSlotOf(record: JsonObject): TitleSlot | undefined {
   const { type, v, title, source, updatedAt, pad } = record;
   if (type !== "title" || v !== 1 || typeof title !== "string") return undefined;

@@ -92,7 +92,7 @@ class YamlOutline {
     if (key === "updated") this.updated ??= plainScalar(value) || undefined;
   }
 
-  /** What is inside an item stands further to the right than its dash. */
+  /** The content of an item is further to the right than its dash. */
   #item(text: string): void {
     const [, spaces] = /^( *)-(?: |\s*$)/.exec(text) ?? [];
     if (spaces === undefined) return;

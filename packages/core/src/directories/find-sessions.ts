@@ -1,7 +1,7 @@
 /**
  * The sessions of pi, omp and ConnectOnion below directories: session files with their exact facts,
- * from the catalogs of their directories where nothing changed, and ConnectOnion files by what
- * stands at their top. A file that cannot be read is left out.
+ * from the catalogs of their directories where nothing changed, and ConnectOnion files by their
+ * first lines. A file that cannot be read is left out.
  */
 import { existsSync } from "node:fs";
 import type { Dirent } from "node:fs";
@@ -32,7 +32,7 @@ import type { ListedAgent } from "./agent-file.ts";
 export interface FindOptions {
   /** Whether transcripts of subagents, which omp keeps beside a session, count. Default false. */
   readonly artifacts?: boolean;
-  /** Whether what is known of the files is saved and taken up; see `sessions$`. Default `auto`. */
+  /** Whether what is known of the files is saved and loaded; see `sessions$`. Default `auto`. */
   readonly catalog?: CatalogMode;
   /** Ends the search with its reason. */
   readonly signal?: AbortSignal | undefined;

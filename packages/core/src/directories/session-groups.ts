@@ -102,7 +102,7 @@ function inForkOrder(
   }
   const ordered: GroupedSession[] = [];
   const seen = new Set<ListedSession>();
-  // What no top leads to is on a circle, or below one: the first of it stands for a top.
+  // What no top leads to is on a circle, or below one: the first of it is taken for a top.
   for (const top of [...tops, ...sessions]) {
     const open = [{ session: top, depth: 0 }];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -142,7 +142,7 @@ const payloadKeys: { readonly [T in SessionEntry["type"]]: readonly string[] } =
  * Encodes everything but id and parent. Fields unknown to pi follow its own, in their order.
  *
  * @param timestamp ISO 8601 with milliseconds, as it is to be stored.
- * @param translate Puts the draft into the words of the log that it is written to.
+ * @param translate Translates the draft to the dialect of the log.
  * @throws `ERR_UNSERIALIZABLE` with the cause (cycle, BigInt, a throwing toJSON or getter, too deep
  * or too long, a message that is no object), `ERR_INVALID_ARGUMENT` for a draft that is no object,
  * has no type, has the type `session`, or has an id, parentId or timestamp. Nothing else.

@@ -52,7 +52,7 @@ export interface CompactionDraft extends DraftBase {
   readonly shortSummary?: string | undefined;
   /** omp: what `fromHook` is in pi. */
   readonly fromExtension?: boolean | undefined;
-  /** omp: the last entry that a provider's own replay, in `preserveData`, stands for. */
+  /** omp: the last entry that a provider's own replay, in `preserveData`, covers. */
   readonly providerReplayThroughEntryId?: string | undefined;
   /** omp: what extensions keep across the compaction. */
   readonly preserveData?: Readonly<Record<string, unknown>> | undefined;
@@ -84,7 +84,7 @@ interface CustomMessageDraft extends DraftBase {
   readonly content: string | readonly UserContent[];
   readonly display: boolean;
   readonly details?: unknown;
-  /** omp: in whose name it was said. */
+  /** omp: the author of the message. */
   readonly attribution?: "user" | "agent" | undefined;
 }
 
@@ -132,7 +132,7 @@ export type KnownDraft =
   | UsageDraft
   | ContextEditDraft;
 
-/** The change of a model in the words of omp; absent role: that of the conversation. */
+/** The change of a model in the form of omp; absent role: that of the conversation. */
 export interface OmpModelChangeDraft extends DraftBase {
   readonly type: "model_change";
   readonly model: string;
@@ -208,7 +208,7 @@ const modelOfPi: Readonly<Record<string, Kind>> = { provider: "a text", modelId:
 const modelOfOmp: Readonly<Record<string, Kind>> = { model: "a text" };
 
 /**
- * The draft, if it says what its type needs, in the words of pi or of omp.
+ * The draft, if it has what its type needs, in the form of pi or of omp.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the name of the field.
  */
 export function requireFields(draft: DraftFields): DraftFields {

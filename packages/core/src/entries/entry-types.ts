@@ -76,7 +76,7 @@ export interface ModelChangeEntry extends SessionEntryBase {
   readonly role?: string | undefined;
 }
 
-/** A summary that stands for the model in place of what came before. Since v1. */
+/** A summary that the model gets in place of what came before. Since v1. */
 export interface CompactionEntry<T = unknown> extends SessionEntryBase {
   readonly type: "compaction";
   readonly summary: string;
@@ -98,7 +98,7 @@ export interface CompactionEntry<T = unknown> extends SessionEntryBase {
   readonly shortSummary?: string | undefined;
   /** omp: what `fromHook` is in pi. */
   readonly fromExtension?: boolean | undefined;
-  /** omp: the last entry that a provider's own replay, in `preserveData`, stands for. */
+  /** omp: the last entry that a provider's own replay, in `preserveData`, covers. */
   readonly providerReplayThroughEntryId?: string | undefined;
   /** omp: what extensions keep across the compaction. */
   readonly preserveData?: Readonly<Record<string, unknown>> | undefined;
@@ -141,7 +141,7 @@ export interface CustomMessageEntry<T = unknown> extends SessionEntryBase {
   readonly display: boolean;
   /** For the extension; never sent to a model. */
   readonly details?: T | undefined;
-  /** omp: in whose name it was said. */
+  /** omp: the author of the message. */
   readonly attribution?: "user" | "agent" | undefined;
 }
 
@@ -234,7 +234,7 @@ export function isKnownEntryType(type: string): type is SessionEntry["type"] {
   return Object.hasOwn(knownTypes, type);
 }
 
-/** Whether the type is one of {@link SessionEntry}; the other fields are not looked at. */
+/** Whether the type is one of {@link SessionEntry}; the other fields are not checked. */
 export function isKnownEntry(entry: AnyEntry): entry is SessionEntry {
   return isKnownEntryType(entry.type);
 }

@@ -20,7 +20,7 @@ export function changedNumber(json: string): string | undefined {
   return undefined;
 }
 
-/** A JSON text whose changed numbers stand as marked texts, and what takes the marks away. */
+/** A JSON text whose changed numbers are marked texts, and the function that removes the marks. */
 interface MarkedNumbers {
   /** Parses to the same value, but for these numbers. */
   readonly json: string;
@@ -47,7 +47,7 @@ export function markedNumbers(json: string): MarkedNumbers | undefined {
 }
 
 /**
- * More of a character than stands anywhere in a row, one that JSON has a single way to write.
+ * More of a character than any run of it in the text, one that JSON has a single way to write.
  * Undefined where that would be too many: such a text holds no calls, but binary data.
  */
 function markFor(json: string): string | undefined {

@@ -1,5 +1,5 @@
 /**
- * Asks JSON of others for what it should hold: stored entries, and records of other agents, whose
+ * Reads fields of foreign JSON: stored entries, and records of other agents, whose
  * formats are not ours and change. Pure; no answer throws.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";

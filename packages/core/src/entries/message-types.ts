@@ -93,7 +93,7 @@ export interface CustomMessage<T = unknown> {
   readonly display: boolean;
   /** For the extension; never sent to a model. */
   readonly details?: T | undefined;
-  /** omp only: in whose name it was said. */
+  /** omp only: the author of the message. */
   readonly attribution?: "user" | "agent" | undefined;
   /** Epoch milliseconds. */
   readonly timestamp: number;
@@ -153,7 +153,7 @@ const knownRoles = {
   compactionSummary: true,
 } satisfies Record<AgentMessage["role"], true>;
 
-/** Whether the role is one of {@link AgentMessage}; the other fields are not looked at. */
+/** Whether the role is one of {@link AgentMessage}; the other fields are not checked. */
 export function isKnownMessage(message: AnyMessage): message is AgentMessage {
   return Object.hasOwn(knownRoles, message.role);
 }
@@ -185,7 +185,7 @@ export interface ThinkingContent {
   readonly thinking: string;
   /** Opaque to us: what a provider wants back with this block. */
   readonly thinkingSignature?: string | undefined;
-  /** The provider withheld the text; the signature stands for it. */
+  /** The provider withheld the text; the signature replaces it. */
   readonly redacted?: boolean | undefined;
 }
 

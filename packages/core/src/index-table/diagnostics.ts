@@ -1,7 +1,7 @@
 /**
  * What was found in a log while reading it. Damage is never an exception: the bad line stays where
  * it is, is skipped, and is reported here. The list is bounded for each kind, so that
- * much of one never hides the others; the counts go on.
+ * much of one never hides the others; the counts are complete.
  */
 import { diagnosticsMax } from "../limits.ts";
 

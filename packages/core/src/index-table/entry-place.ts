@@ -1,4 +1,4 @@
-/** Where an entry stands in its log, for reports. */
+/** The place of an entry in its log, for reports. */
 import type { IndexTable } from "./index-table.ts";
 import type { LineMap } from "./line-map.ts";
 

@@ -6,10 +6,10 @@
 import { randomBytes } from "node:crypto";
 import { grownCapacity, grownInt32, grownUint8 } from "./column.ts";
 
-/** The handle that stands for "no parent". No id is ever given it. */
+/** The handle for "no parent". No id ever gets it. */
 export const rootHandle = -2;
 
-/** A fuller table has more collisions, each of which costs a look into another part of memory. */
+/** A fuller table has more collisions, each of which reads another part of memory. */
 export const tableLoadMax = 0.4;
 /** Buckets of an empty table. */
 export const bucketsMin = 32;
@@ -186,7 +186,7 @@ export class IdTable {
 
   /**
    * Whether a search is too long, for buckets from a file that have no empty one, or ids that were
-   * made to meet. Then they were made anew, once, with a seed that nobody knows.
+   * made to meet. Then they are made anew, once, with a secret seed.
    */
   #isLost(steps: number): boolean {
     if (steps < Math.min(searchStepsMax, this.#buckets.length - 1) || this.#hasOwnSeed)
@@ -327,7 +327,7 @@ function hashOf(bytes: Uint8Array, start: number, end: number, seed: number): nu
 }
 
 /**
- * Stands before an id in UTF-16, which JSON can spell with lone surrogates and UTF-8 cannot. No
+ * Prefix of an id in UTF-16, which JSON can spell with lone surrogates and UTF-8 cannot. No
  * text in UTF-8 has this byte.
  */
 const utf16Mark = 0xff;

@@ -23,7 +23,7 @@ export class IndexTable {
   readonly rows: RowTable = new RowTable();
   /**
    * Rows to look at although they may have children: those that hide another row, and those whose
-   * last child went, or the row that hid them. For whoever confirms rows, to take from.
+   * last child went, or the row that hid them. The confirmation of rows takes from it.
    */
   readonly unverifiedRows: number[] = [];
   readonly #handles = new HandleTable();
@@ -58,7 +58,7 @@ export class IndexTable {
 
   /**
    * How often the tree changed otherwise than by a node below another, or a root, that nothing was
-   * below yet: while this stays, whatever was made from the tree goes on with its new rows.
+   * below yet: while this stays, results for the tree can be continued with its new rows.
    */
   get structureVersion(): number {
     return this.#structureVersion;

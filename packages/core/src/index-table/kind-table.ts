@@ -20,7 +20,7 @@ export interface KindSpans {
   readonly typeEnd: number;
   readonly roleStart: number;
   readonly roleEnd: number;
-  /** If not -1: stands for the role of this message, so that its bytes need no look at all. */
+  /** If not -1: the number of the role of this message, so that its bytes need not be read. */
   readonly usualRole: number;
   readonly customTypeStart: number;
   readonly customTypeEnd: number;

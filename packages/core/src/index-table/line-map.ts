@@ -22,7 +22,7 @@ export class LineMap {
   #otherRecords: number[] = [];
   #recordCount = 0;
 
-  /** Notes that `row` stands on that line. Rows must come in order. */
+  /** Notes that `row` is on that line. Rows must come in order. */
   addRow(row: number, lineNumber: number): void {
     this.#recordCount += 1;
     const distance = lineNumber - row;

@@ -24,7 +24,7 @@ import type { SavedLines } from "./line-map.ts";
 import { rowFlags } from "./row-table.ts";
 import type { RowFacts } from "./row-table.ts";
 
-/** The header as it stands in the log. */
+/** The header and its place in the log. */
 export interface IndexedHeader {
   readonly header: SessionHeader;
   /** 1 to 3, or more for files of a newer version. */
@@ -50,7 +50,7 @@ interface LinePlace {
   readonly lineNumber: number;
 }
 
-/** What an indexer came to, as it is saved: all but the header itself, which is read again. */
+/** The saved state of an indexer: all but the header itself, which is read again. */
 export interface SavedLog {
   readonly index: SavedIndex;
   readonly lines: SavedLines;
@@ -96,12 +96,12 @@ export class LogIndexer implements LineSink {
     return this.#header;
   }
 
-  /** How many entry-like records stood before the header, or in a log without one. */
+  /** How many entry-like records are before the header, or in a log without one. */
   get entriesBeforeHeader(): number {
     return this.#entriesBeforeHeader;
   }
 
-  /** What it came to, as views that change with it. */
+  /** The state, as arrays that change with it. */
   save(): SavedLog {
     return {
       index: this.index.save(),
@@ -111,7 +111,7 @@ export class LogIndexer implements LineSink {
     };
   }
 
-  /** Goes on from what was saved of a log with this header, having read nothing so far. */
+  /** Continues from the saved state of a log with this header; nothing was read so far. */
   restore(saved: SavedLog, header: IndexedHeader): void {
     this.index.restore(saved.index);
     this.lines.restore(saved.lines);
@@ -325,7 +325,7 @@ function timeOfValue(timestamp: unknown): number {
   return typeof timestamp === "number" ? new Date(timestamp).getTime() : Number.NaN;
 }
 
-/** Types whose entries are parsed whole while reading: projections or the context lean on them. */
+/** Types whose entries are parsed whole while reading: projections or the context need them. */
 const foldedTypes: ReadonlySet<string> = new Set([
   "label",
   "thinking_level_change",

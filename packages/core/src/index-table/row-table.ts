@@ -18,7 +18,7 @@ export const rowFlags = {
   endsWithObject: 8,
   /** A `custom` line of pi's shape that holds `data`. */
   hasPayload: 16,
-  /** The envelope stands at the end of the line, after the payload. */
+  /** The envelope is at the end of the line, after the payload. */
   tailForm: 32,
   /** The timestamp is stored as `toISOString` writes the row's time. */
   exactTime: 64,

@@ -44,7 +44,7 @@ export function pathToRow(index: IndexTable, row: number, bridgeGaps = false): R
 
 /** Answers with the row of a parent; -1 at a root, and at a gap unless that is bridged. */
 function climber(index: IndexTable, bridgeGaps: boolean): (row: number) => number {
-  // A cycle comes to its gaps again and again: each is searched once.
+  // A walk along a cycle meets its gaps again and again: each is searched once.
   const bridges = new Map<number, number>();
   return (row) => {
     const parent = index.rows.parentHandle(row);
@@ -57,7 +57,7 @@ function climber(index: IndexTable, bridgeGaps: boolean): (row: number) => numbe
   };
 }
 
-/** The last node that stands before a row in the file, or -1. */
+/** The last node before a row in the file, or -1. */
 function nodeBefore(index: IndexTable, row: number): number {
   let before = row - 1;
   while (before >= 0 && !index.isNode(before)) before -= 1;
@@ -241,7 +241,7 @@ interface Cycle {
   readonly size: number;
 }
 
-/** What of a tree never comes to a root. */
+/** The part of a tree that reaches no root. */
 interface CycleFacts {
   /** All cycles, in the file order of their first rows. */
   readonly cycles: readonly Cycle[];

@@ -32,7 +32,7 @@ export class UnknownTypes {
   #nextRow = 0;
   #damagedCount = 0;
 
-  /** @param indexer That of the log; it may go on. */
+  /** @param indexer That of the log; it may grow. */
   constructor(indexer: Pick<LogIndexer, "index" | "lines">) {
     this.#indexer = indexer;
   }

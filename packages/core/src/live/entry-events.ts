@@ -1,8 +1,7 @@
 /**
- * Every entry of a log once, in order, and then those that come: cold, lossless, pulled. The cursor
- * is a row, and the log is looked at again after every wait, so that nothing falls between what was
- * there and what comes. If the log turns out to be another one, that is an event, and everything
- * the new one holds follows.
+ * Every entry of a log once, in order, and then new ones: cold, lossless, pulled. The cursor is a
+ * row, and the log is read again after every wait, so that there is no gap between old and new
+ * entries. If the log was replaced, that is an event, and all entries of the new log follow.
  */
 import type { RowBody } from "../bodies/body-reader.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
@@ -26,7 +25,7 @@ export type EntryEvent =
   | { readonly kind: "reset"; readonly generation: number }
   | { readonly kind: "migrated" };
 
-/** Which entries, and whether to go on. */
+/** Which entries, and whether to continue with new ones. */
 export interface EntryEventOptions {
   /** The revision to begin with. Default 1: all of them. */
   readonly from?: number;
@@ -48,12 +47,12 @@ export interface EventSource {
   readonly isClosed: boolean;
   /** Resolves once something may have changed after `version`, or at the signal or the close. */
   readonly changed: (version: number, signal: AbortSignal | undefined) => Promise<void>;
-  /** Takes note of who cannot read the log as it is known; it is looked at again soon. */
-  readonly failed: (who: object, error: unknown) => void;
-  readonly succeeded: (who: object) => void;
+  /** Notes that a reader failed; the log is read again soon. */
+  readonly failed: (reader: object, error: unknown) => void;
+  readonly succeeded: (reader: object) => void;
 }
 
-/** Where the events have come to. */
+/** The position of a reader. */
 interface Place {
   /** Whether all that was there at the beginning has come. */
   isLive: boolean;
@@ -70,16 +69,16 @@ export async function* entryEvents(
   source: EventSource,
   options: EntryEventOptions,
 ): AsyncGenerator<EntryEvent, void, undefined> {
-  const who = {};
+  const reader = {};
   try {
-    yield* eventsFor(who, source, options);
+    yield* eventsFor(reader, source, options);
   } finally {
-    source.succeeded(who);
+    source.succeeded(reader);
   }
 }
 
 async function* eventsFor(
-  who: object,
+  reader: object,
   source: EventSource,
   { from = 1, live = true, signal }: EntryEventOptions,
 ): AsyncGenerator<EntryEvent, void, undefined> {
@@ -99,12 +98,12 @@ async function* eventsFor(
       }
       try {
         yield* entriesAt(source, place, signal);
-        source.succeeded(who);
+        source.succeeded(reader);
       } catch (error) {
         if (source.engine.log.state !== place.state) continue;
         // A log that was rewritten while it was read is found to be another one at the next look.
         if (!live || source.isClosed || !isTransient(error)) throw error;
-        source.failed(who, error);
+        source.failed(reader, error);
       }
       if (source.engine.log.state !== place.state) continue;
       // What comes while the past is read is not past.
@@ -135,7 +134,7 @@ async function* entriesAt(
   place.isLive = true;
 }
 
-/** A few new ones are read once for all who wait for them; many pass through, and are not kept. */
+/** A few new ones are read once for all readers; many are streamed, and not kept. */
 function bodiesFrom(
   { state, row, isLive }: Place,
   upTo: number,
@@ -174,7 +173,7 @@ function placeIn(engine: Engine): Place {
   return { engine, state, generation, row: 0, isLive: false, release };
 }
 
-/** What became of a log, or of the one that the session stands on now instead. */
+/** What happened to a log, or to the one that the session has now instead. */
 function changeFrom(before: Place, engine: Engine): "migrated" | "reset" | "same" {
   if (engine === before.engine) {
     return engine.log.generation === before.generation ? "migrated" : "reset";

@@ -57,7 +57,7 @@ export class GrowingListView<T> implements ListView<T> {
   }
 }
 
-// A list with an element for each of some rows, made when somebody looks at it.
+// A list with an element for each of some rows, made at the first use.
 
 /** See the file comment. Keeps the elements once they were made. */
 export class RowListView<T> implements ListView<T> {

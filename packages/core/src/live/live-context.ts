@@ -25,7 +25,7 @@ interface KnownContext {
 
 /** Computes the context at a leaf, again and again; what did not change is not read again. */
 export class LiveContexts {
-  /** Whoever watches holds the context anyhow, so it is kept whatever its size. */
+  /** Subscribers hold the context anyhow, so it is kept whatever its size. */
   readonly #memo = new ContextMemo(Infinity);
   #known: KnownContext | undefined;
 

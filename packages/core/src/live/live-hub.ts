@@ -44,7 +44,7 @@ export class LiveHub implements EventSource {
     return this.#session.reading(read);
   }
 
-  /** How what is shown stands to the file. */
+  /** How current the values are. */
   get status(): LiveStatus {
     return this.#watch.status;
   }
@@ -57,8 +57,8 @@ export class LiveHub implements EventSource {
       revision: () => this.engine.log.state.revision,
       watch: (onChange) => this.watch(onChange),
       isClosed: () => this.isClosed,
-      failed: (who, error) => this.failed(who, error),
-      succeeded: (who) => this.succeeded(who),
+      failed: (reader, error) => this.failed(reader, error),
+      succeeded: (reader) => this.succeeded(reader),
     });
   }
 
@@ -74,8 +74,8 @@ export class LiveHub implements EventSource {
       revision: () => this.engine.log.state.revision,
       watch: (onChange) => this.watch(onChange),
       isClosed: () => this.isClosed,
-      failed: (who, error) => this.failed(who, error),
-      succeeded: (who) => this.succeeded(who),
+      failed: (reader, error) => this.failed(reader, error),
+      succeeded: (reader) => this.succeeded(reader),
     });
   }
 
@@ -110,20 +110,20 @@ export class LiveHub implements EventSource {
     });
   }
 
-  failed(who: object, error: unknown): void {
-    this.#watch.failed(who, error);
+  failed(reader: object, error: unknown): void {
+    this.#watch.failed(reader, error);
   }
 
-  succeeded(who: object): void {
-    this.#watch.succeeded(who);
+  succeeded(reader: object): void {
+    this.#watch.succeeded(reader);
   }
 }
 
-// Brings changes to those who watch for them: after the change, never in the midst of it, so that
-// a subscriber may append. All changes of one turn come as one. While they are brought, new ones
-// wait their turn; so everybody sees the same things in the same order.
+// Delivers changes to listeners: after the change, never during it, so that a subscriber may
+// append. All changes of one event-loop iteration are one delivery, and a change during a delivery
+// is the next one; so all listeners see the same values in the same order.
 
-/** See the file comment. Listens to the signal only while somebody listens here. */
+/** Listens to the signal only while it has listeners. */
 class Delivery {
   readonly #changes: ChangeSignal;
   readonly #listeners = new Set<() => void>();

@@ -37,7 +37,7 @@ class LabelsView implements ReadonlyMap<string, Label> {
   /** Shared by all views of a log, and only ever longer; a view has a label at one of them. */
   readonly #numbers: Map<string, number[]>;
   readonly #labels: IntMap<Labelled>;
-  /** The number that nobody has yet. */
+  /** The next free number. */
   readonly #next: number;
 
   constructor(numbers: Map<string, number[]>, labels: IntMap<Labelled>, next: number) {

@@ -1,7 +1,7 @@
 /**
- * The list of the sessions of a directory, kept up to date, whoever appends, creates, deletes or
- * renames. It is read when the first subscribes, newest first; from then on, what changes costs
- * what was appended. Nothing is kept, watched or polled once nobody subscribes.
+ * The list of the sessions of a directory, kept up to date through appends, creations, deletions
+ * and renames of any process. It is read for the first subscriber, newest first; from then on, a
+ * change costs what was appended. Without subscribers nothing is kept, watched or polled.
  */
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -54,11 +54,11 @@ export interface LiveSessions extends SessionListDifference {
 export interface LiveSessionsOptions {
   /** Whether the sessions right in sub-directories count, too, as pi keeps them. Default false. */
   readonly subdirectories?: boolean;
-  /** How often all files are looked at without a hint, in ms. Default 5000. */
+  /** How often all files are checked without a hint, in ms. Default 5000. */
   readonly pollMs?: number;
   /**
    * Whether what is known of the sessions is saved in the directory, as `.branchlog-catalog`, once
-   * it is worth it, and taken up by the next list: `auto` does both, `read` only takes up, `off`
+   * it is worth it, and loaded by the next list: `auto` does both, `read` only loads, `off`
    * neither. Default `auto`.
    */
   readonly catalog?: CatalogMode;
@@ -215,7 +215,7 @@ class SessionListChanges {
     return this.#changes.size === 0;
   }
 
-  /** Takes in one more change, which comes after those before. */
+  /** Adds a change, which comes after those before. */
   add({ before, now }: SessionChange): void {
     const path = (now ?? before)?.path ?? "";
     const known = this.#changes.get(path);
@@ -239,11 +239,10 @@ class SessionListChanges {
   }
 }
 
-// Watches a directory of sessions, and its sub-directories if they count: says which session file a
-// hint is about, or that anything may have changed. What stands beside sessions, their locks above
-// all, is passed over.
+// Watches a directory of sessions, and its sub-directories if they count: reports the session file
+// of a hint, or that anything may have changed. Sidecars, locks above all, are ignored.
 
-/** What is watched, and who is told. */
+/** What is watched, and the listener. */
 interface DirectoryWatchOptions {
   readonly directory: string;
   readonly subdirectories: boolean;
@@ -313,12 +312,12 @@ async function subdirectoriesOf(directory: string): Promise<string[]> {
     const found = await directoriesBelow(directory);
     return found.filter((name) => !isSidecarName(name)).map((name) => join(directory, name));
   } catch {
-    // Whoever looks at the directory says what is wrong with it.
+    // The read of the directory reports the failure.
     return [];
   }
 }
 
-// What is to be looked at next: some files, or everything. Collects hints while a look goes on.
+// What is to be read next: some files, or everything. Collects hints during a read.
 
 /** See the file comment. At first, everything is due. */
 class DueLooks {

@@ -39,10 +39,10 @@ function liveTips(index: IndexTable, tips: RowSet): ListView<Envelope> {
   return new RowListView(tips, (row) => envelopeOf(index, row));
 }
 
-/** Rows that are remembered for a tree that nobody asks for; beyond, any may have changed. */
+/** Rows that are kept for a tree that is not read; beyond, any may have changed. */
 const changedRowsMax = 10_000;
 
-/** The views of one tree, made anew only when it has changed, and shared by all who watch it. */
+/** The views of one tree, made anew only when it has changed, and shared by all subscribers. */
 export class TreeViews {
   readonly #index: () => IndexTable;
   readonly #shape = new TreeShape();
@@ -90,7 +90,7 @@ export class TreeViews {
 /** Rows, ascending. */
 export type RowSet = IntMap<true>;
 
-/** What became of a tree since it was looked at before. */
+/** The changes of a tree since it was read before. */
 interface ShapeChange {
   /** Rows whose node, or whose children, are not what they were; null: of any. */
   readonly rows: readonly number[] | null;
@@ -118,7 +118,7 @@ class TreeShape {
     return this.#tips;
   }
 
-  /** Takes in what is new in the index. */
+  /** Adds what is new in the index. */
   advance(index: IndexTable): ShapeChange {
     if (index !== this.#index || index.structureVersion !== this.#structureVersion) {
       return this.#rebuild(index);

@@ -1,7 +1,7 @@
 /**
- * A value that is watched: the current one at once, then each other one, to all who watch the same
- * in the same order. Hot, shared and conflating: what came and went between two looks is not seen.
- * Nothing is computed and nobody listens while no one watches.
+ * A value as an observable: the current one at once, then each other one, to all subscribers the
+ * same in the same order. Hot, shared and conflating: a value that changed twice between two reads
+ * is emitted once. Without subscribers nothing is computed.
  */
 import { Observable } from "@branchlog/streaming";
 import type { Subscriber } from "@branchlog/streaming";
@@ -10,7 +10,7 @@ import { isBranchlogError } from "../errors.ts";
 /** A value and the revision of the log that it is of. */
 export interface Live<T> {
   readonly value: T;
-  /** Entries of the log that were known when the value was looked at. */
+  /** Entries of the log that were known when the value was read. */
   readonly revision: number;
 }
 
@@ -22,11 +22,11 @@ interface LiveSource<T> {
   readonly revision: () => number;
   /** Begins to watch; `onChange` is called when the value may be another. Returns what ends it. */
   readonly watch: (onChange: () => void) => () => void;
-  /** Whether the session is closed: whoever comes gets the last value and the end. */
+  /** Whether the session is closed: a new subscriber gets the last value and the completion. */
   readonly isClosed: () => boolean;
-  /** Told who could not read for now; the value stays what it was, and is read again. */
-  readonly failed: (who: object, error: unknown) => void;
-  readonly succeeded: (who: object) => void;
+  /** Called when reading failed for now; the value stays what it was, and is read again. */
+  readonly failed: (reader: object, error: unknown) => void;
+  readonly succeeded: (reader: object) => void;
 }
 
 /** See the file comment. */
@@ -114,7 +114,7 @@ interface ComputationSource<T> extends Omit<LiveSource<T>, "read"> {
 
 /**
  * A value that is watched and takes time to compute, since bodies are read for it. As a live value:
- * shared, conflating, each other one to all who watch. It is computed when the first comes, and
+ * shared, conflating, each other one to all subscribers. It is computed for the first of them, and
  * again after changes, one computation at a time; what changes meanwhile is the next one's.
  */
 export class LiveComputation<T> {
@@ -190,8 +190,9 @@ export class LiveComputation<T> {
 }
 
 /**
- * Those who watch one value, and what each was shown last. They are told in the order in which they
- * came; one that is gone, or has seen it, is left out. Something goes on while there is anybody.
+ * The subscribers of one value, and what each got last. They are called in the order of their
+ * subscriptions; one that has left, or has the value, is skipped. A resource is held while there
+ * are any.
  */
 export class Subscribers<T> {
   readonly #begin: () => () => void;
@@ -201,7 +202,7 @@ export class Subscribers<T> {
 
   /**
    * @param begin Called when the first comes; returns what is called when the last has gone.
-   * @param isSame Whether who was shown the one need not be shown the other.
+   * @param isSame Whether a subscriber that has the one need not get the other.
    */
   constructor(begin: () => () => void, isSame: (one: T, other: T) => boolean) {
     this.#begin = begin;
@@ -212,7 +213,7 @@ export class Subscribers<T> {
     return this.#shown.size === 0;
   }
 
-  /** Takes in one more, which was shown nothing yet; returns what lets it go. */
+  /** Adds one, which has no value yet; returns what removes it. */
   add(subscriber: Subscriber<T>): () => void {
     this.#shown.set(subscriber, undefined);
     this.#end ??= this.#begin();
@@ -224,10 +225,10 @@ export class Subscribers<T> {
     };
   }
 
-  /** Shows a value to all who were shown another one, or none. */
+  /** Emits a value to all that have another one, or none. */
   show(value: T): void {
     for (const subscriber of this.#all()) {
-      // Others may be gone by now, or were shown it by whoever came while they waited.
+      // Others may have left by now, or got it through a subscription made meanwhile.
       if (!this.#shown.has(subscriber)) continue;
       const shown = this.#shown.get(subscriber);
       if (shown !== undefined && this.#isSame(shown, value)) continue;
@@ -251,15 +252,15 @@ export class Subscribers<T> {
     for (const subscriber of this.#all()) subscriber.complete();
   }
 
-  /** A copy, since those who are told may leave, and others come. */
+  /** A copy, since a subscriber that is called may unsubscribe itself or others, or subscribe. */
   #all(): Subscriber<T>[] {
     return [...this.#shown.keys()];
   }
 }
 
-// Which failures to read a log may pass: those of its file, not those of anybody's code.
+// Which failures to read a log may pass: those of its file, not those of a caller's code.
 
-/** Whether it makes sense to try again what failed so, when the file was looked at again. */
+/** Whether to try again after the next read of the file. */
 export function isTransient(error: unknown): boolean {
   return isBranchlogError(error, "ERR_LOG_GONE") || isBranchlogError(error, "ERR_LOG_UNREADABLE");
 }

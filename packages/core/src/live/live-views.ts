@@ -1,9 +1,9 @@
 /**
- * Everything of one session that can be watched. Values are hot: the current one at once, then one
- * for each batch of changes that made it another, own and foreign ones alike; each says the
- * revision that it is of. `entries$` is cold: every entry once. Nothing is watched, read or kept up
- * to date while nobody subscribes; while somebody does, the process stays alive. All complete when
- * the session is closed.
+ * The observables of one session. Values are hot: the current one at once, then one for each batch
+ * of changes that made it another, own and foreign ones alike; each has the revision that it is of.
+ * `entries$` is cold: every entry once. Without subscribers nothing is watched, read or kept up to
+ * date; with one, the process stays alive. All complete when the session is closed; a later
+ * subscriber gets the last value and the completion, one of `entries$` fails with `ERR_CLOSED`.
  */
 import { isDeepStrictEqual } from "node:util";
 import { EndableGenerator, observableOf } from "@branchlog/streaming";
@@ -42,7 +42,7 @@ import type { WaitOptions, WaitTarget } from "./wait-for.ts";
 
 /** See the file comment. */
 export class LiveViews {
-  /** Where the session stands: the id of an entry, or null before the first. */
+  /** The leaf of the session: the id of an entry, or null before the first. */
   readonly leaf$: Observable<Live<string | null>>;
   /** The entries without children, in file order. */
   readonly tips$: Observable<Live<ListView<Envelope>>>;
@@ -58,7 +58,7 @@ export class LiveViews {
   readonly header$: Observable<Live<SessionHeader>>;
   /** What was found wrong with the log. */
   readonly diagnostics$: Observable<Live<readonly Diagnostic[]>>;
-  /** How what is shown stands to the file; errors that may pass are here. */
+  /** How current the values are; errors that may pass are here. */
   readonly status$: Observable<Live<LiveStatus>>;
   /** What the model gets at the leaf. Its bodies are read when the first subscribes. */
   readonly context$: Observable<Live<LiveContext>>;
@@ -106,7 +106,7 @@ export class LiveViews {
     return observableOf((signal) => this.events({ ...checked, signal }));
   }
 
-  /** As {@link LiveViews.entries$}, pulled: nothing is read that nobody asked for. */
+  /** As {@link LiveViews.entries$}, pulled: nothing is read before it is asked for. */
   events(options: EntryEventOptions = {}): AsyncGenerator<EntryEvent, void, undefined> {
     const ending = new AbortController();
     const { signal } = requireOptions(options);
@@ -121,7 +121,8 @@ export class LiveViews {
   }
 
   /**
-   * The same, kept up to date for all who subscribe to what this returns: only what is new is read.
+   * The same, kept up to date for all subscribers of the returned observable: only new entries are
+   * read.
    * Another call folds anew.
    */
   project$<S>(
@@ -151,7 +152,7 @@ export class LiveViews {
   }
 
   /**
-   * Resolves once the log holds so many entries, or an entry with that id, whoever appends it.
+   * Resolves once the log holds so many entries, or an entry with that id, of any process.
    * @throws BranchlogError `ERR_WAIT_TIMEOUT`; `ERR_CLOSED` if the session is closed before. The
    * signal's reason.
    */
@@ -224,7 +225,7 @@ export interface SessionSnapshot {
   /** Length of the log in bytes. */
   readonly sizeBytes: number;
   readonly header: SessionHeader;
-  /** Where the session stands: the id of an entry, or null before the first. */
+  /** The leaf of the session: the id of an entry, or null before the first. */
   readonly leaf: string | null;
   /** The id of the last entry of the log, or null. */
   readonly tail: string | null;

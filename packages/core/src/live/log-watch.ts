@@ -1,7 +1,7 @@
 /**
- * Watches the file of a log while somebody wants to know of it: hints of the system say when to
- * look, and a slow poll behind them finds what they miss. It looks by reading what others appended;
- * if that fails, the state says so, and it looks again later.
+ * Watches the file of a log while there are subscribers: hints of the system say when to read it,
+ * and a slow poll finds what they miss. If reading fails, the status has the error, and the log is
+ * read again later.
  */
 import { basename, dirname } from "node:path";
 import type { Engine } from "../session/engine.ts";
@@ -9,9 +9,9 @@ import { watchWithPoll } from "../store/polled-hints.ts";
 import type { WatchedSession } from "../session/watched-session.ts";
 
 /**
- * How what is shown stands to the file. `catching-up`: it was not looked at yet. `live`: what is
- * shown is what the file held a moment ago. `stalled`: it could not be read, and `error` says why;
- * that may pass. `closed`: it is not looked at any more.
+ * How current the values are. `catching-up`: the file was not read yet. `live`: they are what the
+ * file held a moment ago. `stalled`: it could not be read, and `error` says why; that may pass.
+ * `closed`: it is not read any more.
  */
 export type LiveStatus =
   | { readonly kind: "catching-up" }
@@ -26,23 +26,23 @@ const closed: LiveStatus = { kind: "closed" };
 /** See the file comment. */
 export class LogWatch {
   readonly #session: WatchedSession;
-  /** Who failed to read what it shows, and why. */
+  /** The readers that failed, and why. */
   readonly #failures = new Map<object, unknown>();
   #holders = 0;
   #isDue = false;
-  /** What came of the last look at the file. */
+  /** The result of the last read of the file. */
   #look: LiveStatus = catchingUp;
   #status: LiveStatus = catchingUp;
-  /** Whose file is watched, and what ends that. */
+  /** The engine whose file is watched, and what ends that. */
   #watched: { readonly engine: Engine; readonly stop: () => void } | undefined;
   #stopListening: (() => void) | undefined;
 
-  /** @param session Is told when the status is another, and when who failed is to try again. */
+  /** @param session Signalled when the status changed, and when failed readers are to try again. */
   constructor(session: WatchedSession) {
     this.#session = session;
   }
 
-  /** How what is shown stands to the file. */
+  /** How current the values are. */
   get status(): LiveStatus {
     return this.#session.isClosed() ? closed : this.#status;
   }
@@ -60,16 +60,16 @@ export class LogWatch {
     };
   }
 
-  /** Takes note that somebody could not read what it shows; it is to try again when told so. */
-  failed(who: object, error: unknown): void {
+  /** Notes that a reader failed; it is to try again at the next signal. */
+  failed(reader: object, error: unknown): void {
     if (this.#watched === undefined) return;
-    this.#failures.set(who, error);
+    this.#failures.set(reader, error);
     this.#update();
   }
 
-  /** Takes note that it can, or does not want to any more. */
-  succeeded(who: object): void {
-    if (this.#failures.delete(who)) this.#update();
+  /** Notes that it succeeded, or has ended. */
+  succeeded(reader: object): void {
+    if (this.#failures.delete(reader)) this.#update();
   }
 
   #begin(): void {
@@ -110,7 +110,7 @@ export class LogWatch {
     this.#status = catchingUp;
   }
 
-  /** Several hints of one turn are one look. */
+  /** Several hints of one event-loop iteration are one read. */
   #lookSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -126,7 +126,7 @@ export class LogWatch {
     try {
       refresh();
       this.#look = live;
-      // Who failed tries again, and says how that went.
+      // The readers that failed try again, and report the result.
       if (this.#failures.size > 0) changes.notify();
     } catch (error) {
       this.#look = { kind: "stalled", error };
@@ -144,7 +144,7 @@ export class LogWatch {
   }
 }
 
-/** Whether two statuses say the same; of errors, their codes. */
+/** Whether two statuses are equal; of errors, their codes. */
 export function isSameStatus(one: LiveStatus, other: LiveStatus): boolean {
   if (one.kind !== "stalled" || other.kind !== "stalled") return one.kind === other.kind;
   return codeOf(one.error) === codeOf(other.error);

@@ -1,4 +1,4 @@
-/** Waits until a log holds what somebody wants, whoever appends it. */
+/** Waits until a log holds an entry, or a number of entries, of any process. */
 import { requireOptions } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
 import { timerMsMax } from "../limits.ts";
@@ -93,6 +93,6 @@ function late(
 
 function timedOut(path: string, what: WaitTarget, timeoutMs: number | undefined): BranchlogError {
   const wanted = "revision" in what ? `revision ${what.revision}` : `entry ${what.id}`;
-  const message = `${path} did not come to ${wanted} within ${timeoutMs} ms. Nothing was changed.`;
+  const message = `${path} did not reach ${wanted} within ${timeoutMs} ms. Nothing was changed.`;
   return new BranchlogError("ERR_WAIT_TIMEOUT", message, { path });
 }

@@ -1,7 +1,7 @@
 /**
- * Tells that what a session shows may be something else now: its log has grown, was replaced, or
- * turned out damaged; its leaf has moved. It says that, not what, and it says it in the midst of
- * the change: listeners read later.
+ * Signals that the values of a session may have changed: its log has grown, was replaced, or was
+ * found damaged; its leaf has moved. It does not say what changed, and it is sent during the
+ * change: listeners read later.
  */
 
 /** See the file comment. */
@@ -14,7 +14,7 @@ export class ChangeSignal {
     return this.#version;
   }
 
-  /** Tells of a change. */
+  /** Signals a change. */
   readonly notify = (): void => {
     this.#version += 1;
     for (const listener of this.#listeners) listener();

@@ -4,7 +4,7 @@
  * nothing else does, in pieces; at the latest when the session is closed or the process exits.
  * Saving may fail without a report: all that is lost is time at the next opening.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import {
   beginCheckpoint,
   checkpointPath,
@@ -113,10 +113,10 @@ export class Checkpoints {
     while (steps.next().done !== true);
   }
 
-  /** The same in turns; not, if anything changes meanwhile. */
+  /** The same in batches; given up if anything changes meanwhile. */
   async save(sumsMsMax: number = Number.POSITIVE_INFINITY): Promise<void> {
     const steps = this.#saving(sumsMsMax);
-    while (steps.next().done !== true) await nextTurn();
+    while (steps.next().done !== true) await nextIteration();
   }
 
   /** Saves what is to be saved, for the last time. */
@@ -266,7 +266,7 @@ const works = new Set<(msLeft: number) => void>();
 let isListening = false;
 
 /**
- * Does `work`, which must not throw, when the process exits by itself; it is told how much time is
+ * Does `work`, which must not throw, when the process exits by itself; it gets how much time is
  * left for all that is to be done. Returns what ends that.
  */
 function atExit(work: (msLeft: number) => void): () => void {
@@ -279,7 +279,7 @@ function atExit(work: (msLeft: number) => void): () => void {
   };
 }
 
-/** Begins nothing once the time is over: whoever waits for the process waits for this, too. */
+/** Begins nothing once the time is over: the exit of the process waits for this work. */
 function doAll(): void {
   const startMs = performance.now();
   for (const work of works) {

@@ -21,9 +21,9 @@ import { nodePorts } from "../store/node-ports.ts";
 import type { Ports } from "../store/ports.ts";
 
 /**
- * Whether checkpoints are saved and taken up, taken up, or neither. `index`: as `auto`, but without
- * the checksums of what they do not cover yet, for which the log is read once more: they are left
- * to a session that appends.
+ * Whether checkpoints are saved and loaded, only loaded, or neither. `index`: as `auto`, but
+ * without the checksums of what they do not cover yet, for which the log is read once more: they
+ * are left to a session that appends.
  */
 export type CheckpointMode = "auto" | "index" | "read" | "off";
 
@@ -53,9 +53,9 @@ export interface EngineOptions {
   /** Most that waits to be written by one session, in bytes. Default 256 MiB. */
   readonly queuedBytesMax?: number;
   /**
-   * Whether what was indexed is saved beside the log, once it is worth it, and taken up when the
+   * Whether what was indexed is saved beside the log, once it is worth it, and loaded when the
    * log is opened again: `auto` does both, `index` as well, but takes no checksums; `read` only
-   * takes up, as with `access: "read"`; `off` neither. Default `auto`.
+   * loads, as with `access: "read"`; `off` neither. Default `auto`.
    */
   readonly checkpoint?: CheckpointMode;
   /** A directory for these files instead; it has to exist. */
@@ -68,7 +68,7 @@ export interface EngineOptions {
   readonly freezeBodies?: boolean;
   /** Appends to logs of a newer version all the same. Default false. */
   readonly allowNewerVersion?: boolean;
-  /** Whose words entries are appended in. Default: what the log is written in, see docs/formats. */
+  /** The dialect of appended entries. Default: that of the log, see docs/formats. */
   readonly dialect?: DialectName | undefined;
 }
 

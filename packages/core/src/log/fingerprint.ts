@@ -107,7 +107,7 @@ export class FingerprintingReader implements ByteSource {
     return bytesRead;
   }
 
-  /** Takes in bytes that are at the cursor, but were not read from there. */
+  /** Adds bytes that are at the cursor, but were not read from there. */
   add(bytes: Buffer): void {
     this.#saw(bytes, this.#bytes.cursor);
   }

@@ -22,7 +22,7 @@ import { headBytesMax, headLinesMax } from "../limits.ts";
 const headChunkBytes = 64 * 1024;
 
 /**
- * Whose transcript a file is. The first record that tells decides; undefined if that is one of a
+ * The agent that wrote a file. The first known record decides; undefined if that is one of a
  * session, or if none of the first lines tells. Lines that are no whole record tell nothing.
  */
 export function transcriptKind(source: ByteSource, size: number): SourceKind | undefined {

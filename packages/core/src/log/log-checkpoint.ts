@@ -1,7 +1,6 @@
 /**
- * A checkpoint of a log: what is known of it, and by what it is recognised. Taken up again, what it
- * covers is neither read nor parsed. It is derived: whatever is wrong with it, it counts as
- * missing.
+ * A checkpoint of a log: the saved index, and what identifies the log. What a loaded checkpoint
+ * covers is neither read nor parsed again. It is derived: with any defect it counts as missing.
  */
 import { decodeLine } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";

@@ -74,7 +74,7 @@ export class LogDurability {
   /**
    * Takes note of entries that are in the log: written just now, found there by a retry, or perhaps
    * there, as the log could not be read. The promise tells when they are as durable as was
-   * promised; undefined: they are. Must be called before anybody else can use the file's
+   * promised; undefined: they are. Must be called before another caller can use the file's
    * descriptor.
    * @param hasWritten The loose end of a failed sync, if there was one, is behind a newline now.
    */
@@ -129,7 +129,7 @@ export class LogDurability {
     return this.#nowMs() - sinceMs >= intervalMs || unsyncedIds.length >= unsyncedEntriesMax;
   }
 
-  /** A failure is remembered where it happens; the next append tells of it. */
+  /** A failure is kept where it happens; the next append reports it. */
   #schedule(intervalMs: number): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;

@@ -4,7 +4,7 @@
  * An unterminated last record that parses is indexed at once, but stays *pending*: if its line
  * turns out to continue, this state is wrong and says so, and its owner starts a new one.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import {
   LineFramer,
@@ -141,7 +141,7 @@ export class LogState {
     return nameInForce({ slot: this.slot.known, given: this.folded.name, header });
   }
 
-  /** Whose words the log is written in. */
+  /** The dialect of the log. */
   get dialect(): DialectName {
     const { header } = this.indexer.header ?? {};
     const { dialect: ofEntries } = this.folded;
@@ -166,7 +166,7 @@ export class LogState {
     };
   }
 
-  /** Goes on from what was saved of this log, of which nothing was read so far. */
+  /** Continues from the saved state of this log, of which nothing was read so far. */
   restore(saved: SavedState, header: IndexedHeader, bytes: LogFingerprint): void {
     const { end: offset, lineNumber } = saved;
     this.#framer = new LineFramer({ offset, lineNumber, lineBytesMax: this.lineBytesMax });
@@ -192,20 +192,20 @@ export class LogState {
     while (!this.#settleSome());
   }
 
-  /** Reads on up to `to`; gives the event loop turns in between. */
+  /** Reads on up to `to`; yields to the event loop in between. */
   async read(to: number, signal?: AbortSignal): Promise<void> {
     const sink = this.#sink();
     const options = signal === undefined ? { yieldEveryMs } : { yieldEveryMs, signal };
     const sampled = Math.min(to, this.end + sampleBytes);
     await scan(this.#trail, this.#framer, sink, { from: this.end, to: sampled, ...options });
-    for (const _ of this.#reserve(to)) await nextTurn();
+    for (const _ of this.#reserve(to)) await nextIteration();
     await scan(this.#trail, this.#framer, sink, { from: this.end, to, ...options });
     this.#endRead();
-    while (!this.#settleSome()) await nextTurn();
+    while (!this.#settleSome()) await nextIteration();
   }
 
   /**
-   * Takes in bytes that were just written at the end of the log, without reading them back. A
+   * Indexes bytes that were just written at the end of the log, without reading them back. A
    * newline at their start may have ended another writer's line.
    * @returns The first row that is made of these bytes alone.
    */
@@ -384,7 +384,7 @@ function nextUnsettled(index: IndexTable, settledRows: number): UnsettledRows {
   if (unsettled.size === 0) {
     while (unverifiedRows.length > 0 && !isUnverified(index, unverifiedRows.at(-1)))
       unverifiedRows.pop();
-    // What one of them turns out to be may settle those before: no further than the next settled.
+    // The result of one may decide those before it: no further than the next decided row.
     for (let at = unverifiedRows.length - 1; at >= 0 && !isFull(); at -= 1) {
       const next = unverifiedRows[at];
       if (next === undefined || !isUnverified(index, next)) break;

@@ -121,7 +121,7 @@ function addAll(file: AtomicFile, chunks: Iterable<Buffer>): void {
 }
 
 function lateChunks({ file, state }: TrackedLog, from: number): Generator<Buffer> {
-  // A record that was taken for whole went on: its bytes are kept as they are.
+  // A record that seemed complete was continued: its bytes are kept as they are.
   if (state.isBroken) return readRange(file, from, state.end - from);
   return migratedChunks(file, state, from, state.end);
 }
@@ -138,7 +138,7 @@ function keepOriginal(fs: FileSystem, { file: { path }, state }: TrackedLog): st
     const taken = fs.statSync(name);
     if (taken !== null && taken.ino !== original.ino) continue;
     if (taken === null) fs.linkSync(path, name);
-    // The path may have gone to another log since it was looked at, before the link or after.
+    // The path may belong to another log since its stat, before the link or after.
     const [kept, now] = [fs.statSync(name)?.ino, fs.statSync(path)?.ino];
     if (kept === original.ino) return now === original.ino ? name : null;
     if (kept === now) fs.unlinkSync(name);

@@ -1,7 +1,7 @@
 /**
  * A log that is followed through its generations: it reads what was appended since the last look,
  * notices when the file was replaced, truncated or rewritten, and then starts over with a new
- * generation. The engine appends through it, and is told when it changed.
+ * generation. The engine appends through it, and is notified when it changed.
  */
 import { BranchlogError } from "../errors.ts";
 import { isSameFile } from "../store/ports.ts";
@@ -69,12 +69,12 @@ export class TrackedLog {
     return this.#generation;
   }
 
-  /** What the system said of the log when it was last looked at. */
+  /** The last stat of the log. */
   get stat(): FileStat | undefined {
     return this.#stat;
   }
 
-  /** Length of the log in bytes when it was last looked at. */
+  /** Length of the log in bytes at its last stat. */
   get size(): number {
     return this.#stat?.size ?? 0;
   }
@@ -94,7 +94,7 @@ export class TrackedLog {
     }
   }
 
-  /** As {@link TrackedLog.openSync}, giving the event loop turns. */
+  /** As {@link TrackedLog.openSync}, yielding to the event loop. */
   async open(signal?: AbortSignal, saved?: StateRestorer): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const stat = this.#lookFirst();
@@ -135,7 +135,7 @@ export class TrackedLog {
     return this.file.appendSync(bytes);
   }
 
-  /** Takes in bytes that were just written at the end, as the rows that this process wrote. */
+  /** Indexes bytes that were just written at the end, as the rows that this process wrote. */
   adopt(bytes: Buffer, stat: FileStat): void {
     const firstOwn = this.#state.adopt(bytes);
     for (let row = firstOwn; row < this.#state.index.count; row += 1) this.#ownRows.push(row);

@@ -50,7 +50,7 @@ export function buildContext(view: PathView, onProblem?: OnContextProblem): Path
   return buildWithSettings(view, onProblem).context;
 }
 
-/** As {@link buildContext}, for those who go on from there. */
+/** As {@link buildContext}, with what a later call needs to continue. */
 export function buildWithSettings(view: PathView, onProblem?: OnContextProblem): BuiltContext {
   const speaking: SessionEntry[] = [];
   for (const [position, i] of selectContext(view).entries()) {
@@ -101,7 +101,7 @@ export function canSpeak(type: string, position: number): boolean {
 /**
  * Indexes into the view in the order in which their messages are emitted. Without a compaction that
  * is the path. Otherwise the last compaction on the path comes first, then the entries before it
- * from its `firstKeptEntryId` on, except system messages (its own `systemMessage` stands for them),
+ * from its `firstKeptEntryId` on, except system messages (its own `systemMessage` replaces them),
  * then the entries after it. An id that is not on the path before the compaction keeps nothing; if
  * it is empty, what follows `providerReplayThroughEntryId` is kept (omp 18.3).
  * Behind the last compaction a `reset_boundary` leaves only what follows it, without a summary.
@@ -197,7 +197,7 @@ export interface ProjectedEntries {
 }
 
 /**
- * The messages that one entry stands for: none, one, or two (a compaction with a system message). A
+ * The messages of one entry: none, one, or two (a compaction with a system message). A
  * stored message comes back as the same object, unless its content is missing: then as a copy with
  * an empty one. `timestamp` of a message made here is in ms, NaN if the entry's cannot be read.
  */
@@ -306,7 +306,7 @@ function isNullish(value: unknown): boolean {
 // Pure; edited messages are copies that keep everything but their content.
 
 /**
- * The last edit for each target id among the entries, wherever the target stands. An edit without a
+ * The last edit for each target id among the entries, wherever the target is. An edit without a
  * usable replacement does not count, so that an earlier one stays in force.
  *
  * @param onMalformed called with the id of each edit that does not count

@@ -36,7 +36,7 @@ export const foldedVersions: readonly number[] = [
   usage.version,
 ];
 
-/** What the folded entries of one generation of a log come to. */
+/** The state of all folds over one generation of a log. */
 export class FoldedProjections {
   #labels: Labels = labels.initial();
   #name: GivenName = sessionName.initial();
@@ -94,7 +94,7 @@ export class FoldedProjections {
     }
   }
 
-  /** Takes in the entry of a row, in file order. */
+  /** Folds the entry of a row; rows in file order. */
   apply(row: number, entry: SessionEntry): void {
     const record = { revision: row + 1, entry };
     this.#labels = labels.apply(this.#labels, record);

@@ -1,7 +1,7 @@
 /**
- * The name of a session: what the latest entry that names it says, anywhere in the log, not on one
- * branch, so that renaming never moves anybody's leaf. omp keeps names in other places, too, and
- * which of them counts is said here.
+ * The name of a session: that of the latest entry that names it, anywhere in the log, not on one
+ * branch, so that renaming moves no leaf. omp keeps names in other places, too; the rule which of
+ * them counts is here.
  */
 import type { TitleSlot } from "../dialects/title-slot.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";

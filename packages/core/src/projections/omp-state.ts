@@ -15,7 +15,7 @@ export type ServiceTier = Readonly<Record<string, string>>;
 export interface OmpState {
   /** `provider/modelId` by role; the model of the conversation under `default`. */
   readonly models: Record<string, string>;
-  /** `"off"` until an entry says otherwise. */
+  /** `"off"` until an entry changes it. */
   readonly thinkingLevel: string;
   /** What the user chose, for instance `auto`; else the level. */
   readonly configuredThinkingLevel: string;
@@ -61,7 +61,7 @@ function speaksOfState(view: PathView, i: number): boolean {
   return stateTypes.has(type) || (type === "custom" && view.customType(i) === roleModelType);
 }
 
-/** The entries of omp are unknown types to the core: their fields are looked at one by one. */
+/** The entries of omp are unknown types to the core: their fields are checked one by one. */
 class OmpFold {
   readonly models = new Map<string, string>();
   readonly rules = new Set<string>();

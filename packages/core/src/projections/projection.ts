@@ -5,7 +5,7 @@
 import { modelRole } from "../dialects/model-reference.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 
-/** One accepted entry of a log and where it stands in it. */
+/** One accepted entry of a log and its place. */
 export interface ProjectionRecord {
   /** 1-based ordinal of the entry among the accepted entries of its generation. */
   readonly revision: number;
@@ -47,7 +47,7 @@ export interface PathView {
   type(i: number): string;
   /** The role of a `message` entry if it has one; that of a `model_change` of omp. */
   role(i: number): string | undefined;
-  /** What a `custom` or `custom_message` entry says whose it is. */
+  /** The `customType` of a `custom` or `custom_message` entry. */
   customType(i: number): string | undefined;
   id(i: number): string;
   /** The whole entry. May read and parse; the other members never do. */

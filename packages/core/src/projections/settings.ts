@@ -3,7 +3,7 @@
  * from its end and loads only the bodies that name one of the two.
  *
  * In pi, the model that answered last counts, and so does a later choice. In omp, a choice counts
- * until the next one, also where another model stood in for an answer. The dialect of the choice
+ * until the next one, also where another model answered instead. The dialect of the choice
  * decides.
  */
 import { mainRole, modelReference, modelRole } from "../dialects/model-reference.ts";
@@ -13,13 +13,13 @@ import type { PathView } from "./projection.ts";
 
 /** What is in force on a path; compactions do not reset it. */
 export interface PathSettings {
-  /** `"off"` until an entry says otherwise. A `ThinkingLevel` as a rule. */
+  /** `"off"` until an entry changes it. A `ThinkingLevel` as a rule. */
   readonly thinkingLevel: string;
   /** Null until an entry names one. */
   readonly model: ModelReference | null;
 }
 
-/** The same, with what it takes to go on from there. */
+/** The same, with what a later call needs to continue. */
 export interface SettingsState extends PathSettings {
   /** Whether the model stays, whichever answers. */
   readonly isModelChosen: boolean;

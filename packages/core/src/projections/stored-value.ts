@@ -1,5 +1,5 @@
 /**
- * Questions about values whose types promise more than a foreign file keeps: entries are handed out
+ * Checks of values whose types promise more than a foreign file keeps: entries are returned
  * as stored, so projections ask before they use a field. Pure; no answer throws.
  */
 

@@ -1,6 +1,6 @@
 /**
  * What a session list shows of a log: how many messages, the first thing that the user said, and
- * when somebody last spoke. Needs message bodies. Pure; resumable at any entry.
+ * the time of the last message. Needs message bodies. Pure; resumable at any entry.
  */
 import type { SessionMessageEntry } from "../entries/entry-types.ts";
 import type { Projection } from "./projection.ts";

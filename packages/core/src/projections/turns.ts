@@ -8,8 +8,8 @@ import type { Projection } from "./projection.ts";
 import { isStoredObject, storedList, storedNumber, storedText } from "./stored-value.ts";
 
 /**
- * What a turn comes to, under ConnectOnion's names: that of a session is told from its messages,
- * that of a document is what was written.
+ * The summary of a turn, under ConnectOnion's names: that of a session is computed from its
+ * messages, that of a document is what was written.
  */
 export interface TurnSummary {
   /** The text of its user message. */
@@ -26,9 +26,9 @@ export interface TurnSummary {
   readonly cost: number;
   /** The calls of tools in it, in order, each as `run(command='ls -la')`; see `toolCallText`. */
   readonly tools_called: readonly string[];
-  /** What was to be expected of it, if somebody said so. */
+  /** The expected result, if a note has one. */
   readonly expected?: string;
-  /** Whether it was as expected, if somebody said so. */
+  /** Whether the result was as expected, if a note says so. */
   readonly passed?: boolean;
 }
 
@@ -50,9 +50,9 @@ export interface TurnTotals {
   readonly total_tokens: number;
   /** US dollars. */
   readonly total_cost: number;
-  /** Turns of which somebody said that they passed. */
+  /** Turns whose note says that they passed. */
   readonly passed: number;
-  /** Turns of which somebody said that they did not. */
+  /** Turns whose note says that they did not. */
   readonly failed: number;
 }
 
@@ -83,7 +83,7 @@ export function takesTime(role: string | undefined): boolean {
   return role === "user" || role === "assistant" || role === "toolResult";
 }
 
-/** Takes note that the turn went on at that time; one that cannot be read says nothing. */
+/** Extends the turn to that time; one that cannot be read is ignored. */
 export function goOn(open: OpenTurn, timeMs: number): void {
   if (!Number.isNaN(timeMs)) open.endMs = timeMs;
 }
@@ -126,11 +126,11 @@ function modelOf(message: object): string {
   return [provider, model].filter((part) => typeof part === "string" && part !== "").join("/");
 }
 
-/** What was said about a turn of which nobody said anything. */
+/** The notes of a turn without notes. */
 export const nothingSaid: TurnFields = {};
 
 /**
- * The turn as it stands now, with what was said about it. What is added later does not change it.
+ * The turn as it is now, with its notes. What is added later does not change it.
  */
 export function turnOf(open: OpenTurn, fields: TurnFields = nothingSaid): SessionTurn {
   const { turn, input, result, model, tokens, cost, timestamp, entryId } = open;
@@ -167,9 +167,9 @@ export function withFields(turn: SessionTurn, fields: TurnFields): SessionTurn {
 }
 
 /**
- * The turns of a path whose entries are all at hand, root-most first.
+ * The turns of a path whose entries are all loaded, root-most first.
  *
- * @param notes what was said about them; of the whole log, as a rule
+ * @param notes notes on turns; those of the whole log, as a rule
  */
 export function turnsOfEntries(
   path: Iterable<SessionEntry>,
@@ -213,7 +213,7 @@ export function turnTotals(turns: Iterable<SessionTurn>): TurnTotals {
 /** The `customType` of these entries. */
 export const turnNoteType = "branchlog.turn";
 
-/** What was said about one turn, in the order in which it was first said. */
+/** The notes of one turn, in the order of their first entries. */
 export type TurnFields = Readonly<Record<string, unknown>>;
 
 /** What was said about turns, by the id of the user message. */

@@ -95,7 +95,7 @@ function spentByOmp(entry: SessionEntry): Spent | undefined {
   const [spent, provider, model] = ["usage", "provider", "model"].map((name): unknown =>
     Reflect.get(entry, name),
   );
-  // Decoding boundary: its numbers are looked at one by one.
+  // Decoding boundary: its numbers are checked one by one.
   return spentOn(spent as Usage | undefined, provider, model);
 }
 

@@ -30,7 +30,7 @@ export class BodyFold<S> {
   /** The state up to the last entry known at the call. Passes follow one another. */
   value(signal?: AbortSignal): Promise<S> {
     const pass = this.#last.then(() => this.#foldOn(signal));
-    // The next pass goes on where a failed one stopped; the failure is its caller's.
+    // The next pass continues where a failed one stopped; the failure is reported to its caller.
     this.#last = pass.then(
       () => undefined,
       () => undefined,

@@ -17,7 +17,7 @@ import { requireRow } from "./named-entry.ts";
 export interface ContextOptions {
   /** An entry; null: before the first one. Default: the leaf. */
   readonly at?: string | null;
-  /** Go on at the entry before, in file order, where a parent is missing. Default false. */
+  /** Continue at the entry before, in file order, where a parent is missing. Default false. */
   readonly bridgeGaps?: boolean;
 }
 

@@ -26,9 +26,9 @@ export interface GrowingContext {
   readonly truncatedAt: string | undefined;
 }
 
-/** What it takes to go on. */
+/** What a later call needs to continue. */
 interface KeptContext extends GrowingContext {
-  /** Shared with the contexts that go on from it. */
+  /** Shared with the contexts that continue it. */
   readonly messages: AgentMessage[];
   readonly settings: SettingsState;
   /** Length of the lines that the messages are from. */
@@ -90,7 +90,7 @@ export class ContextMemo {
     let bytes = 0;
     for (const one of loaded.loaded.keys()) bytes += state.index.rows.length(one);
     const kept = { messages, count: messages.length, settings, truncatedAt, bytes };
-    // Nothing goes on from a cycle, from before the first entry, or from what has changed since.
+    // No walk continues from a cycle, from before the first entry, or from what has changed since.
     const isFirm = row >= 0 && !path.cyclic && state.index.structureVersion === structureVersion;
     if (isFirm) this.#keep(engine, state, row, kept);
     else this.#path.forget();

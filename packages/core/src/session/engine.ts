@@ -40,7 +40,7 @@ export class Engine {
   /** Appends to the log, for this engine's owner. */
   readonly appender: Appender;
   readonly checkpoints: Checkpoints;
-  /** Tells of everything that happens to the log. */
+  /** Signals every change of the log. */
   readonly changes: ChangeSignal = new ChangeSignal();
   /** Closes the descriptors of the log unless other engines use them; reads open it again. */
   readonly release: () => void;
@@ -74,7 +74,7 @@ export class Engine {
     return engine;
   }
 
-  /** As {@link Engine.openSync}, giving the event loop turns; ends with the signal's reason. */
+  /** As {@link Engine.openSync}, yielding to the event loop; ends with the signal's reason. */
   static async open(
     path: string,
     options: EngineOptions = {},
@@ -126,7 +126,7 @@ export class Engine {
     return this.log.state.bodies;
   }
 
-  /** Whose words entries are appended in. */
+  /** The dialect of appended entries. */
   get dialect(): DialectName {
     return this.appender.dialect;
   }
@@ -186,7 +186,7 @@ export class Engine {
 export interface PathOptions {
   /** Bodies that were read ahead, by row. */
   readonly loaded?: ReadonlyMap<number, SessionEntry>;
-  /** Go on at the entry before, in file order, where a parent is missing. Default false. */
+  /** Continue at the entry before, in file order, where a parent is missing. Default false. */
   readonly bridgeGaps?: boolean;
   /** The path, if it was walked already, and no entry was found to be damaged since. */
   readonly path?: RowPath | undefined;

@@ -16,7 +16,7 @@ export interface NewSessionOptions {
 
 /** What else there is to say about one. */
 export interface HeaderOptions extends NewSessionOptions {
-  /** Whose session it is. Default `pi`. */
+  /** The dialect of the session. Default `pi`. */
   readonly dialect?: DialectName | undefined;
   /** The name that a session of omp is created with. */
   readonly title?: string | undefined;

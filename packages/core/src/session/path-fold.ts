@@ -37,7 +37,7 @@ export class PathFold<S> {
   #kept: KeptPath<S> | undefined;
 
   /**
-   * What is kept and how to go on from there to `row`; undefined if `row` is not below the kept
+   * What is kept and how to continue from there to `row`; undefined if `row` is not below the kept
    * leaf, or so far below that folding the whole path costs no more.
    */
   onward(state: LogState, row: number): Onward<S> | undefined {

@@ -48,7 +48,7 @@ export function resolveBlobs<T>(value: T, options: BlobOptions): T {
 /** How bytes stand in a message: as base64, or as the text that they are. */
 type BlobForm = "base64" | "text";
 
-/** Says what a reference stands for; undefined leaves it in its place. */
+/** The content for a reference; undefined leaves the reference in its place. */
 type BlobReader = (sha256: string, form: BlobForm) => string | undefined;
 
 const reference = /^blob:sha256:([0-9a-f]{64})$/;
@@ -119,7 +119,7 @@ function readBlobSync(fs: FileSystem, directory: string, sha256: string): FoundB
     const path = join(directory, sha256);
     const stat = fs.statSync(path);
     if (stat === null) return { state: "missing" };
-    // Opening a pipe would wait for whoever writes to it.
+    // Opening a pipe would wait for its writer.
     if (!stat.isFile) return { state: "unreadable" };
     const bytes = readWhole(fs, path);
     const isIntact = createHash("sha256").update(bytes).digest("hex") === sha256;

@@ -64,7 +64,7 @@ export class SessionView {
     return this.#access.engine.path;
   }
 
-  /** Whose words entries are appended in; those that are there may be in others. */
+  /** The dialect of appended entries; stored ones may have another. */
   get dialect(): DialectName {
     return this.#access.engine.appender.dialect;
   }
@@ -79,12 +79,12 @@ export class SessionView {
     return this.#access.engine.log.state.revision;
   }
 
-  /** Length of the log in bytes when it was last looked at. */
+  /** Length of the log in bytes at its last stat. */
   get sizeBytes(): number {
     return this.#access.engine.log.size;
   }
 
-  /** Where this session stands: the id of an entry, or null before the first. */
+  /** The leaf of this session: the id of an entry, or null before the first. */
   get leaf(): string | null {
     return this.#leaf.id;
   }
@@ -139,7 +139,7 @@ export class SessionView {
     return row < 0 ? undefined : engine.bodies.entry(row);
   }
 
-  /** Entries as the query says; bodies are read as the iteration goes on. */
+  /** Entries as the query says; bodies are read during the iteration. */
   entries(query: EntryQuery = {}): AsyncGenerator<SessionEntry> {
     return itemsOf(this.#entryBatches(query), requireOptions(query).signal);
   }
@@ -185,7 +185,7 @@ export class SessionView {
 
   /**
    * What the model gets at the leaf, or at another entry. If an entry's parent is missing, the
-   * context says so (`truncatedAt`); with `bridgeGaps` it goes on at the entry before, in file
+   * context says so (`truncatedAt`); with `bridgeGaps` it continues at the entry before, in file
    * order. The context at the leaf is kept, and the next one costs what was added: the list is the
    * caller's, the messages in it are shared.
    * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
@@ -292,7 +292,7 @@ function* entriesIn(bodies: Iterable<RowBody>): Generator<SessionEntry> {
  * a last time.
  */
 export class EngineAccess {
-  /** For what may be looked at after the closing, too. */
+  /** For what may be read after the close, too. */
   readonly engine: Engine;
   #isClosed = false;
 
@@ -326,7 +326,7 @@ export class EngineAccess {
   }
 }
 
-/** What is said to who uses a session that was closed. */
+/** The error for the use of a session that was closed. */
 export function sessionClosed(path: string): BranchlogError {
   const message = `The session ${path} was closed. Open it again.`;
   return new BranchlogError("ERR_CLOSED", message, { path });

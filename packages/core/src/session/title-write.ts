@@ -1,7 +1,7 @@
 /**
  * Writes the name of a session into the title slot of omp: the one write in place. It happens under
- * our lock and under omp's own, to the file that was read, and only where a slot is; whoever
- * renames last is right.
+ * our lock and under omp's own, to the file that was read, and only where a slot is; the last
+ * rename counts.
  */
 import { basename, dirname, join } from "node:path";
 import { encodeTitleSlot, slotLength, titleSlotBytes } from "../dialects/title-slot.ts";

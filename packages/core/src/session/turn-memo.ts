@@ -26,7 +26,7 @@ export interface TurnList {
   /** The first `finishedCount` are the turns of this list but for the last. */
   readonly finished: readonly SessionTurn[];
   readonly finishedCount: number;
-  /** The turn that may go on; undefined before the first. */
+  /** The turn that may continue; undefined before the first. */
   readonly last: SessionTurn | undefined;
 }
 
@@ -155,7 +155,7 @@ class TurnBuilder {
 }
 
 /**
- * The finished turns with what is said about them by now: the same array if that is nothing new.
+ * The finished turns with their notes: the same array if there are no new notes.
  */
 function withNotes({ finished, list, notes }: KeptTurns, now: TurnNotes): SessionTurn[] {
   if (notes === now) return finished;

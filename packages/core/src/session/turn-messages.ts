@@ -1,7 +1,7 @@
 /**
- * The messages on a path turn by turn, as they were said: a compaction takes nothing away here, and
- * its summary, which stands for them, is left out. For whoever goes on with a session whole, or
- * runs one of its turns again. Reads the bodies of what is asked for, and no others.
+ * The messages on a path turn by turn, as they were sent: a compaction removes nothing here, and
+ * its summary is left out. For callers that continue a session in full, or run one of its turns
+ * again. Reads the bodies of the requested messages, and no others.
  */
 import type { AgentMessage } from "../entries/message-types.ts";
 import { BranchlogError } from "../errors.ts";

@@ -12,9 +12,9 @@ import type { LeafCursor } from "../append/leaf-cursor.ts";
 export interface WatchedSession {
   /** The engine; another one after the session went to another log. */
   readonly engine: Engine;
-  /** Where the session stands; another one with another engine. */
+  /** The leaf of the session; another one with another engine. */
   readonly leaf: LeafCursor;
-  /** Tells of everything that happens to the log or the leaf, and when they are others. */
+  /** Signals every change of the log or the leaf, and when they are others. */
   readonly changes: ChangeSignal;
   /** Reads what others appended, and lets a following leaf follow. */
   readonly refresh: () => void;

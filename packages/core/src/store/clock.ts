@@ -1,5 +1,5 @@
 /**
- * The clock port: the clock of the machine, and one for tests that moves only when it is told to.
+ * The clock port: the clock of the machine, and one for tests that moves only when a test moves it.
  */
 import { setTimeout as timeout } from "node:timers/promises";
 import type { Clock } from "./ports.ts";
@@ -64,7 +64,7 @@ export class ManualClock implements Clock {
     signal?.throwIfAborted();
   }
 
-  /** Moves time on and wakes those who waited for it. */
+  /** Moves time on and wakes the sleepers that are due. */
   advance(ms: number): void {
     this.#elapsedMs += ms;
     const due = this.#sleepers.filter(({ dueMs }) => dueMs <= this.#elapsedMs);

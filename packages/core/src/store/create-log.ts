@@ -1,9 +1,9 @@
 /**
- * Creates logs, from bytes that are there or that come while the event loop goes on. An existing
+ * Creates logs, from bytes that are there or that come while the event loop runs. An existing
  * file is never touched, and no part of a log is left behind: it is an {@link AtomicFile}.
  */
 import { dirname } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
 import { AtomicFile, makeDurableDirectory } from "./atomic-file.ts";
 import { creationFailed, logExists, nameNotDurable } from "./creation-errors.ts";
@@ -67,13 +67,13 @@ export function requireFree({ fs }: Ports, path: string): void {
 }
 
 /** Bytes that are there, for a large log: others have a turn after each chunk. */
-export async function* inTurns(
+export async function* inBatches(
   chunks: Iterable<Buffer>,
   signal?: AbortSignal,
 ): AsyncGenerator<Buffer, void, undefined> {
   for (const chunk of chunks) {
     yield chunk;
-    await nextTurn();
+    await nextIteration();
     signal?.throwIfAborted();
   }
 }

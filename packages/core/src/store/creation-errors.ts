@@ -1,4 +1,4 @@
-/** What is said when a log could not be created: what happened to which file, and what to do. */
+/** The errors of creating a log: what happened to which file, and what to do. */
 import { BranchlogError } from "../errors.ts";
 
 /** What to do about an error of the system, by its code. */

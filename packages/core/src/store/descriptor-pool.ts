@@ -1,7 +1,7 @@
 /**
  * Keeps files open between uses, as long as their path is retained: a read costs no `open`, and
  * a log that is deleted meanwhile can be written back. One pool serves the process; beyond its
- * size the descriptors least recently used are closed, never one in use. Files are told apart by
+ * size the descriptors least recently used are closed, never one in use. Files are identified by
  * path, inode and device, so a replaced file is opened anew.
  */
 import { BranchlogError } from "../errors.ts";
@@ -44,7 +44,7 @@ export class DescriptorPool {
 
   /**
    * Runs `action` with a descriptor of the file at `path` and returns its result. `expected` is
-   * the file the caller means; without it, the path is looked at first. One that is still open is
+   * the file the caller means; without it, the path has a stat first. One that is still open is
    * used even if another file has the name by now: check after writing.
    * @throws What opening throws; `ERR_LOG_GONE` if the expected file is not at the path any more.
    */

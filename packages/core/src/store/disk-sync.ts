@@ -1,9 +1,9 @@
 /**
  * Brings what was appended to one file onto its device. One sync serves all callers that asked
  * before it began; while it runs, writing continues, and callers that ask meanwhile share the next
- * one. The system tells of a failed sync once and forgets what it could not write. So the failure
- * is kept here, with the ids it concerns, for all sessions of this process: until these entries
- * were written again, the silence of the system is not taken for success.
+ * one. The system reports a failed sync once and drops what it could not write. So the failure is
+ * kept here, with the ids it concerns, for all sessions of this process: until these entries are
+ * written again, a later sync that succeeds proves nothing about them.
  */
 import type { LogFile } from "./log-file.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
@@ -58,7 +58,7 @@ export class DiskSync {
 
   /**
    * Takes note of entries that are in the file, or perhaps are, and are to be on the device. To be
-   * called before anybody else can use the file's descriptor.
+   * called before another caller can use the file's descriptor.
    */
   note(ids: readonly string[], nowMs: number): void {
     if (this.#unsynced.length === 0) this.#sinceMs = nowMs;
@@ -122,7 +122,7 @@ export class DiskSync {
     };
     try {
       await this.#file.keepOpen(async () => {
-        // If that one fails, its waiters are told. And one pass of the event loop for more callers.
+        // If that one fails, its waiters get the error. One event-loop iteration for more callers.
         await before?.catch(() => undefined);
         start();
         await this.#file.sync();

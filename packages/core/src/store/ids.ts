@@ -11,7 +11,7 @@ import type { Clock, IdSource } from "./ports.ts";
 const block = Buffer.alloc(4096);
 let used = block.length;
 
-/** Position of four random bytes that nobody has seen yet. */
+/** Position of the next four unused random bytes. */
 function take4(): number {
   if (used === block.length) {
     randomFillSync(block);
@@ -47,7 +47,7 @@ export const randomIds: IdSource = {
 
 /**
  * Ids drawn from a generator seeded with `seed`, session ids with the time of `clock`. Not for
- * production: whoever knows the seed knows the ids.
+ * production: the seed gives the ids away.
  */
 export function createSeededIds(seed: number, clock: Pick<Clock, "now">): IdSource {
   const random32 = sfc32(seed);

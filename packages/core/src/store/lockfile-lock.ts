@@ -1,7 +1,7 @@
 /**
  * The lock port over proper-lockfile: the directory `<path>.branchlog-lock`, touched by a timer
  * while it is held and taken over by others once it was not for `staleMs`. A holder that stalls
- * for longer loses the lock and is told so by `isOursSync`; it never removes its successor's.
+ * for longer loses the lock, as `isOursSync` reports; it never removes its successor's.
  */
 import fs from "node:fs";
 import { lockSync } from "proper-lockfile";
@@ -55,7 +55,7 @@ function tryAcquire(directoryPath: string, times: LockTimes): HeldLock | null {
   // Asked first, as our own lock may be stale after a long stall and must not be taken by us.
   if (holdings.get(directoryPath)?.isOurs() === true) return null;
   const directory = new LockDirectory(directoryPath, times.staleMs);
-  // A look costs a tenth of a try, and does not keep the holder from giving the lock back.
+  // A stat costs a tenth of a try, and does not keep the holder from releasing the lock.
   if (awaited.has(directoryPath) && directory.isInTheWay()) return null;
   awaited.delete(directoryPath);
   try {
@@ -117,8 +117,8 @@ function removeQuietly(directory: LockDirectory): void {
 
 /**
  * Whether a failure to lock means that another holder has it, or was about to: a directory that
- * is gone before we looked at it, though we made it, was taken for a stale one. On Windows `mkdir`
- * says `EPERM` while a directory of that name is being removed.
+ * we made and that is gone before our stat was taken for a stale one. On Windows `mkdir` fails
+ * with `EPERM` while a directory of that name is being removed.
  */
 export function isHeldByAnother(error: unknown, platform: NodeJS.Platform): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;

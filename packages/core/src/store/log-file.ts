@@ -182,7 +182,7 @@ function closed(path: string): BranchlogError {
 
 function unreadable(path: string, cause: unknown): unknown {
   if (cause instanceof BranchlogError) return cause;
-  // It was looked at before: it has lost its name since.
+  // Its stat succeeded before: it has lost its name since.
   if (isMissing(cause)) return gone(path, cause);
   const message = `${path} cannot be read (${String(cause)}). Check its permissions.`;
   return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });

@@ -1,7 +1,7 @@
 /**
  * The file system port in memory: inodes, hard links, rename over, unlink while open, append at
  * the current end, errors as Node's. Counts every call and lets a hook fail any of them. Holds no
- * symbolic links, and permissions keep nobody out; nothing of it reaches a disk.
+ * symbolic links, and permissions have no effect; nothing of it reaches a disk.
  */
 import { constants } from "node:os";
 import { resolve, sep } from "node:path";
@@ -292,7 +292,7 @@ function assertReplaceable(inode: Inode, old: Inode, from: string, to: string): 
   if (old.names.size > 0) throw fileError("ENOTEMPTY", "rename", from, to);
 }
 
-/** Whether a directory is `ancestor` or stands somewhere below it. */
+/** Whether a directory is `ancestor` or below it. */
 function isInside(directory: Inode, ancestor: Inode): boolean {
   const pending: Inode[] = [ancestor];
   for (let inode = pending.pop(); inode !== undefined; inode = pending.pop()) {
@@ -349,7 +349,8 @@ class MemoryTree {
 
   /**
    * What `path` refers to; undefined if its last part, or a directory before it, is missing.
-   * @param syscall Named by the error where a file stands for a directory; null: nothing is there.
+   * @param syscall Named by the error where a file is in place of a directory; null: nothing is
+   * there.
    */
   lookUp(path: string, syscall: string | null): Inode | undefined {
     let inode: Inode = this.#root;
@@ -519,7 +520,7 @@ export class MemoryBytes {
     return total;
   }
 
-  /** Puts bytes in the place of those at `position`, and behind the last one where they go on. */
+  /** Replaces the bytes at `position`; those beyond the end are appended. */
   overwrite(source: Buffer, position: number): void {
     if (position > this.#length) throw new RangeError("a gap in a file");
     let done = 0;

@@ -46,12 +46,12 @@ export class MemoryLock implements FileLock {
 
 const unshared: HeldLock = { isOursSync: () => true, releaseSync: () => undefined };
 
-/** Grants every request: for logs that nobody else can reach, such as a draft in memory. */
+/** Grants every request: for logs with a single owner, such as a draft in memory. */
 export const noLock: FileLock = { tryAcquireSync: () => unshared };
 
 type Listener = (name: string | null) => void;
 
-/** Hints for files in memory: whoever changes one says so, or nobody does and a poll finds it. */
+/** Hints for files in memory: the writer of a file sends them, else a poll finds the change. */
 export class MemoryHints implements ChangeHints {
   readonly #listeners = new Map<string, Set<Listener>>();
 
@@ -75,7 +75,7 @@ export class MemoryHints implements ChangeHints {
     };
   }
 
-  /** Tells all who watch its directory that a file has changed. */
+  /** Notifies the watchers of its directory that a file has changed. */
   tell(path: string): void {
     const listening = [...(this.#listeners.get(dirname(path)) ?? [])];
     for (const listener of listening) listener(basename(path));

@@ -5,7 +5,7 @@
 import type { HintListener } from "@branchlog/streaming";
 import type { Ports } from "./ports.ts";
 
-/** What is watched, and how often it is looked at without a hint. */
+/** What is watched, and how often it is checked without a hint. */
 export interface PolledDirectory {
   readonly ports: Pick<Ports, "clock" | "hints">;
   readonly directory: string;

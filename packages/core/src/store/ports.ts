@@ -79,9 +79,9 @@ export interface FileSystem {
 
 /** Mutual exclusion of appends, between processes and inside one. */
 export interface FileLock {
-  /** Null: somebody else holds it, in this process or another. Any other failure is thrown. */
+  /** Null: it is held by another, in this process or elsewhere. Any other failure is thrown. */
   tryAcquireSync(path: string): HeldLock | null;
-  /** What is known of the holder; null: nobody holds it, or nothing is known. Never throws. */
+  /** What is known of the holder; null: it is free, or nothing is known. Never throws. */
   holderSync?(path: string): LockHolder | null;
   /** The order of those that wait; without it they take the lock as it comes. */
   readonly queue?: LockQueue;

@@ -30,7 +30,7 @@ export function* keptPaths(path: string, ending: string): Generator<string, neve
   throw new Error(`there are ${numberedMax} files named ${path}${ending} already`);
 }
 
-/** What stands for the name of a log in the names of those sidecars that it is too long for. */
+/** Replaces the name of a log in the names of sidecars that would be too long. */
 export function hashedName(name: string): string {
   return `.branchlog-${createHash("sha256").update(name).digest("hex").slice(0, 32)}`;
 }

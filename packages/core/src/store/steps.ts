@@ -2,7 +2,7 @@
  * Appending is written once, as a generator that pauses before each call to a port and wherever it
  * has to wait. One driver runs it synchronously, one waits with timers; tests run two of them step
  * by step in every order. From lock to unlock there are port steps only, so that the asynchronous
- * driver, too, holds the lock within one turn of the event loop.
+ * driver, too, holds the lock within one event-loop iteration.
  */
 import type { Clock } from "./ports.ts";
 

@@ -1,7 +1,7 @@
 /**
  * Which files beside a log count. A sidecar is taken for what an earlier session found in a log,
- * so only those who may act for this user may have written it: this user, or root. Decides by
- * what the system says of a file, never by its content. Where the system has no users (Windows),
+ * so only this user, or root, may have written it. Decides by the stat of a file, never by its
+ * content. Where the system has no users (Windows),
  * the access rights of the directory are all that protects a sidecar.
  */
 import type { ByteSource } from "@branchlog/streaming";
@@ -10,7 +10,7 @@ import type { FileStat, FileSystem } from "./ports.ts";
 /** What decides whether a sidecar counts. */
 export type SidecarFacts = Pick<FileStat, "isFile" | "mode" | "uid">;
 
-/** A sidecar that is open for reading; to be closed by the one who opened it. */
+/** A sidecar that is open for reading; its opener closes it. */
 export interface TrustedSidecar {
   readonly fd: number;
   readonly stat: FileStat;
@@ -38,7 +38,7 @@ export function isOfTrusted(
 
 /**
  * Whether files may be left in a directory: it is this user's. In that of another, its owner
- * neither expects nor trusts them. False for one that cannot be looked at.
+ * neither expects nor trusts them. False if its stat fails.
  */
 export function isOwnDirectory(fs: FileSystem, path: string): boolean {
   const userId = fs.userId();
@@ -55,7 +55,7 @@ export function isOwnDirectory(fs: FileSystem, path: string): boolean {
  * there, or it does not count. Throws what else opening throws, `ELOOP` for a symbolic link.
  */
 export function openTrustedSync(fs: FileSystem, path: string): TrustedSidecar | undefined {
-  // Looked at first: opening a device may have effects.
+  // Its stat comes first: opening a device may have effects.
   if (fs.statSync(path)?.isFile !== true) return undefined;
   const fd = fs.openSync(path, "nofollow");
   try {

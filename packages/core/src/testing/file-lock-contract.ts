@@ -1,4 +1,6 @@
-/** What every lock adapter must do: exclude, and never give away what is somebody else's. */
+/**
+ * What every lock adapter must do: exclude others, and never release the lock of another holder.
+ */
 import { equal } from "node:assert/strict";
 import type { FileLock, HeldLock } from "../store/ports.ts";
 import type { Contract } from "./contract.ts";
@@ -15,7 +17,7 @@ export interface FileLockSetting {
 /** Acquires a lock that must be free. */
 export function acquire(lock: FileLock, path: string): HeldLock {
   const held = lock.tryAcquireSync(path);
-  if (held === null) throw new Error(`somebody holds the lock of ${path}`);
+  if (held === null) throw new Error(`the lock of ${path} is held`);
   return held;
 }
 

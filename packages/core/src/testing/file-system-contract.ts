@@ -157,7 +157,7 @@ function writesInPlace(setUp: () => FileSystemSetting): Contract {
 
 function names(setUp: () => FileSystemSetting): Contract {
   return {
-    "keeps an unlinked file for those who have it open"() {
+    "keeps an unlinked file for open descriptors"() {
       const setting = setUp();
       const path = join(setting.root, "a");
       createFile(setting, path, "old");
@@ -169,7 +169,7 @@ function names(setUp: () => FileSystemSetting): Contract {
       setting.fs.closeSync(fd);
     },
 
-    "replaces a file by renaming, and leaves the old one to those who have it open"() {
+    "replaces a file by renaming, and keeps the old one for open descriptors"() {
       const setting = setUp();
       const [from, to] = [join(setting.root, "from"), join(setting.root, "to")];
       createFile(setting, from, "new");

@@ -1,5 +1,5 @@
 /**
- * Looks at a path before what is there is deleted: it has to be a session file, under its own name.
+ * Checks a path before its file is deleted: it has to be a session file, under its own name.
  * Nothing is written.
  */
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
@@ -40,7 +40,7 @@ export function deletableFile(path: string): DeletableFile {
   throw refused("ERR_NOT_A_SESSION", named, message);
 }
 
-/** Whether the file is still the one that was looked at. Throws what the system throws. */
+/** Whether the file is still the one that was checked. Throws what the system throws. */
 export function isStillAt({ path, stats }: DeletableFile): boolean {
   const now = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return now !== undefined && now.dev === stats.dev && now.ino === stats.ino;

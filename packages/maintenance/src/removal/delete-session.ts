@@ -1,6 +1,6 @@
 /**
- * Deletes a session file, with what Branchlog keeps beside it. Whoever may be writing to it keeps
- * it from being deleted; what somebody may want back stays and is named.
+ * Deletes a session file, with its sidecars. A possible writer prevents the deletion; what the user
+ * may want back stays and is named.
  */
 import { execFile } from "node:child_process";
 import { existsSync, unlinkSync } from "node:fs";
@@ -44,7 +44,7 @@ export interface DeleteResult {
   readonly how: "trash" | "unlinked";
   /** What went with it, for good. */
   readonly removed: readonly string[];
-  /** What stands beside it still, for whoever wants it back, or does not. */
+  /** What is kept beside it, for the user to keep or delete. */
   readonly kept: readonly string[];
 }
 
@@ -79,7 +79,7 @@ export async function deleteSession(
   }
 }
 
-/** The lock of a session that nobody else holds. */
+/** The lock of a session without another holder. */
 function lockOf(path: string, ports: Ports): HeldLock {
   const lock = heldByOmp(path, ports.clock.now());
   if (lock !== undefined) throw busy(path, `${lock} says that omp is writing to it`);

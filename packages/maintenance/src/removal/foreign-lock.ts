@@ -1,6 +1,6 @@
 /**
  * The locks of omp, which are files: `.<file>.lock` while it appends, `<file>.lock` while it looks
- * after drafts. They hold the id of their process and a time. Only looked at, never taken.
+ * after drafts. They hold the id of their process and a time. Only read, never taken.
  */
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * What stands beside a session file: what goes with it, because it is derived or was left behind by
- * a crash, and what stays, because somebody may want it back. Nothing is opened.
+ * The sidecars of a session file: what is deleted with it, because it is derived or was left behind
+ * by a crash, and what stays, because its user may want it back. Nothing is opened.
  */
 import { readdirSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";

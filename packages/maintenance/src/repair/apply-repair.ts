@@ -118,7 +118,7 @@ async function writeCopy({ plan, file, signal }: RepairJob, result: AtomicFile):
   await result.sync();
 }
 
-/** Opens the copy and verifies every byte of it, as anybody would who knows nothing of the plan. */
+/** Opens the copy and verifies every byte of it, without the plan. */
 async function checkCopy({ plan, settings, signal }: RepairJob, path: string): Promise<void> {
   const engine = await Engine.open(path, { ...settings, access: "read" }, signal);
   try {
@@ -162,7 +162,7 @@ async function placeCopy(
     const isPlaced = result.hasName();
     if (isPlaced === true) throw repairFailed(plan.path, `but the result is at ${target}`, error);
     if (isPlaced === undefined)
-      throw repairFailed(plan.path, `and what is at ${target} now could not be looked at`, error);
+      throw repairFailed(plan.path, `and what is at ${target} now could not be read`, error);
     if (salvage !== null) removeQuietly(fs, salvage);
     throw error;
   }

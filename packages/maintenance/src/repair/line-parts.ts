@@ -15,11 +15,11 @@ export type LinePart =
 export interface Candidate extends Span {
   /** The record; of one over `recordBytesMax` only its top-level scalars. */
   readonly value: JsonObject;
-  /** What stands before it and belongs to no record. */
+  /** The bytes before it that belong to no record. */
   readonly debris: Span;
   /**
-   * `apart`: it begins and ends where records do. `touched`: debris stands before or behind it.
-   * `inside`: it stands where a value may stand, so it may be a part of the debris before it.
+   * `apart`: it begins and ends where records do. `touched`: debris is before or behind it.
+   * `inside`: it is where a value may be, so it may be a part of the debris before it.
    */
   readonly stands: "apart" | "touched" | "inside";
 }
@@ -38,9 +38,9 @@ export function partsOf(line: Buffer, rules: PartingRules): readonly LinePart[] 
 }
 
 const [quote, openBrace, comma] = [0x22, 0x7b, 0x2c];
-/** Bytes with which JSON goes on after a value: an object before them was a part of something. */
+/** Bytes that continue JSON after a value: an object before them was a part of something. */
 const goesOn: ReadonlySet<number | undefined> = new Set(Buffer.from(',:"]}'));
-/** What stands behind a record that is no text: nothing, a record, or bytes never written. */
+/** What may follow a record: nothing, a record, or bytes never written. */
 const mayFollow: ReadonlySet<number | undefined> = new Set([undefined, openBrace, 0]);
 /** Bytes behind which a value may stand. */
 const opensValue: ReadonlySet<number | undefined> = new Set(Buffer.from("[,:"));

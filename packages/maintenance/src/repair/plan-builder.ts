@@ -29,7 +29,7 @@ export interface Recovered {
   readonly earlierRow: number;
 }
 
-/** Where a line, or a part of one, stands in the log; `length` with its newline. */
+/** The place of a line, or of a part of one, in the log; `length` with its newline. */
 interface Place {
   readonly offset: number;
   readonly length: number;
@@ -46,7 +46,7 @@ export class PlanBuilder implements LineSink {
   readonly recovered: Recovered[] = [];
   /** Entries whose records are set aside, by id; of one that comes twice the last. */
   readonly lost: Map<string, LostEntry> = new Map();
-  /** The first remains of a header, if no record stands before them. */
+  /** The first remains of a header, if no record is before them. */
   headerRemains: { readonly offset: number; readonly facts: HeaderFacts } | undefined;
   readonly #source: ByteSource;
   readonly #lineBytesMax: number;

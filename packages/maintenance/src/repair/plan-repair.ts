@@ -107,7 +107,7 @@ function planOf(
   };
 }
 
-/** The header to add if no header stands before the entries. */
+/** The header to add if there is none before the entries. */
 function missingHeader(
   { repaired, headerRemains }: PlanBuilder,
   path: string,

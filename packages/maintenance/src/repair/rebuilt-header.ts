@@ -16,7 +16,7 @@ export interface HeaderEvidence {
   readonly offset: number;
   /** The remains of the header. */
   readonly lost: HeaderFacts;
-  /** A readable header that stands behind entries. */
+  /** A readable header behind entries. */
   readonly later: JsonObject | undefined;
   readonly form: EntryForm;
   readonly firstTimestamp: string | undefined;

@@ -1,6 +1,6 @@
 /**
  * What a record of a session looks like, and what can still be read of one that is damaged: which
- * entry it was, below which it stood, what a header said. Pure. Nothing here is trusted beyond its
+ * entry it was, its parent, what a header said. Pure. Nothing here is trusted beyond its
  * form: what was read of damage may itself be damaged.
  */
 import { lineEdgeBytes, lineKind } from "@branchlog/streaming";
@@ -68,7 +68,7 @@ export interface Edges {
   readonly tail: Buffer;
 }
 
-/** The entry that these bytes were, if its envelope stands whole at one of their ends. */
+/** The entry that these bytes were, if its envelope is whole at one of their ends. */
 export function lostEntry({ head, tail }: Edges): LostEntry | null {
   const atHead = headForm.exec(head.toString("utf8", 0, lineEdgeBytes));
   if (atHead !== null) {
@@ -88,7 +88,7 @@ function entryOf([id, parent, time]: readonly (string | undefined)[]): LostEntry
 /** Why bytes that were decoded are no record of the log. Linear. */
 export function reasonOf(decoded: DecodedLine, bytes: () => Iterable<Buffer>): SetAsideReason {
   const kind = lineKind(decoded, bytes);
-  // A whole object that is no record is taken for a part of what stands around it.
+  // A whole object that is no record is taken for a part of its surroundings.
   return kind === "record" || kind === "blank" || kind === "too-long" ? "not-json" : kind;
 }
 

@@ -9,7 +9,7 @@ import type { LogIndexer } from "@branchlog/core/internal";
 import type { PlanBuilder } from "./plan-builder.ts";
 import type { RemainingDamage, StandInStep } from "./repair-plan.ts";
 
-/** What is left out because it stands elsewhere. */
+/** What is left out because it is elsewhere. */
 export interface Repetitions {
   /** Positions of the steps that would take the records. */
   readonly steps: ReadonlySet<number>;

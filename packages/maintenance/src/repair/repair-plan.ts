@@ -9,7 +9,7 @@ import type { FileStat, LogIdentity } from "@branchlog/core/internal";
  * Why bytes belong to no record. `torn`: the beginning of a record that was cut off. `nul-bytes`:
  * NUL bytes, or text with NUL bytes in it. `not-json`: anything else that is no JSON. `not-object`:
  * JSON, but no record. `byte-order-mark`: agents cannot read a line that begins with one.
- * `repeated`: a record that stands in the log once more, byte for byte, on a line of its own.
+ * `repeated`: a record that is in the log once more, byte for byte, on a line of its own.
  */
 export type SetAsideReason =
   | "torn"

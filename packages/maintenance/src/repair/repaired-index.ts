@@ -50,12 +50,12 @@ export class RepairedIndex {
     return this.#firstEntry;
   }
 
-  /** A header that stands behind entries, if there is none before them. */
+  /** A header behind entries, if there is none before them. */
   get laterHeader(): JsonObject | undefined {
     return this.#laterHeader;
   }
 
-  /** The record `bytes[start, end)`, which stands alone on its line. */
+  /** The record `bytes[start, end)`, which is alone on its line. */
   addRecord(value: JsonObject, bytes: Buffer, start: number, end: number, offset: number): void {
     this.#meet(value, offset);
     this.#lines += 1;

@@ -44,7 +44,7 @@ export function* salvageLines(
   }
 }
 
-/** The bytes that a line of a salvage file stands for. */
+/** The bytes that a line of a salvage file holds. */
 export function salvagedBytes({ text, nuls, base64 }: SalvageLine): Buffer {
   if (text !== undefined) return Buffer.from(text);
   return nuls === undefined ? Buffer.from(base64 ?? "", "base64") : Buffer.alloc(nuls);

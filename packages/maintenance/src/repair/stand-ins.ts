@@ -1,6 +1,6 @@
 /**
  * Stand-ins for entries that are lost but that others name as their parent: where the remains of a
- * lost entry say below what it stood, that is no guess; where nothing does, the entry before its
+ * lost entry name its parent, that is no guess; where nothing does, the entry before its
  * first child is one, taken only if it was asked for. Pure; links made here never form a cycle.
  */
 import { orphanRows } from "@branchlog/core/internal";
@@ -93,7 +93,7 @@ function lostChain(
 
 /**
  * For each row the nearest one before it that is grounded, or -1. A row is grounded if everything
- * above it stands before it, so that nothing put between it and a later row can close a circle.
+ * above it is before it, so that nothing put between it and a later row can close a circle.
  */
 function groundedRowsBefore(index: IndexTable): Int32Array {
   const { rows } = index;
@@ -109,7 +109,7 @@ function groundedRowsBefore(index: IndexTable): Int32Array {
   return before;
 }
 
-/** Whether `row` is grounded and stands before `limit`; the rows up to `limit` have to be known. */
+/** Whether `row` is grounded and before `limit`; the rows up to `limit` have to be known. */
 function isGrounded(before: Int32Array, row: number, limit: number): boolean {
   return row < limit && before[row + 1] === row;
 }

@@ -1,6 +1,6 @@
 /**
  * The part of `verify` that compares what a checkpoint says of a log with the log itself: opening
- * reads the one instead of the other. What only reading bodies shows, such as damage that nobody
+ * reads the one instead of the other. What only reading bodies shows, such as damage that no reader
  * has seen yet, a checkpoint need not know.
  */
 import { isDeepStrictEqual } from "node:util";
@@ -114,7 +114,7 @@ function differentEntries(
   return { count, list };
 }
 
-/** What a checkpoint says otherwise of an entry; undefined if nothing. */
+/** How a checkpoint differs in an entry; undefined if it does not. */
 function differenceOf(
   saved: IndexTable,
   own: IndexTable,
@@ -133,7 +133,7 @@ function differenceOf(
   const added = flags & there.flags(row);
   if (!isTime || (flags & lineFlags) !== 0 || (added & payloadFlags) !== 0) return "time";
   const isHere = here.is(row, rowFlags.damaged);
-  // Nobody has read a provisional one, so that its damage is not known yet.
+  // A provisional one was not read, so that its damage is not known yet.
   const isThere =
     there.is(row, rowFlags.damaged) || (isHere && there.is(row, rowFlags.provisional));
   return isHere === isThere ? undefined : "damage";

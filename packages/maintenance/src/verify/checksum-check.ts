@@ -1,9 +1,9 @@
 /**
  * The part of `verify` that compares a log with the checksums that a checkpoint took of it: it
- * finds what changed since, also where every line still parses. A log that somebody wrote anew is
+ * finds what changed since, also where every line still parses. A log that was rewritten is
  * not damaged: nothing is said of it but that.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import type { ByteSource } from "@branchlog/streaming";
 import { compareSums, diagnosticsMax, rowFlags } from "@branchlog/core/internal";
 import type { ChangedPiece, LogIndexer, RecordSums, SumComparison } from "@branchlog/core/internal";
@@ -19,7 +19,7 @@ export interface ChecksumFindings {
 /** A log that is verified. */
 export interface CheckedLog {
   readonly source: ByteSource;
-  /** What it was indexed as by who verifies it. */
+  /** The index that verification made of it. */
   readonly indexer: LogIndexer;
   /** Its checksums, which go no further than it. */
   readonly sums: RecordSums | undefined;
@@ -38,7 +38,7 @@ export async function checkChecksums(
   for (;;) {
     const step = steps.next();
     if (step.done === true) return findingsOf(sums, step.value, indexer);
-    await nextTurn();
+    await nextIteration();
     signal?.throwIfAborted();
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The part of `verify` that looks at every line: parses each of them whole, whatever its envelope
+ * The part of `verify` that reads every line: parses each of them whole, whatever its envelope
  * says, counts them by what they are, and builds an index of its own in which every entry whose
  * line is not that entry is marked as damaged; and folds what a checkpoint has folded. Reads only
  * lines that were too long to join.

@@ -3,7 +3,7 @@ import type { LineKind } from "@branchlog/streaming";
 import type { EntryPlace } from "@branchlog/core/types";
 
 /**
- * Why a line is no record. `torn`: it was cut off in the midst of one, as a failed append leaves
+ * Why a line is no record. `torn`: it ends within one, as a failed append leaves
  * it. `not-json`: it is no JSON, nor the beginning of any. `not-object`: it is other JSON.
  * `nul-bytes`: it holds NULs, as after a crash of the machine. `too-long`: V8 cannot hold it.
  */
@@ -59,7 +59,7 @@ export interface Checksums {
 }
 
 /**
- * What a checkpoint says otherwise than the log: of the log as a whole where `entry` is null, else
+ * A difference between a checkpoint and the log: of the log as a whole where `entry` is null, else
  * of that entry. `entries`: how many there are. `damage`: whether an entry can be read.
  */
 export interface CheckpointDifference {

@@ -1,7 +1,7 @@
 /**
  * Reads every line of a log whole and reports all damage with its place: what does not parse, ids
  * that repeat, parents that are missing, cycles; and, where a checkpoint took checksums, every
- * line that changed since, and what the checkpoint says otherwise than the log. It trusts no index
+ * line that changed since, and where the checkpoint differs from the log. It trusts no index
  * and changes nothing. What another process may still be writing at the end is `pending`, not
  * damage.
  */
@@ -78,7 +78,7 @@ export interface VerifyReport {
   /** Lines that are not what a checkpoint saw. They may be bad lines as well. */
   readonly changedLineCount: number;
   readonly changedLines: readonly ChangedLine[];
-  /** What a checkpoint says otherwise than the log. */
+  /** Where a checkpoint differs from the log. */
   readonly checkpointDifferenceCount: number;
   readonly checkpointDifferences: readonly CheckpointDifference[];
   /** Damaged entries. Their lines are bad lines as well, unless their ids changed. */
@@ -92,7 +92,7 @@ export interface VerifyReport {
   /** Distinct cycles of parents; an entry that is its own parent is one, of size 1. */
   readonly cycleCount: number;
   readonly cycles: readonly ParentCycle[];
-  /** Entries on a cycle or below one: the way up from them comes to no root. */
+  /** Entries on a cycle or below one: the way up from them reaches no root. */
   readonly cyclicEntryCount: number;
   readonly pending: PendingEnd | null;
   /** Types that are neither those of pi and omp nor have a namespace. They are no damage. */
@@ -125,7 +125,7 @@ export async function verifySession(
 
 /** The same for the log of an engine. */
 export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<VerifyReport> {
-  // Before the look at the log, which has gone at least as far as its checksums then.
+  // Before the log is read, which then reaches at least as far as its checksums.
   const { path, log, settings } = engine;
   const { lineBytesMax } = settings;
   const stat = log.statSync();

@@ -15,7 +15,7 @@ import {
   currentVersion,
   engineSettings,
   entryForm,
-  inTurns,
+  inBatches,
   migratedChunks,
   requireFile,
   requireFree,
@@ -114,7 +114,7 @@ async function convertedFile(
   requireFree(ports, path);
   const { ids } = ports;
   const chunks = convertedChunks({ file, size, found, to, ids, keptEntry, converter, requireSame });
-  await createStreamedLog(ports, path, inTurns(chunks, signal));
+  await createStreamedLog(ports, path, inBatches(chunks, signal));
   const { entries, badLines } = found;
   return { path, source: file.path, to, entries, badLines, ...converter.counts };
 }
@@ -135,7 +135,7 @@ async function migratedCopy(source: string, options: ConvertOptions): Promise<st
   const { ports } = engine.settings;
   const path = temporaryPath(ports, resolve(options.target));
   try {
-    await createStreamedLog(ports, path, inTurns(migratedWhole(engine), options.signal));
+    await createStreamedLog(ports, path, inBatches(migratedWhole(engine), options.signal));
   } catch (error) {
     // The caller did not ask for this file: the error is about the one that was asked for.
     if (!isBranchlogError(error, "ERR_CREATE_FAILED")) throw error;

@@ -5,7 +5,7 @@
 import { waitingMax } from "./limits.ts";
 import type { LineTally } from "./line-tally.ts";
 
-/** Who speaks, or thinks. */
+/** The author of a text or thought. */
 export type Voice = "user" | "agent" | "reasoning";
 
 /** An event that no item repeats so far. */
@@ -56,7 +56,7 @@ export class CodexEvents {
     return "event-copy";
   }
 
-  /** Whether too many events wait to go on. */
+  /** Whether too many events wait. */
   get isFull(): boolean {
     return this.#waiting.length >= waitingMax;
   }

@@ -93,7 +93,7 @@ export class LineTally {
   }
 }
 
-/** What is said of a number that no double holds. */
+/** The message for a number that no double holds. */
 export function changedText(number: string): string {
   const shown = number.length > numberUnitsMax ? `${number.slice(0, numberUnitsMax)}…` : number;
   return `no double holds ${shown}: where it is copied, it is rounded, or null`;

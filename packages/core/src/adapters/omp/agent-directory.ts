@@ -66,7 +66,7 @@ function set(name: string): string | undefined {
 }
 
 // The names that omp gives the directories of a working directory, in the past and now. Each loses
-// information, so that two working directories may share one: whose a session is, only its header
+// information, so that two working directories may share one: the working directory of a session is
 // says. Pure.
 
 /** What the names are made from, beside the working directory itself. */

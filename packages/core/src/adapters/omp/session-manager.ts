@@ -109,7 +109,7 @@ export class SessionManager extends SessionReader {
   ): Promise<boolean> {
     return this.#setName(name, source, trigger);
   }
-  /** Names the session whoever named it before, as older versions have it. */
+  /** Names the session whatever the origin of its name, as older versions do. */
   async setSessionTitle(title: string): Promise<void> {
     this.#setName(title);
   }

@@ -13,7 +13,7 @@ import type { SessionLog } from "../pi/session-log.ts";
 /** What a session is to be called. */
 export interface Title {
   readonly title: string;
-  /** Who says so; undefined: it is not known. */
+  /** The origin; undefined: it is not known. */
   readonly source?: TitleSource | undefined;
   /** What made an agent name it. */
   readonly trigger?: string | undefined;
@@ -21,7 +21,7 @@ export interface Title {
 
 /**
  * Names a session; null: it keeps the name that its user gave it, or the title is empty.
- * @returns The log that the session stands on then.
+ * @returns The log of the session afterwards.
  * @throws As appending does.
  */
 export function named(log: SessionLog, { title, source, trigger }: Title): SessionLog | null {
@@ -37,7 +37,7 @@ export function named(log: SessionLog, { title, source, trigger }: Title): Sessi
   return appendToLog(log, { type: "title_change", ...fields }, nowMs(log)).log;
 }
 
-/** Who gave the name that is in force; undefined if nobody said. */
+/** The origin of the name that is in force; undefined if it is not known. */
 export function titleSource(engine: Engine): TitleSource | undefined {
   const { header, log } = engine;
   const { titleSlot } = log.state;

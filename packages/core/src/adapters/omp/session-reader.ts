@@ -1,6 +1,6 @@
 /**
- * What omp's SessionManager can be asked, of the session that it stands on. Entries come as plain
- * objects whose bodies are read when they are looked at; nothing done to them changes the log.
+ * The queries of omp's SessionManager, on its current session. Entries come as plain
+ * objects whose bodies are read at the first use; nothing done to them changes the log.
  */
 import { mainRole, roleModelType } from "../../dialects/model-reference.ts";
 import type { TitleSource } from "../../dialects/title-slot.ts";
@@ -32,7 +32,7 @@ export class SessionReader {
     return this.#position.state;
   }
 
-  /** Whether the session is kept in a file, now or once somebody speaks. */
+  /** Whether the session is kept in a file, now or from the first answer on. */
   isPersisted(): boolean {
     return this.#state.isPersisted;
   }
@@ -67,7 +67,7 @@ export class SessionReader {
   getSessionTitle(): string | undefined {
     return this.getSessionName();
   }
-  /** Who gave the session its name; undefined if nobody said. */
+  /** The origin of the name; undefined if it is not known. */
   get titleSource(): TitleSource | undefined {
     return titleSource(this.#state.log.engine);
   }

@@ -19,7 +19,7 @@ import { contextOf, rowOf } from "./log-queries.ts";
 import type { SessionLog } from "./session-log.ts";
 
 /**
- * The row of an entry that can be stood on.
+ * The row of an entry that can be a leaf.
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
  */
 export function requireRow(engine: Engine, id: unknown): number {

@@ -21,7 +21,7 @@ import { draftLog, fileLog, memoryLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
 
 /**
- * The branch that ends in an entry as a new session: a file if somebody speaks on it, else a draft;
+ * The branch that ends in an entry as a new session: a file if it has an answer, else a draft;
  * in memory if the session at hand is.
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_LOG_EXISTS`.
  */

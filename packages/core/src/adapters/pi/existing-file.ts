@@ -11,7 +11,7 @@ import type { Steps } from "../../store/steps.ts";
 import { fileLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
 
-/** How logs are opened, and whose dialect new ones are written in. Default: pi's. */
+/** How logs are opened, and the dialect of new ones. Default: pi's. */
 export interface FaceOptions extends EngineOptions {
   readonly newSessionDialect?: DialectName | undefined;
 }
@@ -66,7 +66,7 @@ function isDirectory(file: string, options: EngineOptions): boolean {
 // written under the lock of the log, and only if the file is still empty then.
 
 /**
- * Writes the header line unless somebody else was faster.
+ * Writes the header line unless another process was faster.
  * @throws BranchlogError `ERR_LOCK_TIMEOUT`, `ERR_CREATE_FAILED`.
  */
 export function claimEmptyFile(path: string, header: Buffer, options: EngineOptions): void {

@@ -1,4 +1,4 @@
-/** Where a session manager stands, and a signal of what happens there and of where it goes. */
+/** The current session of a manager, and a signal of its changes and of a change of session. */
 import type { WatchedSession } from "../../session/watched-session.ts";
 import { ChangeSignal } from "../../log/change-signal.ts";
 import type { Engine } from "../../session/engine.ts";
@@ -35,7 +35,7 @@ export class ManagerPosition implements WatchedSession {
 
   readonly refresh = (): void => this.engine.refreshSync();
 
-  /** Stands there from now on. */
+  /** Makes it the current one. */
   go(state: ManagerState): ManagerState {
     this.#stopListening();
     this.#state = state;

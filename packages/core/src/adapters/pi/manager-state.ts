@@ -1,5 +1,5 @@
 /**
- * What a session manager stands on, and the ways to get there: a new session, an existing file, or
+ * The current session of a manager, and the ways to get one: a new session, an existing file, or
  * memory. A state is never changed in place, so a way that fails leaves the manager where it was.
  */
 import { dirname } from "node:path";
@@ -87,7 +87,7 @@ function headerFor(
   return newHeader(ports, cwd, { ...session, dialect });
 }
 
-/** A log that says nothing yet cannot say either whose it is. */
+/** A log without entries does not show its dialect. */
 function newLogOptions(options: FaceOptions): FaceOptions {
   const { newSessionDialect, dialect = newSessionDialect } = options;
   return dialect === undefined ? options : { ...options, dialect };

@@ -30,7 +30,7 @@ interface Listing {
   /** In the order in which they are read; equal times of change keep it in the result. */
   readonly list: (signal: AbortSignal | undefined) => Promise<SessionFile[]>;
   readonly includes: (session: SessionInfo) => boolean;
-  /** Whether the sessions so far are told now, when so many of so many files were looked at. */
+  /** Whether the sessions so far are reported now, when so many of so many files were read. */
   readonly isPublished: (loaded: number, total: number, index: number) => boolean;
   readonly onProgress: SessionListProgress | undefined;
   readonly signal: AbortSignal | undefined;

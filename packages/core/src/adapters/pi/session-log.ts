@@ -1,7 +1,7 @@
 /**
- * The log that a session manager stands on: a file, memory, or a draft. A draft is a log in memory
- * that becomes a file with the first user or assistant message, all of it at once. Whatever fails,
- * what was there before the call is there after it.
+ * The log of a session manager: a file, memory, or a draft. A draft is a log in memory that becomes
+ * a file with the first user or assistant message, all of it at once. A call that fails leaves what
+ * was there before it.
  */
 import { readRange } from "@branchlog/streaming";
 import { isConversation } from "../../copies/branched-session.ts";
@@ -34,7 +34,7 @@ export interface SessionLog {
   readonly options: EngineOptions;
 }
 
-/** What an append came to. */
+/** The result of an append. */
 export interface Appended {
   /** Another log than before if a draft was published. */
   readonly log: SessionLog;
@@ -173,12 +173,12 @@ function ownFile(draft: SessionLog, path: string, failure: unknown): SessionLog 
 
 function uncertain(path: string, cause: unknown): BranchlogError {
   const message =
-    `${path} could not be created or looked at (${String(cause)}), so it is not known whether ` +
-    "the session is in it. Fix the cause, look at the file, and append again what is missing.";
+    `${path} could not be created or read (${String(cause)}), so it is not known whether ` +
+    "the session is in it. Fix the cause, check the file, and append again what is missing.";
   return new BranchlogError("ERR_APPEND_UNCERTAIN", message, { path, cause });
 }
 
-/** The whole log, as it was when it was last looked at. */
+/** The whole log, as of its last stat. */
 export function bytesOf({ log }: Engine): Iterable<Buffer> {
   return readRange(log.file, 0, log.size);
 }

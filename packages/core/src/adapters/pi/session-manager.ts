@@ -1,7 +1,7 @@
 /**
  * pi's SessionManager over an engine: the same calls, results and error texts, synchronous. It only
  * translates; what it knows is in its state, what it does in the engine. Entries come as plain
- * objects whose bodies are read when they are looked at; nothing done to them changes the log.
+ * objects whose bodies are read at the first use; nothing done to them changes the log.
  */
 import type { AgentMessage, Usage, UserContent } from "../../entries/message-types.ts";
 import type { ContextEditDraft, KnownDraft } from "../../entries/entry-draft.ts";
@@ -36,7 +36,7 @@ export function managersWith(options: EngineOptions): ManagerFactory<SessionMana
   return managerFactory({ newSessionDialect: "pi", ...options }, (state) => newManager(state));
 }
 
-/** The engine that a manager stands on now; another one after it went to another session. */
+/** The current engine of a manager; another one after a change of session. */
 export function engineOf(manager: SessionManager): Engine {
   return watchedSession(manager).engine;
 }
@@ -94,7 +94,7 @@ export class SessionManager {
     return isPersisted ? file : undefined;
   }
 
-  /** Whether the session is kept in a file, now or once somebody speaks. */
+  /** Whether the session is kept in a file, now or from the first answer on. */
   isPersisted(): boolean {
     return this.#state.isPersisted;
   }
