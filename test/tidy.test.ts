@@ -159,7 +159,7 @@ describe("every source file", () => {
     });
   });
 
-  it("of the core stands on a floor", () => {
+  it("of the core is on a floor", () => {
     expect(upwardImports(parse("packages/core/src/tools/a.ts", ""))).not.toEqual([]);
     expect(upwardImports(parse("packages/core/src/tools.ts", ""))).not.toEqual([]);
     expect(upwardImports(parse("packages/core/src/errors/a.ts", ""))).not.toEqual([]);

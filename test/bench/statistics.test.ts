@@ -42,7 +42,7 @@ describe("a quantile", () => {
     expect(quantile([], 0.5)).toBe(0);
   });
 
-  it("stands beside the mean where work is repeated", () => {
+  it("is beside the mean where work is repeated", () => {
     expect(timesFigures([0.001, 0.001, 0.004], "turn")).toEqual({
       "µs/turn": 2,
       "µs median": 1,

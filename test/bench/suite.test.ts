@@ -58,7 +58,7 @@ const suiteOptions: SuiteOptions = {
 };
 
 describe("a suite", () => {
-  it("fails a case whose check fails, reports no number for it, and goes on", async () => {
+  it("fails a case whose check fails, reports no number for it, and continues", async () => {
     const wrong = await writeCase(
       "wrong",
       `check: (result) => { if (result !== 2) throw new Error("expected 2, got " + result); },`,

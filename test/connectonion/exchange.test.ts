@@ -84,7 +84,7 @@ describe("a document that becomes a log", () => {
     expect(result).toMatchObject({ toolCallId: "call_abc123", toolName: "run", isError: false });
   });
 
-  it("keeps eval fields, and takes up what is said later", async () => {
+  it("keeps eval fields, and loads what is said later", async () => {
     const directory = temporaryDirectory();
     const log = join(directory, "a.jsonl");
     await importConnectonion(fixture("connectonion-dumped.yaml"), log);
@@ -173,7 +173,7 @@ describe("a document that becomes a log", () => {
     expect(turns).toHaveLength(one.turns.length);
   });
 
-  it("knows its working directory from where it stands, and never replaces a file", async () => {
+  it("knows its working directory from where it is, and never replaces a file", async () => {
     const ports = createMemoryPorts({ fs: new MemoryFileSystem() });
     const { fs } = ports;
     fs.makeDirectorySync("/home/me/.co/sessions");

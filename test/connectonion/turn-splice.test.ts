@@ -27,7 +27,7 @@ function isWithin(before: string, after: string): boolean {
 }
 
 describe("a turn that is put into a document", () => {
-  it("stands behind the last one, with the comments that belong there before it", () => {
+  it("is behind the last one, with the comments that belong there before it", () => {
     const { text } = spliceTurn(fixtureText("ideal"), "/a.yaml", sample);
     expect(text).toContain(
       [

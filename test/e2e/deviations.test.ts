@@ -126,7 +126,7 @@ describe("Unlike pi, the drop-in", () => {
     expect(ours.end.listed.map(({ messageCount }) => messageCount)).toEqual([2]);
   });
 
-  it("shows an id that repeats once in the tree, where its last entry stands", async () => {
+  it("shows an id that repeats once in the tree, where its last entry is", async () => {
     const root = lines(header, said("a", null, "One"), said("b", "a", "Two"), said("a", null, "!"));
     const [theirs, ours] = await factsOf({ stored: root });
     expect(theirs.end.tree.map(({ entry }) => entry.id)).toEqual(["a", "a"]);

@@ -159,7 +159,7 @@ describe("Verifies: P20. pi --mode rpc", () => {
     });
   });
 
-  it("leaves a turn that is going on the same way", async () => {
+  it("leaves a turn under way in the same manner", async () => {
     await expectSameOutcome(pis, {
       prepare: withModel,
       async talk(server) {

@@ -87,7 +87,7 @@ describe("an entry that a failed sync left in doubt", () => {
     expect(new Set(surviving(machine))).toEqual(new Set(["a", "b"]));
   });
 
-  it("may be one that an earlier process wrote, once somebody asks for it again", async () => {
+  it("may be one that an earlier process wrote, once it is appended again", async () => {
     const machine = newMachine();
     const { disk, ports } = machine;
     const session = await createSession(path, { ports });
@@ -110,7 +110,7 @@ describe("an entry that a failed sync left in doubt", () => {
   });
 });
 
-describe("an append of which nobody knows whether it landed, and a sync that fails then", () => {
+describe("an append that may have landed or not, and a sync that fails then", () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8])("is made good by recovering: failing call %i", async (n) => {
     const machine = newMachine();
     const { failing, ports } = machine;

@@ -41,7 +41,7 @@ const custom = (data: unknown): { type: "custom"; customType: string; data: unkn
 });
 
 describe("a blocking and a waiting session of one log in one process", () => {
-  it("get along, each while the other is in the midst of it (Verifies: P11)", async () => {
+  it("get along, each while the other is in its critical section (Verifies: P11)", async () => {
     const path = await newLog();
     const session = await openSession(path);
     const manager = SessionManager.open(path);

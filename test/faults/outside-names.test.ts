@@ -93,7 +93,7 @@ describe("ids and names from outside", () => {
   });
 });
 
-describe("a log of a version that nobody knows yet", () => {
+describe("a log of an unknown newer version", () => {
   const newer = `{"type":"session","version":4,"id":"s","timestamp":"${time}","cwd":"/w"}`;
   const entry = `{"type":"message","id":"a","parentId":null,"timestamp":"${time}","message":{"role":"user","content":"x","timestamp":1}}`;
 

@@ -406,7 +406,7 @@ describe("a log that is the same after something happened to it", () => {
     },
   };
 
-  it.each(Object.entries(sameness))("goes on as if nothing had: %s", async (_, happen) => {
+  it.each(Object.entries(sameness))("continues unchanged: %s", async (_, happen) => {
     const open = await openLog();
     const { session, path, own, text } = open;
     happen(open);

@@ -262,7 +262,7 @@ describe("a log that an older one replaces while it is open", () => {
     expect(await again.branch()).toHaveLength(entriesPerLog + 1);
   });
 
-  it("lets pi's face go on below what it finds there", () => {
+  it("lets pi's adapter continue below what it finds there", () => {
     const { fs, ports } = world(3, 1, -1);
     const manager = managersWith({ ports }).open(path);
     fs.renameSync("/other", path);

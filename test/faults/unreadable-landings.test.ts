@@ -35,7 +35,7 @@ const disturbances: Readonly<Record<string, (fs: MemoryFileSystem) => void | "sh
   "it is cut short": () => "short",
   "a peer appends before it": (fs) =>
     appendRaw(fs, '{"type":"custom","id":"peer","parentId":null}\n'),
-  "a peer's fragment stands before it": (fs) => appendRaw(fs, '{"type":"cus'),
+  "a peer's fragment is before it": (fs) => appendRaw(fs, '{"type":"cus'),
   "the file is replaced by a copy": (fs) => {
     fs.writeFileSync("/copy", fs.readFileSync(path));
     fs.renameSync("/copy", path);
@@ -94,7 +94,7 @@ function attempt(disturb: (fs: MemoryFileSystem) => void | "short", n: number): 
   return left < 0;
 }
 
-describe("an append that cannot be looked at when", () => {
+describe("an append that cannot be read when", () => {
   it.each(Object.entries(disturbances))("%s tells no lies (Verifies: P12)", (_, disturb) => {
     let n = 0;
     while (attempt(disturb, n)) n += 1;

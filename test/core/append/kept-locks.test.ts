@@ -57,7 +57,7 @@ describe("awaited appends in a row", () => {
     expect(isFree(world)).toBe(false);
   });
 
-  it("leave the lock free whenever the event loop goes on", async () => {
+  it("leave the lock free at each event-loop iteration", async () => {
     const world = new CountedWorld();
     const session = await world.create();
     const found: boolean[] = [];

@@ -116,7 +116,7 @@ describe("the parent of a planned entry", () => {
 });
 
 describe("a planned name or label", () => {
-  it("stands at the tail and leaves the leaf where it is if others appended", () => {
+  it("is at the tail and leaves the leaf where it is if others appended", () => {
     const here = situation({ leafId: "a", othersAppended: true });
     expect(shown(planAppend(logOf(root, child), [metadata()], here))).toEqual({
       rows: [{ id: "n1", parentId: "b", attachedTo: "tail", leafId: "a", writes: true }],
@@ -124,7 +124,7 @@ describe("a planned name or label", () => {
     });
   });
 
-  it("stands at the leaf if nobody else appended, or the leaf is the tail", () => {
+  it("is at the leaf if no other session appended, or the leaf is the tail", () => {
     for (const here of [
       situation({ leafId: "a" }),
       situation({ leafId: "b", othersAppended: true }),
@@ -134,7 +134,7 @@ describe("a planned name or label", () => {
     }
   });
 
-  it("stands where it is told to, and moves the leaf there", () => {
+  it("is where the caller says, and moves the leaf there", () => {
     const here = situation({ leafId: "a", othersAppended: true });
     const [entry] = planAppend(logOf(root, child), [metadata(asRoot)], here).entries;
     expect(entry).toMatchObject({ parentId: null, attachedTo: "entry", leafId: "n1" });

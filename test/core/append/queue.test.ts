@@ -151,7 +151,7 @@ describe("one append of a group", () => {
     expect(world.lines).toHaveLength(2);
   });
 
-  it("leaves when its caller gives up, and the others go on", async () => {
+  it("leaves when its caller gives up, and the others continue", async () => {
     const world = new CountedWorld();
     const session = await world.create();
     const held = world.lock.tryAcquireSync(path);

@@ -89,7 +89,7 @@ describe("the bodies of many rows", () => {
     expect(source.inFlightMax).toBe(1);
   });
 
-  it("stay what they are while the reading goes on, and are not kept by the reader", async () => {
+  it("stay what they are while the reading continues, and are not kept by the reader", async () => {
     const lines = upTo(400).map((row) => lineOf(row, 2000));
     const { bodies } = logOf(lines, { cacheBytesMax: 1024 * 1024 });
     const before = decodeCounter.parses;

@@ -160,12 +160,12 @@ describe(`forged catalogs, BRANCHLOG_SEED=${seed}`, () => {
     expect(await list(directory, { saved: "read" })).toEqual(truth);
   });
 
-  it("a catalog is not taken up when it has more bad lines than any that was saved", async () => {
+  it("a catalog is not loaded when it has more bad lines than any that was saved", async () => {
     const bytes = catalogOf([...lines, ...Array.from({ length: 100_000 }, () => "{}")]);
     expect(await readCatalog(bytes)).toBeUndefined();
   });
 
-  it("reading goes on from a forged place only if its digest is that of the file", async () => {
+  it("reading continues from a forged place only if its digest is that of the file", async () => {
     const copy = await savedDirectory(mkdtempSync(join(tmpdir(), "branchlog-forged-")));
     try {
       const path = join(copy, "small.jsonl");
@@ -184,7 +184,7 @@ describe(`forged catalogs, BRANCHLOG_SEED=${seed}`, () => {
   });
 });
 
-describe("a catalog that anybody may have written", () => {
+describe("a catalog that others may have written", () => {
   const untrusted: readonly (readonly [string, (path: string) => void])[] = [
     ["its group may write it", (path) => chmodSync(path, 0o620)],
     ["everybody may write it", (path) => chmodSync(path, 0o602)],

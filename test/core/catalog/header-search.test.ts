@@ -93,7 +93,7 @@ describe("the limit of one MiB", () => {
 });
 
 describe("reading a header", () => {
-  it("gives the same at every length of what stands before it", () => {
+  it("gives the same at every length of what is before it", () => {
     const line = jsonl([header()]);
     fc.assert(
       fc.property(fc.nat({ max: 20_000 }), (bytes) => {

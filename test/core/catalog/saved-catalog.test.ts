@@ -120,7 +120,7 @@ describe("the saved catalog of a directory", () => {
     expect(saved).not.toContain("two");
   });
 
-  it("is not written, or not even read, by those who want it so", async () => {
+  it("is not written, or not even read, with the option that says so", async () => {
     const directory = await savedDirectory(newDirectory());
     expect(await bytesReadBy(() => list(directory, { saved: "read" }))).toBe(0);
     expect(await bytesReadBy(() => list(directory, { saved: "off" }))).toBeGreaterThan(1_000_000);
@@ -130,7 +130,7 @@ describe("the saved catalog of a directory", () => {
     expect(existsSync(catalogPath(directory))).toBe(false);
   });
 
-  it("keeps what was read before somebody gave up", async () => {
+  it("keeps what was read before a caller aborted", async () => {
     const directory = newDirectory();
     for (const file of ["a", "b", "c"]) writeLines(directory, `${file}.jsonl`, [header(), large]);
     const stop = new AbortController();
@@ -244,7 +244,7 @@ function inPlace(path: string, change: (text: string) => string): void {
   while (statSync(path).ctimeMs === before);
 }
 
-describe("a file that is looked at again", () => {
+describe("a file that is read again", () => {
   const unfinished = [
     ["a header without its newline", jsonl([header({ id: "first" })]).trimEnd(), " junk\n"],
     ["another record without its newline", '{"type":"x"}', " junk\n"],
@@ -273,7 +273,7 @@ describe("a file that is looked at again", () => {
 
 describe("whatever happens to the files", () => {
   it(
-    "those who know what was saved find what others find (Verifies: P21)",
+    "a catalog with saved lines gives what one without gives (Verifies: P21)",
     { timeout: 120_000 },
     async () => {
       const step = fc.tuple(fc.nat(edits.length - 1), fc.nat(2), fc.nat(1000), fc.boolean());

@@ -102,7 +102,7 @@ describe("whose session it is", () => {
 });
 
 describe("what is saved of a session of omp", () => {
-  it("goes on where reading ended, as if it were read whole (Verifies: P21)", async () => {
+  it("continues where reading ended, as if it were read whole (Verifies: P21)", async () => {
     const large = message("toolResult", [{ type: "text", text: "x".repeat(1_100_000) }]);
     const line = fc.oneof(
       fc.constantFrom("A", "B", "").map((text) => title(text)),

@@ -133,7 +133,7 @@ describe("searching sessions", () => {
     await expect(hits(within, "x")).rejects.toMatchObject(unreadable);
   });
 
-  it("ends when it is told to, with the reason, or when nobody asks for more", async () => {
+  it("ends at an abort with its reason, or when no more is read", async () => {
     const ending = new AbortController();
     const search = searchSessions(fixtures, "e", { signal: ending.signal });
     expect((await search.next()).done).toBe(false);

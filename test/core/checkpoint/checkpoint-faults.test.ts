@@ -93,7 +93,7 @@ describe("a checkpoint", () => {
     },
   );
 
-  it("is taken up again, also if reading the log had failed halfway before", async () => {
+  it("is loaded again, also if reading the log had failed halfway before", async () => {
     const isRead = ({ name }: { name: string }): boolean => name === "read" || name === "readSync";
     await failEveryCall(async (n) => {
       const { memory, failing, ports } = newWorld();

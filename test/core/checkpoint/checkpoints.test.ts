@@ -185,7 +185,7 @@ describe("a checkpoint", () => {
     await expectSame(path);
   });
 
-  it("is not taken up under another limit on lines", async () => {
+  it("is not loaded under another limit on lines", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path, always);
     await session.append({ type: "session_info", name: "N".repeat(10_000) });
@@ -235,7 +235,7 @@ describe("a checkpoint", () => {
   });
 
   it.runIf(process.platform !== "win32")(
-    "counts as none when others may write it, or a link stands in its place (Verifies: P21)",
+    "counts as none when others may write it, or a link is in its place (Verifies: P21)",
     async () => {
       const { path, saved } = await smallLog();
       expect(await isTakenUp(path)).toBe(true);

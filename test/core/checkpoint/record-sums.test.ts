@@ -99,7 +99,7 @@ describe("a line that changed after a checkpoint saw it", () => {
     expect(await verified(path)).toMatchObject(wanted);
   });
 
-  it("goes on being found, whatever is saved afterwards (Verifies: P13)", async () => {
+  it("is found again, whatever is saved afterwards (Verifies: P13)", async () => {
     const path = await seenLog(logOfFive);
     replace(path, "three", "thsee");
     for (let round = 0; round < 3; round += 1) {
@@ -312,7 +312,7 @@ describe("taking checksums", () => {
     expect(await verified(path)).toMatchObject({ ok: true, checksums });
   });
 
-  it("stops when there is no time left, and goes on another time (Verifies: P13)", async () => {
+  it("stops when there is no time left, and continues another time (Verifies: P13)", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const text = "t".repeat(1_000_000);
     const lines = Array.from({ length: 9 }, (_, at) => entry(`0000000${at}`, text));

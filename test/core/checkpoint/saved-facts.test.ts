@@ -80,7 +80,7 @@ describe("the findings of a checkpoint", () => {
   });
 
   it.each([[["bad-line", 0]], [["bad-line", 1_001]], [["toString", 1]], [["bad-line"]]])(
-    "are not taken up with the count %j",
+    "are not loaded with the count %j",
     (count) => {
       expect(() => read([], [count])).toThrow(TypeError);
     },
@@ -91,7 +91,7 @@ describe("what a checkpoint has folded", () => {
   const read = (change: object): unknown =>
     readFolded(new SavedFields({ ...folded, ...change }), log, 3);
 
-  it("is taken up as it was saved, also where a session lost its name or has no dialect", () => {
+  it("is loaded as it was saved, also where a session lost its name or has no dialect", () => {
     expect(read({})).toEqual(folded);
     expect(read({ names: [null], dialect: null })).toMatchObject({ names: [null], dialect: null });
     expect(read({ names: [] })).toMatchObject({ names: [] });
@@ -116,7 +116,7 @@ describe("what a checkpoint has folded", () => {
   const sums = [1, 1, 1, 1, 1, 1, 0.5];
   const usage = { rows: 3, total: sums, unattributed: sums, models: [["p", "m", sums]] };
 
-  it("is taken up with its usage", () => {
+  it("is loaded with its usage", () => {
     expect(read({ usage })).toMatchObject({ usage });
   });
 

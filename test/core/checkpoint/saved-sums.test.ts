@@ -51,7 +51,7 @@ function taken(changed: object = {}, filled: Partial<Columns> = {}, file: FileSt
 }
 
 describe("saved checksums", () => {
-  it("are taken up as they were saved", () => {
+  it("are loaded as they were saved", () => {
     expect(taken()).toMatchObject(saved);
   });
 

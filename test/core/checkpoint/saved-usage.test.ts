@@ -139,7 +139,7 @@ describe("the usage of a session", () => {
     ]);
   });
 
-  it("is the same after it was saved and taken up, whatever it is", () => {
+  it("is the same after it was saved and loaded, whatever it is", () => {
     const totals = fc.record({
       requests: fc.nat(),
       input: fc.double({ noNaN: true, noDefaultInfinity: true }).map((sum) => sum + 0),

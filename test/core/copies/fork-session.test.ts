@@ -209,7 +209,7 @@ describe("a fork that cannot be made", () => {
     expect(fs.listSync("/")).toEqual(["s.jsonl"]);
   });
 
-  it("may be of a session that goes on", async () => {
+  it("may be of a session that continues", async () => {
     const source = fileOf(header, user("1", null, "a"));
     truncateSync(source, statSync(source).size);
     const { path } = await forkSession(source);

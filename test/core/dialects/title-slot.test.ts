@@ -22,7 +22,7 @@ describe("a title slot", () => {
     expect(slot.toString()).toBe(`${text.padEnd(titleSlotBytes - 3)}"}\n`);
   });
 
-  it("says nothing of who named the session if that is not known", () => {
+  it("says nothing of the origin of the name if that is not known", () => {
     const slot = encodeTitleSlot({ title: "", updatedAt });
     expect(slot.toString()).toContain(`"title":"","updatedAt"`);
     expect(readTitleSlot(slot)).toEqual({ title: "", updatedAt });

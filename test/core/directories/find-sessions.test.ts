@@ -65,7 +65,7 @@ describe("finding sessions", () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it("finds the files of ConnectOnion agents where these keep them, or where it is told", async () => {
+  it("finds the files of ConnectOnion agents where these keep them, or in given directories", async () => {
     const root = temporaryDirectory();
     const yaml = "name: oo\nturns:\n- turn: 1\n";
     mkdirSync(join(root, "p", ".co", "sessions"), { recursive: true });

@@ -151,7 +151,7 @@ describe("the index of a tree", () => {
     );
   });
 
-  it("is the same when it is saved and restored, and goes on as it would have", () => {
+  it("is the same when it is saved and restored, and continues as it would have", () => {
     fc.assert(
       fc.property(logs, logs, (nodes, more) => {
         const index = indexOf(nodes);

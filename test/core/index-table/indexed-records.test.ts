@@ -281,7 +281,7 @@ describe("an entry that projections fold while reading", () => {
   });
 });
 
-describe("an index that goes on from what was saved", () => {
+describe("an index that continues from what was saved", () => {
   it.each([1, 3])("has the rows that one index of the whole log has, in version %i", (version) => {
     const lines = ["a", "b", "c"].map((id) =>
       JSON.stringify(entry({ type: "message", message: { role: "user", content: id } }, id)),

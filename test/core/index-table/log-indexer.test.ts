@@ -73,7 +73,7 @@ describe("linking rows in batches", () => {
     );
   });
 
-  it("reports a repeated id with the line it stands on", () => {
+  it("reports a repeated id with the line it is on", () => {
     const lines = [header, message("0000000a", null), "{", message("0000000a", null)];
     expect(indexed([`${lines.join("\n")}\n`])).toMatchObject({
       diagnostics: [

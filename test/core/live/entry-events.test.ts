@@ -16,7 +16,7 @@ async function allIds(session: Session): Promise<string[]> {
 }
 
 describe("entries$", () => {
-  it("replays from a revision, then goes on (Verifies: P14)", async () => {
+  it("replays from a revision, then continues (Verifies: P14)", async () => {
     const world = new World();
     const session = await world.create();
     for (const id of ["a", "b", "c"]) await session.append(say(id), { id });
@@ -99,7 +99,7 @@ describe("entries$", () => {
     expect(idsOf(events.items)).toEqual(["a", "b", "reset", "b", "c"]);
   });
 
-  it("goes on through a migration, which is no reset", async () => {
+  it("continues through a migration, which is no reset", async () => {
     const world = new World();
     const old = [
       { type: "session", id: "s", timestamp: "2026-01-01T00:00:00.000Z", cwd: "/w" },

@@ -174,7 +174,7 @@ describe("what another process appends", () => {
     expect(values(context).map(({ messages }) => messages.length)).toEqual([1, 2]);
   });
 
-  it("leaves a pinned leaf where it is, and what stands on it", async () => {
+  it("leaves a pinned leaf where it is, and what is on it", async () => {
     const { world, own, other } = await twoSessions(false);
     const leaf = seen(live(own).leaf$);
     const tips = seen(live(own).tips$);

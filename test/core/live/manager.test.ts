@@ -58,7 +58,7 @@ describe("a session manager shown live", () => {
     expect(manager.getEntries().map(({ id }) => id)).toEqual([own, foreign]);
   });
 
-  it("goes on when its draft becomes a file, and watches that from then on", async () => {
+  it("continues when its draft becomes a file, and watches that from then on", async () => {
     const world = new World();
     const manager = create(world);
     const model = manager.appendModelChange("p", "m");
@@ -79,7 +79,7 @@ describe("a session manager shown live", () => {
     expect(found.items.length).toBe(1);
   });
 
-  it("goes on from further on than a draft had come", async () => {
+  it("continues from further on than a draft had come", async () => {
     const manager = create(new World());
     manager.appendModelChange("p", "m");
     const events = seen(live(manager).entries$({ from: 3 }));

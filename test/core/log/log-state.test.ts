@@ -44,14 +44,17 @@ describe("a log that ends within a line", () => {
     expect(engine.log.state.save()).toMatchObject({ end: damaged.length + second.length + 1 });
   });
 
-  it.each([1024 * 1024, 64])("goes on when the line is ended (lineBytesMax %d)", (lineBytesMax) => {
-    const { engine, grow, ids } = openedLog(`${whole}${second}`, lineBytesMax);
-    const { generation, state } = engine.log;
-    grow(`\n${third}`);
-    expect(ids()).toEqual(["a", "b", "c"]);
-    expect([engine.log.state, engine.log.generation]).toEqual([state, generation]);
-    expect([state.isBroken, state.revision, state.pendingRow]).toEqual([false, 3, -1]);
-  });
+  it.each([1024 * 1024, 64])(
+    "continues when the line is ended (lineBytesMax %d)",
+    (lineBytesMax) => {
+      const { engine, grow, ids } = openedLog(`${whole}${second}`, lineBytesMax);
+      const { generation, state } = engine.log;
+      grow(`\n${third}`);
+      expect(ids()).toEqual(["a", "b", "c"]);
+      expect([engine.log.state, engine.log.generation]).toEqual([state, generation]);
+      expect([state.isBroken, state.revision, state.pendingRow]).toEqual([false, 3, -1]);
+    },
+  );
 
   it("does not count a line that is whole but for its newline, entry or not", () => {
     for (const rest of [second, '{"x":1}', "[1]"]) {
@@ -62,7 +65,7 @@ describe("a log that ends within a line", () => {
     }
   });
 
-  it("drops what looked whole and then went on", () => {
+  it("drops what looked whole and then continued", () => {
     for (const more of [" and more", " and more\n", `"}\n${third}`]) {
       const { engine, grow, ids } = openedLog(`${whole}${second}`);
       grow(more);

@@ -112,7 +112,7 @@ describe("migrating beside others", () => {
     expect((await verifySession(session)).ok).toBe(true);
   });
 
-  it("lets a second session go on that opened the old file", async () => {
+  it("lets a second session continue that opened the old file", async () => {
     const path = copyOf("pi-v2");
     const one = await openSession(path);
     const two = await openSession(path);

@@ -167,7 +167,7 @@ function lookDisturbed(
   return true;
 }
 
-describe("a log that, in the midst of a look at it,", () => {
+describe("a log that, while it is read,", () => {
   const cases = Object.entries(disturbances).flatMap(([name, disturb]) =>
     [true, false].flatMap((grows) =>
       [true, false].map((isOpen) => ({ name, disturb, grows, isOpen })),

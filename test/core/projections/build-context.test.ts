@@ -119,7 +119,7 @@ describe("a context in a tree with branches", () => {
     expect(textsOf(contextAt(entries, "5").messages).at(-1)).toBe("another way");
   });
 
-  it("holds a branch summary where it stands on the path", () => {
+  it("holds a branch summary where it is on the path", () => {
     const { messages } = contextAt(entries, "7");
     expect(textsOf(messages)).toEqual(["one", "two", "tried one way", "seven"]);
     expect(messages[2]?.role).toBe("branchSummary");

@@ -118,7 +118,7 @@ describe("a context edit", () => {
     expect(textsAt(entries, "3")).toEqual(["one", "three"]);
   });
 
-  it("does not count if it stands before what a compaction kept", () => {
+  it("does not count if it is before what a compaction kept", () => {
     const entries = [
       contextEdit("1", null, "2", { content: "edited" }),
       assistant("2", "1", "two"),

@@ -62,7 +62,7 @@ describe("file operations", () => {
     });
   });
 
-  it("go on from the details of earlier summaries, but not of an extension's", () => {
+  it("continue from the details of earlier summaries, but not of an extension's", () => {
     const details = { readFiles: ["a.ts", 5], modifiedFiles: ["b.ts"] };
     const foreign = { readFiles: ["x.ts"], modifiedFiles: ["y.ts"] };
     const entries = [

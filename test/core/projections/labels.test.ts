@@ -42,7 +42,7 @@ describe("labels", () => {
     expect(textsOf([label("a", "kept"), ...odd])).toEqual(["a=kept"]);
   });
 
-  it("do not change in a snapshot when the fold goes on", () => {
+  it("do not change in a snapshot when the fold continues", () => {
     const state = foldAll(labels, [label("a", "one")]);
     const taken = labels.snapshot?.(state);
     labels.apply(state, { revision: 2, entry: label("a", "two") });

@@ -65,7 +65,7 @@ describe("the messages that a model is sent", () => {
     ]);
   });
 
-  it("leave out what the user excluded, and roles that nobody knows", () => {
+  it("leave out what the user excluded, and unknown roles", () => {
     const unknown: unknown = { role: "aNewRole", content: "x" };
     expect(convertToLlm([bash({ excludeFromContext: true })])).toEqual([]);
     expect(convertToLlm([unknown as AgentMessage])).toEqual([]);

@@ -14,7 +14,7 @@ const nameAfter = (...names: unknown[]): GivenName =>
   );
 
 describe("the name of a session", () => {
-  it("is undefined until somebody gives one", () => {
+  it("is undefined until an entry gives one", () => {
     expect(nameAfter()).toBeUndefined();
     const state = sessionName.initial();
     const record = { revision: 1, entry: user("1", null, "one") };

@@ -84,7 +84,7 @@ describe("the usage of a session", () => {
     expect(foldAll(usage, entries).total).toMatchObject({ requests: 2, totalTokens: 3, cost: 0 });
   });
 
-  it("does not change in a snapshot when the fold goes on", () => {
+  it("does not change in a snapshot when the fold continues", () => {
     const entry = spent("p", "m", usageOf(1, 1));
     const state = foldAll(usage, [entry]);
     const taken = usage.snapshot?.(state);

@@ -155,7 +155,7 @@ describe("appending behind what others left", () => {
     expect(again.diagnostics).toMatchObject([{ kind: "bad-line", line: 2 }]);
   });
 
-  it("gives a whole record its newline and goes on from there (Verifies: P9)", async () => {
+  it("gives a whole record its newline and continues from there (Verifies: P9)", async () => {
     const created = await newSession();
     appendFileSync(created.path, entry("aaaaaaaa", null));
     const session = await openSession(created.path);
@@ -167,7 +167,7 @@ describe("appending behind what others left", () => {
     expect(again.diagnostics).toEqual([]);
   });
 
-  it("starts over when a record that looked whole turns out to go on", async () => {
+  it("starts over when a record that looked whole turns out to continue", async () => {
     const created = await newSession();
     appendFileSync(created.path, entry("aaaaaaaa", null));
     const session = await openSession(created.path);

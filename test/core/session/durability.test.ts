@@ -125,7 +125,7 @@ describe("disk", () => {
     expect(world.syncs()).toBe(1);
   });
 
-  it("acknowledges when the disk has it, and goes on writing meanwhile (Verifies: P5)", async () => {
+  it("acknowledges when the disk has it, and continues writing meanwhile (Verifies: P5)", async () => {
     const world = new World();
     const session = await world.create("disk");
     world.isPatient = true;
@@ -239,7 +239,7 @@ describe("an interval", () => {
     expect(world.syncs()).toBe(1);
   });
 
-  it("holds for a caller who blocks and never gives a timer the time", () => {
+  it("holds for a caller that blocks and never gives a timer the time", () => {
     const world = new World();
     Engine.createSync(path, sessionHeader, { ports: world.ports });
     const { append } = world.engine({ intervalMs: 10 });
@@ -267,7 +267,7 @@ describe("an interval", () => {
 });
 
 describe("a sync that fails", () => {
-  it("fails all who wait for it, and those who write meanwhile", async () => {
+  it("fails all waiters, and the appends made meanwhile", async () => {
     const world = new World();
     const session = await world.create("disk");
     world.isPatient = true;
@@ -383,7 +383,7 @@ describe("a sync that fails", () => {
     expect((await world.open("os")).leaf).toBe("one");
   });
 
-  it("stops all who have the log open, until one of them wrote again what is in doubt", async () => {
+  it("stops all writers of the log, until one of them wrote again what is in doubt", async () => {
     const world = new World();
     const session = await world.create("disk");
     const other = await world.open({ intervalMs: 100 });
@@ -428,7 +428,7 @@ describe("a sync that fails", () => {
     world.engine("os").append("4");
   });
 
-  it("is told by close, if nobody heard of it", async () => {
+  it("is reported by close, if it was not reported before", async () => {
     const world = new World();
     const session = await world.create({ intervalMs: 100 });
     const { id } = await session.append(userDraft("1"));

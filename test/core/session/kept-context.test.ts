@@ -21,7 +21,7 @@ describe("the context at the leaf", () => {
     expect(await textsOf(session)).toEqual(["one", "two"]);
   });
 
-  it("says where its path breaks off, and goes on saying it", async () => {
+  it("says where its path breaks off, and keeps saying it", async () => {
     const world = new World();
     const session = await world.create();
     await session.append(say("one"));

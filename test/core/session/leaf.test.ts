@@ -91,7 +91,7 @@ describe("the leaf and other writers", () => {
     expect((await behind).parentId).toBe(third.id);
   });
 
-  it("goes on following after an append that was asked for before", async () => {
+  it("continues following after an append that was asked for before", async () => {
     const session = await newSession();
     const { id } = await session.append(userDraft("1"));
     const appended = session.append(userDraft("2"));
@@ -190,7 +190,7 @@ describe("lines that only look like entries", () => {
     expect(session.diagnostics).toMatchObject([{ kind: "damaged-entry", id: "b" }]);
   });
 
-  it("are neither tail nor leaf though a child stands before them", async () => {
+  it("are neither tail nor leaf though a child is before them", async () => {
     const session = await open(line("a", null), line("c", "b"), `${torn("b", "a")}\n`);
     expect([session.tail, session.leaf]).toEqual(["c", "c"]);
   });

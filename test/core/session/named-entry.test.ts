@@ -88,7 +88,7 @@ describe.each(Object.entries(questions))("%s", (name, ask) => {
 });
 
 describe("moving to a damaged entry", () => {
-  it("is moving to no entry, also where nobody had looked at its line", async () => {
+  it("is moving to no entry, also if its line was not read before", async () => {
     const path = fileOf(line("a", null), torn("b", "a"), line("c", "b"));
     const session = await openSession(path, { access: "read" });
     const notFound = { code: "ERR_ENTRY_NOT_FOUND", id: "b" };

@@ -27,7 +27,7 @@ async function newSession(): Promise<Session> {
 }
 
 describe("a log that was deleted", () => {
-  it("is written back whole, also what others appended, and goes on", async () => {
+  it("is written back whole, also what others appended, and continues", async () => {
     const session = await newSession();
     const other = await openSession(session.path);
     const { id: foreign } = await other.append(userDraft("of another"));

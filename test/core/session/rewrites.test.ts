@@ -44,7 +44,7 @@ async function readWith(session: Session, once: () => unknown): Promise<SessionE
 }
 
 describe("reading a log that changes under the reader", () => {
-  it("goes on with the file it began with when the session migrates the log", async () => {
+  it("continues with the file it began with when the session migrates the log", async () => {
     const lines = chain(300, "old").map((line) => {
       const { id: _, parentId: __, ...rest } = JSON.parse(line) as Record<string, unknown>;
       return `${JSON.stringify(rest)}\n`;
@@ -55,7 +55,7 @@ describe("reading a log that changes under the reader", () => {
     expect(session.diagnostics).toEqual([]);
   });
 
-  it("goes on with the file it began with when another takes its name", async () => {
+  it("continues with the file it began with when another takes its name", async () => {
     const path = logOf(header(3) + chain(300, "old").join(""));
     const session = await openSession(path);
     const entries = await readWith(session, async () => {
@@ -117,7 +117,7 @@ describe("reading a log that changes under the reader", () => {
   });
 });
 
-describe("questions that are under way while the log goes on", () => {
+describe("queries under way while the log continues", () => {
   it("count what was appended before they were asked", async () => {
     const session = await openSession(logOf(header(3) + chain(200, "old").join("")));
     const early = session.summary;

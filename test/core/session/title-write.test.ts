@@ -78,7 +78,7 @@ describe("a session with a title slot", () => {
     expect(fs.callCount("readSync") - read).toBeLessThan(30);
   });
 
-  it("tells those who watch its name", async () => {
+  it("reaches the subscribers of its name", async () => {
     const path = copy();
     const session = await openSession(path, { pollMs: 20 });
     const names: (string | undefined)[] = [];
@@ -170,7 +170,7 @@ describe("writing a title", () => {
     expect(fs.statSync(lock)).toBeNull();
   });
 
-  it("is refused to those who only read", () => {
+  it("is refused to readers", () => {
     const path = copy();
     const engine = Engine.openSync(path, { access: "read" });
     const write = (): boolean =>
@@ -204,7 +204,7 @@ describe("writing a title", () => {
     }
   });
 
-  it("goes on where a write took less than it was given", () => {
+  it("continues where a write took less than it was given", () => {
     const { fs, engine, name } = inMemory();
     let isShort = true;
     fs.onCall = ({ name: call }) => {
@@ -225,7 +225,7 @@ describe("writing a title", () => {
     expect(other.log.state.name).toBe("said by its user");
   });
 
-  it("is seen where the clock of the files stands still meanwhile", () => {
+  it("is seen where the clock of the files does not move meanwhile", () => {
     const { fs, engine, name } = inMemory();
     const coarse = new Proxy(fs, {
       get: (target, key) => {

@@ -95,7 +95,7 @@ describe("the turns of a session", () => {
     expect(turns).toEqual(await expected(session));
   });
 
-  it("say who asked for too much", async () => {
+  it("fail with the numbers that were asked for", async () => {
     const session = await memorySession({ cwd: "/w" });
     await session.append(user("one"));
     await expect(session.turns("nope")).rejects.toMatchObject({ code: "ERR_ENTRY_NOT_FOUND" });

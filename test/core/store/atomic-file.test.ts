@@ -54,7 +54,7 @@ describe("a file that takes its name in one step", () => {
     expect(filesIn(fs)).toEqual({ file: "old" });
   });
 
-  it("does not know whether it has its name where nothing can be looked at", () => {
+  it("does not know whether it has its name where nothing can be read", () => {
     const fs = directoryWith();
     const file = new AtomicFile(createMemoryPorts({ fs }), path);
     fs.onCall = () => {

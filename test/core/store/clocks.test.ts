@@ -18,7 +18,7 @@ itPasses(
 );
 
 describe("a manual clock", () => {
-  it("stands still until it is moved", () => {
+  it("does not move until it is moved", () => {
     const clock = new ManualClock(1_000);
     expect([clock.now(), clock.monotonicMs()]).toEqual([1_000, 0]);
     clock.advance(250);

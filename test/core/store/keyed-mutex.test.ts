@@ -17,7 +17,7 @@ describe("a keyed mutex", () => {
     expect(events).toEqual(names.flatMap((name) => [`${name} begins`, `${name} ends`]));
   });
 
-  it("go round: who comes back queues behind those who wait", async () => {
+  it("are fair: a caller that returns queues behind the waiters", async () => {
     const mutex = new KeyedMutex();
     const order: string[] = [];
     const take = (name: string, times: number): Promise<void> =>
@@ -32,7 +32,7 @@ describe("a keyed mutex", () => {
     expect(order).toEqual(Array.from({ length: 3 }, () => ["one", "two", "three"]).flat());
   });
 
-  it("go on after one that failed, and tell only its owner", async () => {
+  it("continue after one that failed, and report it to its caller only", async () => {
     const mutex = new KeyedMutex();
     const failed = mutex.run("a", async () => {
       throw new Error("no");

@@ -43,7 +43,7 @@ describe("a directory in the way", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it("stays if somebody took it over since we looked (proper-lockfile#121)", () => {
+  it("stays if another process took it over since our stat (proper-lockfile#121)", () => {
     const { path, directory } = setUp();
     makeOld(path, staleMs + 500);
     directory.fs.statSync();
@@ -62,7 +62,7 @@ describe("a directory in the way", () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  it("stays if another stale one stands there than the one we looked at", () => {
+  it("stays if another stale one is there than the one of our stat", () => {
     const { path, directory } = setUp();
     makeOld(path, staleMs + 500);
     directory.fs.statSync();
@@ -124,7 +124,7 @@ describe("a directory of ours", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it("is not ours if it cannot be looked at", () => {
+  it("is not ours if it cannot be read", () => {
     const { path, directory } = setUp();
     make(directory, path);
     rmdirSync(path);

@@ -117,7 +117,7 @@ describe("a queue", () => {
     for (const place of places) place.leaveSync();
   });
 
-  it("leaves files alone that are no tickets, and takes them for nobody", () => {
+  it("leaves files alone that are no tickets, and counts none of them", () => {
     const { path, directory } = newPath();
     mkdirSync(directory);
     writeFileSync(join(directory, "000-notes.txt"), "mine");
@@ -190,7 +190,7 @@ describe("a queue", () => {
 });
 
 describe("a waiter", () => {
-  it("has those in front of it who live or stand behind one who does", () => {
+  it("has those in front of it that live, or are behind one that does", () => {
     const kinds = fc.array(fc.boolean(), { maxLength: 8 });
     fc.assert(
       fc.property(kinds, fc.integer(), (isLive, seed) => {
@@ -230,7 +230,7 @@ describe("a waiter", () => {
     expect(Math.round(touchedMs())).toBe(startMs + ticketStaleMs / 4);
   });
 
-  it("is first when what stands in front of it cannot be looked at", () => {
+  it("is first when what is in front of it cannot be read", () => {
     const { path, directory } = newPath();
     const place = placeIn(path);
     const before = join(directory, ticket(1, process.pid));

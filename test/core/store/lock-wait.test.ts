@@ -97,7 +97,7 @@ describe("a process that waits for a lock", () => {
     expect(tries()).toBeLessThan(200);
   });
 
-  it("is told how often it tried, for how long, and who held the lock", () => {
+  it("gets an error with the tries, the time and the holder of the lock", () => {
     const { ports, clock, inner, tries } = setUp(new QueueOf(0));
     inner.tryAcquireSync(path);
     const wait = (): unknown => runSync(acquireLock(path, ports, 1_000), clock);
@@ -109,7 +109,7 @@ describe("a process that waits for a lock", () => {
     );
   });
 
-  it("is told how many waited in front, and that nobody is known to hold the lock", () => {
+  it("gets an error with the number of waiters in front, without a known holder", () => {
     const { ports, clock } = setUp(new QueueOf(1_000_000));
     const lock = { ...ports.lock, holderSync: () => ({ ...holder, pid: null }) };
     const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 100), clock));

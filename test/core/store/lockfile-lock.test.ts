@@ -46,7 +46,7 @@ itPasses(
 );
 
 describe("the lock directory", () => {
-  it("stands beside the log while the lock is held, and the log need not exist", () => {
+  it("is beside the log while the lock is held, and the log need not exist", () => {
     const root = temporaryDirectory();
     const held = acquire(lockfileLock, join(root, "a.jsonl"));
     expect(readdirSync(root)).toEqual(["a.jsonl.branchlog-lock"]);
@@ -64,7 +64,7 @@ describe("the lock directory", () => {
     expect(existsSync(directoryOf(path))).toBe(false);
   });
 
-  it("is taken by who waits for it, once it is gone and once it is stale", () => {
+  it("is taken by a waiter, once it is gone and once it is stale", () => {
     const path = join(temporaryDirectory(), "a.jsonl");
     leaveBehind(path, 0);
     for (let n = 0; n < 3; n += 1) expect(quickLock.tryAcquireSync(path)).toBeNull();

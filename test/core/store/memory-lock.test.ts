@@ -16,7 +16,7 @@ itPasses(
   }),
 );
 
-it("grants every request where nobody else can reach the log", () => {
+it("a lock grants every request where the log has a single owner", () => {
   const one = acquire(noLock, "a");
   const other = acquire(noLock, "a");
   one.releaseSync();

@@ -44,7 +44,7 @@ async function expectKept(path: string, victims: readonly Victim[], debrisMax = 
 
 describe("eight appending processes", () => {
   it(
-    "go on while one is stopped past staleness before its write, and after it goes on (Verifies: P7, P11)",
+    "continue while one is stopped past staleness before its write, and after it continues (Verifies: P7, P11)",
     patience,
     async () => {
       const path = await newLog();
@@ -63,7 +63,7 @@ describe("eight appending processes", () => {
   );
 
   it(
-    "go on after the holder was killed before its write (Verifies: P7, P9)",
+    "continue after the holder was killed before its write (Verifies: P7, P9)",
     patience,
     async () => {
       const path = await newLog();
@@ -81,7 +81,7 @@ describe("eight appending processes", () => {
 describe("two holders of one lock", () => {
   const stops = Array.from({ length: 16 }, (_, after) => after);
 
-  it("lose nothing, wherever the first one stood still (Verifies: P7, P11)", patience, async () => {
+  it("lose nothing, wherever the first one was stopped (Verifies: P7, P11)", patience, async () => {
     const lock = createLockfileLock({ staleMs, updateMs: staleMs / 2 });
     const seen = await inLanes(stops.length, async (at) => {
       const path = await newLog();

@@ -33,7 +33,7 @@ describe("a sidecar", () => {
     expect(isTrustedSidecar({ isFile: false, mode: 0o040700, uid: 0 }, undefined)).toBe(false);
   });
 
-  it("never counts when anybody but this user and root may have written it", () => {
+  it("never counts when others than this user and root may have written it", () => {
     fc.assert(
       fc.property(fc.nat(0o7777), fc.nat(3), fc.nat(3), (mode, uid, userId) => {
         const isOthers = uid !== userId && uid !== 0;
@@ -61,8 +61,8 @@ describe("a sidecar that counts", () => {
   });
 });
 
-describe("a sidecar that cannot be looked at once it is open", () => {
-  it("is closed, and the error goes on", () => {
+describe("a sidecar that cannot be read once it is open", () => {
+  it("is closed, and the error is passed on", () => {
     // The calls are: a look, the opening, a look at what was opened.
     const { fs, failed } = failingFileSystem((call) => call === 3);
     fs.writeFileSync("/sidecar", Buffer.from("text"));

@@ -168,7 +168,7 @@ function written(path: string, text: string): string {
   return path;
 }
 
-describe("a session that somebody is appending to", () => {
+describe("a session with a writer", () => {
   it("is left alone while its lock is held, unless it is forced", async () => {
     const path = session();
     const held = nodePorts.lock.tryAcquireSync(path);
@@ -219,7 +219,7 @@ describe("a session that somebody is appending to", () => {
   });
 });
 
-describe("whoever watches", () => {
+describe("a subscriber", () => {
   it("a directory sees the session removed", async () => {
     const path = session();
     const watching = new Watching(dirname(path), { pollMs: 20 });

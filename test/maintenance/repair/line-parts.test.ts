@@ -66,7 +66,7 @@ describe("a damaged line", () => {
     expect(parted(`x${holder},"parentId":null}`)).toEqual(["<x>", `${holder},"parentId":null}`]);
   });
 
-  it("asks about an object that stands where a value may stand", () => {
+  it("asks about an object that is where a value may be", () => {
     const doubtful: boolean[] = [];
     const accepts = (candidate: Candidate): boolean => {
       doubtful.push(candidate.stands === "inside");

@@ -142,7 +142,7 @@ describe("a line", () => {
 });
 
 describe("a record in a damaged line", () => {
-  it("is not taken if it stands in the log once more", async () => {
+  it("is not taken if it is in the log once more", async () => {
     const torn = b.slice(0, 40);
     for (const content of [`${start}${torn}${b}\n${b}\n`, `${start}${b}\n${torn}${b}\n`]) {
       expect(kinds(await planFor(content))).toEqual(["set-aside torn", "set-aside repeated"]);
@@ -151,7 +151,7 @@ describe("a record in a damaged line", () => {
     }
   });
 
-  it("is taken once if it stands only in damaged lines", async () => {
+  it("is taken once if it is only in damaged lines", async () => {
     for (const content of [`${start}x${b}${b}\n`, `${start}x${b}\nx${b}\nx${b}\n`]) {
       expect(await repairedLines(content)).toEqual([header, a, b, ""]);
     }
@@ -194,7 +194,7 @@ describe("a record in a damaged line", () => {
 describe("an entry whose parent is lost", () => {
   const torn = (line: string): string => line.slice(0, -5);
 
-  it("stays connected by a stand-in if the remains say below what it stood", async () => {
+  it("stays connected by a stand-in if the remains name its parent", async () => {
     const planned = await planFor(`${start}${torn(b)}\n${c}\n`);
     const [, standIn] = planned.changes;
     expect(standIn).toEqual({
@@ -273,7 +273,7 @@ describe("an entry whose parent is lost", () => {
     expect(isSound(bridged.remaining)).toBe(true);
   });
 
-  it("becomes a root if nothing stands before it", async () => {
+  it("becomes a root if nothing is before it", async () => {
     const log = memoryLog(Buffer.from(`${header}\n${user("d", "gone")}\n`));
     const bridged = await plan(log, { bridge: true });
     expect(bridged.changes).toMatchObject([{ id: "gone", parentId: null }]);
@@ -387,7 +387,7 @@ describe("a log without a header", () => {
     expect(lines[2]).toBe(a);
   });
 
-  it("is mended even if the remains of the header are all there is", async () => {
+  it("is repaired even if the remains of the header are all there is", async () => {
     expect(kinds(await planFor(header.slice(0, 60)))).toEqual(["header", "set-aside torn"]);
   });
 

@@ -122,7 +122,7 @@ describe("a session of omp for pi", () => {
     expect(textLines(path)[0]).not.toContain("title");
   });
 
-  it("finds the last entry behind whatever stands at the end", async () => {
+  it("finds the last entry behind whatever is at the end", async () => {
     const end = `${linesOf([{ ...header, title: "T" }, user("1", null, "a"), "{torn", header])}{"half`;
     const source = join(temporaryDirectory(), "s.jsonl");
     writeFileSync(source, end);

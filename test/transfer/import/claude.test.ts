@@ -151,7 +151,7 @@ describe("a transcript of Claude Code", () => {
     expect(models).toEqual(["claude-opus-4-5", "claude-sonnet-4-5"]);
   });
 
-  it("stands on the conversation, with each sub-agent on a branch that says so", async () => {
+  it("ends at the conversation, with each sub-agent on a branch that says so", async () => {
     const { session, entries } = await importedFile(fixturePath("claude/sidechains.jsonl"));
     expect(spoken((await session.context()).messages).at(-1)).toBe(
       "assistant: orders.sql lacks an index.",
@@ -224,7 +224,7 @@ describe("a transcript of Claude Code", () => {
     expect(entries.at(-2)).toMatchObject({ type: "model_change", parentId: entries[1]?.id });
   });
 
-  it("goes on at the entry before where a parent is lost, and says so", async () => {
+  it("continues at the entry before where a parent is lost, and says so", async () => {
     const { session, report } = await importedLines([
       user("a", null, "One"),
       user("c", "b", "Two"),

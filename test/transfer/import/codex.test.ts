@@ -164,7 +164,7 @@ describe("a rollout of Codex", () => {
     ]);
   });
 
-  it("compacts where Codex did, and goes on from what was said if no summary can be read", async () => {
+  it("compacts where Codex did, and continues from what was said if no summary can be read", async () => {
     const { session, entries } = await importedFile(fixturePath("codex/compaction.jsonl"));
     const compactions = entries.filter(({ type }) => type === "compaction");
     expect(compactions).toMatchObject([
@@ -187,7 +187,7 @@ describe("a rollout of Codex", () => {
     expect(session.name).toBe("Slow pages");
   });
 
-  it("counts a request whose answer stands before a result, once", async () => {
+  it("counts a request whose answer is before a result, once", async () => {
     const count = event("token_count", {
       info: {
         total_token_usage: { total_tokens: 15 },

@@ -243,7 +243,7 @@ describe("a source that is rewritten while it is imported", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it("is imported as far as it went if it only goes on", async () => {
+  it("is imported as far as it went if it only continues", async () => {
     const source = sourceOf([hi]);
     const onProgress = (): void => appendFileSync(source, `${JSON.stringify(hi)}\n`);
     const { report } = await importedFile(source, { onProgress });

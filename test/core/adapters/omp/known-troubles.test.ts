@@ -42,7 +42,7 @@ describe("a session of omp", () => {
     expect(ids).toHaveLength(7);
   });
 
-  it("stands where an empty summary was left, also when it is opened again", async () => {
+  it("is where an empty summary was left, also when it is opened again", async () => {
     const { manager, path } = conversation();
     const [first] = manager.getEntries();
     const mark = manager.branchWithSummary(first?.id ?? null, "");

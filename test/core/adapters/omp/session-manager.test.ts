@@ -281,7 +281,7 @@ describe("a log of pi, continued by omp", () => {
 });
 
 describe("forks and copies", () => {
-  it("keep history when a label stands on the path", async () => {
+  it("keep history when a label is on the path", async () => {
     const { managers } = inMemoryFiles();
     const manager = managers.create("/work", directory);
     say(manager, "one");

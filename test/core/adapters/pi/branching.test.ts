@@ -64,7 +64,7 @@ describe("createBranchedSession in memory", () => {
     expect(new Set(idsOf(manager.getEntries())).size).toBe(4);
   });
 
-  it("chains entries anew where a label stood between them", () => {
+  it("chains entries anew where a label was between them", () => {
     const manager = inMemory();
     const first = say(manager, "1");
     manager.appendLabelChange(first, "mark");

@@ -62,7 +62,7 @@ describe("a new session", () => {
     expect(existsSync(manager.getSessionFile() ?? "")).toBe(true);
   });
 
-  it("goes on with the ids, the leaf and the entries of its draft", () => {
+  it("continues with the ids, the leaf and the entries of its draft", () => {
     const { managers, fs } = inMemoryFiles();
     const manager = managers.create("/work", directory);
     const first = manager.appendModelChange("p", "m");

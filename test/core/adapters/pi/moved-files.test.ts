@@ -70,7 +70,7 @@ describe("a move of the leaf", () => {
 describe("the id of a session", () => {
   const version7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u;
 
-  it("is a new one of version 7 for a branch and for a fork, and stands in header and name", () => {
+  it("is a new one of version 7 for a branch and for a fork, and is in header and name", () => {
     const { sessions, manager } = session();
     const source = manager.getSessionFile() ?? "";
     const ids = [manager.getSessionId()];
