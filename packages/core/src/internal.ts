@@ -81,6 +81,7 @@ export { FoldedProjections } from "./projections/folded.ts";
 export { usage } from "./projections/usage.ts";
 export { lineChunks, rowLines } from "./bodies/row-lines.ts";
 export type { LineSource, RowLine } from "./bodies/row-lines.ts";
+export { namingTypes } from "./projections/name.ts";
 export { turnNoteType } from "./projections/turns.ts";
 export { checkpointPath, loadIndex } from "./checkpoint/checkpoint-file.ts";
 export { isBoundTo } from "./checkpoint/log-binding.ts";

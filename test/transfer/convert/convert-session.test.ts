@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { forkSession, openSession } from "@branchlog/core";
 import { convertSession } from "@branchlog/transfer";
 import type { ConversionResult, ConversionTarget } from "@branchlog/transfer";
-import { encodeTitleSlot } from "@branchlog/core/testing";
+import { MemoryFileSystem, createMemoryPorts, encodeTitleSlot } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { arbitraryTree } from "../../core/projections/arbitrary-tree.ts";
 import { stored, user } from "../../core/projections/sample-entries.ts";
@@ -132,6 +132,20 @@ describe("a session of omp for pi", () => {
     expect(lines.slice(2, 5)).toEqual(["{torn", JSON.stringify(header), '{"half']);
     expect(JSON.parse(lines[5] ?? "")).toMatchObject({ name: "T", parentId: "1" });
     expect((await openSession(path)).name).toBe("T");
+  });
+});
+
+describe("a session on another disk than the machine's", () => {
+  it("is converted there, with its name as an entry below the last one", async () => {
+    const fs = new MemoryFileSystem();
+    const records = [slot, header, user("1", null, "a"), user("2", "1", "b")];
+    fs.writeFileSync("/s.jsonl", Buffer.from(linesOf(records)));
+    const ports = createMemoryPorts({ fs });
+    const result = await convertSession("/s.jsonl", { to: "pi", target: "/t.jsonl", ports });
+    expect(result).toMatchObject({ entries: 2, addedName: true });
+    const last = fs.readFileSync("/t.jsonl").toString().trim().split("\n").at(-1) ?? "";
+    const named = { type: "session_info", name: "In the slot", parentId: "2" };
+    expect(JSON.parse(last)).toMatchObject(named);
   });
 });
 

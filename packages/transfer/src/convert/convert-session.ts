@@ -1,37 +1,29 @@
 /**
- * Conversion of a session file from one agent's dialect to another's, as a new file: two passes in
- * bounded memory, whatever the size of the file. What both agents say in the same way is copied as
- * bytes, lines that hold no record included. The source is only read.
+ * Conversion of a session file from one agent's dialect to another's, as a new file: indexed, then
+ * copied in bounded memory, whatever its lines hold. What both agents say in the same way is copied
+ * as bytes, lines that hold no record included. The source is only read.
  */
 import { resolve } from "node:path";
-import { LineFramer, scan } from "@branchlog/streaming";
+import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
 import { isBranchlogError } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
   Engine,
-  LogFile,
   createStreamedLog,
   creationFailed,
   currentVersion,
-  engineSettings,
   entryForm,
   inBatches,
   migratedChunks,
-  requireFile,
   requireFree,
-  requireHeader,
   requireOptions,
   requireSameLog,
   requireText,
   temporaryPath,
-  unchangedCheck,
 } from "@branchlog/core/internal";
 import type { ConversionTarget } from "./convert-entry.ts";
-import { ConversionScan } from "./conversion-scan.ts";
 import { convertedChunks } from "./converted-bytes.ts";
-import type { Conversion } from "./converted-bytes.ts";
-import { keptEntryFinder } from "./kept-entries.ts";
-import { LineConverter } from "./line-converter.ts";
+import { LineConverter, dialectOfRows } from "./line-converter.ts";
 
 /** What to convert to, and where. */
 export interface ConvertOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
@@ -78,70 +70,66 @@ export async function convertSession(
   source: string,
   options: ConvertOptions,
 ): Promise<ConversionResult> {
-  const settings = engineSettings(requireOptions(options));
-  const named = new LogFile(settings.ports.fs, resolve(requireText("The source", source)));
-  const stat = requireFile(named.path, named.statSync());
-  const file = named.adopted(stat);
-  return file.whileRetained(() => convertedFile(file, stat.size, options));
-}
-
-async function convertedFile(
-  file: LogFile,
-  size: number,
-  options: ConvertOptions,
-): Promise<ConversionResult> {
-  const { to, target, signal } = options;
-  const { ports, lineBytesMax } = engineSettings(options);
-  const requireSame = unchangedCheck(file, size, file.path);
-  const found = new ConversionScan(file, to);
-  const framer = new LineFramer({ lineBytesMax });
-  await scan(file, framer, found, { from: 0, to: size, signal });
-  found.end(framer.rest());
-  const { version } = requireHeader(file, found, size);
-  const path = resolve(target);
-  if (entryForm(version) !== currentVersion) {
-    requireFree(ports, path);
-    const current = await migratedCopy(file.path, options);
+  const { signal, ...settings } = requireOptions(options);
+  const path = resolve(requireText("The source", source));
+  const engine = await Engine.open(path, { ...settings, access: "read" }, signal);
+  try {
+    const version = engine.log.state.indexer.header?.version ?? currentVersion;
+    if (entryForm(version) === currentVersion) return await converted(engine, options);
+    const current = await migratedCopy(engine, options);
     try {
-      return { ...(await convertSession(current, options)), source: file.path };
+      return { ...(await convertSession(current, options)), source: engine.path };
     } finally {
-      ports.fs.unlinkSync(current);
+      engine.settings.ports.fs.unlinkSync(current);
     }
+  } finally {
+    engine.release();
   }
-  const converter = new LineConverter(to);
-  if (to === "pi") converter.counts.resets = found.resets;
-  const keptEntry = await keptEntries(file.path, found, options);
-  requireFree(ports, path);
-  const { ids } = ports;
-  const chunks = convertedChunks({ file, size, found, to, ids, keptEntry, converter, requireSame });
-  await createStreamedLog(ports, path, inBatches(chunks, signal));
-  const { entries, badLines } = found;
-  return { path, source: file.path, to, entries, badLines, ...converter.counts };
 }
 
-/** Only what a few newer logs of omp hold needs their tree, and is worth indexing them for it. */
-async function keptEntries(
-  path: string,
-  { hasReplays }: ConversionScan,
-  { to, signal, ...options }: ConvertOptions,
-): Promise<Conversion["keptEntry"]> {
-  if (to !== "pi" || !hasReplays) return () => undefined;
-  return keptEntryFinder(await Engine.open(path, { ...options, access: "read" }, signal));
+async function converted(
+  engine: Engine,
+  { to, target, signal }: ConvertOptions,
+): Promise<ConversionResult> {
+  const { index, settings } = engine;
+  const path = resolve(target);
+  const converter = new LineConverter(to);
+  const rows = Array.from({ length: index.count }, (_, row) => row);
+  const ofEntries = await dialectOfRows(engine, rows, to);
+  if (to === "pi") {
+    const isReset = (row: number): boolean => index.kindOf(row).type === "reset_boundary";
+    converter.counts.resets = rows.filter(isReset).length;
+  }
+  requireFree(settings.ports, path);
+  const chunks = convertedChunks({ engine, to, ofEntries, converter });
+  await createStreamedLog(settings.ports, path, inBatches(chunks, signal));
+  const counts = { entries: index.count, badLines: badLines(engine) };
+  return { path, source: engine.path, to, ...counts, ...converter.counts };
+}
+
+/** Lines that hold no record, an unterminated end of the log included. */
+function badLines({ log, settings }: Engine): number {
+  const { file, size, state } = log;
+  const [from, length] = [state.committedEnd, size - state.committedEnd];
+  const found = state.indexer.diagnostics.count("bad-line");
+  if (length === 0 || state.pendingRow >= 0) return found;
+  const bytes = readRange(file, from, length);
+  const isLong = length > settings.lineBytesMax;
+  const rest = isLong ? readShallow(bytes, {}) : decodeLine(Buffer.concat([...bytes]));
+  return found + (rest.ok || rest.reason === "blank" ? 0 : 1);
 }
 
 /** A copy in the current version, beside the target, for the caller to remove. */
-async function migratedCopy(source: string, options: ConvertOptions): Promise<string> {
-  const engine = await Engine.open(source, { ...options, access: "read" }, options.signal);
+async function migratedCopy(engine: Engine, { target, signal }: ConvertOptions): Promise<string> {
   const { ports } = engine.settings;
-  const path = temporaryPath(ports, resolve(options.target));
+  requireFree(ports, resolve(target));
+  const path = temporaryPath(ports, resolve(target));
   try {
-    await createStreamedLog(ports, path, inBatches(migratedWhole(engine), options.signal));
+    await createStreamedLog(ports, path, inBatches(migratedWhole(engine), signal));
   } catch (error) {
-    // The caller did not ask for this file: the error is about the one that was asked for.
+    // The caller did not ask for this file, and its name says nothing: the one asked for fails.
     if (!isBranchlogError(error, "ERR_CREATE_FAILED")) throw error;
-    throw creationFailed(resolve(options.target), error.cause);
-  } finally {
-    engine.release();
+    throw creationFailed(resolve(target), error.cause);
   }
   return path;
 }

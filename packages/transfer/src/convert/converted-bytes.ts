@@ -2,36 +2,32 @@
  * The bytes of a session in another agent's dialect: those of the source, but for the header, the
  * title slot, and the lines that have another form there. Counts what it changes as it goes.
  */
-import { decodeLine, linesBackwardSync, readRange, readShallow } from "@branchlog/streaming";
-import type { DecodedLine } from "@branchlog/streaming";
-import type { IdSource } from "@branchlog/core/types";
+import { decodeLine } from "@branchlog/streaming";
+import type { DialectName } from "@branchlog/core/entries";
 import {
-  bodyBytesMax,
   encodeDraft,
+  namingTypes,
   newline,
   readFullySync,
+  requireSameLog,
+  rowsBackwards,
   spliceDraft,
+  titleSlotBytes,
 } from "@branchlog/core/internal";
-import type { LogFile } from "@branchlog/core/internal";
-import { convertHeader, withDialect } from "./convert-entry.ts";
+import type { Engine, LogFile } from "@branchlog/core/internal";
+import { convertHeader, nameIn, withDialect } from "./convert-entry.ts";
 import type { ConversionTarget } from "./convert-entry.ts";
-import type { ConversionScan, LinePlace } from "./conversion-scan.ts";
-import { nameTime } from "./line-converter.ts";
+import { keptEntryFinder } from "./kept-entries.ts";
+import { isConvertible, nameTime } from "./line-converter.ts";
 import type { LineConverter } from "./line-converter.ts";
 
 /** A session that is converted. */
 export interface Conversion {
-  readonly file: LogFile;
-  /** How far the file went when it was scanned. */
-  readonly size: number;
-  readonly found: ConversionScan;
+  readonly engine: Engine;
   readonly to: ConversionTarget;
-  readonly ids: IdSource;
+  /** Of the first entry that only one of the agents writes, once it is converted. */
+  readonly ofEntries: DialectName | undefined;
   readonly converter: LineConverter;
-  /** What the compaction at an offset keeps after what is replayed. */
-  readonly keptEntry: (offset: number, replayed: string) => string | undefined;
-  /** Throws if the file is not what it was. */
-  readonly requireSame: () => void;
 }
 
 /**
@@ -39,37 +35,78 @@ export interface Conversion {
  * @throws BranchlogError `ERR_LOG_CHANGED` at the end.
  */
 export function* convertedChunks(conversion: Conversion): Generator<Buffer> {
-  yield* packedBytes(conversion.file, convertedPieces(conversion));
-  conversion.requireSame();
+  const { engine } = conversion;
+  yield* packedBytes(engine.log.file, convertedPieces(conversion));
+  requireSameLog(engine);
 }
 
 function* convertedPieces(conversion: Conversion): Generator<Buffer | ByteRange> {
-  const { file, size, found, to, converter, keptEntry } = conversion;
-  const { slot, header } = found;
-  let at = startsWithMark(file) ? byteOrderMark.length : 0;
-  if (slot !== undefined && to === "pi") {
-    yield { from: at, to: slot.offset };
-    at = endOf(slot) + newline.length;
+  const { engine, to, ofEntries, converter } = conversion;
+  const { index, log } = engine;
+  const { file, state, size } = log;
+  const { titleSlot, indexer } = state;
+  const hasSlot = titleSlot !== undefined;
+  let at = bytesAt(file, 0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0;
+  if (hasSlot && to === "pi") at = titleSlotBytes;
+  if (indexer.header !== undefined) {
+    const { offset, length, version } = indexer.header;
+    yield { from: at, to: offset };
+    const name = hasSlot ? undefined : nameOf(engine);
+    const converted = convertHeader(bytesAt(file, offset, length), { version, to, name });
+    yield withDialect(converted, to, { hasTitleSlot: hasSlot && to === "omp", ofEntries });
+    at = offset + length;
   }
-  if (header !== undefined) {
-    const name = slot === undefined ? nameOf(found) : undefined;
-    yield { from: at, to: header.offset };
-    const converted = convertHeader(lineAt(file, header), { version: header.version, to, name });
-    const hasTitleSlot = slot !== undefined && to === "omp";
-    yield withDialect(converted, to, { hasTitleSlot, ofEntries: found.ofEntries });
-    at = endOf(header);
-  }
-  for (const place of found.places()) {
-    if (place.length > bodyBytesMax) continue;
-    const stored = lineAt(file, place);
-    const line = converter.convert(stored, (replayed) => keptEntry(place.offset, replayed));
+  const keptEntry = keptEntryFinder(engine);
+  for (let row = 0; row < index.count; row += 1) {
+    if (!isConvertible(engine, row)) continue;
+    const [offset, length] = [index.rows.offset(row), index.rows.length(row)];
+    const stored = bytesAt(file, offset, length);
+    const line = converter.convert(stored, (replayed) => keptEntry(row, replayed));
     if (line === stored) continue;
-    yield { from: at, to: place.offset };
+    yield { from: at, to: offset };
     yield line;
-    at = endOf(place);
+    at = offset + length;
   }
   yield { from: at, to: size };
   if (to === "pi") yield* nameEntry(conversion);
+}
+
+/** The name as an entry below the last one, if no entry says it: pi has names in entries only. */
+function* nameEntry({ engine, converter }: Conversion): Generator<Buffer> {
+  const { log, header, settings } = engine;
+  const name = nameOf(engine);
+  if (name === undefined || name === nameSaid(engine)?.trim()) return;
+  if (!bytesAt(log.file, log.size - 1, 1).equals(newline)) yield newline;
+  // A UUID, as it cannot be the id of another entry.
+  const id = settings.ports.ids.sessionId();
+  const time = nameTime(log.state.titleSlot, header);
+  yield spliceDraft(encodeDraft({ type: "session_info", name }, time), id, engine.tailId);
+  converter.counts.addedName = true;
+}
+
+/** The name that the session has: of the slot, the entries, or the header. */
+function nameOf(engine: Engine): string | undefined {
+  const { titleSlot: slot } = engine.log.state;
+  const inSlot = slot?.title.trim();
+  if (inSlot) return inSlot;
+  const said = nameSaid(engine);
+  if (said !== undefined) return said.trim() || undefined;
+  // A slot that is empty overrules the header, of which only type and id were checked.
+  const title: unknown = slot === undefined ? engine.header.title : undefined;
+  return typeof title === "string" ? title.trim() || undefined : undefined;
+}
+
+/** What the last entry says that gives the session a name, or takes it away by an empty one. */
+function nameSaid(engine: Engine): string | undefined {
+  const { index, log } = engine;
+  for (const row of rowsBackwards(engine)) {
+    if (!namingTypes.includes(index.kindOf(row).type) || !isConvertible(engine, row)) continue;
+    const stored = bytesAt(log.file, index.rows.offset(row), index.rows.length(row));
+    const decoded = decodeLine(stored);
+    const name = decoded.ok ? nameIn(decoded.value) : undefined;
+    if (name !== undefined) return name;
+  }
+  return undefined;
 }
 
 /** The bytes [from, to) of the source. */
@@ -103,62 +140,10 @@ function* packedBytes(file: LogFile, pieces: Iterable<Buffer | ByteRange>): Gene
   if (filled > 0) yield chunk.subarray(0, filled);
 }
 
-/** The name of the session: of its slot, its entries or its header. */
-function nameOf({ slot, name, header }: ConversionScan): string | undefined {
-  if (slot !== undefined && slot.title !== "") return slot.title;
-  if (name !== undefined) return name.trim() || undefined;
-  // A slot that is empty overrules the header.
-  const title = slot === undefined ? titleIn(header?.header) : undefined;
-  return title?.trim() || undefined;
-}
-
-function titleIn(header: object | undefined): string | undefined {
-  const title: unknown = header === undefined ? undefined : Reflect.get(header, "title");
-  return typeof title === "string" ? title : undefined;
-}
-
-/** The name as an entry below the last one, if no entry says it: pi has names in entries only. */
-function* nameEntry({ file, size, found, ids, converter }: Conversion): Generator<Buffer> {
-  const name = nameOf(found);
-  if (name === undefined || name === found.name?.trim()) return;
-  if (!endsWithNewline(file, size)) yield newline;
-  // A UUID, as the shorter ids that the file has are not known here.
-  const id = ids.sessionId();
-  const parentId = tailId(file, size, found.header?.offset ?? 0);
-  const time = nameTime(found.slot, found.header?.header);
-  yield spliceDraft(encodeDraft({ type: "session_info", name }, time), id, parentId);
-  converter.counts.addedName = true;
-}
-
-/** The id of the last entry after the header; null if there is none. */
-function tailId(file: LogFile, size: number, header: number): string | null {
-  for (const { bytes, offset, length } of linesBackwardSync(file.path, { to: size })) {
-    if (offset <= header) return null;
-    const line: DecodedLine =
-      bytes === null ? readShallow(readRange(file, offset, length), {}) : decodeLine(bytes);
-    if (!line.ok) continue;
-    const { type, id } = line.value;
-    if (typeof type === "string" && typeof id === "string" && type !== "session") return id;
-  }
-  return null;
-}
-
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-function startsWithMark(file: LogFile): boolean {
-  return lineAt(file, { offset: 0, length: byteOrderMark.length }).equals(byteOrderMark);
-}
-
-function endsWithNewline(file: LogFile, size: number): boolean {
-  return lineAt(file, { offset: size - 1, length: 1 }).equals(newline);
-}
-
-function lineAt(file: LogFile, { offset, length }: LinePlace): Buffer {
-  const line = Buffer.allocUnsafe(length);
-  readFullySync(file, line, length, offset);
-  return line;
-}
-
-function endOf({ offset, length }: LinePlace): number {
-  return offset + length;
+function bytesAt(file: LogFile, offset: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  readFullySync(file, bytes, length, offset);
+  return bytes;
 }

@@ -23,17 +23,16 @@ export function firstKeptRow(index: IndexTable, above: () => number, replayed: s
 }
 
 /**
- * Answers with the id of the first entry that is kept by the compaction whose line starts at an
- * offset; undefined if none is, or where entries are their own ancestors: what is before and after
- * depends on where the walk starts then. O(distance to the replayed entry), and once O(entries).
+ * Answers with the id of the first entry that is kept by the compaction of a row; undefined if none
+ * is, or where entries are their own ancestors: what is before and after depends on where the walk
+ * starts then. O(distance to the replayed entry), and once O(entries).
  */
 export function keptEntryFinder({
   index,
   bodies,
-}: Engine): (offset: number, replayed: string) => string | undefined {
+}: Engine): (row: number, replayed: string) => string | undefined {
   const rooted = new RootedRows(index);
-  return (offset, replayed) => {
-    const row = rowStartingAt(index, offset);
+  return (row, replayed) => {
     for (;;) {
       const { structureVersion } = index;
       if (!rooted.has(row)) return undefined;
@@ -77,15 +76,4 @@ class RootedRows {
 function rowAbove(index: IndexTable, row: number): number {
   const parent = index.rows.parentHandle(row);
   return parent < 0 ? -1 : index.rowOfHandle(parent);
-}
-
-/** The row whose line starts there; -1 if none does. Rows are in file order. */
-function rowStartingAt({ rows, count }: IndexTable, offset: number): number {
-  let [low, high] = [0, count];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (rows.offset(middle) < offset) low = middle + 1;
-    else high = middle;
-  }
-  return low < count && rows.offset(low) === offset ? low : -1;
 }

@@ -1,10 +1,20 @@
 /**
  * Brings the lines of a log, one by one and in their order, into the dialect of another agent, and
- * counts what changes: what a conversion and a linear export have in common. Pure.
+ * counts what changes: what a conversion and a linear export have in common.
  */
 import { decodeLine } from "@branchlog/streaming";
+import type { JsonObject } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
-import { convertLine, nameIn, replayedThrough } from "./convert-entry.ts";
+import type { DialectName } from "@branchlog/core/entries";
+import { tellingTypes } from "@branchlog/core/internal";
+import type { Engine } from "@branchlog/core/internal";
+import {
+  convertLine,
+  convertibleTypes,
+  dialectOfConverted,
+  nameIn,
+  replayedThrough,
+} from "./convert-entry.ts";
 import type { ConversionTarget } from "./convert-entry.ts";
 
 /** What a copy in another dialect changed, complete once all its bytes were taken. */
@@ -46,6 +56,30 @@ export class LineConverter {
     return own;
   }
 }
+
+/** Whether the line of a row may differ in another dialect, and can be held to be converted. */
+export function isConvertible({ index, bodies }: Engine, row: number): boolean {
+  return convertibleTypes.has(index.kindOf(row).type) && bodies.isBuildable(row);
+}
+
+/** The dialect of the first row that only one of the agents writes, once it is converted. */
+export async function dialectOfRows(
+  { index, bodies }: Engine,
+  rows: Iterable<number>,
+  to: ConversionTarget,
+): Promise<DialectName | undefined> {
+  for (const row of rows) {
+    if (!telling.has(index.kindOf(row).type) || !bodies.isBuildable(row)) continue;
+    const entry = await bodies.entry(row);
+    if (entry === undefined) continue;
+    // Decoding boundary: an entry is a JSON object.
+    const told = dialectOfConverted(entry as unknown as JsonObject, to);
+    if (told !== undefined) return told;
+  }
+  return undefined;
+}
+
+const telling: ReadonlySet<string> = new Set(tellingTypes);
 
 /** When a session got its name: the slot tells, else the header has had it from the beginning. */
 export function nameTime(

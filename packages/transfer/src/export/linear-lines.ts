@@ -4,8 +4,6 @@
  * and what omp writes differently is converted; the context at the end is that of the source. Read
  * and handed on in bounded memory.
  */
-import type { JsonObject } from "@branchlog/streaming";
-import type { DialectName } from "@branchlog/core/entries";
 import {
   addedLines,
   currentVersion,
@@ -15,16 +13,11 @@ import {
   newline,
   relinkLine,
   rowLines,
-  tellingTypes,
 } from "@branchlog/core/internal";
 import type { Engine, IndexTable, LineSource, RowLine } from "@branchlog/core/internal";
-import {
-  convertHeader,
-  convertibleTypes,
-  dialectOfConverted,
-  withDialect,
-} from "../convert/convert-entry.ts";
+import { convertHeader, withDialect } from "../convert/convert-entry.ts";
 import { firstKeptRow } from "../convert/kept-entries.ts";
+import { dialectOfRows, isConvertible } from "../convert/line-converter.ts";
 import type { LineConverter } from "../convert/line-converter.ts";
 import type { ExportedPath } from "./exported-path.ts";
 
@@ -38,11 +31,11 @@ export interface LinearExport extends ExportedPath {
 
 /** The bytes of the log. Damaged entries are left out. */
 export async function* linearLines(work: LinearExport): AsyncGenerator<Buffer, void, undefined> {
-  const { engine, added, converter } = work;
+  const { engine, rows, added, converter } = work;
   const { settings, log } = engine;
   const stored = headerInCurrentForm(log.state.file, log.state);
   const header = convertHeader(stored, { version: currentVersion, to: "pi", name: undefined });
-  const ofEntries = await dialectOfPath(work);
+  const ofEntries = await dialectOfRows(engine, rows, "pi");
   yield withDialect(header, "pi", { hasTitleSlot: false, ofEntries });
   yield newline;
   const parentId = yield* chained(work);
@@ -50,24 +43,6 @@ export async function* linearLines(work: LinearExport): AsyncGenerator<Buffer, v
   yield* addedLines(engine, added, parentId, { encode: encodeDraft, mintId });
   converter.counts.addedName = added.some(({ draft }) => draft.type === "session_info");
 }
-
-/** The dialect of the first entry that only one of the agents writes, once it is converted. */
-async function dialectOfPath({
-  engine: { index, bodies },
-  rows,
-}: LinearExport): Promise<DialectName | undefined> {
-  for (const row of rows) {
-    if (!telling.has(index.kindOf(row).type) || !bodies.isBuildable(row)) continue;
-    const entry = await bodies.entry(row);
-    if (entry === undefined) continue;
-    // Decoding boundary: an entry is a JSON object.
-    const told = dialectOfConverted(entry as unknown as JsonObject, "pi");
-    if (told !== undefined) return told;
-  }
-  return undefined;
-}
-
-const telling: ReadonlySet<string> = new Set(tellingTypes);
 
 /** The entries, each below the one before; returns the id of the last. */
 async function* chained({
@@ -85,7 +60,7 @@ async function* chained({
     const { row } = stored;
     const { type } = index.kindOf(row);
     const isLinked = index.parentIdOf(row) === parentId;
-    const mayConvert = convertibleTypes.has(type) && bodies.isBuildable(row);
+    const mayConvert = isConvertible(engine, row);
     if (isLinked && !mayConvert) yield* storedBytes(source, stored, signal);
     else {
       // A long line is held whole only if it changes.
