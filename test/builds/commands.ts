@@ -56,7 +56,9 @@ export async function outcomesOf(
     };
     const given = words.map((word) => places[word] ?? word);
     const { code, out } = await ended(checkout, given, root);
-    return { code, out: comparable(out, root), files: filesIn(root) };
+    const source = bytes.toString("latin1");
+    const compare = (text: string): string => comparable(text, root, source);
+    return { code, out: compare(out), files: filesIn(root, compare) };
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
@@ -81,9 +83,15 @@ async function ended(
   return { code, out: Buffer.concat(pieces).toString("latin1") };
 }
 
+/** Words of the output that were changed on purpose: those of before, and those of now. */
+const reworded: readonly (readonly [before: string, now: string])[] = [
+  ["not mended:", "not repaired:"],
+];
+
 /** Without what differs between any two runs: the folder, times of now, durations, new ids. */
-function comparable(text: string, root: string): string {
-  return text
+function comparable(text: string, root: string, source: string): string {
+  return reworded
+    .reduce((worded, [before, now]) => worded.replaceAll(before, now), text)
     .replaceAll(root, "ROOT")
     .replaceAll(
       new RegExp(`${new Date().getFullYear()}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d[\\d:.]*Z?`, "gu"),
@@ -91,14 +99,22 @@ function comparable(text: string, root: string): string {
     )
     .replaceAll(/\b[\d.]+ ?(?:ms|s)\b|"(?:\w*Ms|ms)":[\d.]+/gu, "<time>")
     .replaceAll(/[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/gu, "<session>")
-    .replaceAll(/\b[\da-f]{8}\b/gu, "<entry>");
+    .replaceAll(/\b[\da-f]{8}\b/gu, "<entry>")
+    .replaceAll(ompId, (id) => (source.includes(id) ? id : "<new>"));
 }
 
-function filesIn(root: string): Readonly<Record<string, string>> {
+/** Ids that omp makes, of 8 or 21 characters, where this text has ids. */
+const ompId =
+  /(?<="(?:id|parentId|targetId)":")(?:[\w-]{8}|[\w-]{21})(?=")|(?<=appended )[\w-]{8}\b/gu;
+
+function filesIn(
+  root: string,
+  compare: (text: string) => string,
+): Readonly<Record<string, string>> {
   const names = readdirSync(root, { recursive: true, encoding: "utf8", withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\.ckpt$|catalog/u.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));
   return Object.fromEntries(
-    names.map((name) => [comparable(name, root), comparable(readFileSync(name, "latin1"), root)]),
+    names.map((name) => [compare(name), compare(readFileSync(name, "latin1"))]),
   );
 }
