@@ -5,7 +5,7 @@
  * is a survivor. Results are kept in `.stryker/`, and a later run repeats only what code or tests
  * changed since.
  */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Stryker } from "@stryker-mutator/core";
 
 import { root } from "./checks/packages.mjs";
@@ -22,7 +22,9 @@ function choice(name) {
     throw new Error(`No stage is called "${stage}". There are: ${Object.keys(stages).join(", ")}.`);
   }
   const { mutate, tests } = stages[stage];
-  return { stage, tests, mutate: file === undefined ? mutate : [`packages/*/src/**/${file}.ts`] };
+  if (file === undefined) return { stage, tests, mutate };
+  const folders = new Set(mutate.map((pattern) => dirname(pattern)));
+  return { stage, tests, mutate: [...folders].map((folder) => `${folder}/${file}.ts`) };
 }
 
 async function run(stage, mutate, tests) {

@@ -53,9 +53,7 @@ describe("a queue", () => {
 
   it.runIf(process.platform !== "win32")("is for its user alone", () => {
     const { path, directory } = newPath();
-    const umask = process.umask(0);
     const place = placeIn(path);
-    process.umask(umask);
     const [name = ""] = readdirSync(directory);
     expect(statSync(directory).mode & 0o777).toBe(0o700);
     expect(statSync(join(directory, name)).mode & 0o777).toBe(0o600);
