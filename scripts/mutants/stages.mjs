@@ -76,7 +76,9 @@ export const stages = {
     mutate: [core("projections")],
     tests: [
       tests("core/projections"),
-      tests("core/session", "{append,fixtures,resolve-blobs,turns}"),
+      tests("core/session", "{append,fixtures,leaf,model,resolve-blobs,turns}"),
+      tests("core/live", "live-laws"),
+      tests("core/checkpoint", "{checkpoints,saved-facts}"),
       tests("core/adapters/omp", "session-manager"),
     ],
   },
