@@ -1,6 +1,6 @@
 /**
  * The `prepack` script of each package: ends with 1 unless pnpm packs. Tarballs of npm and yarn keep
- * `workspace:` and `catalog:` in place of versions, and nobody can install those.
+ * `workspace:` and `catalog:` in place of versions, which no one can install.
  */
 const agent = process.env.npm_config_user_agent ?? "";
 if (!agent.startsWith("pnpm/")) {

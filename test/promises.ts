@@ -3,7 +3,7 @@
  * against the tests that say `Verifies: Pn`, and against the table in docs/promises.md.
  */
 
-/** Every promise, in the words of docs/promises.md. */
+/** Every promise, as docs/promises.md has it. */
 export const promises: Readonly<Record<string, string>> = {
   P1: "The entries of a log have one total order; reads see it without gaps",
   P2: "An append with an expected tail is checked under the lock; a conflict carries the actual tail",

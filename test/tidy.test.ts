@@ -132,7 +132,7 @@ const fileChecks: readonly {
 ];
 
 describe("every source file", () => {
-  it("is looked at", () => {
+  it("is checked", () => {
     const packages = new Set(sources.map(({ path }) => path.split("/")[1]));
     expect([...packages].toSorted((a = "", b = "") => a.localeCompare(b))).toEqual([
       "bench",
@@ -243,7 +243,7 @@ describe("documents", () => {
     expect(errorHeadings(readDocument("docs/errors.md"), errorCodes)).toEqual([]);
   });
 
-  it("link to what is there", () => {
+  it("link to what exists", () => {
     const links = ["no-file.md", "#nothing", "LICENSE", "#a-heading", "https://example.org"];
     const text = `# A heading\n${links.map((link) => `[a](${link})`).join(" ")} \`[a](code)\``;
     const broken = brokenLinks({ path: "sample.md", text });
@@ -268,7 +268,7 @@ describe("promises", () => {
     expect(promiseBalance(known, unproven, verifiedPromises(texts))).toEqual([]);
   });
 
-  it("stand in docs/promises.md as what they are", () => {
+  it("are in docs/promises.md as what they are", () => {
     const table = promiseTable(readDocument("docs/promises.md"));
     const expected = known.map((name) => [name, unproven.includes(name) ? "not yet" : "yes"]);
     const said = known.map((name) => [name, table.get(name)?.split(/[,:]/)[0]]);

@@ -96,7 +96,7 @@ describe("comparing two reports", () => {
     );
   });
 
-  it("looks at what is ours only", () => {
+  it("checks what is ours only", () => {
     expect(compareReports(reportOf([10], [1]), reportOf([10], [100])).isWorse).toBe(false);
   });
 

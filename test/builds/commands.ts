@@ -1,4 +1,6 @@
-/** The commands that are compared, each run by a build on a copy of a file in a folder of its own. */
+/**
+ * The commands that are compared, each run by a build on a copy of a file in a folder of its own.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -83,7 +85,7 @@ async function ended(
   return { code, out: Buffer.concat(pieces).toString("latin1") };
 }
 
-/** Words of the output that were changed on purpose: those of before, and those of now. */
+/** Texts of the output that were changed on purpose: the old, and the new. */
 const reworded: readonly (readonly [before: string, now: string])[] = [
   ["not mended:", "not repaired:"],
 ];

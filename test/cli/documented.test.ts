@@ -29,7 +29,7 @@ function examplesOf(text: string): Example[] {
   });
 }
 
-/** The words of a line, quotes understood as a shell does. */
+/** The arguments of a line, quotes understood as a shell does. */
 function wordsOf(line: string): string[] {
   const words = line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g);
   return Array.from(words, ([, single, double, plain]) => single ?? double ?? plain ?? "");

@@ -1,4 +1,4 @@
-/** `branchlog tail`: what it begins with, what it leaves out, and how it goes on. */
+/** `branchlog tail`: what it begins with, what it leaves out, and how it follows. */
 import { appendFileSync, copyFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

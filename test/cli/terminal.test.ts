@@ -38,7 +38,7 @@ function requireHarmless(text: string, words: readonly string[]): void {
 const stamp = (second: number): string => new Date(1_750_000_000_000 + second * 1000).toISOString();
 const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2 };
 
-/** A session that is hostile wherever text can stand, with all kinds of entries. */
+/** A session that is hostile wherever there can be text, with all kinds of entries. */
 function sessionLines(version: 1 | 3): string[] {
   const header = { type: "session", version, id: hostile, timestamp: stamp(0), cwd: hostile };
   const call = { type: "toolCall", id: hostile, name: hostile, arguments: { [hostile]: hostile } };
@@ -69,7 +69,7 @@ function sessionLines(version: 1 | 3): string[] {
     const links = { id: i === 1 ? hostile : `e${i}`, parentId: parentOf(i) };
     return { ...draft, ...(version === 1 ? {} : links), timestamp: stamp(i) };
   });
-  // What JSON.stringify escapes may stand there raw, but for the control characters below U+0020.
+  // What JSON.stringify escapes may be there raw, but for the control characters below U+0020.
   return [header, ...entries].map((line) => JSON.stringify(line));
 }
 

@@ -46,7 +46,7 @@ const messages = [
   { role: "assistant", content: "Found 10 files" },
 ];
 
-/** Makes a file look as if nobody had written to it for a while. */
+/** Makes a file look as if it had not been written for a while. */
 function settle(path: string): void {
   const longAgo = Date.now() / 1000 - 60;
   utimesSync(path, longAgo, longAgo);
@@ -217,7 +217,7 @@ describe("a document that others write, too", () => {
     ]);
   });
 
-  it("loses no turn of many appends at once, each with its own look at the file", async () => {
+  it("loses no turn of many appends at once, each with its own reading of the file", async () => {
     const path = idealFile();
     const sessions = await Promise.all([1, 2, 3].map(() => openConnectonion(path)));
     const appends = sessions.flatMap((session) =>
@@ -261,7 +261,7 @@ describe("a document that others write, too", () => {
       },
     };
     const session = await openConnectonion(path, { ports: { clock } });
-    // What stands there then is a document, too, with turns and messages missing.
+    // What is left there is a document, too, with turns and messages missing.
     writeFileSync(path, half);
     expect(await session.appendTurn(turn, messages)).toMatchObject({ turn: 4 });
     const { turns, document } = await openConnectonion(path);

@@ -1,4 +1,4 @@
-/** Documents as we write them: in the form of the format, and read the same by everybody. */
+/** Documents as we write them: in the form of the format, and read the same by every reader. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readDocument } from "../../packages/connectonion/src/read-document.ts";

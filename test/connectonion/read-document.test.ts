@@ -67,7 +67,7 @@ describe("a document", () => {
     expect([...found.keys()]).toEqual([1, 2, 10]);
   });
 
-  it("follows aliases as PyYAML writes them for what is there twice", () => {
+  it("follows aliases as PyYAML writes them for a repeated object", () => {
     const text = "turns:\n- &t {turn: 1, tokens: 5}\n- *t\nmessages: {1: [&m {role: user}, *m]}\n";
     const document = read(text);
     expect(document.turns).toEqual([
@@ -128,7 +128,7 @@ describe("a document that cannot be read", () => {
     expect(failure(text)).toEqual(["ERR_DOCUMENT_REFUSED", line, column]);
   });
 
-  it("is refused if its aliases stand for too much", () => {
+  it("is refused if its aliases refer to too much", () => {
     const levels = Array.from({ length: 9 }, (_, level) => {
       const below = level === 0 ? "[x]" : `[${`*l${level - 1}, `.repeat(9)}]`;
       return `l${level}: &l${level} ${below}\n`;
@@ -136,7 +136,7 @@ describe("a document that cannot be read", () => {
     expect(failure(levels.join(""))).toEqual(["ERR_DOCUMENT_REFUSED", 1, 1]);
   });
 
-  it("is refused if its aliases stand for too much text", () => {
+  it("is refused if its aliases refer to too much text", () => {
     const text = `text: &t ${"x".repeat(1_000_000)}\nall:\n${"- *t\n".repeat(100)}`;
     expect(failure(text)).toEqual(["ERR_DOCUMENT_REFUSED", 1, 1]);
   });
@@ -145,7 +145,7 @@ describe("a document that cannot be read", () => {
     expect(failure("name: a\n---\nname: b\n")).toEqual(["ERR_DOCUMENT_DAMAGED", 2, 1]);
   });
 
-  it("says so of another one in words of its own", () => {
+  it("is reported in a message of its own if it is another one", () => {
     expect(() => read("name: a\n---\nname: b\n")).toThrow("a second document begins there");
   });
 

@@ -1,4 +1,6 @@
-/** Putting a turn into a text that others keep: what is put in is there, and nothing else changed. */
+/**
+ * Putting a turn into a text that others keep: what is put in is there, and nothing else changed.
+ */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@branchlog/streaming";
@@ -71,7 +73,7 @@ describe("a turn that is put into a document", () => {
     expect(isWithin(fixtureText("ideal"), text)).toBe(true);
   });
 
-  it("looks like PyYAML's where the document does, its keys in the order of the turn before", () => {
+  it("has PyYAML's form where the document has it, and the key order of the turn before", () => {
     const { text, turn } = spliceTurn(fixtureText("dumped"), "/a.yaml", sample);
     expect(turn).toBe(3);
     expect(text).toContain(

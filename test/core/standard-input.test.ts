@@ -1,5 +1,5 @@
 /**
- * A program that uses the packages keeps its standard streams: whoever imports a name from
+ * A program that uses the packages keeps its standard streams: importing a name from
  * `node:process` makes Node set up all of them, and blocking reads of its input fail from then on.
  */
 import { execFileSync } from "node:child_process";

@@ -36,7 +36,7 @@ function begun(side: Side, directory: string, file = ""): string {
 }
 
 describe("a session", () => {
-  // omp 18 looks for names in the title slot and in the header, which is written once; as a name it
+  // omp 18 reads names from the title slot and in the header, which is written once; as a name it
   // lists what its first compaction says in few words where it finds none.
   const withoutName = ({ name: _name, listed, ...rest }: Described): unknown => ({
     ...rest,

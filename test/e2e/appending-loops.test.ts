@@ -18,7 +18,7 @@ describe.each(references)("Verifies: P11. A log that pi $version appends to", (r
     const session = await createSession(path);
     const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost };
     const from = { api: "a", provider: "p", model: "m", stopReason: "stop", timestamp: 1 } as const;
-    // Older ones write nothing before somebody has answered.
+    // Older ones write nothing before the model has answered.
     await session.append({
       type: "message",
       message: { role: "assistant", content: [], usage, ...from },

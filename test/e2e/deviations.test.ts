@@ -1,12 +1,12 @@
 /**
  * Where the drop-in differs from the newest pi on purpose, each shown on both: pi loses something
- * there, or hides it, or hangs.
+ * there, or hides it, or never ends.
  */
 import { describe, expect, it } from "vitest";
 import type { Operation, Script } from "./differential/operation.ts";
 import { bothSides, newest, startMs } from "./differential/references.ts";
 
-/** What a report says, as far as it is looked at here. */
+/** What a report says, as far as it is checked here. */
 interface Facts {
   readonly steps: readonly { readonly result?: unknown; readonly error?: string }[];
   readonly end: {

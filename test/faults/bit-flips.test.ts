@@ -1,6 +1,7 @@
 /**
  * Every bit of a small log with every type of entry, flipped: opening, walking, contexts and verify
- * end, with errors of ours at most; whoever was not hit is read as before, and the hit is reported.
+ * end, with errors of ours at most; records that were not hit are read as before, and the hit is
+ * reported.
  */
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";

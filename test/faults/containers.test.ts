@@ -1,6 +1,6 @@
 /**
  * Containers that share a directory but not process ids: each program is number 1 of its own world
- * and sees no other. Nobody may take that for being alone, nor for a holder that has died.
+ * and sees no other. No process may take that for being alone, nor for a holder that has died.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

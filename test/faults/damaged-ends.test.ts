@@ -1,4 +1,4 @@
-/** Logs that end in masses of debris or damage: each line is looked at a few times, not each time. */
+/** Logs that end in masses of debris or damage: each line is read a few times, not each time. */
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import {
@@ -85,7 +85,7 @@ describe("the tree that pi's face hands out", () => {
     const below = each((i) => line(`c${i}`, `d${count - 1}`));
     const { ports } = logOf([...each((i) => torn(`d${i}`, i === 0 ? "a" : `d${i - 1}`)), ...below]);
     const manager = managersWith({ ports }).open(path);
-    // What looks like an entry is found to be damaged when it is read.
+    // What resembles an entry is found to be damaged when it is read.
     expect(JSON.stringify(manager.getEntries()).length).toBeGreaterThan(count);
     // One walk per entry through all the damage would outlast the patience of the test.
     expect(manager.getTree()).toMatchObject([{ entry: { id: "a" } }]);

@@ -1,7 +1,7 @@
 /**
  * Entries that a failed sync left in doubt are asked for again: by the session that wrote them, by
- * one that was opened since, by one that blocks. Nobody is told that the disk has them before they
- * were written again, though the system says yes by then.
+ * one that was opened since, by one that blocks. No caller is told that the disk has them before
+ * they were written again, though the system says yes by then.
  */
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";

@@ -74,7 +74,7 @@ function worldAt({ bytes, later = "" }: Start, durability: Durability): World {
 
 const idsOf = (offers: readonly Offer[]): string[] => offers.map(({ id = "" }) => id);
 
-/** Ids of `offers` that stand in the file as whole lines. */
+/** Ids of `offers` that are in the file as whole lines. */
 function landedIn({ memory }: World, offers: readonly Offer[]): string[] {
   const stored = rawLog(memory.readFileSync(path)).entries.map(({ id }) => id);
   return idsOf(offers).filter((id) => stored.includes(id));
@@ -129,7 +129,7 @@ async function attempt(run: Run, n: number): Promise<boolean> {
     else expect(session.leaf).not.toBe("b");
   }
 
-  // Does nothing unless a sync has failed: then what is in doubt stands there twice, as one.
+  // Does nothing unless a sync has failed: then what is in doubt is there twice, as one.
   const { appendedAgain } = await session.recover();
   const retried = session.append(...offers);
   expect(retried.map(({ id }) => id)).toEqual(idsOf(offers));

@@ -1,6 +1,6 @@
 /**
  * Calls of pi's session manager that write while the n-th file-system call fails: publishing a
- * draft, appending, forking, branching off, claiming an empty file. A manager that failed stands
+ * draft, appending, forking, branching off, claiming an empty file. A manager that failed is
  * where it stood; every session file is whole; the same call works when it is made again.
  */
 import { describe, expect, it } from "vitest";
@@ -40,7 +40,7 @@ function managerAt(managers: World["managers"], isDraft: boolean): SessionManage
 interface Operation {
   readonly isDraft: boolean;
   readonly run: (world: World) => SessionManager;
-  /** How often `said` stands in the session then. */
+  /** How often `said` is in the session then. */
   readonly says: number;
 }
 

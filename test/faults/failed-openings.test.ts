@@ -82,7 +82,7 @@ describe("creating a session", () => {
         if (stands) expect((await openSession(path, { ports })).header.id).toBe("s");
 
         const [again] = await Promise.allSettled([createSession(path, { ports, ...options })]);
-        // What stands after a failed attempt is a log like any other, which is never replaced.
+        // What is left after a failed attempt is a log like any other, which is never replaced.
         if (stands) expect(again).toMatchObject({ reason: { code: "ERR_LOG_EXISTS" } });
         else expect(again.status).toBe("fulfilled");
         const session = await openSession(path, { ports });

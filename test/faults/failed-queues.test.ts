@@ -40,7 +40,7 @@ async function newWorld(durability: Durability): Promise<World> {
   return { disk, failing, ports, session };
 }
 
-/** Ids of whole lines in the file, in file order; `again` may stand there twice. */
+/** Ids of whole lines in the file, in file order; `again` may be there twice. */
 function storedIds(memory: MemoryFileSystem, again: readonly string[] = []): string[] {
   const log = rawLog(memory.readFileSync(path));
   const repeated = repeatedIds(log).filter((id) => !again.includes(id));
@@ -109,7 +109,7 @@ describe.each(["os", "disk"] as const)(
       },
     );
 
-    it("stand in the log in the order of the calls", async () => {
+    it("are in the log in the order of the calls", async () => {
       const { disk, session } = await newWorld(durability);
       await Promise.all(ids.map((id) => session.append(draftOf(id), { id })));
       expect(storedIds(disk.memory).slice(1)).toEqual(ids);

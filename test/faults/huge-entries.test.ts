@@ -1,5 +1,5 @@
 /**
- * An entry longer than a string can be stands among others: whatever goes over many entries passes
+ * An entry longer than a string can be is among others: whatever walks over many entries passes
  * it by and says so, in bounded memory. BRANCHLOG_HUGE_FILES=1 adds real files of that size.
  */
 import { execFileSync } from "node:child_process";

@@ -1,6 +1,7 @@
 /**
  * Sessions of one log in one process, blocking and not, also from two copies of the package; and
- * processes that keep the lock for a moment. Real files, the real lock. Nobody waits for himself.
+ * processes that keep the lock for a moment. Real files, the real lock. No process waits for
+ * itself.
  */
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
@@ -66,7 +67,7 @@ describe("a blocking and a waiting session of one log in one process", () => {
     const lock = new MemoryLock();
     const managers = managersWith({
       ports: createMemoryPorts({ lock, clock: new ManualClock() }),
-      // Whoever waited would fail at once.
+      // A waiter would fail at once.
       lockWaitMs: 0,
     });
     const create = (content: string): SessionManager => {

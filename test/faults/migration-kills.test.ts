@@ -1,6 +1,6 @@
 /**
  * Processes that are killed while they migrate a log, at each step and at random moments: the log
- * is the old one or the new one, whole, and whoever appends next gets all of it.
+ * is the old one or the new one, whole, and the next writer gets all of it.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -40,7 +40,7 @@ async function judge(log: OldLog, victim: Victim): Promise<{ isOld: boolean; bro
   const known = (await entryTexts(path)).slice(0, entries.length);
   if (known.join("\n") !== entries.join("\n")) broken.push("entries are not what they were");
   if (isOld && victim.acknowledged.length > 0) broken.push("acknowledged in a log that is old");
-  // Whoever comes next migrates what is old, and finds the rest as it is.
+  // The next writer migrates what is old, and finds the rest as it is.
   await (await openSession(path)).append({ type: "custom", customType: "next" });
   broken.push(...(await brokenPromises(path, victim.acknowledged, 1)));
   const originals = readdirSync(dirname(path)).filter((name) => name.includes("-original"));

@@ -26,7 +26,7 @@ interface Peer {
   readonly append: (memory: MemoryFileSystem, text: string) => void;
   /** Bytes of its first line; the others are short. */
   readonly bytes: number;
-  /** It goes on writing to the old file once that has lost its name. */
+  /** It continues writing to the old file once that has lost its name. */
   readonly writesToOld?: boolean;
 }
 

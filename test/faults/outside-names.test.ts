@@ -1,6 +1,6 @@
 /**
  * What comes from outside and must not get further than it should: ids and names that look like
- * paths, a umask that lets everybody in, versions that nobody knows yet.
+ * paths, a umask that allows everything, versions that are not known yet.
  */
 import { chmodSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -17,7 +17,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Victim } from "../support/victims.ts";
 
 describe("programs that append without the lock", () => {
-  it("cost nobody an entry: two of them, three of ours (Verifies: P11)", patience, async () => {
+  it("cost no writer an entry: two of them, three of ours (Verifies: P11)", patience, async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     await createSession(path);
     const ways = ["peer", "batches", "peer", "blocking", "together"] as const;
@@ -71,7 +71,7 @@ const oldLine = (content: string): string =>
   `${JSON.stringify({ type: "message", timestamp: "2026-01-01T00:00:00.000Z", message: { role: "user", content, timestamp: 1 } })}\n`;
 
 /**
- * What a peer appended stands in the log, or in the original if it came too late for the new one.
+ * What a peer appended is in the log, or in the original if it came too late for the new one.
  * So does a line of which the migration saw the beginning only, as the system was at work on it.
  */
 function expectKept(path: string, said: readonly string[], debris: readonly string[]): void {

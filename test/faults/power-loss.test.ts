@@ -1,7 +1,7 @@
 /**
  * Machines that lose power at every call, with a disk that keeps, loses, tears or blanks each
  * unsynced write and each unsynced name on its own: what was made durable is there, whatever is
- * left can be read, and appending goes on behind the debris.
+ * left can be read, and appending continues behind the debris.
  */
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
@@ -47,7 +47,7 @@ function live({ fs }: CrashFileSystem, batches: readonly (readonly string[])[]):
       ledger.acknowledged.push(...ids);
     }
   } catch {
-    // It died; what it would have said about that nobody heard.
+    // It died; what it would have reported of that was lost.
   }
   return ledger;
 }
@@ -143,7 +143,7 @@ describe(`a machine that loses power at any call (seed ${seed})`, () => {
       left.add(expectUsable(fs, session).join());
     }
     // The disk did lose something, or this would prove nothing; and not always. Behind a lost write
-    // stand zeros, and what is on one line with them is lost with it.
+    // are zeros, and what is on one line with them is lost with it.
     expect([...left].toSorted()).toEqual(["", "a", "a,b", "a,b,c", "c"]);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * What a crash leaves at the end of a log, and what other programs do to a log that is open: reading
- * loses no whole record, appending merges nothing and makes no file that is no session, and every
- * failure has a code.
+ * What a crash leaves at the end of a log, and what other programs do to a log that is open:
+ * reading loses no whole record, appending merges nothing and makes no file that is no session, and
+ * every failure has a code.
  */
 import {
   appendFileSync,
@@ -52,7 +52,7 @@ function cutBehind(text: string, part: string, bytes: number): Buffer {
   return line.subarray(0, line.indexOf(part) + Buffer.byteLength(part) + bytes);
 }
 
-/** What stands behind whole lines, and where a session stands that opens it. */
+/** What is behind whole lines, and the leaf of a session that opens it. */
 interface Tail {
   readonly bytes: string | Buffer;
   readonly leaf: string;
@@ -241,7 +241,7 @@ function replaceBy(path: string, text: string): void {
 interface Ending {
   readonly happen: (open: Open) => void;
   readonly code: string;
-  /** Of appends, where the lock or the write fails before the log is looked at. */
+  /** Of appends, where the lock or the write fails before the log is read. */
   readonly appendCode?: RegExp;
   /** What the file holds; default: there is none. */
   readonly leaves?: (open: Open) => string;
@@ -418,7 +418,7 @@ describe("a log that is the same after something happened to it", () => {
 });
 
 describe("a log that vanishes while it is opened", () => {
-  /** Ports with which something happens to the log right after the first look at it. */
+  /** Ports with which something happens to the log right after it was first read. */
   function after(happen: () => void): Partial<Ports> {
     let isOver = false;
     const look: Ports["fs"]["statSync"] = (path) => {

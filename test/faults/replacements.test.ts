@@ -202,7 +202,7 @@ describe.each(pairs)("appending to a log of version %i that one of %i replaces",
         expect(isBranchlogError(error, "ERR_APPEND_FAILED") && error.landed).toEqual([]);
         expect(contents(made)).not.toContain("custom");
       }
-      // Right before the rename of a migration, nobody can see that the name went to another log.
+      // Right before the rename of a migration, nothing shows that the name went to another log.
       const names = fs.listSync("/").filter((name) => name !== "other");
       const everything = names.map((name) => fs.readFileSync(`/${name}`).toString()).join("");
       for (const i of [0, 1, 2, 3]) if (n !== rename) expect(everything).toContain(`new ${i}`);

@@ -22,7 +22,7 @@ class Source {
   }
 }
 
-/** What {@link itemsOf} stands in for. */
+/** What {@link itemsOf} replaces. */
 async function* plainItems<T>(
   batches: AsyncIterable<Iterable<T>>,
 ): AsyncGenerator<T, void, undefined> {

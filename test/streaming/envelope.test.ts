@@ -141,7 +141,7 @@ describe("work", () => {
   );
 
   it("the envelope reader searches a chunk for rare needles once, not once per line", () => {
-    // Every second line looks for a second "data": and there is none to be found any more.
+    // Every second line is searched for a second "data": and there is none.
     const lines = [text(writtenForms["user"] ?? {}), text(writtenForms["customNoData"] ?? {})];
     const first = text(writtenForms["custom"] ?? {});
     const { buffer, looked } = countingBuffer(`${first}\n${`${lines.join("\n")}\n`.repeat(500)}`);

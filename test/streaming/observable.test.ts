@@ -133,7 +133,7 @@ describe("observableOf", () => {
     await expect.poll(() => seen).toEqual([1]);
     subscription.unsubscribe();
     await expect.poll(() => isOver).toBe(true);
-    // An error that nobody handles would be thrown by now, and fail this run.
+    // An unhandled error would have been thrown here, and fail this run.
     for (let n = 0; n < 3; n++) await turn();
     expect(seen).toEqual([1]);
   });

@@ -13,7 +13,7 @@ function viewOf(bytes: Buffer): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** What both ways find in a line that stands behind `before`; null: not that form. */
+/** What both ways find in a line that is behind `before`; null: not that form. */
 function bothWays(before: string, text: string): { usual: object | null; general: object | null } {
   const bytes = Buffer.from(before + text, "latin1");
   const short = new EnvelopeReader();

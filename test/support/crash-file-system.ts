@@ -10,7 +10,7 @@ import type { FileSystem } from "@branchlog/core/testing";
 import { observedFileSystem } from "./observed-file-system.ts";
 import type { Around, ObservedCall } from "./observed-file-system.ts";
 
-/** A number below `of`, chosen by whoever decides what the disk kept. */
+/** A number below `of`, chosen by the test that decides what the disk kept. */
 export type Choose = (of: number) => number;
 
 interface Write {

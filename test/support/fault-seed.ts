@@ -6,7 +6,7 @@
 /** The seed of this run. */
 export const seed: number = Number(process.env["BRANCHLOG_SEED"] ?? Date.now() % 1_000_000_000);
 
-/** For tests that take long on a busy machine: only to end a run that hangs. */
+/** For tests that take long on a busy machine: only to end a run that does not end. */
 export const patience: { readonly timeout: number } = { timeout: runs(300_000, 7_200_000) };
 
 /** So many in the continuous build, so many in a soak run. */

@@ -69,7 +69,7 @@ function mergedDebris({ debris }: RawLog, acknowledged: readonly Acknowledged[])
   });
 }
 
-/** A session must see exactly what is there, and go on from it. */
+/** A session must read exactly what is stored, and continue from it. */
 async function misread(path: string, { entries }: RawLog): Promise<string[]> {
   const session = await openSession(path);
   const known = new Map<string, RawEntry>(entries.map((entry) => [entry.id, entry]));
@@ -86,7 +86,9 @@ async function misread(path: string, { entries }: RawLog): Promise<string[]> {
   return wrong;
 }
 
-/** Removes the lock that a process left which is known to be dead: waiting it out is another test. */
+/**
+ * Removes the lock that a process left which is known to be dead: waiting it out is another test.
+ */
 export function removeLockOfTheDead(path: string): void {
   rmSync(`${path}.branchlog-lock`, { recursive: true, force: true });
 }

@@ -3,7 +3,7 @@
  * with the engine, so it can judge it.
  */
 
-/** An entry as it stands in the file. */
+/** An entry as it is in the file. */
 export interface RawEntry {
   readonly type: string;
   readonly id: string;
@@ -19,7 +19,7 @@ export interface RawLog {
   readonly debris: readonly string[];
   /** Byte offset of the line of each entry; of the last one, if an id repeats. */
   readonly offsets: ReadonlyMap<string, number>;
-  /** What stands behind the last newline. */
+  /** What is behind the last newline. */
   readonly rest: string;
 }
 
@@ -35,7 +35,7 @@ export function rawLog(bytes: Buffer): RawLog {
     const value = objectOf(line);
     // Decoding boundary: tests look only at logs whose entries have these fields.
     const entry = value as RawEntry | undefined;
-    // Whoever saw the end of a line that was being written puts its newline behind the whole one.
+    // A writer that saw the end of an unfinished line puts its newline behind the whole one.
     if (entry === undefined) debris.push(...(line === "" ? [] : [line]));
     else if (entry.type !== "session") {
       entries.push(entry);
@@ -46,7 +46,7 @@ export function rawLog(bytes: Buffer): RawLog {
   return { entries, debris, offsets, rest };
 }
 
-/** Ids that stand on more than one line. */
+/** Ids that are on more than one line. */
 export function repeatedIds({ entries }: RawLog): string[] {
   const seen = new Set<string>();
   return entries.flatMap(({ id }) => (seen.has(id) ? [id] : (seen.add(id), [])));

@@ -27,13 +27,13 @@ export interface VictimOptions {
   readonly batch?: number;
   /** Bytes of the longest text of an entry. Default 400. */
   readonly bytesMax?: number;
-  /** It sends itself a signal before a call; stopped, it goes on once it is told to. */
+  /** It sends itself a signal before a call; stopped, it continues once it is told to. */
   readonly pause?: PausePoint;
   /** URL of a session layer, with pi's interface, to block with instead of ours. */
   readonly sessionLayer?: string;
   /** The Node to run it with. Default: the one that runs the test. */
   readonly node?: string;
-  /** It goes on after an append that was rejected. */
+  /** It continues after an append that was rejected. */
   readonly mayFail?: boolean;
 }
 
@@ -94,7 +94,7 @@ export class Victim {
       if (complaints !== "") throw new Error(`${options.name}: ${complaints}`);
       return typeof code === "number" ? code : null;
     });
-    // Whoever waits for its end hears of it; until then it is nobody's error.
+    // The one that waits for its end gets it; until then it is unhandled.
     this.ended.catch(() => undefined);
     onTestFinished(() => void this.#child.kill("SIGKILL"));
   }

@@ -1,5 +1,5 @@
 /**
- * Checks of what imports what: packages stand on each other, the stages of the core stand on each
+ * Checks of what imports what: packages are built on each other, the stages of the core on each
  * other like floors, and each third-party package has one door.
  */
 import { dirname, join } from "node:path/posix";
@@ -69,7 +69,7 @@ function moduleNameOf(node: ts.Node): ts.Node | undefined {
   return isCall ? node.arguments[0] : undefined;
 }
 
-/** Imports of packages that stand beside or above, and relative imports that leave the package. */
+/** Imports of packages that are beside or above, and relative imports that leave the package. */
 export function foreignPackages(file: SourceFile): Problem[] {
   const [, name = "", src = ""] = file.path.split("/");
   const allowed = packagesBelow[name];
@@ -83,7 +83,7 @@ export function foreignPackages(file: SourceFile): Problem[] {
   });
 }
 
-/** Imports in the core that run upwards, and files that stand on no floor. */
+/** Imports in the core that run upwards, and files that are on no floor. */
 export function upwardImports(file: SourceFile): Problem[] {
   if (!file.path.startsWith("packages/core/src/")) return [];
   const own = floorOf(file.path);

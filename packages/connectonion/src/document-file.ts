@@ -60,7 +60,7 @@ function parsedIfWhole<T>(
   try {
     const content = readContent(fs, path);
     const { mtimeMs, ctimeMs } = content.stat;
-    // The tool writes a document from its beginning, in place and without a lock, and what is there
+    // The tool writes a document from its beginning, in place and without a lock, and what exists
     // meanwhile often is a document, too, with turns missing at its end. What got its name by
     // renaming was whole then: its name is younger than its bytes.
     const isInPlace = ctimeMs <= mtimeMs;
@@ -179,7 +179,7 @@ export function* replaceDocument<T extends { readonly text: string }>({
   throw new BranchlogError("ERR_LOG_CHANGED", message, { path });
 }
 
-/** Puts new bytes in the place of a content; false if there is another one by now. */
+/** Puts new bytes in the place of a content; false if it changed meanwhile. */
 function isPlaced(
   ports: Ports,
   path: string,

@@ -6,7 +6,7 @@ export const documentBytesMax: number = 64 * 1024 * 1024;
 /** Levels of a document: well below what reading and comparing it take of the stack. */
 export const documentDepthMax: number = 500;
 
-/** Values that aliases may stand for, all together: far more than PyYAML ever repeats. */
+/** Values that aliases may refer to, all together: far more than PyYAML ever repeats. */
 export const aliasedNodesMax: number = 1_000_000;
 
 /** How often a document is read again while it may be half written: for two seconds. */

@@ -1,9 +1,9 @@
 /**
  * Puts a turn into the text of a document: its summary at the end of the turns, its messages where
  * the document keeps them, `updated` and the totals as they are then. No other byte changes, so
- * that comments, layout and what was added by hand survive, and what is put in looks like what is
- * there. The result is read again: a layout in which it does not say exactly what is meant is
- * refused. Pure.
+ * that comments, layout and what was added by hand survive, and what is inserted has the form of
+ * what is there. The result is read again: a layout in which it does not say exactly what is meant
+ * is refused. Pure.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";

@@ -157,7 +157,7 @@ class ValueReader {
   beyondJsonCount = 0;
   readonly #source: Source;
   readonly #anchors = new Map<string, Anchored>();
-  /** Values and units of text so far, with those that aliases stand for. */
+  /** Values and units of text so far, with those that aliases refer to. */
   #nodes = 0;
   #units = 0;
   #aliasedNodes = 0;

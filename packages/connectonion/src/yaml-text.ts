@@ -66,7 +66,7 @@ export function outerListText(key: string, items: readonly JsonValue[], layout: 
   return `${key}:\n${indented(shown, layout.listIndent)}`;
 }
 
-/** `- value`, with all that hangs from it. */
+/** `- value`, with everything nested in it. */
 export function itemText(value: JsonValue, layout: Layout): string {
   if (Array.isArray(value) && value.length > 0) {
     return `-\n${indented(innerItemsText(value, layout), 2)}`;
@@ -88,7 +88,7 @@ const floatKeys: ReadonlySet<string> = new Set(["cost", "total_cost"]);
 /** Longer keys are not found again without a mark of their own. */
 const plainKeyUnitsMax = 100;
 
-/** `key: value`, with all that hangs from it. */
+/** `key: value`, with everything nested in it. */
 function pairText(
   key: string,
   value: JsonValue,

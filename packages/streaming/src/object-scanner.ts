@@ -166,7 +166,7 @@ export class ObjectScanner {
     return this.#expect("comma");
   }
 
-  /** Where the text of a string is interrupted, or what cannot be in it stands. */
+  /** Where the text of a string is interrupted, or has what cannot be in it. */
   #skipText(bytes: Uint8Array, from: number, to: number): number {
     for (let at = from; at < to; at += 1) {
       const byte = bytes[at] ?? 0;

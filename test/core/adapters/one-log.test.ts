@@ -1,6 +1,6 @@
 /**
- * One log through both adapters: whoever appends, both say the same of it, and so does who opens it
- * anew.
+ * One log through both adapters: either appends, both report the same of it, and so does one that
+ * opens it anew.
  */
 import { join } from "node:path";
 import * as fc from "fast-check";
@@ -82,7 +82,7 @@ async function agreed(path: string): Promise<void> {
 
 describe.each(["pi", "omp"] as const)("a log of %s", (dialect: DialectName) => {
   it(
-    "means the same through both adapters, whoever appends to it",
+    "means the same through both adapters, whichever of them appends to it",
     { timeout: 120_000 },
     async () => {
       const anyPlan = fc.array(fc.nat(operations(0).length - 1), { minLength: 4, maxLength: 24 });

@@ -1,4 +1,4 @@
-/** Where the lines of an append stand when its write did not land as planned, byte for byte. */
+/** Where the lines of an append are when its write did not land as planned, byte for byte. */
 import { describe, expect, it } from "vitest";
 import type { AppendResult } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";

@@ -1,4 +1,6 @@
-/** Expected tails that are overtaken between the check and the write: noticed by what stands before. */
+/**
+ * Expected tails that are overtaken between the check and the write: noticed by the entry before.
+ */
 import { describe, expect, it } from "vitest";
 import { createSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
@@ -50,7 +52,7 @@ describe("an append that expects a tail", () => {
 
   it("conflicts, too, if it had to be written again behind that entry", async () => {
     const { fs, session, atNextWrite } = await newWorld();
-    // The first attempt is glued to the fragment; the second stands behind the record.
+    // The first attempt is glued to the fragment; the second is behind the record.
     atNextWrite(() => {
       appendRaw(fs, peer.slice(0, 30));
       atNextWrite(() => appendRaw(fs, `\n${peer}`));
@@ -73,7 +75,7 @@ describe("an append that expects a tail", () => {
     expect(await append).toMatchObject({ id: "second", revision: 2, displaced: true });
   });
 
-  it("of a group conflicts by itself: the others only stand elsewhere", async () => {
+  it("of a group conflicts by itself: the others are only at other offsets", async () => {
     const { fs, session, atNextWrite } = await newWorld();
     atNextWrite(() => appendRaw(fs, peer));
     const settled = await Promise.allSettled([

@@ -51,7 +51,7 @@ export class Process {
   }
 }
 
-/** Who is there. */
+/** The actors. */
 export interface World {
   readonly fs: MemoryFileSystem;
   readonly lock: MemoryLock;
@@ -61,12 +61,12 @@ export interface World {
   isFatal: boolean;
 }
 
-/** Someone who appends, step by step. */
+/** A writer that appends, step by step. */
 export interface Writer {
   readonly name: string;
   readonly process: Process;
   readonly steps: Generator<Step, void, void>;
-  /** Nobody else of the same process runs while it is in a call, unless it waits. */
+  /** Nothing else of the same process runs while it is in a call, unless it waits. */
   readonly isAlone: boolean;
   /** What was acknowledged so far, and what errors named as landed. */
   readonly results: AppendResult[];
@@ -143,7 +143,7 @@ export const appendsInARow: Role = (engine, name) =>
     }
   };
 
-/** Who takes part: roles by process. */
+/** The roles, by process. */
 export type Cast = readonly (readonly Role[])[];
 
 /** What else happens once, between any two steps. */
@@ -183,7 +183,7 @@ function hasAppended({ lock }: Ports, count: number): void {
 export function play(schedule: Schedule, world: World, intrude: Intrusion): void {
   let hasIntruded = false;
   for (;;) {
-    // Who waits for the lock goes on once another is done; if all wait, they try again.
+    // A waiter for the lock continues once another is done; if all wait, they try again.
     const ready = world.writers.filter(({ state }) => state === "ready");
     const able =
       ready.length > 0 ? ready : world.writers.filter(({ state }) => state === "waiting");

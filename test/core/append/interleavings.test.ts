@@ -26,7 +26,9 @@ import type { Schedule } from "../../support/schedules.ts";
 const runsMax = Number(process.env["BRANCHLOG_SCHEDULES_MAX"] ?? runs(1500, 1_000_000));
 const drawnRuns = runs(120, 20_000);
 
-/** What an intruder does once, between any two steps; each is something that happens in the field. */
+/**
+ * What an intruder does once, between any two steps; each is something that happens in the field.
+ */
 const intrusions: Record<string, Intrusion> = {
   nothing: () => undefined,
   "a thief takes the lock": ({ lock }) => lock.breakLock(path),
@@ -95,7 +97,7 @@ function firstViolation(
 
 const two: Cast = [[appendsOnce], [appendsOnce]];
 
-/** Who appends: sessions by process. */
+/** The writers: sessions by process. */
 const casts: Record<string, Cast> = {
   "two groups": [[appendsGroup], [appendsGroup]],
   "a group and a row of blocking appends": [[appendsInARow], [appendsGroup]],

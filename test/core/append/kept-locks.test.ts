@@ -1,6 +1,6 @@
 /**
- * What appends in a row cost while the lock is kept, blocking or awaited, and that nobody is kept
- * waiting for it: it is free whenever the event loop goes on.
+ * What appends in a row cost while the lock is kept, blocking or awaited, and that no other writer
+ * is kept waiting for it: it is free whenever the event loop runs.
  */
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { CountedWorld, header, path, say } from "../../support/counted-world.ts";
 
 describe("blocking appends in a row", () => {
-  it("cost one write and two looks each, once the lock is kept (Verifies: P17)", () => {
+  it("cost one write and two checks each, once the lock is kept (Verifies: P17)", () => {
     const { world, append } = blockingWorld();
     for (let n = 0; n < retentionAfterAppends; n += 1) append();
     const before = calls(world);
@@ -24,7 +24,7 @@ describe("blocking appends in a row", () => {
     expect(difference(before, calls(world))).toEqual(oneWriteAndTwoLooks);
   });
 
-  it("look at the tail before they write if they expect one (Verifies: P2)", () => {
+  it("check the tail before they write if they expect one (Verifies: P2)", () => {
     const { world, append } = blockingWorld();
     let last = "";
     for (let n = 0; n <= retentionAfterAppends; n += 1) last = append();
@@ -37,7 +37,7 @@ describe("blocking appends in a row", () => {
 });
 
 describe("awaited appends in a row", () => {
-  it("cost one write and two looks each, once the lock is kept (Verifies: P17)", async () => {
+  it("cost one write and two checks each, once the lock is kept (Verifies: P17)", async () => {
     const world = new CountedWorld();
     const session = await world.create();
     await appendSome(session, retentionAfterAwaited);
@@ -109,7 +109,7 @@ describe("awaited appends in a row", () => {
     expect(world.counts().locks).toBe(10);
   });
 
-  it("look at the tail before they write if they expect one (Verifies: P2)", async () => {
+  it("check the tail before they write if they expect one (Verifies: P2)", async () => {
     const world = new CountedWorld();
     const session = await world.create();
     const last = await appendSome(session, retentionAfterAwaited + 1);
@@ -124,7 +124,7 @@ describe("awaited appends in a row", () => {
     expect(world.lines).toHaveLength(retentionAfterAwaited + 3);
   });
 
-  it("look at what others wrote before they write (Verifies: P1, P11)", async () => {
+  it("read what others wrote before they write (Verifies: P1, P11)", async () => {
     const world = new CountedWorld();
     const session = await world.create();
     const last = await appendSome(session, retentionAfterAwaited + 1);

@@ -80,7 +80,7 @@ describe("the ids that no root leads to", () => {
     expect(looseIds([planOf(planned("b", "a"))], verification([]))).toEqual(new Set());
   });
 
-  it("are those that are missing and what hangs from them, in any call", () => {
+  it("are those that are missing and their descendants, in any call", () => {
     const plans = [
       planOf(planned("a", "root"), planned("b", "a")),
       undefined,
@@ -116,7 +116,7 @@ describe("a call whose entries all landed", () => {
     expect([leaf.id, log.ownCount()]).toEqual(["b", 1]);
   });
 
-  it("gets its results when another call of the group lost a line that they do not hang from", () => {
+  it("gets its results when another call of the group lost a line they do not descend from", () => {
     const log = logOf("first", "a");
     const own = planOf(planned("a", "first"));
     const all = [own, planOf(planned("z", "a"))];
@@ -125,7 +125,7 @@ describe("a call whose entries all landed", () => {
   });
 });
 
-describe("a call of which an entry is missing, or hangs from what is missing", () => {
+describe("a call of which an entry is missing, or descends from what is missing", () => {
   it("fails, names what landed, and moves its leaf there", () => {
     const log = logOf("first", "a");
     const plan = planOf(planned("a", "first"), planned("b", "a"));

@@ -1,4 +1,6 @@
-/** What an append would write, planned over an index: parents, ids, retries, and what is refused. */
+/**
+ * What an append would write, planned over an index: parents, ids, retries, and what is refused.
+ */
 import { LineFramer } from "@branchlog/streaming";
 import { LogIndexer, encodeDraft } from "@branchlog/core/internal";
 import { describe, expect, it } from "vitest";
@@ -207,7 +209,7 @@ describe("an entry that the log holds already", () => {
     });
   });
 
-  it("leaves the leaf alone if it hangs elsewhere, or its parent was named", () => {
+  it("leaves the leaf alone if it is attached elsewhere, or its parent was named", () => {
     const log = logOf(root, child, ["c", "b"]);
     expect(planAppend(log, [item(leaf, "b")], situation({ leafId: "c" })).leafId).toBe("c");
     expect(planAppend(log, [item(tail, "b")], situation({ leafId: "a" })).leafId).toBe("a");

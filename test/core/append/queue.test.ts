@@ -184,7 +184,7 @@ describe("one append of a group", () => {
     await turns(5);
     giveUp.abort(new Error("enough"));
     for (const append of appends) await expect(append).rejects.toThrow("enough");
-    // Without time passing: nobody waits any more.
+    // Without time passing: no call waits any more.
     await session.close();
     held?.releaseSync();
     expect(world.lines).toHaveLength(1);
@@ -298,7 +298,7 @@ describe("a group whose write fails", () => {
     expect((await again.branch()).map(({ id }) => id)).toEqual(results.map(({ id }) => id));
   });
 
-  it("tells those who landed from those who did not", async () => {
+  it("distinguishes calls that landed from those that did not", async () => {
     const world = new CountedWorld();
     const session = await world.create();
     let writes = 0;
@@ -385,7 +385,7 @@ function outcome(settled: PromiseSettledResult<unknown>): unknown {
 }
 
 describe("appends asked for at once", () => {
-  it("come to the same as one after the other (Verifies: P1, P2, P4)", async () => {
+  it("have the same result as one after the other (Verifies: P1, P2, P4)", async () => {
     const rounds = fc.array(
       fc.record({ foreign: fc.nat(2), requests: fc.array(request, { maxLength: 8 }) }),
       { maxLength: 4 },
@@ -416,7 +416,7 @@ describe("appends asked for at once", () => {
 });
 
 describe("a call of a group that is refused halfway", () => {
-  it("leaves nothing for the others to stand on", () => {
+  it("leaves no parent for the others", () => {
     const world = new CountedWorld();
     Engine.createSync(path, header, { ports: world.ports() });
     const engine = Engine.openSync(path, { ports: world.ports() });

@@ -1,4 +1,4 @@
-/** The cache of bodies: bounded, true, and not emptied by who goes through everything once. */
+/** The cache of bodies: bounded, true, and not emptied by one walk through everything. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "@branchlog/core";
@@ -36,7 +36,7 @@ describe("the cache of bodies", () => {
     expect(missing(cache, rows)).toEqual([]);
   });
 
-  it("does not lose that to who reads everything once, and keeps little of it", () => {
+  it("does not lose that to a walk through everything, and keeps little of it", () => {
     const cache = createBodyCache(bytesMax);
     for (let times = 0; times < 3; times += 1) missing(cache, range(0, 100));
     const { bytes } = cache;
@@ -45,7 +45,7 @@ describe("the cache of bodies", () => {
     expect(cache.bytes).toBeLessThan(bytes + bytesMax / 16);
   });
 
-  it("gives back a body that was read just now, whatever its size below that of the cache", () => {
+  it("returns a body that was read just now, whatever its size below that of the cache", () => {
     const sizes = fc.integer({ min: 0, max: 600_000 });
     fc.assert(
       fc.property(fc.array(sizes, { minLength: 1, maxLength: 50 }), (lineBytes) => {

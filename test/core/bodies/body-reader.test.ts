@@ -110,7 +110,7 @@ describe("the bodies of many rows", () => {
     expect(found[0]).not.toBe(bodies.entrySync(0));
   });
 
-  it("that nobody takes are not parsed, and read ahead once at most", async () => {
+  it("that are not taken are not parsed, and read ahead once at most", async () => {
     const { bodies, source } = logOf(upTo(2000).map((row) => lineOf(row, 300)));
     const before = decodeCounter.parses;
     for await (const { row } of bodies.entries(upTo(2000))) if (row === 2) break;

@@ -1,4 +1,4 @@
-/** Entries whose bodies load when they are looked at: nobody may tell them from plain objects. */
+/** Entries whose bodies load when they are read: nothing distinguishes them from plain objects. */
 import { deepStrictEqual } from "node:assert";
 import { isDeepStrictEqual } from "node:util";
 import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
@@ -56,7 +56,7 @@ describe.each([
     expect(Object.assign({}, lazy())).toStrictEqual(plain);
   });
 
-  it("is parsed once before it is handed out, and again only when its body is looked at", () => {
+  it("is parsed once before it is handed out, and again only when its body is read", () => {
     // An entry without children would have been parsed when the file was opened.
     const { id: parent } = plain as { id: string };
     const child = message.replace("0000000a", "0000000c").replace("null", `"${parent}"`);

@@ -59,7 +59,7 @@ describe("the checkpoint of a session that was deleted by hand", () => {
   });
 });
 
-describe("what only looks like a sidecar", () => {
+describe("a file that only resembles a sidecar", () => {
   it("stays: foreign files, directories with something in them, locks that are held", async () => {
     const directory = newDirectory();
     writeFileSync(join(directory, "a.jsonl.ckpt"), "somebody else's");

@@ -79,7 +79,7 @@ describe("the saved catalog of a directory", () => {
       const others = ["empty.jsonl", "gone.jsonl.ckpt", "large.jsonl", "other.jsonl"];
       expect(readdirSync(directory).toSorted()).toEqual([...others, "small.jsonl"]);
 
-      // What is there already counts as it does anywhere.
+      // A file that exists already counts as it does anywhere.
       chownSync(directory, 0, 0);
       await list(directory);
       const saved = readFileSync(catalogPath(directory));
@@ -200,7 +200,7 @@ describe("whatever happens to the saved catalog", () => {
     expect(await list(other)).toEqual(await list(other, { saved: "off" }));
   });
 
-  it("headers that JSON would not give back are read again", async () => {
+  it("headers that JSON would not return are read again", async () => {
     const directory = newDirectory();
     const odd = '{"type":"session","version":3,"id":"s","timestamp":1e400,"cwd":-0}';
     writeLines(directory, "odd.jsonl", [odd, large]);

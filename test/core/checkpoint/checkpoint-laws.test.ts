@@ -130,7 +130,7 @@ describe("a frame that is read ahead", () => {
     bytes.copy(target, offset, position, position + length);
 
   it("is the same in whatever order its pieces come", async () => {
-    // The later a piece stands, the sooner it comes.
+    // The later a piece is, the sooner it comes.
     const read = async (...args: Parameters<typeof readSync>): Promise<number> => {
       for (let turns = args[3]; turns < bytes.length; turns += 1) await Promise.resolve();
       return readSync(...args);

@@ -1,4 +1,4 @@
-/** What the comparison of a log with its checksums comes to: the same, changed, or written anew. */
+/** What the comparison of a log with its checksums finds: the same, changed, or written anew. */
 import { crc32 } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { ByteSource } from "@branchlog/streaming";

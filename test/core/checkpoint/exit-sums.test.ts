@@ -24,7 +24,7 @@ const entry = (id: number): string =>
   `"data":"${"t".repeat(1_000_000)}"}\n`;
 const log = Buffer.from(header + Array.from({ length: entries }, (_, id) => entry(id)).join(""));
 
-/** A clock that moves on by 100 ms whenever somebody looks at it. */
+/** A clock that advances by 100 ms whenever it is read. */
 class HastyClock extends ManualClock {
   override monotonicMs(): number {
     this.advance(100);

@@ -59,7 +59,7 @@ describe("a checkpoint that is saved in a checkpointDir", () => {
     expect(saved()).toEqual([kept, elsewhere].toSorted());
   });
 
-  it("removes what was in the making of a deleted log only when nobody writes it", async () => {
+  it("removes the unfinished file of a deleted log only when no process writes it", async () => {
     const [kept, gone] = [join(directory, "a/kept.jsonl"), join(directory, "a/gone.jsonl")];
     await newLog(kept);
     const old = `${checkpointPath(gone, checkpointDir)}.${uuid}.tmp`;
@@ -71,7 +71,7 @@ describe("a checkpoint that is saved in a checkpointDir", () => {
     expect(saved()).not.toContain(basename(old));
   });
 
-  it("leaves alone what only looks like one", async () => {
+  it("leaves alone a file that only resembles one", async () => {
     const kept = join(directory, "a/kept.jsonl");
     const prefix = (await newLog(kept)).slice(0, 17);
     const foreign = [

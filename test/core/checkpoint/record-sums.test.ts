@@ -317,7 +317,7 @@ describe("taking checksums", () => {
     const text = "t".repeat(1_000_000);
     const lines = Array.from({ length: 9 }, (_, at) => entry(`0000000${at}`, text));
     writeFileSync(path, [header, ...lines].join("\n").concat("\n"));
-    // Each look at the clock takes a third of the time that a close has.
+    // Each reading of the clock takes a third of the time that a close has.
     const slow = { ...nodePorts.clock, monotonicMs: () => (ms += 334) };
     let ms = 0;
     const seen: number[] = [];

@@ -1,4 +1,6 @@
-/** What a checkpoint may say of checksums: pieces that follow each other in this log, or nothing. */
+/**
+ * What a checkpoint may say of checksums: pieces that follow each other in this log, or nothing.
+ */
 import { describe, expect, it } from "vitest";
 import { ColumnRoom } from "../../../packages/core/src/checkpoint/checkpoint-format.ts";
 import { pieceBytesMax, sumsSchema } from "../../../packages/core/src/checkpoint/record-sums.ts";
@@ -108,11 +110,7 @@ describe("saved checksums", () => {
     ["their lines are fewer", { nextLine: 5 }, {}],
     ["a gap is none of the pieces", {}, { gaps: [4] }],
     ["a gap comes twice", { gapCount: 2, nextLine: 8 }, { gaps: [2, 2], gapLines: [3, 2] }],
-    [
-      "gaps stand in another order",
-      { gapCount: 2, nextLine: 8 },
-      { gaps: [2, 1], gapLines: [3, 2] },
-    ],
+    ["gaps are in another order", { gapCount: 2, nextLine: 8 }, { gaps: [2, 1], gapLines: [3, 2] }],
     ["nobody says whether they were compared", { isConfirmed: 1 }, {}],
   ])("are nothing where %s", (_, changed, filled) => {
     expect(() => taken(changed, filled)).toThrow(TypeError);

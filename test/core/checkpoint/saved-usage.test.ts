@@ -1,4 +1,4 @@
-/** What a checkpoint spares those who read bodies: folding the usage again, and confirming lines. */
+/** What a checkpoint spares a reader of bodies: folding the usage again, and confirming lines. */
 import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";

@@ -5,7 +5,7 @@ import type { Diagnostic, OpenOptions, Session } from "@branchlog/core";
 /** What a session says, after it was opened and read to its end. */
 export async function factsOf(session: Session): Promise<unknown> {
   const entries: { readonly id: string }[] = [];
-  // First: reading finds damage, of which one who saw the log grow may know already.
+  // First: reading finds damage, of which a session that saw the log grow may know already.
   for await (const entry of session.entries()) entries.push(entry);
   const tree = session.tree();
   const ids = new Set([...entries.map(({ id }) => id), ...session.tips().map(({ id }) => id)]);
@@ -29,7 +29,7 @@ export async function factsOf(session: Session): Promise<unknown> {
   };
 }
 
-/** What a log says to who opens it so. */
+/** The facts of a log that is opened so. */
 export async function openedFacts(path: string, options: OpenOptions): Promise<unknown> {
   const session = await openSession(path, { access: "read", ...options });
   return factsOf(session);

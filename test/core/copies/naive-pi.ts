@@ -1,6 +1,6 @@
 /**
  * pi's reading of its logs, as plain as can be, and of nothing that pi does not know: the latest
- * compaction on the path gives its summary, then comes what stands from its first kept entry up to
+ * compaction on the path gives its summary, then comes everything from its first kept entry up to
  * it, then what follows. Types that are not known say nothing.
  */
 import { recordsIn } from "./session-files.ts";

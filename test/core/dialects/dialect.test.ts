@@ -1,4 +1,4 @@
-/** Which dialect a log is in, and drafts in the words of either. */
+/** Which dialect a log is in, and drafts in either. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionHeader } from "@branchlog/core";

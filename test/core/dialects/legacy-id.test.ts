@@ -1,4 +1,4 @@
-/** The ids of v1 entries: fixed for ever, and a bijection of line numbers. */
+/** The ids of v1 entries: fixed, and a bijection of line numbers. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { legacyEntryId } from "../../../packages/core/src/dialects/migrate-line.ts";

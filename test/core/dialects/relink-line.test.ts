@@ -27,7 +27,7 @@ describe("relinkLine", () => {
     );
   });
 
-  it("gives back the same buffer where nothing is to change", () => {
+  it("returns the same buffer where nothing is to change", () => {
     const line = Buffer.from('{"parentId":"a"}');
     expect(relinkLine(line, {})).toBe(line);
   });

@@ -85,7 +85,7 @@ describe("a title slot", () => {
     expect(readTitleSlot(Buffer.from(bytes))).toBeUndefined();
   });
 
-  it("is recognised by its shape, whatever it says by now", () => {
+  it("is recognised by its shape, whatever title it holds", () => {
     const slot = encodeTitleSlot({ title: "a", updatedAt });
     const other = encodeTitleSlot({ title: "b".repeat(500), updatedAt });
     expect([slotLength(slot), slotLength(other)]).toEqual([titleSlotBytes, titleSlotBytes]);

@@ -33,7 +33,7 @@ async function idsIn(place: string, options?: FindOptions): Promise<string[]> {
 }
 
 describe("finding sessions", () => {
-  it("looks into directories of any depth, and passes over what is none", async () => {
+  it("reads directories of any depth, and passes over what is none", async () => {
     const root = temporaryDirectory();
     write(join(root, "a.jsonl"));
     write(join(root, "--w--", "b.jsonl"));

@@ -31,7 +31,7 @@ function placesOf(...sessions: readonly ListedSession[]): string[] {
 }
 
 describe("forks", () => {
-  it("stand under their parent, which they name by path, by id, or as version 1 did", () => {
+  it("are below their parent, which they name by path, by id, or as version 1 did", () => {
     const [a, b] = [session("a"), session("b", { parentSession: "/sessions/t_a.jsonl" })];
     const [c, d] = [session("c", { parentSession: "b" }), session("d", { branchedFrom: "a" })];
     expect(placesOf(d, c, b, a)).toEqual(["a 0", "d 1", "b 1", "c 2"]);
@@ -48,7 +48,7 @@ describe("forks", () => {
     expect(group?.sessions[0]).toMatchObject({ depth: 0, parent });
   });
 
-  it("of a parent in another working directory stand in their own", () => {
+  it("of a parent in another working directory are in their own group", () => {
     const [a, b] = [session("a"), session("b", { parentSession: "a" }, "/v")];
     expect(groupsOf(b, a).map(({ cwd }) => cwd)).toEqual(["/v", "/w"]);
     expect(groupsOf(b, a)[0]?.sessions[0]).toMatchObject({ depth: 0, parent: { session: a } });

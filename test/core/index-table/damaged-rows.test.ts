@@ -1,4 +1,4 @@
-/** Walks over an index in which most rows are damaged: each row is looked at a few times. */
+/** Walks over an index in which most rows are damaged: each row is visited a few times. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
@@ -6,7 +6,7 @@ import { IndexTable } from "../../../packages/core/src/index-table/index-table.t
 import { rowFlags } from "../../../packages/core/src/index-table/row-table.ts";
 import { pathToRow, tailRow } from "../../../packages/core/src/index-table/tree-walk.ts";
 
-/** An index that counts how often a flag of its rows is looked at. */
+/** An index that counts how often a flag of its rows is read. */
 function countingIndex(): { readonly index: IndexTable; readonly looks: { count: number } } {
   const index = new IndexTable();
   const { rows } = index;

@@ -55,7 +55,9 @@ function shapeOf(index: IndexTable): object {
   return { rows, tips: tipRows(index), roots: rootRows(index), cycles: [...cycleRows(index)] };
 }
 
-/** The plain meaning: the last readable record of an id is its node, damaged ones are seen through. */
+/**
+ * The plain meaning: the last readable record of an id is its node, damaged ones are seen through.
+ */
 class Reference {
   readonly #nodes: readonly Node[];
   readonly #rowOf = new Map<string, number>();
@@ -124,7 +126,7 @@ const logs = fc.array(
   { maxLength: 12 },
 );
 
-/** Random logs without cycles: parents stand earlier in the alphabet. */
+/** Random logs without cycles: parents are earlier in the alphabet. */
 const acyclicLogs = logs.map((nodes) =>
   nodes.map((node) => ({
     ...node,

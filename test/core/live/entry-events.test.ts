@@ -1,4 +1,6 @@
-/** Every entry once: across the seam from what was there to what comes, whoever appends it. */
+/**
+ * Every entry once: across the seam from past to future entries, whichever process appends them.
+ */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Session } from "@branchlog/core";
@@ -38,7 +40,7 @@ describe("entries$", () => {
     expect([all.ends, past.ends]).toEqual([[], ["complete"]]);
   });
 
-  it("has no gap and no duplicate, whenever somebody appends (Verifies: P14)", async () => {
+  it("has no gap and no duplicate, whenever another writer appends (Verifies: P14)", async () => {
     const step = fc.constantFrom("own", "foreign", "hint", "poll", "subscribe", "turn", "pull");
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.nat(9), async (script, before) => {

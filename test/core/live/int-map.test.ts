@@ -1,4 +1,4 @@
-/** The immutable map under what is emitted: a map, in order, that changes for nobody. */
+/** The immutable map under what is emitted: a map, in order, that never changes. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { copyCounter, IntMap } from "../../../packages/core/src/live/int-map.ts";

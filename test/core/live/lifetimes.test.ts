@@ -1,5 +1,5 @@
 /**
- * What watching leaves behind: nothing, however often somebody comes and goes; and how long a
+ * What watching leaves behind: nothing, however often subscribers come and go; and how long a
  * process lives that watches: until it stops watching. Real files, in processes of their own.
  */
 import { spawn } from "node:child_process";
@@ -16,7 +16,7 @@ const script = fileURLToPath(new URL("../../support/lifetimes-process.mjs", impo
 
 /** What a process holds, as it says. */
 interface Held {
-  /** Heap and what hangs from it, after a collection. */
+  /** Heap and external memory, after a collection. */
   readonly bytes: number;
   readonly descriptors: number;
   /** Kinds of watchers and timers. */
@@ -73,7 +73,7 @@ function growth(held: readonly Held[]): number {
 }
 
 describe(`${cycles} times`, () => {
-  it.each(["opens", "subscribes"])("somebody %s, and leaves nothing behind", async (mode) => {
+  it.each(["opens", "subscribes"])("a client %s, and leaves nothing behind", async (mode) => {
     const held = await samples(mode, cycles);
     expect(growth(held)).toBeLessThan(growthBytesMax);
     const descriptors = held.map((sample) => sample.descriptors);
@@ -81,7 +81,7 @@ describe(`${cycles} times`, () => {
     expect(held.flatMap(({ waiting }) => waiting)).toEqual([]);
   });
 
-  it("a manager, which has no close, leaves no file open once nobody has it", async () => {
+  it("a manager, which has no close, leaves no file open once it is collected", async () => {
     const held = await samples("managers", 200);
     const descriptors = held.map((sample) => sample.descriptors);
     expect(Math.max(...descriptors)).toBe(Math.min(...descriptors));

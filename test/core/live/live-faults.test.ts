@@ -1,4 +1,6 @@
-/** Watching where something goes wrong: subscribers that come and go, reads that fail, odd values. */
+/**
+ * Watching where something goes wrong: subscribers that come and go, reads that fail, odd values.
+ */
 import { describe, expect, it } from "vitest";
 import type { Observable } from "@branchlog/streaming";
 import { memorySession, openSession } from "@branchlog/core";
@@ -41,7 +43,7 @@ describe("subscribers", () => {
     expect([told, world.hints.watcherCount]).toEqual([2, 0]);
   });
 
-  it("whose own code throws hear of it, and nobody else does", async () => {
+  it("whose own code throws get the error, and no other does", async () => {
     const { session } = await withEntries(1);
     const status = seen(live(session).status$);
     const selected = seen(
@@ -135,7 +137,7 @@ describe("bodies that cannot be read for a while", () => {
     for (const one of [context, entries, leaf, status]) expect(one.ends).toEqual([]);
   });
 
-  it("are forgotten with whoever wanted them", async () => {
+  it("are forgotten with their subscriber", async () => {
     const { world, session, fail } = await unreadable();
     fail(true);
     const status = seen(live(session).status$);

@@ -1,4 +1,6 @@
-/** Watching what another process appends to a real file; and that watching leaves nothing behind. */
+/**
+ * Watching what another process appends to a real file; and that watching leaves nothing behind.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -68,7 +70,7 @@ describe("a session that another process appends to", () => {
     nothingIsLeft();
   });
 
-  it("may be watched by some who come and go, thousands of times", async () => {
+  it("may be watched by subscribers that come and go, thousands of times", async () => {
     const path = await newLog();
     const nothingIsLeft = expectNothingLeft();
     for (let n = 0; n < 2000; n += 1) {

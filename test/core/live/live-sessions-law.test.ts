@@ -27,7 +27,7 @@ const edits: readonly ((path: string, n: number) => void)[] = [
 
 describe("whatever happens to the files", () => {
   it(
-    "the list in the end is what a reader finds who reads them anew",
+    "the list in the end is what a reader finds that reads them anew",
     { timeout: 60_000 },
     async () => {
       const step = fc.tuple(fc.nat(edits.length - 1), fc.nat(2), fc.nat(1000), fc.boolean());

@@ -1,4 +1,4 @@
-/** The live list of a directory of sessions: real files, whoever changes them. */
+/** The live list of a directory of sessions: real files, whichever process changes them. */
 import { linkSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -118,7 +118,7 @@ describe("the sessions of a directory", () => {
     expect(ports.hints.watcherCount).toBe(0);
   });
 
-  it("come at once to who subscribes later, as all there are", async () => {
+  it("come at once to a later subscriber, as all there are", async () => {
     const directory = temporaryDirectory();
     await newSession(join(directory, "one.jsonl"));
     const list = sessions$(directory, { pollMs: Infinity });

@@ -109,7 +109,7 @@ describe("a value of a session", () => {
     expect(values(pair)).toEqual([[false], [true]]);
   });
 
-  it("ends with the session; who comes later gets the last one and the end", async () => {
+  it("ends with the session; a later subscriber gets the last one and the end", async () => {
     const world = new World();
     const session = await world.create();
     const shown = [seen(live(session).leaf$), seen(live(session).context$)];
@@ -133,7 +133,7 @@ describe("a value of a session", () => {
     expect(values(seen(live(session).status$))).toEqual([{ kind: "closed" }]);
   });
 
-  it("gives no entries any more once it is closed, but to who was asking before", async () => {
+  it("gives no entries any more once it is closed, but to calls made before", async () => {
     const world = new World();
     const session = await world.create();
     await session.append(say("one"));
@@ -197,7 +197,7 @@ describe("what another process appends", () => {
     expect(values(leaf).at(-1)).toBe(id);
   });
 
-  it("is not looked for while nobody subscribes", async () => {
+  it("is not searched for while there is no subscriber", async () => {
     const { world, own, other } = await twoSessions();
     const calls = (): number => world.fs.callCount("statSync");
     expect(world.hints.watcherCount).toBe(0);
@@ -241,7 +241,7 @@ describe("what another process appends", () => {
 });
 
 describe("waiting for a session", () => {
-  it("ends when an entry or a revision is there, whoever appended it", async () => {
+  it("ends when an entry or a revision exists, whichever process appended it", async () => {
     const world = new World();
     const own = await world.create();
     const other = await world.open();

@@ -117,7 +117,7 @@ describe("a session manager shown live", () => {
     expect(values(count).map(({ messageCount }) => messageCount)).toEqual([1, 0, 2, 1, 1]);
   });
 
-  it("watches nothing once nobody subscribes", async () => {
+  it("watches nothing once there is no subscriber", async () => {
     const world = new World();
     const manager = create(world);
     speak(manager, "one");
@@ -188,7 +188,7 @@ async function act(
 }
 
 describe("whatever a manager does", () => {
-  it("what was told since the last reset is what is there, once and in order (Verifies: P14, P15)", async () => {
+  it("what was emitted since the last reset is the log, once and in order (Verifies: P14, P15)", async () => {
     const script = fc.array(fc.tuple(fc.constantFrom(...acts), fc.nat(50)), { maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(script, async (steps) => {

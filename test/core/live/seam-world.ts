@@ -10,7 +10,7 @@ import { Engine } from "@branchlog/core/internal";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { path, say, turns, World } from "./support.ts";
 
-/** Lets on, one by one, those who wait at it; once it is open, nobody waits any more. */
+/** Releases, one by one, those that wait at it; once it is open, none waits any more. */
 class Gate {
   #waiting: (() => void)[] = [];
   #isOpen = true;
@@ -148,7 +148,7 @@ export class SeamWorld extends World {
     this.fs.unlinkSync(path);
   }
 
-  /** Everything goes on, and what is there is found. */
+  /** Everything continues, and what is stored is found. */
   async settle(sink: Sink): Promise<void> {
     this.gate.open();
     await turns();
@@ -161,7 +161,7 @@ export class SeamWorld extends World {
     }
   }
 
-  /** All entries of the log as somebody sees them who comes now, as text. */
+  /** All entries of the log as a new reader gets them, as text. */
   texts(): string[] {
     const { index, bodies, log } = Engine.openSync(path, { ports: this.ports });
     const rows = Array.from({ length: Math.min(index.count, log.state.revision) }, (_, row) => row);
@@ -202,7 +202,7 @@ function textOf(version: 1 | 3, runs: readonly number[]): string {
   return `${JSON.stringify({ ...header, cwd: "/w" })}\n${parts.join(gap)}`;
 }
 
-/** What may happen at any moment; each returns at once, and goes on by itself. */
+/** What may happen at any moment; each returns at once, and continues by itself. */
 export const acts: Readonly<Record<string, (world: SeamWorld) => void>> = {
   "it appends": (world) => world.begin(world.own.append(say("own"))),
   "it appends a batch": (world) => world.begin(world.own.appendAll([say("own"), say("too")])),

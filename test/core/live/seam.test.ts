@@ -1,7 +1,6 @@
 /**
- * The seam from what was there to what comes, with somebody doing something at every point where
- * reading, or whoever takes the entries, waits. Seams that are made naively must fail, or this test
- * could not.
+ * The seam from past to future entries, with an action at every point where reading, or the
+ * consumer of the entries, waits. Seams that are made naively must fail, or this test could not.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -58,7 +57,7 @@ const sources: Readonly<Record<string, Source>> = {
   },
 };
 
-/** Replays to an end, then gives what comes after another: the past ends when it was looked at. */
+/** Replays to an end, then gives what comes after another: the past ends when it was read. */
 function naive(isEndLate: boolean): Source {
   return pulling(async function* events({ own, from }, signal) {
     const early = own.revision;
@@ -85,7 +84,7 @@ interface Run {
 /** Points of a run at most. The replay of a small log takes fewer: about 50 microtasks. */
 const pointsMax = 64;
 
-/** One run: at each point either somebody acts, or one of those who wait goes on. */
+/** One run: at each point either an actor acts, or one of those that wait continues. */
 async function play(run: Run, schedule: Schedule): Promise<string | undefined> {
   const { start, readTime, source, names } = run;
   const world = await SeamWorld.start(start, readTime);

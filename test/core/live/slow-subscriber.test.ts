@@ -1,6 +1,6 @@
 /**
- * Subscribers that take their time, throw, or leave: the slow one costs itself time and nobody
- * memory, and nobody sees anything else because of another.
+ * Subscribers that take their time, throw, or leave: the slow one costs itself time and no one
+ * memory, and none sees anything else because of another.
  */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
@@ -100,7 +100,7 @@ describe("a slow handler", () => {
   });
 });
 
-/** What is thrown to nobody, from here to the end of the test; and when so much of it was. */
+/** What is thrown uncaught, from here to the end of the test; and when so much of it was. */
 function thrownToNobody(): { readonly thrown: unknown[]; until: (count: number) => Promise<void> } {
   const thrown: unknown[] = [];
   let check = (): void => undefined;
@@ -125,14 +125,14 @@ function thrownToNobody(): { readonly thrown: unknown[]; until: (count: number) 
 }
 
 describe("a thousand subscribers", () => {
-  /** A hot value is the same object for all; entries are everybody's own. */
+  /** A hot value is the same object for all; entries are each subscriber's own. */
   const comparable = (item: unknown): unknown =>
     typeof item === "object" && item !== null && "value" in item
       ? item.value
       : JSON.stringify(item);
 
   it.each(["leaf$", "tree$", "context$", "entries$"] as const)(
-    "of %s see the same, whoever of them throws or leaves",
+    "of %s see the same, whichever of them throws or leaves",
     async (name) => {
       const world = new World();
       const writers = [await world.create(), await world.open()];

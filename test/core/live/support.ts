@@ -1,4 +1,4 @@
-/** Two sessions of one log in memory, whose files tell nobody of changes unless they are told to. */
+/** Two sessions of one log in memory, whose files report no changes unless they are told to. */
 import type { Observable } from "@branchlog/streaming";
 import { createSession, openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";

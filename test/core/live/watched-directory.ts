@@ -1,4 +1,4 @@
-/** A subscriber to the sessions of a directory, who can wait for what it is told. */
+/** A subscriber to the sessions of a directory, that can wait for what it is told. */
 import { expect } from "vitest";
 import { sessions$ } from "@branchlog/core/live";
 import type { LiveSessions, LiveSessionsOptions } from "@branchlog/core/live";
@@ -31,7 +31,7 @@ export class Watching {
     }
   }
 
-  /** What a reader has who only applied the differences. */
+  /** What a reader has that only applied the differences. */
   replayed(): Map<string, unknown> {
     const known = new Map<string, unknown>();
     for (const { added, changed, removed } of this.emissions) {

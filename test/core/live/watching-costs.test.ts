@@ -1,5 +1,5 @@
 /**
- * What an entry that another writer appends costs those who watch, in bytes that are read: that
+ * What an entry that another writer appends costs watchers, in bytes that are read: that
  * entry, and the few bytes by which its file is known again, however long its log is, and however
  * many other files there are.
  */
@@ -42,7 +42,7 @@ function appendLine({ fs }: World, n: number): void {
   fs.closeSync(fd);
 }
 
-/** Bytes read while something goes on. */
+/** Bytes read while something runs. */
 async function bytesRead(work: () => Promise<unknown>): Promise<number> {
   const before = readCounter.bytes;
   await work();
@@ -90,7 +90,7 @@ describe("an entry that another writer appends", () => {
       writeFileSync(log, logOf(size));
       for (let n = 0; n < size / 20; n += 1) writeFileSync(join(directory, `${n}.jsonl`), logOf(9));
       const hints = new MemoryHints();
-      // Later than any change, so that what is looked at counts as known.
+      // Later than any change, so that what is read counts as known.
       const clock = new ManualClock(Date.now() + 1_000_000);
       const options = { pollMs: 1_000, catalog: "off", ports: { hints, clock } } as const;
       const watching = new Watching(directory, options);
@@ -99,7 +99,7 @@ describe("an entry that another writer appends", () => {
           sessions.some((one) => one.path === log && one.summary.messageCount === count),
         );
       await isKnown(size);
-      // By a hint of that file, and by a look at all of them.
+      // By a hint of that file, and by a poll of all of them.
       const tellings = [() => hints.tell(log), () => clock.advance(1_000)];
       for (const [at, tell] of [...tellings, ...tellings].entries()) {
         appendFileSync(log, line(size + at));
@@ -113,7 +113,7 @@ describe("an entry that another writer appends", () => {
     }
   });
 
-  it("costs who follows a file that entry, and the end of those before", async () => {
+  it("costs a follower of a file that entry, and the end of those before", async () => {
     for (const size of sizes) {
       const log = join(temporaryDirectory(), "s.jsonl");
       writeFileSync(log, logOf(size));

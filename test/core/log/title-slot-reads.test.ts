@@ -1,6 +1,6 @@
 /**
- * Reading the title slot again, at each look at a log that has one: what that costs, and what comes
- * of it where the log becomes another one in the same moment.
+ * Reading the title slot again, at each refresh of a log that has one: what that costs, and what
+ * comes of it where the log becomes another one in the same moment.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -59,7 +59,7 @@ function append(fs: MemoryFileSystem, bytes: Buffer): void {
   fs.closeSync(fd);
 }
 
-describe("a look at a log that did not change", () => {
+describe("a refresh of a log that did not change", () => {
   it("reads its title slot, and nothing of a log without one", async () => {
     const refresh = (log: Buffer): Promise<Cost> => costOf(log, (use) => use.refresh());
     expect(await refresh(withSlot)).toEqual({ bytes: slotBytes, reads: 1 });
@@ -78,7 +78,7 @@ describe("an append", () => {
   });
 });
 
-describe("a look at a log that has grown", () => {
+describe("a refresh of a log that has grown", () => {
   it("reads the title slot besides what it reads of a log without one", async () => {
     const grown = (log: Buffer): Promise<Cost> =>
       costOf(log, (use) => {
@@ -97,7 +97,7 @@ const another = Buffer.concat([
   Buffer.from('{"type":"session","version":3,"id":"other","timestamp":"","cwd":"/"}\n'),
 ]);
 
-/** What becomes of the log in the midst of a look at it. */
+/** What becomes of the log in the midst of a refresh. */
 const disturbances: Readonly<Record<string, (fs: MemoryFileSystem) => void>> = {
   "is cut within its slot": (fs) => fs.writeFileSync(path, withSlot.subarray(0, 100)),
   "is cut to nothing": (fs) => fs.writeFileSync(path, Buffer.alloc(0)),
@@ -116,7 +116,7 @@ const disturbances: Readonly<Record<string, (fs: MemoryFileSystem) => void>> = {
   "is deleted": (fs) => fs.unlinkSync(path),
 };
 
-/** What a log comes to, or why it cannot be opened. */
+/** What a log holds, or why it cannot be opened. */
 function factsOf(look: () => Engine): unknown {
   let engine: Engine | undefined;
   const error = thrownBy(() => (engine = look()));
@@ -125,7 +125,7 @@ function factsOf(look: () => Engine): unknown {
   return { id: header.id, entries: index.count, tailId, name: log.state.name };
 }
 
-/** A look at the log, which is disturbed before the n-th call of it. False: there was none. */
+/** A refresh, which is disturbed before the n-th call of it. False: there was none. */
 function lookDisturbed(
   n: number,
   disturb: (fs: MemoryFileSystem) => void,
@@ -156,7 +156,7 @@ function lookDisturbed(
   fs.onCall = undefined;
   if (!isDisturbed) return false;
   const now = factsOf(() => {
-    // Nothing there is said in other words to who had it open.
+    // Nothing of it is reported otherwise to a session that had it open.
     if (fs.statSync(path) === null) engine.refreshSync();
     return open();
   });

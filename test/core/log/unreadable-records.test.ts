@@ -1,7 +1,7 @@
 /**
- * Reading on that fails in the midst of a log: the next look goes on where that one ended. Lines
- * that are long and in no usual form are read a second time for what they are, which can fail when
- * lines before them were taken in.
+ * Reading on that fails in the midst of a log: the next refresh continues where that one ended.
+ * Lines that are long and in no usual form are read a second time for what they are, which can fail
+ * when lines before them were taken in.
  */
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";

@@ -4,7 +4,7 @@ import type { SessionEntry } from "@branchlog/core";
 import { arbitraryTree } from "./arbitrary-tree.ts";
 import { stored } from "./sample-entries.ts";
 
-/** At least one entry, ids `e0`, `e1`, …; parents stand before their children. */
+/** At least one entry, ids `e0`, `e1`, …; parents are before their children. */
 export const arbitraryOmpTree: fc.Arbitrary<SessionEntry[]> = fc
   .tuple(arbitraryTree, fc.array(fc.nat({ max: 5 }), { minLength: 30, maxLength: 30 }))
   .map(([entries, choices]) => entries.map((entry, i) => inOmp(entry, choices[i] ?? 0)));

@@ -28,7 +28,7 @@ const pick: fc.Arbitrary<Pick> = fc.record({
   text: fc.constantFrom("", "alpha", "beta", " gamma "),
 });
 
-/** At least one entry, ids `e0`, `e1`, …; parents stand before their children. */
+/** At least one entry, ids `e0`, `e1`, …; parents are before their children. */
 export const arbitraryTree: fc.Arbitrary<SessionEntry[]> = fc
   .array(pick, { minLength: 1, maxLength: 30 })
   .map((picks) => picks.map((one, i) => makeEntry(one, i, picks.length)));

@@ -21,7 +21,7 @@ function indexOf(parents: Iterable<number>, damaged: readonly number[] = []): In
 }
 
 describe("cycles of parents", () => {
-  it("are each reported once, with the first of their rows, and what hangs from them", () => {
+  it("are each reported once, with the first of their rows, and their descendants", () => {
     // 2 → 3 → 4 → 2 with 1 below and 0 below that; 6 its own parent with 7 below; 5 is a root.
     const facts = findCycles(indexOf([1, 4, 3, 4, 2, -1, 6, 6]));
     expect(facts).toEqual({

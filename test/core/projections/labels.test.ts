@@ -33,7 +33,7 @@ describe("labels", () => {
     expect(textsOf(entries)).toEqual(["b=two", "a=back"]);
   });
 
-  it("may stand on anything, also on an entry that is not there", () => {
+  it("may name anything, also an entry that does not exist", () => {
     expect(textsOf([label("nowhere", "one")])).toEqual(["nowhere=one"]);
   });
 

@@ -21,12 +21,12 @@ async function sessionOf(entries: readonly object[]): Promise<Session> {
   return openSession(path);
 }
 
-function reached({ roots, children }: TreeView): string[] {
+function reached(tree: TreeView): string[] {
   const ids: string[] = [];
-  for (const waiting = [...roots]; waiting.length > 0;) {
+  for (const waiting = [...tree.roots]; waiting.length > 0;) {
     const id = waiting.pop() ?? "";
     ids.push(id);
-    waiting.push(...children(id));
+    waiting.push(...tree.children(id));
   }
   return ids;
 }

@@ -57,7 +57,7 @@ describe("appending", () => {
     expect((await session.append(userDraft("4"))).parentId).toBeNull();
   });
 
-  it("persists a move as an entry that other programs stand on", async () => {
+  it("persists a move as an entry that is the leaf of other programs", async () => {
     const session = await newSession();
     const first = await session.append(userDraft("1"));
     await session.append(userDraft("2"));

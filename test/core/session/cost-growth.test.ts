@@ -1,6 +1,6 @@
 /**
- * How costs grow with the history, by counters instead of clocks: bytes read, lines parsed and calls
- * of the file system at n, 4 n and 16 n entries.
+ * How costs grow with the history, by counters instead of clocks: bytes read, lines parsed and
+ * calls of the file system at n, 4 n and 16 n entries.
  */
 import { copyFileSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -153,7 +153,7 @@ describe("at n, 4 n and 16 n entries", () => {
     expect(all[0]?.parses).toBeLessThanOrEqual(20);
   });
 
-  it("a list looks at each file once", async () => {
+  it("a list reads each file once", async () => {
     const { path, bytes } = await logOf(50);
     for (const files of [5, 20, 80]) {
       const directory = join(temporaryDirectory(), "sessions");

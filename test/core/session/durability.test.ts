@@ -1,4 +1,6 @@
-/** What an acknowledgement means: when syncs happen, whom they serve, and what a failed one costs. */
+/**
+ * What an acknowledgement means: when syncs happen, whom they serve, and what a failed one costs.
+ */
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { Durability, Session } from "@branchlog/core";
@@ -93,7 +95,7 @@ async function turns(count = 5): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
 }
 
-/** Which of the promises have settled by now. */
+/** Which of the promises have settled. */
 async function settledOf(promises: readonly Promise<unknown>[]): Promise<boolean[]> {
   const settled = promises.map(() => false);
   const note = (at: number) => (): void => {

@@ -262,7 +262,7 @@ describe("lines and entries", () => {
     }),
   });
 
-  it("say the same, and the lines stand in the file, by law (Verifies: P19)", async () => {
+  it("say the same, and the lines are in the file, by law (Verifies: P19)", async () => {
     await fc.assert(
       fc.asyncProperty(log, async ({ version, lines, ending, lineBytesMax, query }) => {
         const stored = lines.map((line, i) => line(`e${i}`, i === 0 ? null : `e${i - 1}`));

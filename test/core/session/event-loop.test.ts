@@ -1,7 +1,7 @@
 /**
- * A large log is opened, and its checkpoint saved, in turns: whatever else a process does goes on
- * meanwhile. The bound is generous, as the machine of a test does other things, too; work that did
- * not pause at all would take several times as long.
+ * A large log is opened, and its checkpoint saved, in batches: whatever else a process does
+ * continues meanwhile. The bound is generous, as the machine of a test does other things, too; work
+ * that did not pause at all would take several times as long.
  */
 import { closeSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ function entry(at: number, text: string): string {
   return `{"type":"message",${envelope},"message":{"role":"user","content":"${text}"}}\n`;
 }
 
-/** The longest turn of the event loop while `work` goes on, in milliseconds. */
+/** The longest iteration of the event loop while `work` runs, in milliseconds. */
 async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = performance.now();

@@ -12,7 +12,7 @@ async function newSession(): Promise<Session> {
   return createSession(join(temporaryDirectory(), "s.jsonl"), { cwd: "/w" });
 }
 
-/** As a caller has it that no types hold back. */
+/** As given by a caller without types. */
 const asOptions = (value: unknown): OpenOptions => value as OpenOptions;
 const asPath = (value: unknown): string => value as string;
 const asAppendOptions = (value: unknown): AppendOptions => value as AppendOptions;

@@ -1,4 +1,4 @@
-/** Where a session stands after moves, failures and what others appended. */
+/** The leaf of a session after moves, failures and appends of others. */
 import { appendFileSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -214,7 +214,7 @@ describe("lines that only look like entries", () => {
     expect(await session.entry("a")).toMatchObject({ id: "a" });
   });
 
-  it("cost a tree no more for standing one below the other", async () => {
+  it("cost a tree no more when each is below another", async () => {
     const count = 30_000;
     const damaged = Array.from({ length: count }, (_, i) => `${torn(`d${i}`, `d${i - 1}`)}\n`);
     const below = Array.from({ length: count }, (_, i) => line(`c${i}`, `d${count - 1}`));

@@ -64,7 +64,7 @@ class World {
     const labels = [...session.labels].map(([id, { label }]) => [id, label]);
     expect(new Map(labels as [string, string][])).toEqual(log.labels);
     expect(idsOf(await session.branch())).toEqual(idsOf(log.path(actor.leaf)));
-    // Reading everything finds the damage below other entries, which nobody looked for before.
+    // Reading everything finds the damage below other entries, which was not searched before.
     const counted = log.rows.slice(0, log.revision);
     const readable = counted.filter((row) => row.isDamaged !== true);
     expect(await idsIn(session.entries())).toEqual(readable.map(({ id }) => id));
@@ -145,7 +145,7 @@ class World {
   /** Bytes of a program that knows no lock, no rules, and is cut off at times. */
   async #foreign(a: number, b: number, c: number): Promise<void> {
     const { log } = this;
-    // It comes in while the event loop goes on: what a kept lock hides is tested elsewhere.
+    // It comes in while the event loop runs: what a kept lock hides is tested elsewhere.
     await nextIteration();
     const parentId = c % 9 === 0 ? `later ${c % 3}` : (this.#someId(b) ?? null);
     const later = `later ${b % 3}`;

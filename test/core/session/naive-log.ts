@@ -49,7 +49,7 @@ export class NaiveLog {
     return [...seen].filter((row) => row.isDamaged !== true).reverse();
   }
 
-  /** The node that a node hangs from; null for roots, undefined where a parent is missing. */
+  /** The node that a node is attached to; null for roots, undefined where a parent is missing. */
   parent(node: NaiveRow): NaiveRow | null | undefined {
     const seen = new Set<NaiveRow>([node]);
     for (let id = node.parentId; id !== null;) {

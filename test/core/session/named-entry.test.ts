@@ -1,4 +1,4 @@
-/** Entries that a caller names: ids that are none, ids of nobody, ids of damaged lines. */
+/** Entries that a caller names: ids that are none, unknown ids, ids of damaged lines. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";

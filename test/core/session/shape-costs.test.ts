@@ -42,7 +42,7 @@ describe.each(shapes)("%s", (_name, options) => {
 
       reset();
       const session = await openSession(path, { access: "read", checkpoint: "off", ports: { fs } });
-      // Every entry on which a session may stand is read once more, and confirmed.
+      // Every entry that may be a leaf is read once more, and confirmed.
       expect(readCounter.bytes).toBeLessThanOrEqual(2 * size + 65_536);
       expect(decodeCounter.parses).toBeLessThanOrEqual(tips + 2);
       expect(calls).toBeLessThanOrEqual(20 + size / 65_536 + tips);
@@ -57,7 +57,7 @@ describe.each(shapes)("%s", (_name, options) => {
       const manager = SessionManager.open(path);
       reset();
       expect(countNodes(manager.getTree())).toBe(entries);
-      // Each line once, to see that it is JSON; then bodies are read when they are looked at.
+      // Each line once, to see that it is JSON; then bodies are read when they are used.
       expect(decodeCounter.parses).toBeLessThanOrEqual(entries);
       expect(readCounter.bytes).toBeLessThanOrEqual(2 * size);
       reset();

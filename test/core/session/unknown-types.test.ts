@@ -24,7 +24,7 @@ async function newSession(): Promise<Session> {
   return createSession(join(temporaryDirectory(), "s.jsonl"), { cwd: "/w" });
 }
 
-/** As a caller has it that no types hold back. */
+/** As given by a caller without types. */
 const untyped = (draft: AnyDraft): EntryDraft => draft as EntryDraft;
 
 const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2, cost: {} };

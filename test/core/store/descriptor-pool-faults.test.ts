@@ -23,7 +23,7 @@ describe("on failure", () => {
     expect(pool.openCount).toBe(0);
   });
 
-  it("nothing leaks when a file cannot be opened or looked at", () => {
+  it("nothing leaks when a file cannot be opened or examined", () => {
     const { fs, pool, read } = pooledFiles();
     for (const failing of ["openSync", "fstatSync"]) {
       fs.onCall = ({ name, path }) => {

@@ -1,4 +1,4 @@
-/** What the lock directory removes, and what it leaves standing: the races, one step at a time. */
+/** What the lock directory removes, and what it leaves: the races, one step at a time. */
 import nodeFs, {
   existsSync,
   mkdirSync,
@@ -19,7 +19,7 @@ function setUp(): { path: string; directory: LockDirectory } {
   return { path, directory: new LockDirectory(path, staleMs) };
 }
 
-/** A directory that somebody made `ageMs` ago. */
+/** A directory that was made `ageMs` ago. */
 function makeOld(path: string, ageMs: number): void {
   mkdirSync(path);
   const time = new Date(Date.now() - ageMs);
@@ -33,7 +33,7 @@ function make({ fs }: LockDirectory, path: string): void {
   fs.statSync();
 }
 
-describe("a directory in the way", () => {
+describe("a directory that is in the place of the lock", () => {
   it("is removed if it is stale", () => {
     const { path, directory } = setUp();
     makeOld(path, staleMs + 500);

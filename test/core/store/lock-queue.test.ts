@@ -104,7 +104,7 @@ describe("a queue", () => {
     },
   );
 
-  it("keeps the place of a process that looks, though its ticket was removed", () => {
+  it("keeps the place of a process that checks, though its ticket was removed", () => {
     const { path, directory } = newPath();
     const places = [placeIn(path), placeIn(path)];
     const [, second] = places.toSorted((a, b) => a.aheadSync() - b.aheadSync());
@@ -232,7 +232,7 @@ describe("a waiter", () => {
     const { path, directory } = newPath();
     const place = placeIn(path);
     const before = join(directory, ticket(1, process.pid));
-    // A link to itself: a look at it fails, and it is no file that could be read.
+    // A link to itself: its status fails, and it is no file that could be read.
     symlinkSync(before, before);
     expect(place.aheadSync()).toBe(0);
     expect(readdirSync(directory)).toHaveLength(1);

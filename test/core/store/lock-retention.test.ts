@@ -1,4 +1,4 @@
-/** The retention: when a lock is kept, for how long, and who gets it back. */
+/** The retention: when a lock is kept, for how long, and which waiter gets it. */
 import { describe, expect, it } from "vitest";
 import { MemoryLock } from "@branchlog/core/testing";
 import {

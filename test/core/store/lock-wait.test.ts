@@ -1,4 +1,6 @@
-/** How a process waits for a lock: in the order of the queue, ever more rarely, up to a deadline. */
+/**
+ * How a process waits for a lock: in the order of the queue, ever more rarely, up to a deadline.
+ */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BranchlogError } from "@branchlog/core";
@@ -90,7 +92,7 @@ describe("a process that waits for a lock", () => {
     expect(tries()).toBe(1);
   });
 
-  it("looks a number of times that grows with the logarithm of the wait", () => {
+  it("checks a number of times that grows with the logarithm of the wait", () => {
     const { ports, clock, inner, tries } = setUp();
     inner.tryAcquireSync(path);
     expect(() => runSync(acquireLock(path, ports, 15_000), clock)).toThrow("was not free");
@@ -140,7 +142,7 @@ describe("a process that waits for a lock", () => {
       pausesMs.push(next.value.ms);
       clock.advance(96);
     }
-    // Nobody is asked for a place in front, then three, two, one; then it is the next.
+    // No place in front is asked for, then three, two, one; then it is the next.
     const waits = [
       { waitedMs: 0, ahead: 4, passed: 0 },
       { waitedMs: 96, ahead: 3, passed: 1 },
@@ -232,7 +234,7 @@ describe("the pause of a waiter", () => {
     expect(lockPauseMs(wait, 0.5)).toBe(pauseMs * 1.5);
   });
 
-  it("leaves less than a thousand looks a second to a thousand waiters while nothing moves", () => {
+  it("allows a thousand waiters less than a thousand checks a second while nothing moves", () => {
     const aheadOfEach = Array.from({ length: 1_000 }, (_, ahead) => ahead);
     const pausesMs = aheadOfEach.map((ahead) =>
       lockPauseMs({ waitedMs: 10_000, ahead, passed: 0, isQueued: true }, 0),

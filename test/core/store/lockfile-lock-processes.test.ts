@@ -11,7 +11,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 // The shortest that proper-lockfile allows.
 const times = { staleMs: 2_000, updateMs: 1_000 };
 const lock = createLockfileLock(times);
-// For asking whether somebody holds the lock, however slowly the machine runs his timers.
+// For asking whether the lock is held, however slowly the machine runs the holder's timers.
 const patience = { staleMs: 600_000, updateMs: 300_000 };
 const patientLock = createLockfileLock(patience);
 

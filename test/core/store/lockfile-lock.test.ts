@@ -134,7 +134,7 @@ describe("what is not contention", () => {
     ["EPERM", "rmdir", "win32", false],
     ["EACCES", "mkdir", "win32", false],
     ["ENOSPC", "mkdir", "linux", false],
-    // Made, and taken for stale by somebody before it was looked at; or no place to make it.
+    // Made, and taken for stale by another before it was checked; or no place to make it.
     ["ENOENT", "stat", "linux", true],
     ["ENOENT", "mkdir", "linux", false],
   ] as const)("tells %s of %s on %s apart: held by another is %s", (code, syscall, on, held) => {

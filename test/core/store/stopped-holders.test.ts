@@ -90,7 +90,7 @@ describe("two holders of one lock", () => {
       const stopped = appender(path, at, 4, pause);
       await stopped.said("paused");
       const isHeld = existsSync(lockOf(path));
-      // As somebody does who takes it for stale, with another clock or after a stall.
+      // As a process does that takes it for stale, with another clock or after a stall.
       if (isHeld) rmdirSync(lockOf(path));
       const ours = [];
       for (const n of [1, 2, 3]) {

@@ -63,7 +63,7 @@ describe("a sidecar that counts", () => {
 
 describe("a sidecar that cannot be read once it is open", () => {
   it("is closed, and the error is passed on", () => {
-    // The calls are: a look, the opening, a look at what was opened.
+    // The calls are: a stat, the opening, a stat of what was opened.
     const { fs, failed } = failingFileSystem((call) => call === 3);
     fs.writeFileSync("/sidecar", Buffer.from("text"));
     expect(() => openTrustedSync(fs, "/sidecar")).toThrow("EIO");
@@ -103,7 +103,7 @@ describe.runIf(process.platform !== "win32")("opening a sidecar", () => {
     expect(() => isOpened(link ?? "")).toThrow("ELOOP");
     expect(isOpened(pipe ?? "")).toBe(false);
     expect(isOpened(join(directory, "directory"))).toBe(false);
-    // Also if it became one after it was looked at.
+    // Also if it became one after its stat.
     const fd = nodeFileSystem.openSync(pipe ?? "", "nofollow");
     expect(nodeFileSystem.fstatSync(fd).isFile).toBe(false);
     nodeFileSystem.closeSync(fd);

@@ -2,7 +2,7 @@
 import type { Entry, Manager, SessionModule } from "./session-port.ts";
 import type { Tolerated } from "./tolerated.ts";
 
-/** What a session answers. `id`: the entry that is asked about; undefined: where the session stands. */
+/** What a session answers. `id`: the entry that is asked about; undefined: the leaf. */
 export function answers(
   module: SessionModule,
   manager: Manager,

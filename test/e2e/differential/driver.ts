@@ -1,6 +1,7 @@
 /**
- * A process that carries out scripts with one implementation of pi's session layer: its arguments are
- * the URL of the module and the differences to keep out of the way of. The time is that of the script.
+ * A process that carries out scripts with one implementation of pi's session layer: its arguments
+ * are the URL of the module and the differences to keep out of the way of. The time is that of the
+ * script.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,7 +48,7 @@ async function carryOut(
       clock.nowMs += laterMs;
       steps.push({ operation, ...run.step(operation) });
     }
-    // As text at once: what a list says of a file may be read only when it is looked at.
+    // As text at once: what a list says of a file may be read only when it is used.
     return JSON.parse(JSON.stringify({ root, steps, end: await run.everything() })) as Report;
   } finally {
     process.chdir("/");

@@ -30,7 +30,7 @@ export class Run {
     this.#manager = begin(module, place, script);
   }
 
-  /** Does one thing; what it gave, and where the session stands afterwards. */
+  /** Does one thing; what it gave, and the leaf afterwards. */
   step(operation: Operation): object {
     const outcome = attempt(() => this.#do(operation));
     const manager = this.#manager;
@@ -207,7 +207,7 @@ export class Run {
     return this.#module.SessionManager.findById?.(root, this.#manager.getSessionId(), sessions);
   }
 
-  /** Whether the file is there, or not, by all rules: nobody spoke, or the model did. */
+  /** Whether the file is there, or not, by all rules: there is no message, or one of the model. */
   #isComparable(): boolean {
     if (!this.#tolerates("writes-at-answer")) return true;
     const roles = this.#manager.getEntries().map(({ message }) => message?.role);

@@ -1,6 +1,6 @@
 /** The part of pi's session layer that scripts use, as far as all versions have it. */
 
-/** An entry as far as a driver looks at it. */
+/** An entry as far as a driver reads it. */
 export interface Entry {
   readonly type: string;
   readonly id: string;

@@ -1,4 +1,4 @@
-/** Deleting sessions: what goes, what stays, what is refused, and who gets to know. */
+/** Deleting sessions: what goes, what stays, what is refused, and what is reported. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {

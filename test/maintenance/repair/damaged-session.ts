@@ -1,4 +1,6 @@
-/** Random sessions, damaged in every way that a repair has to cope with, and what of them is whole. */
+/**
+ * Random sessions, damaged in every way that a repair has to cope with, and what of them is whole.
+ */
 import fc from "fast-check";
 
 /** A damaged log and the records in it that are whole. */
@@ -96,7 +98,7 @@ const anyTreatment = fc.oneof(
   },
 );
 
-/** What stands between a line and the next one. */
+/** What is between a line and the next one. */
 const joint = fc.oneof(
   { weight: 6, arbitrary: fc.constant("\n") },
   {
@@ -117,7 +119,7 @@ const joint = fc.oneof(
   },
 );
 
-/** A session in which lines, and what stands between them, are damaged at random. */
+/** A session in which lines, and what is between them, are damaged at random. */
 export const damagedSession: fc.Arbitrary<DamagedSession> = sessionLines.chain((lines) =>
   fc
     .tuple(

@@ -173,7 +173,7 @@ describe("a record in a damaged line", () => {
     }
   });
 
-  it("is taken behind a record that was cut off where a value may stand, if it fits", async () => {
+  it("is taken behind a record that was cut off where a value may follow, if it fits", async () => {
     const cut = '{"type":"custom","customType":"x","data":[';
     expect(await repairedLines(`${start}${cut}${b}\n`)).toContain(b);
     expect(await repairedLines(`${start}${cut}${user("z", "nobody")}\n`)).toHaveLength(3);
@@ -215,7 +215,7 @@ describe("an entry whose parent is lost", () => {
     ]);
   });
 
-  it("stays connected if the ids stand at the end of the damaged record", async () => {
+  it("stays connected if the ids are at the end of the damaged record", async () => {
     const damaged = stored("b", "a", "x").replace('"x","id"', 'x","id"');
     const planned = await planFor(`${start}${damaged}\n${c}\n`);
     expect(planned.changes).toMatchObject([{ id: "b" }, { kind: "stand-in", parentId: "a" }]);
@@ -262,7 +262,7 @@ describe("an entry whose parent is lost", () => {
     expect(await repairedLines(content, true)).toHaveLength(8);
   });
 
-  it("is looked for once, however many stand below the same lost ones (Verifies: P18)", async () => {
+  it("is searched for once, however many are below the same lost one (Verifies: P18)", async () => {
     const lostChain = Array.from({ length: 20_000 }, (_, i) => torn(user(`n${i}`, `n${i - 1}`)));
     const children = lostChain.map((_, i) => user(`c${i}`, `n${i}`));
     const log = memoryLog(Buffer.from(`${start}${[...lostChain, ...children].join("\n")}\n`));
@@ -279,7 +279,7 @@ describe("an entry whose parent is lost", () => {
     expect(bridged.changes).toMatchObject([{ id: "gone", parentId: null }]);
   });
 
-  it("is never connected in a circle, wherever children stand before their parents", async () => {
+  it("is never connected in a circle, wherever children are before their parents", async () => {
     const anyId = fc.integer({ min: 0, max: 9 });
     const links = fc.array(fc.tuple(anyId, anyId, fc.boolean()), { minLength: 1, maxLength: 10 });
     await fc.assert(
@@ -379,7 +379,7 @@ describe("a log without a header", () => {
     expect(first).not.toContain("version");
   });
 
-  it("gets it behind a title, which has to stand first", async () => {
+  it("gets it behind a title, which has to be first", async () => {
     const title = '{"type":"title","title":"x"}';
     const lines = await repairedLines(`${title}\n${header.slice(0, 50)}\n${a}\n`);
     expect(lines[0]).toBe(title);

@@ -21,7 +21,7 @@ const [firstPart, secondPart] = [
 interface World {
   readonly fs: MemoryFileSystem;
   readonly ports: Ports;
-  /** Who verifies. */
+  /** The verifier. */
   readonly engine: Engine;
 }
 
@@ -45,7 +45,7 @@ function saveCheckpoint(ports: Ports): void {
   Engine.openSync(path, { ports, checkpointEveryBytes: 1 }).checkpoints.saveSync();
 }
 
-/** What another writer does, and what who verifies sees of it. */
+/** What another writer does, and what the verifier sees of it. */
 const happenings: Readonly<Record<string, (world: World) => void>> = {
   "an entry is appended": ({ fs }) => append(fs, entry("late")),
   "a part of an entry is appended": ({ fs }) => append(fs, entry("late").slice(0, 20)),

@@ -1,4 +1,4 @@
-/** What `verify` says of a log: every number, every place, and that it trusts nobody. */
+/** What `verify` says of a log: every number, every place, and that it trusts no sidecar. */
 import { appendFileSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";

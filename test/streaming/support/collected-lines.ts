@@ -22,7 +22,7 @@ export class LineCollector implements LineSink {
   }
 }
 
-/** Frames chunks and says what was delivered, what is left, and where the framer stands. */
+/** Frames chunks and says what was delivered, what is left, and the offset of the framer. */
 export function frame(chunks: readonly Buffer[], lineBytesMax?: number) {
   const framer = new LineFramer(lineBytesMax === undefined ? {} : { lineBytesMax });
   const sink = new LineCollector();

@@ -45,7 +45,7 @@ export function followByPoll(path: string, options: FollowOptions = {}): Pulled 
   return new Pulled(followDeaf(path, options));
 }
 
-/** The same, for whoever ends it. */
+/** The same, for the one that ends it. */
 export function followDeaf(path: string, options: FollowOptions = {}) {
   const deaf = () => ({ closeSync: () => undefined });
   return followFileWith(deaf, path, { pollMs: 2, ...options });

@@ -23,7 +23,7 @@ export class MemorySource implements ByteSource {
     this.#options = options;
   }
 
-  /** Whether nobody waits for a read. */
+  /** Whether no read is awaited. */
   get isIdle(): boolean {
     return this.#inFlight === 0;
   }
@@ -41,7 +41,7 @@ export class MemorySource implements ByteSource {
     this.#inFlight += 1;
     this.inFlightMax = Math.max(this.inFlightMax, this.#inFlight);
     try {
-      // The bytes come late, as from a disk: whoever reuses the target too early is found out.
+      // The bytes come late, as from a disk: a reader that reuses the target too early is found.
       await new Promise((resolve) => {
         setImmediate(resolve);
       });

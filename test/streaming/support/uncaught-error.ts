@@ -1,6 +1,6 @@
 /** Catches what is thrown to the process, where nothing else could. */
 
-/** The next error that nobody catches, once `action` ran. */
+/** The next uncaught error, once `action` ran. */
 export async function uncaughtError(action: () => void): Promise<Error> {
   try {
     return await new Promise((resolve) => {

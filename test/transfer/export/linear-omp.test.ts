@@ -41,7 +41,7 @@ function linesBut({ path, addedName }: LinearReport): string[] {
 }
 
 describe("a path of a session of omp", () => {
-  it("is in the words of pi, and the report says what changed", async () => {
+  it("is in the dialect of pi, and the report says what changed", async () => {
     const source = fileOf(
       slot,
       { ...header, title: "Old" },

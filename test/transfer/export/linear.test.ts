@@ -78,7 +78,7 @@ describe("a linear export", () => {
     expect(linesOf((await exported(source)).path)).toEqual(linesOf(source));
   });
 
-  it("takes names and labels along that stand on other branches, as they are stored", async () => {
+  it("keeps names and labels that are on other branches, as they are stored", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");
     const session = await createSession(path, { cwd: "/w", id: "s" });
     const say = async (content: string): Promise<string> => {
@@ -153,7 +153,7 @@ describe("a linear export", () => {
     expect(await linear.context()).toEqual(await session.context({ at: "2" }));
   });
 
-  it("of any tree is the path, once, in whatever order its entries stand", async () => {
+  it("of any tree is the path, once, in whatever order its entries are stored", async () => {
     const parents = fc.array(fc.nat(1000), { minLength: 1, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(parents, fc.nat(1000), fc.boolean(), async (choices, chosen, isTurned) => {

@@ -11,7 +11,7 @@ export interface ModelledSource {
   readonly texts: readonly string[];
   /** Those on the way to where the conversation ends, in order. */
   readonly path: readonly string[];
-  /** Those that may stand on that way too: results of calls that were made at once. */
+  /** Those that may be on that way too: results of calls that were made at once. */
   readonly beside: ReadonlySet<string>;
 }
 
@@ -78,7 +78,7 @@ class ClaudeWorld {
   readonly #texts: string[] = [];
   readonly #beside = new Set<string>();
   readonly #told: Told[] = [];
-  /** Records that another one may hang from: not those in the midst of an answer. */
+  /** Records that may be the parent of another: not those in the midst of an answer. */
   readonly #ends: Told[] = [];
   #count = 0;
 
@@ -143,7 +143,7 @@ class ClaudeWorld {
     return told;
   }
 
-  /** Calls made at once; each result hangs from its own call. */
+  /** Calls made at once; the parent of each result is its own call. */
   #tools(back: number, size: number): void {
     const calls = this.#answer(back, 1, size).slice(1);
     for (const [i, call] of calls.entries()) {

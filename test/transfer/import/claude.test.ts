@@ -213,7 +213,7 @@ describe("a transcript of Claude Code", () => {
     expect(all.session.leaf).toBe(all.entries.at(-1)?.id);
   });
 
-  it("hangs records from the nearest parent that was kept", async () => {
+  it("attaches records to the nearest parent that was kept", async () => {
     const { entries, report } = await importedLines([
       user("a", null, "Hi"),
       record("p1", "a", { type: "progress", data: {} }),

@@ -1,7 +1,7 @@
 /**
- * Every source of another agent among the fixtures, against the log and the projections that stand
- * beside it. After a change that is meant: `npx vitest run test/transfer/import/fixtures.test.ts -u`,
- * then read the difference.
+ * Every source of another agent among the fixtures, against the log and the projections that are
+ * beside it. After a change that is meant: `npx vitest run test/transfer/import/fixtures.test.ts
+ * -u`, then read the difference.
  */
 import { readFileSync, statSync } from "node:fs";
 import { describe, expect, it } from "vitest";

@@ -74,7 +74,7 @@ function refusal(length: number): string {
 }
 
 describe("an import", () => {
-  it("refuses what is missing, a directory, empty, or of nobody known", async () => {
+  it("refuses what is missing, a directory, empty, or of no known agent", async () => {
     const directory = temporaryDirectory();
     const target = join(directory, "new.jsonl");
     const at = (name: string, text: string): string => {

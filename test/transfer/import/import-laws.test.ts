@@ -17,7 +17,7 @@ function textsIn(json: string): string[] {
   return json.match(/<\d+>/g) ?? [];
 }
 
-/** The entries on the way to where the new log stands. */
+/** The entries on the path to the leaf of the new log. */
 async function pathOf({ session }: Imported): Promise<string[]> {
   const texts: string[] = [];
   for await (const entry of session.entries({ on: "branch" })) {

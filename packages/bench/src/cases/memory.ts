@@ -82,7 +82,7 @@ function countOf(
   return count;
 }
 
-/** Looks into the message, as an agent does that shows the session. */
+/** Reads the message, as an agent does that shows the session. */
 function hasBody(entry: SessionEntry): boolean {
   return isKnownEntry(entry) && entry.type === "message"
     ? entry.message.role.length > 0

@@ -7,7 +7,7 @@
  * The result of a write, by what is found after it; every line that is found whole counts, whatever
  * the system said:
  *
- * | the write       | looks as planned | looks otherwise           | cannot be read |
+ * | the write       | is as planned    | is not as planned         | cannot be read |
  * |-----------------|------------------|---------------------------|----------------|
  * | took every byte | all landed       | what is missing, again    | unreadable     |
  * | took fewer      | -                | what is missing, again    | unreadable     |

@@ -50,7 +50,7 @@ export function failedCall(error: unknown): AppendOutcome {
 }
 
 /**
- * The ids that are missing, and those that hang from them: in the log or not, no
+ * The ids that are missing, and their descendants: in the log or not, no
  * path leads from them to a root.
  */
 export function looseIds(

@@ -1,6 +1,6 @@
 /**
  * Decides, with the log caught up and under its lock, what exactly appends write: expectations,
- * parents, ids, retries of what is there already. Appends that are written together are planned in
+ * parents, ids, retries of what is stored already. Appends that are written together are planned in
  * the order in which they were asked for, each as if those before it were in the log, so that a
  * group means what its appends would mean one after the other; one that cannot be planned does not
  * keep the others back. Pure: it reads the index and returns lines; the caller writes them. Nothing

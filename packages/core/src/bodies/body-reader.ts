@@ -2,7 +2,7 @@
  * Reads the bodies of rows: bytes at the row's place, decoded, brought to the current form, checked
  * to be the entry that the index says. A body that fails makes its row a damaged node and is
  * reported; it is no exception, unless the log was rewritten meanwhile. Bulk reads join rows that
- * stand together into large reads and leave the cache alone, so that a walk over a gigabyte keeps
+ * are adjacent into large reads and leave the cache alone, so that a walk over a gigabyte keeps
  * the working set.
  */
 import {
@@ -69,7 +69,7 @@ export class BodyReader {
     return this.#source.cache.get(row) ?? runReads(this.#source.bytes, this.#entry(row));
   }
 
-  /** The bytes of a row's line, without newline, as they stand in the log. */
+  /** The bytes of a row's line, without newline, as they are in the log. */
   lineSync(row: number): Buffer {
     return runReadsSync(this.#source.bytes, this.#line(row));
   }

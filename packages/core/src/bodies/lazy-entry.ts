@@ -20,7 +20,7 @@ export interface LazySource extends LazyBodies {
 /**
  * The entries of rows, in their order; undefined where a body is damaged or too large for one
  * object. Lazy are `message` and `custom` entries of pi's own shape; all others are read at once,
- * in few large reads. An entry that ends in another object behind its message looks like pi's until
+ * in few large reads. An entry that ends in another object behind its message resembles pi's until
  * its body is read: only then is that field seen, and the row not handed out lazily again.
  */
 function entriesOfRows(source: LazySource, rows: ArrayLike<number>): (SessionEntry | undefined)[] {

@@ -39,7 +39,7 @@ interface Progress {
   readonly bytes: LogFingerprint;
 }
 
-/** See the file comment. One look at a time. */
+/** See the file comment. One update at a time. */
 export class CatalogFile {
   #session: ListedSession | undefined;
   /** As it was when it was last read to its end. */
@@ -74,7 +74,7 @@ export class CatalogFile {
     if (this.#isSettled && this.#read !== undefined && isUnchanged(this.#read, file)) return 0;
     const source = openByteSource(file.path);
     try {
-      // What has the name by now may be another file, or have grown.
+      // The file of that name may be another one since, or have grown.
       const opened = sessionFile(file.path, source.statSync());
       const { reader, bytes } = this.#progressIn(opened, source);
       this.#progress = undefined;

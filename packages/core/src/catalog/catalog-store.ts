@@ -56,7 +56,7 @@ export class CatalogStore {
     this.#mode = mode;
   }
 
-  /** What was saved of a file; it may be another file by now. */
+  /** What was saved of a file; the name may belong to another file since. */
   async savedFile(path: string): Promise<SavedFile | undefined> {
     const { files } = await this.#directoryOf(path);
     return files.get(basename(path));

@@ -50,7 +50,7 @@ export interface CatalogLook {
   readonly signal: AbortSignal | undefined;
 }
 
-/** See the file comment. One look at a time. */
+/** See the file comment. One update at a time. */
 export class DirectoryCatalog {
   readonly #options: DirectoryCatalogOptions;
   readonly #store: CatalogStore;
@@ -81,7 +81,7 @@ export class DirectoryCatalog {
     return this.#unlisted;
   }
 
-  /** Looks again. Throws what listing the directory throws, and the signal's reason. */
+  /** Updates the list. Throws what listing the directory throws, and the signal's reason. */
   async look({ paths, onChange, onLooked, signal }: CatalogLook): Promise<void> {
     const lookedAtMs = this.#options.now();
     const named = paths === null ? null : [...paths].map((path) => lookAtFile(path));

@@ -1,6 +1,8 @@
 /** Every maximum of the catalog, with its unit in the name and the reason for its value. */
 
-/** How far discovery looks for a header: pi's own limit, far above any header that agents write. */
+/**
+ * How far discovery searches for a header: pi's own limit, far above any header that agents write.
+ */
 export const headerScanBytesMax: number = 1024 * 1024;
 
 /** Files read at the same time while listing: enough to hide latency, small in memory. */

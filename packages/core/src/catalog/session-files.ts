@@ -52,7 +52,7 @@ export function isSidecarName(name: string): boolean {
 
 /**
  * Whether a name was listed that cannot be looked up: it is not UTF-8, and in the string U+FFFD
- * stands for its bytes. Node opens no file under such a name.
+ * replaces its bytes. Node opens no file under such a name.
  */
 export function isUnlistable({ name, identity }: SessionFile): boolean {
   return identity === undefined && name.includes("\u{fffd}");

@@ -1,5 +1,5 @@
 /**
- * Looks for a text in the sessions of a directory, or in one: what users and assistants said,
+ * Searches for a text in the sessions of a directory, or in one: what users and assistants said,
  * names, labels. Sessions are read one after the other, latest change first, in bounded memory; a
  * hit comes as soon as it is found. Nothing is kept or written, and a file that cannot be read is
  * passed over.
@@ -215,7 +215,7 @@ export interface Snippet {
   readonly matchEnd: number;
 }
 
-/** Looks for one query. */
+/** Searches for one query. */
 interface TextSearch {
   /** What is around the first place where the text has the query, in upper or lower case. */
   readonly inText: (text: string) => Snippet | undefined;
@@ -241,7 +241,7 @@ export function textSearch(query: string): TextSearch {
   return { inText, inName: (name) => inText(name) ?? withGaps(name, letters) };
 }
 
-/** A text in lower case, and where its units stand in the text if that is not at the same place. */
+/** A text in lower case, and the offsets of its units in the text if they differ. */
 interface LowerCase {
   readonly folded: string;
   readonly places: readonly number[] | null;

@@ -219,7 +219,7 @@ interface EmptyColumn {
 }
 
 /**
- * Makes the columns of a frame, in the order in which their bytes stand in it. Together they are
+ * Makes the columns of a frame, in the order of their bytes in it. Together they are
  * no larger than the frame, whatever lengths are asked for, but for the room behind each.
  */
 export class ColumnRoom {
@@ -264,7 +264,7 @@ export class ColumnRoom {
   }
 }
 
-/** The bytes of a column as they stand in memory. */
+/** The bytes of a column as they are in memory. */
 export function bytesOf({ buffer, byteOffset, byteLength }: Column): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }

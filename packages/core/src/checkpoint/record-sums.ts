@@ -327,7 +327,7 @@ function extended(column: Uint32Array, count: number, more: readonly number[]): 
 
 /** A record with its newline, `{}`. Only gaps may be shorter, one for each record at most. */
 const recordBytesMin = 3;
-/** Pieces that are read also of a log that is shorter by now: 64 MiB of checksums. */
+/** Pieces that are read also of a log that has become shorter: 64 MiB of checksums. */
 const lostPiecesMax = 8 * 1024 * 1024;
 
 /** What checksums of a log may hold; it may have grown or been cut since they were taken. */

@@ -18,7 +18,7 @@ import type { SavedFields } from "./saved-facts.ts";
 export interface CoveredLog {
   /** Bytes, up to a newline. */
   readonly end: number;
-  /** Where the line behind the header begins: entries stand there or later. */
+  /** Where the line behind the header begins: entries are there or later. */
   readonly entriesFrom: number;
   /** Number of the line that comes next. */
   readonly lineNumber: number;
@@ -167,7 +167,7 @@ function checkRows(rows: SavedRows, ids: number, kinds: number, log: CoveredLog)
   if (from > log.end) throw malformed("entries within the log");
 }
 
-/** The ids in the arena stand one behind the other, in the order of their handles. */
+/** The ids in the arena are adjacent, in the order of their handles. */
 function checkIds({ count, word, inArena, arena, arenaEnd }: SavedIds): void {
   // As a rule there are none: a comparison of memory takes a hundredth of the loop.
   if (arenaEnd === 0 && bytesOf(inArena.subarray(0, count)).equals(Buffer.alloc(count))) return;

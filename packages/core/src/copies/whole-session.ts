@@ -1,7 +1,7 @@
 /**
  * A copy of a whole session for another working directory: every record with its bytes, all
  * branches and labels, under a header of its own. The source is only read. Lines that are no
- * records stay behind; what hung from such a line hangs from the entry before it.
+ * records stay behind; a child of such a line becomes one of the entry before it.
  */
 import { decodeLine, LineFramer, scanSync } from "@branchlog/streaming";
 import type { SessionHeader } from "../entries/entry-types.ts";

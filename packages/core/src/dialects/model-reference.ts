@@ -8,7 +8,7 @@ export const mainRole = "default";
 
 /**
  * The model of another role in the dialect of pi: state of an extension, which pi keeps and does
- * not look at. Its data is what omp's `model_change` holds.
+ * not read. Its data is what omp's `model_change` holds.
  */
 export const roleModelType = "branchlog.role_model";
 

@@ -176,7 +176,7 @@ export function cutMembers(object: ObjectMembers, keys: readonly string[]): Memb
   for (const [at, member] of object.members.entries()) {
     const [before, behind] = [object.members[at - 1], object.members[at + 1]];
     if (!keys.includes(member.key)) continue;
-    // Before the first one that stays there is no comma to take along, so the one behind goes.
+    // Before the first one that stays there is no comma to remove, so the one behind is.
     if (at > first && before !== undefined) {
       edits.push({ start: before.valueEnd, end: member.valueEnd, text: "" });
     } else if (behind !== undefined) {

@@ -18,7 +18,10 @@ export interface SessionParent {
 /** A session in its place among its kin. */
 export interface GroupedSession {
   readonly session: ListedSession;
-  /** 0, or how many sessions of its group stand above it: it follows the one it was forked from. */
+  /**
+   * 0, or how many sessions of its group are listed above it: it follows the one it was forked
+   * from.
+   */
   readonly depth: number;
   /** Undefined if it is no fork. */
   readonly parent: SessionParent | undefined;

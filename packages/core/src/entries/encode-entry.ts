@@ -19,7 +19,7 @@ import type { SessionEntry, SessionHeader } from "./entry-types.ts";
  * for the stack, a text over V8's string limit; the cause says which.
  */
 export function objectText(fields: Readonly<Record<string, unknown>>, what: string): string {
-  // JSON.stringify may give anything, also undefined, if someone gave all objects a toJSON.
+  // JSON.stringify may give anything, also undefined, if all objects were given a toJSON.
   const text: string | undefined = guardEncoding(what, () => JSON.stringify(fields));
   if (text?.startsWith("{")) return text;
   throw new BranchlogError("ERR_UNSERIALIZABLE", `${what} is not written as an object`);

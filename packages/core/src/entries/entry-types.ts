@@ -28,7 +28,7 @@ export interface SessionHeader {
   readonly cwd: string;
   /** Absolute path of the log that this one was forked from. It may be gone. */
   readonly parentSession?: string | undefined;
-  /** omp only: the name of the session when it was created. Later ones stand elsewhere. */
+  /** omp only: the name of the session when it was created. Later names are stored elsewhere. */
   readonly title?: string | undefined;
   /** v1 only, before pi 0.31.0: what is `parentSession` now. Not migrated by pi. */
   readonly branchedFrom?: string | undefined;

@@ -22,7 +22,7 @@ export class IndexTable {
   readonly kinds: KindTable = new KindTable();
   readonly rows: RowTable = new RowTable();
   /**
-   * Rows to look at although they may have children: those that hide another row, and those whose
+   * Rows to check although they may have children: those that hide another row, and those whose
    * last child went, or the row that hid them. The confirmation of rows takes from it.
    */
   readonly unverifiedRows: number[] = [];
@@ -170,7 +170,7 @@ export class IndexTable {
     return !this.rows.is(row, rowFlags.damaged) && !this.rows.is(row, rowFlags.shadowed);
   }
 
-  /** Whether anything that is shown hangs below the row. */
+  /** Whether anything that is shown is below the row. */
   hasChildren(row: number): boolean {
     return this.#handles.shownChildren(this.rows.handle(row)) > 0;
   }

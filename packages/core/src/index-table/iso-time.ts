@@ -13,7 +13,7 @@ export function isoTimeOf(bytes: Uint8Array, start: number, end: number): number
 }
 
 /**
- * The same for the one form that `toISOString` gives back unchanged, years 1970 to 9999; NaN for
+ * The same for the one form that `toISOString` returns unchanged, years 1970 to 9999; NaN for
  * every other form, even if it is a time.
  */
 export function exactIsoTimeOf(bytes: Uint8Array, start: number, end: number): number {
@@ -80,7 +80,7 @@ export class IsoTimeReader {
   }
 }
 
-/** Whether the separators after the hour stand where the fixed form has them. */
+/** Whether the separators after the hour are where the fixed form has them. */
 function isClockForm(bytes: DataView, at: number): boolean {
   return (
     bytes.getUint8(at + 13) === 0x3a &&
@@ -97,7 +97,7 @@ function twoDigits(bytes: DataView, at: number): number {
   return tens < 10 && ones < 10 ? tens * 10 + ones : 1000;
 }
 
-/** Whether the separators stand where the fixed form has them. */
+/** Whether the separators are where the fixed form has them. */
 function isFixedForm(bytes: Uint8Array, at: number): boolean {
   return (
     bytes[at + 4] === 0x2d &&

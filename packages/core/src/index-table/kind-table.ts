@@ -13,7 +13,7 @@ export interface Kind {
   readonly customType: string | undefined;
 }
 
-/** Where the parts of a kind stand in a line; a start of -1 means absent. */
+/** Where the parts of a kind are in a line; a start of -1 means absent. */
 export interface KindSpans {
   readonly headBytes: Uint8Array;
   readonly typeStart: number;

@@ -109,7 +109,7 @@ export class RowTable {
   }
 
   /**
-   * Replaces by handles, from the row `from` on, the bits of hex ids that stand where handles
+   * Replaces by handles, from the row `from` on, the bits of hex ids that are stored where handles
    * belong.
    */
   resolveWords(ids: IdTable, from: number): void {
@@ -162,7 +162,7 @@ export class RowTable {
     return this.#offset[row] ?? 0;
   }
 
-  /** The first row that does not stand before `offset`. O(log rows). */
+  /** The first row at or after `offset`. O(log rows). */
   firstFrom(offset: number): number {
     let low = 0;
     let high = this.#count;

@@ -44,7 +44,7 @@ export function pathToRow(index: IndexTable, row: number, bridgeGaps = false): R
 
 /** Answers with the row of a parent; -1 at a root, and at a gap unless that is bridged. */
 function climber(index: IndexTable, bridgeGaps: boolean): (row: number) => number {
-  // A walk along a cycle meets its gaps again and again: each is searched once.
+  // A walk along a cycle reaches its gaps again and again: each is searched once.
   const bridges = new Map<number, number>();
   return (row) => {
     const parent = index.rows.parentHandle(row);
@@ -76,7 +76,7 @@ function cyclicPath(index: IndexTable, row: number, rowAbove: (row: number) => n
   return { rows: reversed(walked), missingParentId: null, cyclic: true };
 }
 
-/** The node that a row hangs from, damaged rows skipped; -1 for a root, an orphan or a cycle. */
+/** The node that a row is a child of, damaged rows skipped; -1 for a root, an orphan or a cycle. */
 export function parentOfRow(index: IndexTable, row: number): number {
   return parentFinder(index)(row);
 }
@@ -158,7 +158,7 @@ export function isTip(index: IndexTable, row: number): boolean {
   return !index.hasChildren(row) || (index.damagedCount > 0 && !hasOthersBelow(index, row));
 }
 
-/** Whether another node hangs from this one: through damage, it may hang from itself. */
+/** Whether another node is a child of this one: through damage, it may be its own. */
 function hasOthersBelow(index: IndexTable, row: number): boolean {
   const { rows } = index;
   const own = rows.handle(row);

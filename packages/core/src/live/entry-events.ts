@@ -12,7 +12,7 @@ import { isTransient } from "./live-value.ts";
 
 /**
  * `entry`: the next one. `reset`: the log was replaced, cut or rewritten, or the session went to
- * another; what came before is void, and all entries of what is there now follow. `migrated`: the
+ * another; what came before is void, and all entries of the present file follow. `migrated`: the
  * log has a newer form; its entries and their revisions are what they were.
  */
 export type EntryEvent =

@@ -265,7 +265,7 @@ class DirectoryWatches {
   }
 
   /**
-   * Watches what is there now, and does so again at every poll and when directories come: they are
+   * Watches what exists now, and does so again at every poll and when directories come: they are
    * replaced, too, and what cannot be watched now may be later.
    */
   async renew(): Promise<void> {

@@ -137,7 +137,7 @@ class TreeShape {
     return { rows };
   }
 
-  /** What a new row hangs from is no tip any more, nor is what a damaged one passes it on to. */
+  /** The parent of a new row is no tip any more, nor is the one that a damaged parent has. */
   #takeTipsAbove(index: IndexTable, row: number): void {
     const parent = parentOfRow(index, row);
     if (parent >= 0 && !isTip(index, parent)) this.#tips = this.#tips.without(parent);

@@ -228,7 +228,7 @@ export class Subscribers<T> {
   /** Emits a value to all that have another one, or none. */
   show(value: T): void {
     for (const subscriber of this.#all()) {
-      // Others may have left by now, or got it through a subscription made meanwhile.
+      // Others may have left since, or got it through a subscription made meanwhile.
       if (!this.#shown.has(subscriber)) continue;
       const shown = this.#shown.get(subscriber);
       if (shown !== undefined && this.#isSame(shown, value)) continue;

@@ -76,7 +76,7 @@ export class LogDurability {
    * there, as the log could not be read. The promise tells when they are as durable as was
    * promised; undefined: they are. Must be called before another caller can use the file's
    * descriptor.
-   * @param hasWritten The loose end of a failed sync, if there was one, is behind a newline now.
+   * @param hasWritten The unended line of a failed sync, if there was one, is behind a newline now.
    */
   wrote(ids: readonly string[], hasWritten: boolean): Promise<void> | undefined {
     if (this.mode === "os") return undefined;

@@ -91,7 +91,7 @@ function* migrateInto(migration: Migration): Steps<string | null> {
 
 /**
  * Keeps the original under a second name, replaces it, and carries over what was late. Null if
- * another log has the name by now: that one stays.
+ * another log has taken the name: that one stays.
  */
 function* takePlace({ log, ports, file }: Migration): Steps<string | null> {
   const { fs } = ports;

@@ -118,7 +118,7 @@ export class TrackedLog {
     yield portStep("stat");
     const stat = this.file.statSync();
     if (stat === null) throw this.#gone();
-    // Written in place twice within a tick of its clock, a file looks as it did before.
+    // Written in place twice within a tick of its clock, a file has the status it had before.
     if (this.#isUnchanged(stat) && this.#hasSameSlot()) return;
     yield portStep("read");
     if (!this.#readOn(stat)) this.#startOver();

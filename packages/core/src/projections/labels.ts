@@ -1,6 +1,6 @@
 /**
  * The labels of a session: bookmarks on entries, over the whole log and not one branch. For each
- * target the latest wins. Targets are not checked: a label may stand on an entry that is not there.
+ * target the latest wins. Targets are not checked: a label may name an entry that does not exist.
  */
 import type { Projection } from "./projection.ts";
 

@@ -50,7 +50,7 @@ function activityMs(entry: SessionMessageEntry): number {
   if (!isStoredObject(message) || !("content" in message)) return Number.NaN;
   if (message.role !== "user" && message.role !== "assistant") return Number.NaN;
   const own: unknown = message.timestamp;
-  // One absurd time must not stand for ever as the latest.
+  // One absurd time must not remain the latest.
   return typeof own === "number" && isDate(own) ? own : storedTimeMs(entry.timestamp);
 }
 

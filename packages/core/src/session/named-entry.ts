@@ -1,6 +1,6 @@
 /**
  * Finds the entry that a caller names by its id: its row, if there is one; or a row that must
- * exist; or one on which a session can stand, whose body was read and is whole.
+ * exist; or one that can be a leaf, whose body was read and is whole.
  */
 import { requireEntryId } from "../entries/identifiers.ts";
 import { BranchlogError } from "../errors.ts";

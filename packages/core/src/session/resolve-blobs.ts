@@ -21,7 +21,7 @@ export interface BlobOptions {
 }
 
 /**
- * A copy of a message, an entry or a list of them, with the images that its references stand for.
+ * A copy of a message, an entry or a list of them, with the images that its references name.
  * A file that is missing, or does not hold what its name says, leaves the reference in its place.
  * Blocks while files are read; each is read once, and all of them are in memory then.
  */
@@ -45,7 +45,7 @@ export function resolveBlobs<T>(value: T, options: BlobOptions): T {
 // holds a reference in their place. Finds the references and replaces them. Pure; values are never
 // changed.
 
-/** How bytes stand in a message: as base64, or as the text that they are. */
+/** How bytes are stored in a message: as base64, or as the text that they are. */
 type BlobForm = "base64" | "text";
 
 /** The content for a reference; undefined leaves the reference in its place. */

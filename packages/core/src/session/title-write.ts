@@ -105,7 +105,7 @@ function overwriteSlot({ log, path, settings }: Engine, slot: Buffer): void {
   }
 }
 
-/** Written elsewhere, 256 bytes would destroy what is there: a header, as a rule. */
+/** Written elsewhere, 256 bytes would overwrite something else: a header, as a rule. */
 function requireSlot(fs: FileSystem, fd: number, path: string, read: FileStat | undefined): void {
   const start = Buffer.alloc(titleSlotBytes);
   const count = fs.readSync(fd, start, 0, start.length, 0);

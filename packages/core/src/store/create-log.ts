@@ -87,7 +87,7 @@ function syncName(file: AtomicFile): void {
   try {
     file.syncName();
   } catch (error) {
-    // Others may have opened the log by now and appended to it: it is not taken back.
+    // Others may have opened the log since and appended to it: it is not removed.
     throw nameNotDurable(file.path, error);
   }
 }

@@ -45,7 +45,7 @@ export class DescriptorPool {
   /**
    * Runs `action` with a descriptor of the file at `path` and returns its result. `expected` is
    * the file the caller means; without it, the path has a stat first. One that is still open is
-   * used even if another file has the name by now: check after writing.
+   * used even if another file has taken the name: check after writing.
    * @throws What opening throws; `ERR_LOG_GONE` if the expected file is not at the path any more.
    */
   useSync<T>(

@@ -76,12 +76,12 @@ function sfc32(seed: number): () => number {
 }
 
 // UUIDv7 (RFC 9562, 5.7) that only ever increase: 48 bits of milliseconds, a 42-bit sequence in
-// rand_a and the top of rand_b, 32 random bits. When the clock stands still or goes back, the
+// rand_a and the top of rand_b, 32 random bits. When the clock does not advance or goes back, the
 // millisecond stays and the sequence counts on.
 
 /** Where the generator takes its time and randomness from. */
 interface UuidV7Source {
-  /** Epoch milliseconds; may stand still or go back. */
+  /** Epoch milliseconds; may repeat or go back. */
   readonly now: () => number;
   /** A random unsigned 32-bit integer. */
   readonly random32: () => number;

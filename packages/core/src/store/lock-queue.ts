@@ -1,9 +1,9 @@
 /**
  * The queue of the processes that wait for a lock: one ticket each, a file in
  * `<path>.branchlog-queue`, in the order of arrival. Only the first tries to take the lock, so a
- * waiter costs no more than a few looks, and a process that takes the lock again and again does not
- * overtake the others. The queue is advisory: exclusion rests on the lock alone, and a waiter that
- * can have no ticket tries without one.
+ * waiter costs no more than a few checks, and a process that takes the lock again and again does
+ * not overtake the others. The queue is advisory: exclusion rests on the lock alone, and a waiter
+ * that can have no ticket tries without one.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -51,7 +51,7 @@ function queueDirectory(path: string): string {
 
 /**
  * Whether a queue counts: a directory, not a link to one, into which only this user and root
- * can have put tickets. In any other, the first place could be held for ever.
+ * can have put tickets. In any other, the first place could be held without end.
  */
 function isQueue(directory: string): boolean {
   let isTrusted = false;

@@ -109,7 +109,7 @@ export interface LockWait {
 /**
  * The next pause of a waiter, in milliseconds: an eighth to a quarter of the time that it is likely
  * to wait, told from the pace so far. It grows as long as nothing moves, so that a wait of any
- * length costs few looks, however many wait, and is never below 1.
+ * length costs few checks, however many wait, and is never below 1.
  * @param jitter From 0 up to 1, exclusive.
  */
 export function lockPauseMs(wait: LockWait, jitter: number): number {
@@ -215,7 +215,7 @@ export class LockRetention {
     const isOwn = releasePolicy === "caller";
     const { appends, looseAppends } = this.#run;
     const isRow = isOwn ? looseAppends >= retentionAfterAwaited : appends >= retentionAfterAppends;
-    // The appender looks for itself whether it is time to return it.
+    // The appender itself checks whether it is time to return it.
     if (!isRow || (!isOwn && this.#isSpent(nowMs))) {
       held.releaseSync();
       return;

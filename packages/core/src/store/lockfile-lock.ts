@@ -235,7 +235,7 @@ export class LockDirectory {
 
   /**
    * Two processes may have seen the same stale directory; the slower one must not remove the
-   * lock that the faster one has made since (proper-lockfile#121). Left standing, it is `ELOCKED`.
+   * lock that the faster one has made since (proper-lockfile#121). Not removed, it is `ELOCKED`.
    */
   #removeIfSeen(): void {
     const found = identify(this.#path);

@@ -1,5 +1,5 @@
 /**
- * The locks of omp, which are files: `.<file>.lock` while it appends, `<file>.lock` while it looks
+ * The locks of omp, which are files: `.<file>.lock` while it appends, `<file>.lock` while it checks
  * after drafts. They hold the id of their process and a time. Only read, never taken.
  */
 import { readFileSync, statSync } from "node:fs";

@@ -74,7 +74,7 @@ function firstFree<T>(path: string, ending: string, take: (name: string) => T | 
       const taken = take(names.next().value);
       if (taken !== null) return taken;
     } catch (error) {
-      // Another process took the name since the look at it.
+      // Another process took the name since it was checked.
       if (!isBranchlogError(error, "ERR_LOG_EXISTS")) throw error;
     }
   }

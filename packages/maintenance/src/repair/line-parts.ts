@@ -28,7 +28,7 @@ export interface Candidate extends Span {
 export interface PartingRules {
   /** Whether a candidate is a record. */
   readonly accepts: (candidate: Candidate) => boolean;
-  /** Longest record that is built whole to look at it. */
+  /** Longest record that is built whole to be examined. */
   readonly recordBytesMax: number;
 }
 
@@ -42,7 +42,7 @@ const [quote, openBrace, comma] = [0x22, 0x7b, 0x2c];
 const goesOn: ReadonlySet<number | undefined> = new Set(Buffer.from(',:"]}'));
 /** What may follow a record: nothing, a record, or bytes never written. */
 const mayFollow: ReadonlySet<number | undefined> = new Set([undefined, openBrace, 0]);
-/** Bytes behind which a value may stand. */
+/** Bytes behind which a value may follow. */
 const opensValue: ReadonlySet<number | undefined> = new Set(Buffer.from("[,:"));
 /** How far the beginning of a record is looked for before the failure that it caused. */
 const restartBytes = 2;

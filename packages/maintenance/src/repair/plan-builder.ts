@@ -194,7 +194,7 @@ export class PlanBuilder implements LineSink {
 }
 
 /**
- * Reads which entry debris was that is cut off where a value may stand: its ids can only be at its
+ * Reads which entry debris was that is cut off where a value may follow: its ids can only be at its
  * head, which is read once.
  */
 function debrisReader(line: Buffer): (debris: Span) => string | undefined {

@@ -1,5 +1,5 @@
 /**
- * What a record of a session looks like, and what can still be read of one that is damaged: which
+ * The form of a record of a session, and what can still be read of one that is damaged: which
  * entry it was, its parent, what a header said. Pure. Nothing here is trusted beyond its
  * form: what was read of damage may itself be damaged.
  */

@@ -28,7 +28,7 @@ export interface RepairedCopy {
 export interface Replaced {
   /** Where it is now. */
   readonly original: string;
-  /** Bytes that others appended to it at the last moment; they stand in the new log, too. */
+  /** Bytes that others appended to it at the last moment; they are in the new log, too. */
   readonly lateBytes: number;
 }
 
@@ -84,7 +84,7 @@ export function requireUnchanged(file: LogFile, { path, source }: RepairPlan): v
 }
 
 /**
- * A writer without our lock may have appended to the original since the look at it: that must not
+ * A writer without our lock may have appended to the original since it was read: that must not
  * stay behind. One write that ends in a newline, since others may append to the new log already.
  */
 function carryOver({ plan, ports, result }: RepairedCopy, original: number): number {

@@ -68,7 +68,7 @@ function changedLine({ offset, length, line }: ChangedPiece, { index }: LogIndex
   return { offset, length: length - 1, line, id: isEntry ? index.idOf(row) : null };
 }
 
-/** Readable entries that do not stand before `offset`. */
+/** Readable entries at or after `offset`. */
 function entriesFrom({ index }: LogIndexer, offset: number): number {
   let count = 0;
   for (let row = index.rows.firstFrom(offset); row < index.count; row += 1) {

@@ -80,7 +80,7 @@ export function nameIn(value: JsonObject): string | undefined {
 
 /**
  * The last entry that a provider replays, of a compaction of omp that says by it alone what is
- * kept: what follows it. pi looks for the first kept entry, and would keep nothing.
+ * kept: what follows it. pi searches for the first kept entry, and would keep nothing.
  */
 export function replayedThrough(value: JsonObject): string | undefined {
   const { type, firstKeptEntryId, providerReplayThroughEntryId: replayed } = value;

@@ -1,5 +1,5 @@
 /**
- * A session as Markdown that people read: who says what, which tools are called and what they
+ * A session as Markdown that people read: messages by role, which tools are called and what they
  * return. Images are named, not shown; what extensions keep for themselves is left out. Pure; a
  * malformed body gives what can be read of it, and marks in a text never end those around it.
  */

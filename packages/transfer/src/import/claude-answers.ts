@@ -93,7 +93,7 @@ export class ClaudeAnswers {
   }
 
   /**
-   * Puts a record after the pending answer; false if it does not hang from it.
+   * Puts a record after the pending answer; false if it does not belong to it.
    *
    * @param callIds The calls whose results are in it.
    */
@@ -157,7 +157,7 @@ export class ClaudeAnswers {
     }
   }
 
-  /** Whether a record hangs from the answer that waits, and both are not too much at once. */
+  /** Whether a record belongs to the pending answer, and both are not too much at once. */
   #hasRoom({ group, bytes }: PendingAnswer, record: ClaudeRecord): boolean {
     if (this.#tree.nodeOf(record.parentUuid)?.group !== group) return false;
     return bytes + record.bytes <= mergedBytesMax;

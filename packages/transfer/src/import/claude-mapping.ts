@@ -254,7 +254,7 @@ export class ClaudeMapping implements SourceMapping {
     return "imported";
   }
 
-  /** Children of a record that is skipped hang from its parent. */
+  /** Children of a record that is skipped become children of its parent. */
   #skip(record: ClaudeRecord, reason: SkipReason): SkipReason {
     const { line, type, uuid } = record;
     if (reason === "unknown-record") this.#setting.tally.reportUnknown(line, type);

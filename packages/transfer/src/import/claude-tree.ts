@@ -45,7 +45,7 @@ export interface AnswerGroup {
 
 /** A record of the source as a place in the log. */
 export interface TreeNode {
-  /** The last entry of the record, from which its children hang; empty until it is written. */
+  /** The last entry of the record, the parent of its children; empty until it is written. */
   id: string;
   /** Its first one. */
   firstId: string;
@@ -103,7 +103,7 @@ export class ClaudeTree {
   }
 
   /**
-   * The node that a record hangs from. A record whose parent is lost hangs from the last one before
+   * The parent node of a record. A record whose parent is lost is attached to the last one before
    * it, as a rule the one that was meant; one that is not in the tree, too.
    */
   parentOf(record: ClaudeRecord): TreeNode {
@@ -163,7 +163,7 @@ export class ClaudeTree {
     if (last !== undefined) this.fill(node, last, above, record, drafts.length - 1);
   }
 
-  /** Writes an entry after the conversation; what comes next hangs from it. */
+  /** Writes an entry after the conversation; what comes next is its child. */
   chain(draft: KnownDraft, record: ClaudeRecord, part: number | string): void {
     const parent = this.tail;
     const { group } = parent;
@@ -181,7 +181,7 @@ export function emptyNode(model: string, isSide: boolean): TreeNode {
   return { id: "", firstId: "", model, isSide, group: undefined, next: undefined };
 }
 
-/** The node that the children of a node hang from. */
+/** The node that the children of a node are attached to. */
 export function settled(node: TreeNode): TreeNode {
   let last = node;
   while (last.next !== undefined) last = last.next;

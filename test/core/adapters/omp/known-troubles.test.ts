@@ -130,7 +130,7 @@ describe("a session of omp", () => {
     expect([texts(manager), texts(other)]).toEqual([9, 9]);
   });
 
-  it("shows appends of other processes to those who watch it", async () => {
+  it("shows appends of other processes to subscribers", async () => {
     const { manager, path } = conversation();
     const counts: number[] = [];
     let stop = (): void => undefined;

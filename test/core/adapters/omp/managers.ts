@@ -1,4 +1,4 @@
-/** Session managers of omp with a clock that stands still and seeded ids. */
+/** Session managers of omp with a fixed clock and seeded ids. */
 import type { ManagerFactory, SessionManager } from "@branchlog/core/omp";
 import { MemoryFileSystem, MemoryLock } from "@branchlog/core/testing";
 import { managersWith } from "../../../../packages/core/src/adapters/omp/session-manager.ts";

@@ -112,7 +112,7 @@ describe("createBranchedSession in memory", () => {
 });
 
 describe("createBranchedSession in files", () => {
-  it("writes a file at once if somebody speaks on the branch", () => {
+  it("writes a file at once if the branch has a message", () => {
     const { managers, fs } = inMemoryFiles();
     const manager = managers.create("/work", directory);
     const first = say(manager, "1");
@@ -128,7 +128,7 @@ describe("createBranchedSession in files", () => {
     expect(linesIn(fs, source)).toHaveLength(2);
   });
 
-  it("waits with the file if nobody does, and then writes one header", () => {
+  it("waits with the file if it has none, and then writes one header", () => {
     const { managers, fs } = inMemoryFiles();
     const manager = managers.create("/work", directory);
     const first = manager.appendModelChange("p", "m");
@@ -324,7 +324,7 @@ describe("forkFrom", () => {
     expect(lines).toEqual([note, entry, ""]);
   });
 
-  it("hangs the children of a damaged entry from the entry before it (Verifies: P10)", () => {
+  it("attaches the children of a damaged entry to the entry before it (Verifies: P10)", () => {
     const good = [user("0000000a", null, "1"), user("0000000c", "0000000b", "3")];
     const torn = json(user("0000000b", "0000000a", "2")).replace('"2"', '"2');
     const source = write({ ...header, cwd: "/w" }, good[0], torn, good[1]);

@@ -1,4 +1,4 @@
-/** Session managers with a clock that stands still and seeded ids, in files or on a file system in memory. */
+/** Session managers with a fixed clock and seeded ids, in files or on a file system in memory. */
 import type { ManagerFactory, SessionEntry, SessionManager } from "@branchlog/core/pi";
 import { MemoryFileSystem, MemoryLock } from "@branchlog/core/testing";
 import { managersWith } from "../../../../packages/core/src/adapters/pi/session-manager.ts";
@@ -42,7 +42,9 @@ export function idsOf(entries: readonly SessionEntry[]): string[] {
   return entries.map(({ id }) => id);
 }
 
-/** The lines of a file on a file system in memory, without the empty one behind the last newline. */
+/**
+ * The lines of a file on a file system in memory, without the empty one behind the last newline.
+ */
 export function linesIn(fs: MemoryFileSystem, path: string | undefined): string[] {
   return fs
     .readFileSync(path ?? "")

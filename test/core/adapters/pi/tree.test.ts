@@ -92,7 +92,7 @@ describe("the leaf", () => {
     expect(manager.getLeafEntry()).toMatchObject({ thinkingLevel: "low" });
   });
 
-  it("goes to the entry that is branched from, and the next entry hangs there", () => {
+  it("moves to the entry that is branched from, and the next entry is attached there", () => {
     const manager = inMemory();
     const first = say(manager, "1");
     const second = answer(manager, "2");
@@ -120,7 +120,7 @@ describe("the leaf", () => {
   });
 
   it.each(["branch", "branchWithSummary", "appendLabelChange", "createBranchedSession"] as const)(
-    "does not move when %s meets an unknown id",
+    "does not move when %s is given an unknown id",
     (method) => {
       const manager = inMemory();
       const leaf = say(manager, "1");
@@ -132,7 +132,7 @@ describe("the leaf", () => {
 });
 
 describe("a summary of the branch that is left", () => {
-  it("hangs from the entry that is gone to and names the leaf that was left", () => {
+  it("is attached to the new leaf and names the leaf that was left", () => {
     const manager = inMemory();
     const first = say(manager, "1");
     const left = answer(manager, "2");
@@ -252,7 +252,7 @@ describe("labels", () => {
     expect(manager.getTree()[0]?.label).toBeUndefined();
   });
 
-  it("stand on the nodes of the tree, with the time at which they were set", () => {
+  it("are on the nodes of the tree, with the time at which they were set", () => {
     const manager = inMemory();
     const ids = [say(manager, "1"), answer(manager, "2")];
     manager.appendLabelChange(ids[0] ?? "", "start");

@@ -84,7 +84,7 @@ function sessionDirectoryName(cwd: string): string {
   return `--${dashed(cwd.replace(/^[/\\]/, ""))}--`;
 }
 
-/** All names that sessions of a working directory may stand under, the first for new ones. */
+/** All names that sessions of a working directory may be stored under, the first for new ones. */
 export function sessionDirectoryNames(cwd: string, sources: DirectoryNameSources): string[] {
   const { realCwd, home, temporary } = sources;
   const inHome = pathBelow(home, realCwd);

@@ -86,7 +86,7 @@ export function appendToLog(
 }
 
 /**
- * Names the session where omp looks for its name; does nothing if the log has no title slot.
+ * Names the session where omp reads its name; does nothing if the log has no title slot.
  * @returns Whether it has the name now.
  * @throws As `writeTitle`.
  */

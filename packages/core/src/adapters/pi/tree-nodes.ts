@@ -87,7 +87,7 @@ function parentRows(index: IndexTable, nodes: readonly (OpenNode | undefined)[])
   for (let row = 0; row < nodes.length; row += 1) {
     if (nodes[row] === undefined || opening.has(row)) continue;
     let parent = parentOf(row);
-    // An entry too large to be one object has no node: what hangs from it moves up.
+    // An entry too large to be one object has no node: its children move up.
     while (parent >= 0 && nodes[parent] === undefined && !opening.has(parent)) {
       parent = parentOf(parent);
     }
