@@ -227,18 +227,22 @@ describe("lines that only look like entries", () => {
 });
 
 describe("ids of odd forms", () => {
-  it.each(["__proto__", "ABCDEF01", "é", "\ud800", "\udfff and more", "x".repeat(70_000)])(
-    "work as any other: %j",
-    async (id) => {
-      const session = await newSession();
-      await session.append(userDraft("0"), { id: "\ud801" });
-      await session.append(userDraft("1"), { id });
-      await session.append(userDraft("2"));
-      const again = await openSession(session.path, { access: "read" });
-      for (const one of [session, again]) {
-        expect(await one.entry(id)).toMatchObject({ id, parentId: "\ud801" });
-        expect(await one.branch()).toHaveLength(3);
-      }
-    },
-  );
+  it.each([
+    ["a name of objects", "__proto__"],
+    ["upper case", "ABCDEF01"],
+    ["no ASCII", "é"],
+    ["half a character", "\ud800"],
+    ["half a character and more", "\udfff and more"],
+    ["70,000 characters", "x".repeat(70_000)],
+  ])("work as any other: %s", async (_, id) => {
+    const session = await newSession();
+    await session.append(userDraft("0"), { id: "\ud801" });
+    await session.append(userDraft("1"), { id });
+    await session.append(userDraft("2"));
+    const again = await openSession(session.path, { access: "read" });
+    for (const one of [session, again]) {
+      expect(await one.entry(id)).toMatchObject({ id, parentId: "\ud801" });
+      expect(await one.branch()).toHaveLength(3);
+    }
+  });
 });
