@@ -16,16 +16,16 @@ export const stages = {
     tests: [tests("streaming", "{byte-pass,decode-line,line-framer,read-*,scan,streams}")],
   },
   store: {
-    mutate: [core("store", "!(memory-*|clock|ids|log-file)")],
+    mutate: [core("store", "!(memory-*|clock|ids)")],
     tests: [
       tests("core/store", "!(lockfile-lock-processes|stopped-holders)"),
       tests("core/append", "kept-locks"),
-      tests("core/session", "{long-names,open-descriptors}"),
+      tests("core/session", "{create,long-names,open-descriptors,recovery}"),
+      tests("faults", "{failed-openings,recovery,replacements}"),
     ],
   },
   log: {
     mutate: [
-      core("store", "log-file"),
       core("log"),
       "packages/maintenance/src/verify/line-check.ts",
       "packages/streaming/src/object-scanner.ts",
