@@ -20,7 +20,7 @@ export const stages = {
     tests: [
       tests("core/store", "!(lockfile-lock-processes|stopped-holders)"),
       tests("core/append", "kept-locks"),
-      tests("core/session", "{create,long-names,open-descriptors,recovery}"),
+      tests("core/session", "{long-names,open-descriptors,recovery}"),
       tests("faults", "{failed-openings,recovery,replacements}"),
     ],
   },
