@@ -41,6 +41,8 @@ export function createSteps() {
     },
     { name: "format", command: ["oxfmt", "--check"] },
     { name: "types", command: ["tsc", "-b"] },
+    // The kernel that is committed is what its sources give.
+    { name: "kernel", command: ["node", "scripts/build-kernel.mjs", "--check"] },
     {
       name: "unused",
       command: ["knip", "--no-progress", "--no-config-hints"],

@@ -8,8 +8,8 @@ import process from "node:process";
 
 const [packageUrl, path] = process.argv.slice(2);
 const streaming = await import(packageUrl);
-const { EnvelopeReader, LineFramer, openByteSource, pick, pickStream, readRangeAsync } = streaming;
-const { bodyStream, linesBackwardSync, readRange, readShallow, scanSync } = streaming;
+const { LineFramer, openByteSource, pick, pickStream, readRangeAsync, scanLines } = streaming;
+const { bodyStream, linesBackwardSync, readRange, readShallow, scanLongLine, scanSync } = streaming;
 
 const payloadBytes = 300 * 1024 * 1024;
 const core = '"id":"a1b2c3d4","parentId":null,"timestamp":"2026-11-21T20:28:20.131Z"';
@@ -33,17 +33,20 @@ function writeFile() {
 
 async function readFile() {
   const source = openByteSource(path);
-  const reader = new EnvelopeReader();
   let long;
   let ids = "";
+  const take = (rows) => {
+    for (let row = 0; row < rows.count; row += 1) {
+      const hasWords = (rows.flags[row] & 64) !== 0;
+      const { bytes, idStart, idEnd } = rows;
+      ids += hasWords ? rows.id[row].toString(16) : bytes.latin1Slice(idStart[row], idEnd[row]);
+    }
+  };
   const sink = {
-    line(bytes, start, end) {
-      if (reader.read(bytes, start, end)) ids += bytes.latin1Slice(reader.idStart, reader.idEnd);
-    },
+    line: (bytes, start, end) => scanLines(bytes, start, end, take),
     longLine(line) {
-      if (!reader.readLong(line)) return;
       long = line;
-      ids += reader.coreBytes.latin1Slice(reader.idStart, reader.idEnd);
+      scanLongLine(line, take);
     },
   };
   scanSync(source, new LineFramer(), sink, { from: 0, to: source.sizeSync() });

@@ -1,9 +1,9 @@
 /** JSON lines as a stream: framing, envelopes, decoding, files, and access inside huge records. */
 export { LineFramer } from "./line-framer.ts";
-export type { LineFramerOptions, LineRest, LineSink } from "./line-framer.ts";
+export type { LineFramerOptions, LineRest, LineSink, LinesSink } from "./line-framer.ts";
 export type { LongLine } from "./long-line.ts";
-export { EnvelopeReader } from "./envelope.ts";
-export type { RecordKind } from "./envelope-form.ts";
+export { scanFlags, scanLines, scanLongLine } from "./record-scan.ts";
+export type { ScannedKind, ScannedRows } from "./record-scan.ts";
 export { decodeCounter, decodeLine, lineKind } from "./decode-line.ts";
 export type { BadLineReason, DecodedLine, JsonObject, JsonValue, LineKind } from "./decode-line.ts";
 export { openByteSource, readCounter } from "./byte-source.ts";

@@ -6,8 +6,8 @@
 import { lineBytesMaxDefault } from "./limits.ts";
 import { type LongLine, LongLineMeter } from "./long-line.ts";
 
-/** Receives the lines of a {@link LineFramer}, in file order. */
-export interface LineSink {
+/** Receives the lines of a {@link LineFramer}, in file order, one by one. */
+export interface LineSink extends SinkBase {
   /**
    * One terminated line: `bytes[start, end)`, without "\n", a trailing "\r" still in it. Blank
    * lines are delivered too. The bytes are valid during the call only.
@@ -15,6 +15,21 @@ export interface LineSink {
    * @param lineNumber 1-based; every physical line counts.
    */
   line(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): void;
+}
+
+/** Receives them as they are adjacent in the bytes. */
+export interface LinesSink extends SinkBase {
+  /**
+   * One or more terminated lines: `bytes[start, end)`, separated by newlines, that of the last one
+   * left out; otherwise as in {@link LineSink}. Returns how many there are. It must not throw for
+   * anything that lines say: after an exception all of them count as not delivered.
+   */
+  addLines(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): number;
+}
+
+type Sink = LineSink | LinesSink;
+
+interface SinkBase {
   /** One terminated line of more than `lineBytesMax` bytes. */
   longLine(line: LongLine, lineNumber: number): void;
   /** The lines of one push have been delivered; for sinks that do part of their work in batches. */
@@ -86,10 +101,7 @@ export class LineFramer {
   /**
    * Takes the next bytes of the file and delivers the lines that end in them. Keeps no reference.
    */
-  push(chunk: Buffer, sink: LineSink): void {
-    // A new view per push: readers distinguish buffers by identity, also when the caller reuses
-    // one.
-    const bytes = chunk.subarray();
+  push(bytes: Buffer, sink: Sink): void {
     const base = this.#offset;
     const max = this.#lineBytesMax;
     let start = 0;
@@ -104,8 +116,9 @@ export class LineFramer {
         const offset = base + start;
         if (end - start > max || offset === 0) this.#deliver(bytes, start, end, offset, sink);
         else {
-          sink.line(bytes, start, end, offset, this.#lineNumber);
-          this.#lineNumber += 1;
+          // Where none of them can be too long, all lines of a chunk go on at once.
+          if ("addLines" in sink && bytes.length - start <= max) end = bytes.lastIndexOf(10);
+          this.#give(bytes, start, end, offset, sink);
         }
         start = end + 1;
         end = bytes.indexOf(10, start);
@@ -156,7 +169,7 @@ export class LineFramer {
   }
 
   /** The line that started in earlier chunks ends at `bytes[end]`. */
-  #endHeldLine(bytes: Buffer, end: number, sink: LineSink): void {
+  #endHeldLine(bytes: Buffer, end: number, sink: Sink): void {
     if (end > 0) this.#hold(bytes.subarray(0, end), 0);
     if (this.#meter) {
       sink.longLine(this.#meter.finish(true), this.#lineNumber);
@@ -170,16 +183,25 @@ export class LineFramer {
     if (this.#held.length > heldBytesKept) this.#held = Buffer.alloc(0);
   }
 
-  #deliver(bytes: Buffer, start: number, end: number, offset: number, sink: LineSink): void {
+  #deliver(bytes: Buffer, start: number, end: number, offset: number, sink: Sink): void {
     const skipped = bomLength(bytes, start, end, offset);
     const from = start + skipped;
-    if (end - from > this.#lineBytesMax) {
-      const long = measure(bytes, from, end, offset + skipped).finish(true);
-      sink.longLine(long, this.#lineNumber);
-    } else {
-      sink.line(bytes, from, end, offset + skipped, this.#lineNumber);
+    if (end - from <= this.#lineBytesMax) {
+      this.#give(bytes, from, end, offset + skipped, sink);
+      return;
     }
+    const long = measure(bytes, from, end, offset + skipped).finish(true);
+    sink.longLine(long, this.#lineNumber);
     this.#lineNumber += 1;
+  }
+
+  #give(bytes: Buffer, start: number, end: number, offset: number, sink: Sink): void {
+    if ("addLines" in sink) {
+      this.#lineNumber += sink.addLines(bytes, start, end, offset, this.#lineNumber);
+    } else {
+      sink.line(bytes, start, end, offset, this.#lineNumber);
+      this.#lineNumber += 1;
+    }
   }
 
   /** Keeps a copy of `bytes[start…]`, or its measure once the line is certain to be too long. */

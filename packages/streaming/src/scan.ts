@@ -5,7 +5,7 @@
 import { chunkPass, type Pass, reusedBuffers } from "./byte-pass.ts";
 import type { ByteSource } from "./byte-source.ts";
 import { chunkBytesDefault, yieldEveryMsDefault } from "./limits.ts";
-import type { LineFramer, LineSink } from "./line-framer.ts";
+import type { LineFramer, LineSink, LinesSink } from "./line-framer.ts";
 import { runPass, runPassSync } from "./pass-driver.ts";
 
 /** The bytes `[from, to)` of a source. */
@@ -31,7 +31,7 @@ export interface AsyncScanRange extends ScanRange {
 export function scanSync(
   source: ByteSource,
   framer: LineFramer,
-  sink: LineSink,
+  sink: LineSink | LinesSink,
   range: ScanRange,
 ): number {
   let bytesRead = 0;
@@ -46,7 +46,7 @@ export function scanSync(
 export async function scan(
   source: ByteSource,
   framer: LineFramer,
-  sink: LineSink,
+  sink: LineSink | LinesSink,
   range: AsyncScanRange,
 ): Promise<number> {
   const { signal, yieldEveryMs = yieldEveryMsDefault } = range;

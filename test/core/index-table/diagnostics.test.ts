@@ -51,7 +51,7 @@ describe("the list of findings", () => {
     const lines = [header, entry, ...Array.from({ length: 10_000 }, () => "{torn"), entry];
     for (const [at, text] of lines.entries()) {
       const bytes = Buffer.from(text);
-      indexer.line(bytes, 0, bytes.length, at * 100, at + 1);
+      indexer.addLines(bytes, 0, bytes.length, at * 100, at + 1);
     }
     const { entries } = indexer.diagnostics;
     expect(entries).toHaveLength(diagnosticsMax + 1);

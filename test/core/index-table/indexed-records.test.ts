@@ -2,7 +2,7 @@
  * What the index keeps of each record, from its envelope and from its parsed value alike, and which
  * records it leaves out.
  */
-import { LineFramer } from "@branchlog/streaming";
+import { LineFramer, decodeCounter } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -271,13 +271,29 @@ describe("the entries of a log of version 1", () => {
 describe("an entry that projections fold while reading", () => {
   it.each([
     [{ type: "label", targetId: "a", label: "x" }, 1],
-    [{ type: "thinking_level_change", thinkingLevel: "low" }, 1],
+    [{ type: "thinking_level_change", thinkingLevel: "low" }, 0],
     [{ type: "message", message: { role: "user" } }, 0],
     [{ type: "custom", customType: "x" }, 0],
   ])("is handed on once, and no other is: %j", (fields, times) => {
     for (const line of [JSON.stringify(entry(fields)), unusual(entry(fields))]) {
       expect(indexed([headerOf(3), line]).folded).toEqual(times === 1 ? ["0000000a"] : []);
     }
+  });
+});
+
+describe("a change of the thinking level", () => {
+  it.each([
+    ["a text", { thinkingLevel: "low" }, 0],
+    ["none", { thinkingLevel: null }, 1],
+    ["more than a text", { thinkingLevel: "low", configured: { level: "low" } }, 1],
+  ])("is parsed only where its line does not show that it is JSON: %s", (_, fields, parses) => {
+    const line = JSON.stringify(entry({ type: "thinking_level_change", ...fields }));
+    const before = decodeCounter.parses;
+    const { rows, diagnostics } = indexed([headerOf(3), line]);
+    // The header is parsed in any case.
+    expect(decodeCounter.parses - before).toBe(1 + parses);
+    expect(rows).toMatchObject([{ id: "0000000a", isEnvelope: false }]);
+    expect(diagnostics).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
-/** What the envelope reader found in a line, as values; null if it did not trust the line. */
-import { EnvelopeReader, type LongLine } from "@branchlog/streaming";
+/** What the scan found in lines, as values; null where it did not trust the line. */
+import { scanFlags, scanLines, scanLongLine } from "@branchlog/streaming";
+import type { LongLine, ScannedRows } from "@branchlog/streaming";
 import { frame } from "./collected-lines.ts";
 
 /** The values of an envelope. */
@@ -13,22 +14,37 @@ export interface Envelope {
   readonly form: "head" | "tail";
   readonly endsWithObject: boolean;
   readonly hasPayload: boolean;
+  /** Whether the whole line is known to be JSON. */
+  readonly isFlat: boolean;
 }
 
-/** Reads `bytes[start, end)` as a line. */
-export function readEnvelope(
+/** The lines `bytes[start, end)`, which are separated by newlines. */
+export function readEnvelopes(
   bytes: Buffer,
   start: number = 0,
   end: number = bytes.length,
-  reader: EnvelopeReader = new EnvelopeReader(),
-): Envelope | null {
-  return reader.read(bytes, start, end) ? envelopeOf(reader) : null;
+): (Envelope | null)[] {
+  const found: (Envelope | null)[] = [];
+  scanLines(bytes, start, end, (rows) => {
+    for (let row = 0; row < rows.count; row += 1) found.push(envelopeOf(rows, row));
+  });
+  return found;
+}
+
+/** The same of one line. */
+export function readEnvelope(bytes: Buffer): Envelope | null {
+  const [found, more] = readEnvelopes(bytes);
+  if (found === undefined || more !== undefined) throw new Error("not one line");
+  return found;
 }
 
 /** Reads a line as if it were too long to be joined. */
 export function readLongEnvelope(line: Buffer): Envelope | null {
-  const reader = new EnvelopeReader();
-  return reader.readLong(measured(line)) ? envelopeOf(reader) : null;
+  let found: Envelope | null = null;
+  scanLongLine(measured(line), (rows) => {
+    found = envelopeOf(rows, 0);
+  });
+  return found;
 }
 
 /** What the framer says of a line that is too long. */
@@ -38,20 +54,27 @@ function measured(line: Buffer): LongLine {
   return long;
 }
 
-function envelopeOf(reader: EnvelopeReader): Envelope {
-  const { headBytes, coreBytes } = reader;
-  const head = (start: number, end: number) =>
-    start === -1 ? undefined : headBytes.toString("latin1", start, end);
-  const core = (start: number, end: number) => coreBytes.toString("latin1", start, end);
+/** The envelope of a row; null if its line is not trusted. */
+export function envelopeOf(rows: ScannedRows, row: number): Envelope | null {
+  const flags = rows.flags[row] ?? 0;
+  const is = (flag: keyof typeof scanFlags): boolean => (flags & scanFlags[flag]) !== 0;
+  const kind = rows.kinds[rows.kind[row] ?? -1];
+  if (!is("trusted")) return null;
+  if (kind === undefined) throw new Error("a row without a kind");
+  const text = (starts: Uint32Array, ends: Uint32Array): string =>
+    rows.bytes.toString("latin1", starts[row], ends[row]);
+  const hex = (words: Uint32Array): string => (words[row] ?? 0).toString(16).padStart(8, "0");
+  const parent = is("words") ? hex(rows.parent) : text(rows.parentStart, rows.parentEnd);
   return {
-    type: headBytes.toString("latin1", reader.typeStart, reader.typeEnd),
-    id: core(reader.idStart, reader.idEnd),
-    parentId: reader.parentStart === -1 ? null : core(reader.parentStart, reader.parentEnd),
-    timestamp: core(reader.timestampStart, reader.timestampEnd),
-    role: head(reader.roleStart, reader.roleEnd),
-    customType: head(reader.customTypeStart, reader.customTypeEnd),
-    form: reader.form,
-    endsWithObject: reader.endsWithObject,
-    hasPayload: reader.hasPayload,
+    ...kind,
+    id: is("words") ? hex(rows.id) : text(rows.idStart, rows.idEnd),
+    parentId: is("root") ? null : parent,
+    timestamp: is("exactTime")
+      ? new Date(rows.time[row] ?? 0).toISOString()
+      : text(rows.timeStart, rows.timeEnd),
+    form: is("tailForm") ? "tail" : "head",
+    endsWithObject: is("endsWithObject"),
+    hasPayload: is("hasPayload"),
+    isFlat: is("flat"),
   };
 }

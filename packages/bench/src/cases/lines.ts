@@ -3,9 +3,10 @@ import { deepStrictEqual } from "node:assert";
 import { readFileSync } from "node:fs";
 import {
   decodeLine,
-  EnvelopeReader,
   LineFramer,
   openByteSource,
+  scanFlags,
+  scanLines,
   scanSync,
 } from "@branchlog/streaming";
 import { baseline, type BenchCase, type CaseInput, defineCase, ours } from "../bench-case.ts";
@@ -13,8 +14,8 @@ import { type OperationTime, timeOperation } from "../harness.ts";
 import { largeSession, openCold, sessionOf } from "../inputs.ts";
 import { chunksOf } from "../plain-session.ts";
 
-/** Reads one line; returns whether it is an entry. */
-type ReadLine = (bytes: Buffer, start: number, end: number) => boolean;
+/** Reads all lines, which end at these places; returns how many are entries. */
+type ReadLines = (bytes: Buffer, ends: readonly number[]) => number;
 
 interface LineTime {
   readonly allLines: OperationTime;
@@ -29,22 +30,25 @@ const lineCost = defineCase<LineTime>({
   comparedBy: "ns/line",
   input: sessionOf(2_000_000, 2_000_000),
   subjects: [
-    ours("EnvelopeReader.read()", (input) => {
-      const reader = new EnvelopeReader();
-      return prepareLines(input, (bytes, start, end) => reader.read(bytes, start, end));
-    }),
+    ours("scanLines()", (input) =>
+      prepareLines(input, (bytes) => envelopesIn(bytes, 0, bytes.length - 1).envelopes),
+    ),
     ours("decodeLine()", (input) =>
-      prepareLines(input, (bytes, start, end) => {
-        const line = decodeLine(bytes, start, end);
-        return line.ok && line.value["type"] !== "session";
-      }),
+      prepareLines(input, (bytes, ends) =>
+        countEntries(ends, (start, end) => {
+          const line = decodeLine(bytes, start, end);
+          return line.ok && line.value["type"] !== "session";
+        }),
+      ),
     ),
     baseline("JSON.parse(bytes.toString())", (input) =>
-      prepareLines(input, (bytes, start, end) => {
-        // Decoding boundary: made by the generator.
-        const text = bytes.toString("utf8", start, end);
-        return (JSON.parse(text) as { readonly type: string }).type !== "session";
-      }),
+      prepareLines(input, (bytes, ends) =>
+        countEntries(ends, (start, end) => {
+          // Decoding boundary: made by the generator.
+          const text = bytes.toString("utf8", start, end);
+          return (JSON.parse(text) as { readonly type: string }).type !== "session";
+        }),
+      ),
     ),
   ],
   check: ({ lines }, { facts }) => deepStrictEqual(lines, facts.entries + 1),
@@ -54,21 +58,44 @@ const lineCost = defineCase<LineTime>({
   }),
 });
 
-function prepareLines({ path, facts }: CaseInput, readLine: ReadLine): () => LineTime {
+function prepareLines({ path, facts }: CaseInput, readLines: ReadLines): () => LineTime {
   const bytes = readFileSync(path);
   const ends: number[] = [];
   for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) ends.push(at);
   let entries = 0;
   const readAll = (): void => {
-    entries = 0;
-    let start = 0;
-    for (const end of ends) {
-      if (readLine(bytes, start, end)) entries += 1;
-      start = end + 1;
-    }
+    entries = readLines(bytes, ends);
   };
   const check = (): void => deepStrictEqual(entries, facts.entries);
   return () => ({ allLines: timeOperation(readAll, { check }), lines: ends.length });
+}
+
+function countEntries(
+  ends: readonly number[],
+  isEntry: (start: number, end: number) => boolean,
+): number {
+  let entries = 0;
+  let start = 0;
+  for (const end of ends) {
+    if (isEntry(start, end)) entries += 1;
+    start = end + 1;
+  }
+  return entries;
+}
+
+/** Lines in `bytes[start, end)`, and those whose envelope is trusted. */
+function envelopesIn(bytes: Buffer, start: number, end: number): Envelopes {
+  let [lines, envelopes] = [0, 0];
+  scanLines(bytes, start, end, ({ count, flags }) => {
+    lines += count;
+    for (let row = 0; row < count; row += 1) envelopes += (flags[row] ?? 0) & scanFlags.trusted;
+  });
+  return { lines, envelopes };
+}
+
+interface Envelopes {
+  readonly lines: number;
+  readonly envelopes: number;
 }
 
 interface Scanned {
@@ -121,20 +148,19 @@ const indexThroughput = defineCase<Scanned>({
 
 function frame(path: string): Scanned {
   const source = openByteSource(path);
-  const reader = new EnvelopeReader();
-  let [lines, envelopes] = [0, 0];
+  let envelopes = 0;
   const sink = {
-    line: (bytes: Buffer, start: number, end: number) => {
-      lines += 1;
-      if (reader.read(bytes, start, end)) envelopes += 1;
+    addLines: (bytes: Buffer, start: number, end: number) => {
+      const found = envelopesIn(bytes, start, end);
+      envelopes += found.envelopes;
+      return found.lines;
     },
-    longLine: () => {
-      lines += 1;
-    },
+    longLine: () => undefined,
   };
-  const bytes = scanSync(source, new LineFramer(), sink, { from: 0, to: source.sizeSync() });
+  const framer = new LineFramer();
+  const bytes = scanSync(source, framer, sink, { from: 0, to: source.sizeSync() });
   source.closeSync();
-  return { bytes, lines, envelopes };
+  return { bytes, lines: framer.lineNumber - 1, envelopes };
 }
 
 /** In the order in which they run. */

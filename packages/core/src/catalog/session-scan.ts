@@ -4,12 +4,14 @@
  * envelopes, without a parse. It holds one line at a time and never fails on what a line says.
  */
 import {
-  EnvelopeReader,
   LineFramer,
   decodeLine,
   openByteSource,
   readRange,
   readShallow,
+  scanFlags,
+  scanLines,
+  scanLongLine,
   scanSync,
 } from "@branchlog/streaming";
 import type {
@@ -17,8 +19,10 @@ import type {
   DecodedLine,
   JsonObject,
   LineRest,
-  LineSink,
+  LinesSink,
   LongLine,
+  ScannedKind,
+  ScannedRows,
 } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
 import { dialectOfEntry, tellingTypes } from "../dialects/dialect.ts";
@@ -62,21 +66,18 @@ export interface ScanOptions {
   readonly knowsDialect?: boolean;
 }
 
-const messageType = Buffer.from("message");
-const spokenRoles = ["user", "assistant"].map((role) => Buffer.from(role));
-const namingBytes = namingTypes.map((type) => Buffer.from(type));
-const labelType = Buffer.from("label");
-const tellingBytes = tellingTypes.map((type) => Buffer.from(type));
+/** What is done with the lines of a kind: counted, timed, passed over, or parsed. */
+type Treatment = "count" | "time" | "pass" | "parse";
 
 /** See the file comment. To be fed every line of one file, then {@link SessionScan.end}. */
-export class SessionScan implements LineSink {
+export class SessionScan implements LinesSink {
   readonly header: HeaderSearch;
-  readonly #envelope = new EnvelopeReader();
   readonly #source: ByteSource;
   readonly #target: ScanTarget;
   readonly #messageBytesMax: number;
-  /** Types that are parsed, besides messages. */
-  #wanted: readonly Buffer[];
+  /** The kinds of the scan, and what is done with their lines. */
+  #kinds: readonly ScannedKind[] = [];
+  #treatments: Treatment[] = [];
   #looksForDialect: boolean;
 
   /** @param source Where the lines come from: those too long to be joined are read again. */
@@ -86,18 +87,20 @@ export class SessionScan implements LineSink {
     this.header = options.header ?? new HeaderSearch();
     this.#messageBytesMax = options.messageBytesMax ?? messageBytesMax;
     this.#looksForDialect = target.foundDialect !== undefined && options.knowsDialect !== true;
-    this.#wanted = this.#wantedTypes();
   }
 
-  line(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): void {
-    if (this.header.header === undefined) {
-      this.header.line(bytes, start, end, offset);
-      return;
-    }
-    if (this.#envelope.read(bytes, start, end)) {
-      if (this.#settle() || this.#settleAssistant(bytes, end)) return;
-    }
-    this.#take(decodeLine(bytes, start, end), lineNumber);
+  addLines(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): number {
+    let next = lineNumber;
+    scanLines(bytes, start, end, (rows) => {
+      const base = offset - start + rows.shift;
+      for (let row = 0; row < rows.count; row += 1, next += 1) {
+        const at = rows.start[row] ?? 0;
+        const lineEnd = at + (rows.length[row] ?? 0);
+        if (this.header.header === undefined) this.header.line(rows.bytes, at, lineEnd, base + at);
+        else if (!this.#settle(rows, row)) this.#take(decodeLine(rows.bytes, at, lineEnd), next);
+      }
+    });
+    return next - lineNumber;
   }
 
   longLine(line: LongLine, lineNumber: number): void {
@@ -105,8 +108,11 @@ export class SessionScan implements LineSink {
       if (!this.header.isOver) this.header.take(this.#readLong(line));
       return;
     }
-    if (this.#envelope.readLong(line) && this.#settle()) return;
-    this.#take(this.#readLong(line), lineNumber);
+    let isSettled = false;
+    scanLongLine(line, (rows) => {
+      isSettled = this.#settle(rows, 0);
+    });
+    if (!isSettled) this.#take(this.#readLong(line), lineNumber);
   }
 
   /** The unterminated end of the file: an entry if it is one whole record. */
@@ -124,29 +130,46 @@ export class SessionScan implements LineSink {
     }
   }
 
-  /** Whether the line that the envelope was just read from needs no more than that. */
-  #settle(): boolean {
-    const { headBytes, typeStart, typeEnd, roleStart, roleEnd } = this.#envelope;
-    if (isText(headBytes, typeStart, typeEnd, messageType)) {
-      const isSpoken = spokenRoles.some((role) => isText(headBytes, roleStart, roleEnd, role));
-      if (!isSpoken) this.#target.otherMessage();
-      return !isSpoken;
-    }
-    for (const type of this.#wanted) if (isText(headBytes, typeStart, typeEnd, type)) return false;
+  /** Whether a line needs no more than was scanned of it. */
+  #settle(rows: ScannedRows, row: number): boolean {
+    if (((rows.flags[row] ?? 0) & scanFlags.trusted) === 0) return false;
+    if (this.#kinds !== rows.kinds) this.#forgetTreatments(rows.kinds);
+    const kind = rows.kind[row] ?? 0;
+    const treatment = this.#treatments[kind] ?? this.#decide(kind);
+    if (treatment === "parse") return false;
+    if (treatment === "count") this.#target.otherMessage();
+    if (treatment !== "time") return true;
+    const timestampMs = rows.answerTimeMs(row);
+    if (timestampMs < 0) return false;
+    this.#target.assistantMessage?.(timestampMs);
     return true;
   }
 
-  #wantedTypes(): readonly Buffer[] {
-    const labels = this.#target.takesLabels === true ? [labelType] : [];
-    return [...namingBytes, ...labels, ...(this.#looksForDialect ? tellingBytes : [])];
+  #forgetTreatments(kinds: readonly ScannedKind[]): void {
+    this.#kinds = kinds;
+    this.#treatments = [];
   }
 
-  #settleAssistant(bytes: Buffer, end: number): boolean {
-    if (this.#target.assistantMessage === undefined) return false;
-    const timestampMs = assistantTimeMs(this.#envelope, bytes, end);
-    if (Number.isNaN(timestampMs)) return false;
-    this.#target.assistantMessage(timestampMs);
-    return true;
+  #decide(kind: number): Treatment {
+    const { type, role } = this.#kinds[kind] ?? { type: "", role: undefined };
+    const treatment =
+      type === "message" ? this.#treatmentOfRole(role) : this.#treatmentOfType(type);
+    this.#treatments[kind] = treatment;
+    return treatment;
+  }
+
+  #treatmentOfRole(role: string | undefined): Treatment {
+    if (role === "user") return "parse";
+    if (role !== "assistant") return "count";
+    return this.#target.assistantMessage === undefined ? "parse" : "time";
+  }
+
+  #treatmentOfType(type: string): Treatment {
+    const isWanted =
+      namingTypes.includes(type) ||
+      (type === "label" && this.#target.takesLabels === true) ||
+      (this.#looksForDialect && tellingTypes.includes(type));
+    return isWanted ? "parse" : "pass";
   }
 
   #take(line: DecodedLine, lineNumber: number): void {
@@ -154,7 +177,7 @@ export class SessionScan implements LineSink {
     const dialect = this.#looksForDialect ? dialectOfEntry(line.value) : undefined;
     if (dialect !== undefined) {
       this.#looksForDialect = false;
-      this.#wanted = this.#wantedTypes();
+      this.#treatments = [];
       this.#target.foundDialect?.(dialect);
     }
     const { value } = line;
@@ -181,79 +204,12 @@ export class SessionScan implements LineSink {
   }
 }
 
-function isText(bytes: Buffer, start: number, end: number, text: Buffer): boolean {
-  if (end - start !== text.length) return false;
-  for (let i = 0; i < text.length; i += 1) if (bytes[start + i] !== text[i]) return false;
-  return true;
-}
-
 /** Content too long to be read is content all the same: a message without any has no time. */
 function withContent(value: JsonObject): JsonObject {
   const message = value["message"];
   if (typeof message !== "object" || message === null || Array.isArray(message)) return value;
   if ("content" in message) return value;
   return { ...value, message: { ...message, content: [] } };
-}
-
-// Reads when an assistant spoke from the end of its line, without parsing the message. Only lines
-// in pi's key order are answered: content right after the role, and stopReason and timestamp as the
-// last keys of the message, which is the last of the record. Everything else is to be parsed. As
-// with envelopes, keys that a record has twice are not defended against.
-
-const assistantText = Buffer.from("assistant");
-const contentText = Buffer.from('","content":[');
-const timestampText = Buffer.from(',"timestamp":');
-const stopReasonText = Buffer.from('"stopReason":"');
-
-const quote = 0x22;
-const zero = 0x30;
-const carriageReturn = 0x0d;
-/** More digits might not be exact as a number. */
-const digitsMax = 15;
-
-/**
- * The message timestamp, in epoch ms, of the line `bytes[start, end)` that `envelope` was just read
- * from; NaN if the line is not an assistant message of this form.
- */
-export function assistantTimeMs(envelope: EnvelopeReader, bytes: Buffer, end: number): number {
-  const { form, roleStart, roleEnd, endsWithObject } = envelope;
-  if (form !== "head" || !endsWithObject) return Number.NaN;
-  if (roleEnd - roleStart !== assistantText.length) return Number.NaN;
-  if (!isTextAt(bytes, roleStart, assistantText)) return Number.NaN;
-  if (!isTextAt(bytes, roleEnd, contentText)) return Number.NaN;
-  const last = bytes[end - 1] === carriageReturn ? end - 3 : end - 2;
-  let first = last;
-  while (isDigit(bytes[first - 1])) first -= 1;
-  const hasNumber = first < last && last - first <= digitsMax && bytes[first] !== zero;
-  const keyStart = first - timestampText.length;
-  if (!hasNumber || !isTextAt(bytes, keyStart, timestampText)) return Number.NaN;
-  return isStopReasonBefore(bytes, keyStart) ? numberIn(bytes, first, last) : Number.NaN;
-}
-
-function isStopReasonBefore(bytes: Buffer, end: number): boolean {
-  if (bytes[end - 1] !== quote) return false;
-  let first = end - 1;
-  while (isLetter(bytes[first - 1])) first -= 1;
-  return isTextAt(bytes, first - stopReasonText.length, stopReasonText);
-}
-
-function isTextAt(bytes: Buffer, at: number, text: Buffer): boolean {
-  for (let i = 0; i < text.length; i += 1) if (bytes[at + i] !== text[i]) return false;
-  return true;
-}
-
-function isDigit(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= zero && byte <= zero + 9;
-}
-
-function isLetter(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= 0x41 && byte <= 0x7a && (byte >= 0x61 || byte <= 0x5a);
-}
-
-function numberIn(bytes: Buffer, start: number, end: number): number {
-  let value = 0;
-  for (let i = start; i < end; i += 1) value = value * 10 + ((bytes[i] ?? zero) - zero);
-  return value;
 }
 
 // The text of the messages of a session, for searching. It is read from the file on each call,

@@ -351,12 +351,12 @@ function idText(bytes: Buffer): string {
 const hexDigits = 8;
 
 /** Whether bytes[start, end) are eight lower-case hex digits. */
-export function isHexWord(bytes: Uint8Array, start: number, end: number): boolean {
+function isHexWord(bytes: Uint8Array, start: number, end: number): boolean {
   return end - start === hexDigits && (quad(bytes, start) | quad(bytes, start + 4)) >= 0;
 }
 
 /** The bits of the eight digits that begin at `start`; see {@link isHexWord}. */
-export function hexWord(bytes: Uint8Array, start: number): number {
+function hexWord(bytes: Uint8Array, start: number): number {
   return (quad(bytes, start) << 16) | quad(bytes, start + 4);
 }
 

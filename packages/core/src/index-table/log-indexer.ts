@@ -3,8 +3,15 @@
  * holds no file. Most lines are indexed from their envelope alone; entries that projections fold
  * while the log is read are parsed whole and handed on. Bad lines are skipped and reported.
  */
-import { EnvelopeReader, decodeLine } from "@branchlog/streaming";
-import type { DecodedLine, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
+import { decodeLine, scanFlags, scanLines, scanLongLine } from "@branchlog/streaming";
+import type {
+  DecodedLine,
+  JsonObject,
+  LinesSink,
+  LongLine,
+  ScannedKind,
+  ScannedRows,
+} from "@branchlog/streaming";
 import { tellingTypes } from "../dialects/dialect.ts";
 import { entryForm } from "../dialects/header.ts";
 import { readRecord, titleSlotType } from "../dialects/log-record.ts";
@@ -14,10 +21,9 @@ import { modelRole } from "../dialects/model-reference.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { DiagnosticLog } from "./diagnostics.ts";
 import type { SavedDiagnostics } from "./diagnostics.ts";
-import { hexWord, isHexWord, rootHandle } from "./id-table.ts";
+import { rootHandle } from "./id-table.ts";
 import { IndexTable } from "./index-table.ts";
 import type { SavedIndex } from "./index-table.ts";
-import { IsoTimeReader, isoTimeOf } from "./iso-time.ts";
 import type { Kind } from "./kind-table.ts";
 import { LineMap } from "./line-map.ts";
 import type { SavedLines } from "./line-map.ts";
@@ -59,15 +65,13 @@ export interface SavedLog {
 }
 
 /** See the file comment. */
-export class LogIndexer implements LineSink {
+export class LogIndexer implements LinesSink {
   readonly index: IndexTable = new IndexTable((row, earlier) =>
     this.#reportDuplicate(row, earlier),
   );
   readonly diagnostics: DiagnosticLog = new DiagnosticLog();
   readonly lines: LineMap = new LineMap();
   readonly #options: LogIndexerOptions;
-  readonly #envelope = new EnvelopeReader();
-  readonly #times = new IsoTimeReader();
   /** The row being made: one object for all, as a million of them would be garbage. */
   readonly #facts = {
     offset: 0,
@@ -78,8 +82,9 @@ export class LogIndexer implements LineSink {
     time: 0,
     flags: 0,
   };
-  /** Per kind number: whether its lines are parsed whole. */
-  readonly #parseWhole: boolean[] = [];
+  /** The kinds of the scan, and for each of them what its lines are indexed as. */
+  #scannedKinds: readonly ScannedKind[] = [];
+  #indexedAs: IndexedAs[] = [];
   #header: IndexedHeader | undefined;
   /** Whether lines may be indexed from their envelopes: v1 has no ids there. */
   #readsEnvelopes = false;
@@ -122,83 +127,94 @@ export class LogIndexer implements LineSink {
     this.#setHeader(header);
   }
 
-  line(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): void {
-    if (this.#readsEnvelopes && this.#envelope.read(bytes, start, end)) {
-      const kind = this.#fastKind();
-      if (kind >= 0) {
-        this.#addEnvelope(kind, offset, end - start, lineNumber);
-        return;
+  addLines(bytes: Buffer, start: number, end: number, offset: number, lineNumber: number): number {
+    let next = lineNumber;
+    scanLines(bytes, start, end, (rows) => {
+      const base = offset - start + rows.shift;
+      for (let row = 0; row < rows.count; row += 1, next += 1) {
+        const at = rows.start[row] ?? 0;
+        const length = rows.length[row] ?? 0;
+        const place = base + at;
+        if (this.#addScanned(rows, row, place, length, next)) continue;
+        const decoded = decodeLine(rows.bytes, at, at + length);
+        this.#addDecoded(decoded, { offset: place, length, lineNumber: next });
       }
-    }
-    this.#addDecoded(decodeLine(bytes, start, end), { offset, length: end - start, lineNumber });
-  }
-
-  batchEnd(): void {
-    this.index.linkPendingRows();
-    // A session that waits for its next entry keeps no chunk of what it read.
-    this.#envelope.release();
+    });
+    return next - lineNumber;
   }
 
   longLine(line: LongLine, lineNumber: number): void {
     const { offset, length } = line;
-    if (this.#readsEnvelopes && this.#envelope.readLong(line)) {
-      const kind = this.#fastKind();
-      if (kind >= 0) {
-        this.#addEnvelope(kind, offset, length, lineNumber);
-        return;
-      }
-    }
+    let isAdded = false;
+    scanLongLine(line, (rows) => {
+      isAdded = this.#addScanned(rows, 0, offset, length, lineNumber);
+    });
+    if (isAdded) return;
     this.#addDecoded(this.#options.readLong(offset, length), { offset, length, lineNumber });
   }
 
-  /** The number of the kind of the envelope just read; -1: its line is to be parsed whole. */
-  #fastKind(): number {
-    const { parentStart, parentEnd } = this.#envelope;
-    // An empty parentId ends pi's walk as null does. No agent writes it.
-    if (parentStart >= 0 && parentStart === parentEnd) return -1;
-    const kind = this.index.kinds.addSpans(this.#envelope);
-    if (kind >= this.#parseWhole.length) this.#learnKinds();
-    return this.#parseWhole[kind] === true ? -1 : kind;
+  batchEnd(): void {
+    this.index.linkPendingRows();
   }
 
-  #learnKinds(): void {
-    for (let kind = this.#parseWhole.length; kind < this.index.kinds.kinds.length; kind += 1) {
-      const { type, role } = this.index.kinds.at(kind);
-      this.#parseWhole.push(foldedTypes.has(type) || type === "session" || role === "hookMessage");
+  /** Adds the row of a scanned line; false if the line is to be parsed. */
+  #addScanned(
+    rows: ScannedRows,
+    row: number,
+    offset: number,
+    length: number,
+    lineNumber: number,
+  ): boolean {
+    const flags = rows.flags[row] ?? 0;
+    if ((flags & scanFlags.trusted) === 0 || !this.#readsEnvelopes) return false;
+    if (this.#scannedKinds !== rows.kinds) this.#forgetKinds(rows.kinds);
+    const scanned = rows.kind[row] ?? 0;
+    const { kind, parse } = this.#indexedAs[scanned] ?? this.#learnKind(scanned);
+    if (parse === "always" || (parse === "unless flat" && (flags & scanFlags.flat) === 0)) {
+      return false;
     }
-  }
-
-  #addEnvelope(kind: number, offset: number, length: number, lineNumber: number): void {
-    const envelope = this.#envelope;
-    const { coreBytes, idStart, idEnd, parentStart, parentEnd, timestampStart } = envelope;
-    const exactTime = this.#times.exact(envelope.coreView, timestampStart, envelope.timestampEnd);
-    const isExact = !Number.isNaN(exactTime);
-    let flags: number = rowFlags.provisional;
-    if (envelope.form === "tail") flags |= rowFlags.tailForm;
-    if (envelope.endsWithObject) flags |= rowFlags.endsWithObject;
-    if (envelope.hasPayload) flags |= rowFlags.hasPayload;
-    if (isExact) flags |= rowFlags.exactTime;
-    if (parentStart < 0) flags |= rowFlags.root;
-    const { index } = this;
     const facts = this.#facts;
     facts.offset = offset;
     facts.length = length;
     facts.kind = kind;
-    facts.time = isExact ? exactTime : isoTimeOf(coreBytes, timestampStart, envelope.timestampEnd);
-    facts.flags = flags;
-    const hasParentWord = parentStart < 0 || isHexWord(coreBytes, parentStart, parentEnd);
-    if (hasParentWord && isHexWord(coreBytes, idStart, idEnd)) {
-      facts.handle = hexWord(coreBytes, idStart);
-      facts.parentHandle = parentStart < 0 ? 0 : hexWord(coreBytes, parentStart);
-      this.lines.addRow(index.addWords(facts), lineNumber);
-      return;
+    facts.flags = rowFlagsOf[flags] ?? 0;
+    const isExact = (flags & scanFlags.exactTime) !== 0;
+    facts.time = isExact ? (rows.time[row] ?? 0) : scannedTime(rows, row);
+    if ((flags & scanFlags.words) !== 0) {
+      facts.handle = rows.id[row] ?? 0;
+      facts.parentHandle = rows.parent[row] ?? 0;
+      this.lines.addRow(this.index.addWords(facts), lineNumber);
+      return true;
     }
+    const { index } = this;
     index.linkPendingRows();
     const { ids } = index;
+    const { bytes, parentStart, parentEnd, idStart, idEnd } = rows;
     facts.parentHandle =
-      parentStart < 0 ? rootHandle : ids.addBytes(coreBytes, parentStart, parentEnd);
-    facts.handle = ids.addBytes(coreBytes, idStart, idEnd);
+      (flags & scanFlags.root) !== 0
+        ? rootHandle
+        : ids.addBytes(bytes, parentStart[row] ?? 0, parentEnd[row] ?? 0);
+    facts.handle = ids.addBytes(bytes, idStart[row] ?? 0, idEnd[row] ?? 0);
     this.#addRow(facts, lineNumber);
+    return true;
+  }
+
+  #forgetKinds(kinds: readonly ScannedKind[]): void {
+    this.#scannedKinds = kinds;
+    this.#indexedAs = [];
+  }
+
+  /** Kinds of one list are learnt in any order, so that only those of this log are numbered. */
+  #learnKind(scanned: number): IndexedAs {
+    const kind = this.#scannedKinds[scanned];
+    if (kind === undefined) throw new RangeError(`no scanned kind ${scanned}`);
+    const { type, role } = kind;
+    const isParsed = foldedTypes.has(type) || type === "session" || role === "hookMessage";
+    const otherwise = type === "thinking_level_change" ? "unless flat" : "never";
+    const parse = isParsed ? "always" : otherwise;
+    const learnt = { kind: this.index.kinds.add(kind), parse } as const;
+    this.#indexedAs[scanned] = learnt;
+    return learnt;
   }
 
   #addDecoded(decoded: DecodedLine, place: LinePlace): void {
@@ -299,6 +315,34 @@ export class LogIndexer implements LineSink {
   }
 }
 
+interface IndexedAs {
+  /** Number in the kinds of the index. */
+  readonly kind: number;
+  /** Whether a line of this kind is parsed whole. */
+  readonly parse: "never" | "unless flat" | "always";
+}
+
+/** The flags of a row by those of a scanned one. */
+const rowFlagsOf = Uint8Array.from({ length: 256 }, (_, scanned) => {
+  const { tailForm, endsWithObject, hasPayload, exactTime, root, flat } = scanFlags;
+  const pairs = [
+    [tailForm, rowFlags.tailForm],
+    [endsWithObject, rowFlags.endsWithObject],
+    [hasPayload, rowFlags.hasPayload],
+    [exactTime, rowFlags.exactTime],
+    [root, rowFlags.root],
+  ] as const;
+  return pairs.reduce(
+    (flags, [from, to]) => ((scanned & from) === 0 ? flags : flags | to),
+    (scanned & flat) === 0 ? rowFlags.provisional : 0,
+  );
+});
+
+/** Epoch milliseconds of a time in another form than that of `toISOString`; NaN if unreadable. */
+function scannedTime({ bytes, timeStart, timeEnd }: ScannedRows, row: number): number {
+  return Date.parse(bytes.toString("latin1", timeStart[row], timeEnd[row]));
+}
+
 // What the index keeps of an entry, from its parsed record instead of its envelope.
 
 /** The kind of a parsed entry; v2's role hookMessage is custom since v3. */
@@ -326,8 +370,4 @@ function timeOfValue(timestamp: unknown): number {
 }
 
 /** Types whose entries are parsed whole while reading: projections or the context need them. */
-const foldedTypes: ReadonlySet<string> = new Set([
-  "label",
-  "thinking_level_change",
-  ...tellingTypes,
-]);
+const foldedTypes: ReadonlySet<string> = new Set(["label", ...tellingTypes]);

@@ -14,7 +14,7 @@ import {
   scan,
   scanSync,
 } from "@branchlog/streaming";
-import type { ByteSource, LineSink } from "@branchlog/streaming";
+import type { ByteSource, LinesSink } from "@branchlog/streaming";
 import { BodyReader, createBodyCache, readFullySync } from "../bodies/body-reader.ts";
 import { dialectOfLog } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
@@ -251,7 +251,7 @@ export class LogState {
   }
 
   /** Lines go straight to the indexer, but for the one that may have been indexed as pending. */
-  #sink(): LineSink {
+  #sink(): LinesSink {
     const pending = this.#pending;
     if (pending === undefined) return this.indexer;
     const { indexer } = this;
@@ -262,9 +262,10 @@ export class LogState {
       return true;
     };
     return {
-      line: (bytes, start, end, offset, lineNumber) => {
-        if (!completes(offset, end - start)) indexer.line(bytes, start, end, offset, lineNumber);
-      },
+      addLines: (bytes, start, end, offset, lineNumber) =>
+        completes(offset, end - start)
+          ? 1
+          : indexer.addLines(bytes, start, end, offset, lineNumber),
       longLine: (line, lineNumber) => {
         if (!completes(line.offset, line.length)) indexer.longLine(line, lineNumber);
       },
@@ -284,7 +285,7 @@ export class LogState {
     if (!decodeLine(rest.bytes).ok) return;
     const { bytes, offset, lineNumber, length } = rest;
     const before = this.index.count;
-    this.indexer.line(bytes, 0, bytes.length, offset, lineNumber);
+    this.indexer.addLines(bytes, 0, bytes.length, offset, lineNumber);
     this.indexer.batchEnd();
     const row = this.index.count > before ? before : -1;
     this.#pending = { offset, length, row };

@@ -59,7 +59,7 @@ export class RepairedIndex {
   addRecord(value: JsonObject, bytes: Buffer, start: number, end: number, offset: number): void {
     this.#meet(value, offset);
     this.#lines += 1;
-    this.indexer.line(bytes, start, end, offset, this.#lines);
+    this.indexer.addLines(bytes, start, end, offset, this.#lines);
     // Whether later candidates are records depends on those before them.
     this.indexer.batchEnd();
   }
@@ -122,7 +122,7 @@ export class RepairedIndex {
     const time = typeof timestamp === "string" ? timestamp : undefined;
     this.#firstEntry = { offset, form, timestamp: time };
     const header = Buffer.from(JSON.stringify({ type: "session", version: form, id: "" }));
-    this.indexer.line(header, 0, header.length, offset, 0);
+    this.indexer.addLines(header, 0, header.length, offset, 0);
     this.indexer.batchEnd();
   }
 }

@@ -79,7 +79,7 @@ export class LineCheck implements LineSink {
   }
 
   line(bytes: Buffer, start: number, end: number, offset: number, line: number): void {
-    this.indexer.line(bytes, start, end, offset, line);
+    this.indexer.addLines(bytes, start, end, offset, line);
     const decoded = decodeLine(bytes, start, end);
     const kind = lineKind(decoded, () => [bytes.subarray(start, end)]);
     this.#count(kind, { line, offset, length: end - start });

@@ -1,9 +1,13 @@
-/** Laws of the envelope reader: what it trusts is what JSON.parse says; fused lines never are. */
+/** Laws of the scan of records: what it trusts is what JSON.parse says; fused lines never are. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { EnvelopeReader, type JsonObject, LineFramer } from "@branchlog/streaming";
-import { LineCollector } from "./support/collected-lines.ts";
-import { type Envelope, readEnvelope, readLongEnvelope } from "./support/read-envelope.ts";
+import { type JsonObject, LineFramer } from "@branchlog/streaming";
+import {
+  type Envelope,
+  readEnvelope,
+  readEnvelopes,
+  readLongEnvelope,
+} from "./support/read-envelope.ts";
 import {
   lineOf,
   objectJson,
@@ -27,6 +31,7 @@ function expectEnvelope(found: Envelope, line: Buffer): void {
     customType: isCustom ? record["customType"] : undefined,
     form: found.form,
     endsWithObject: line.subarray(-2).toString() === "}}",
+    isFlat: found.isFlat,
     hasPayload: found.form === "tail" && ["data", "content", "message"].some((k) => k in record),
   });
 }
@@ -48,47 +53,58 @@ describe("law: a trusted envelope is the parsed one", () => {
     expect(trusted).toBeGreaterThan(250);
   });
 
-  it("a trusted envelope equals the parsed one in chunks of many records", () => {
-    const lines = fc.array(recordJson, { maxLength: 12 });
+  it("a flat line is JSON, whatever was done to it", () => {
+    const flat = '{"type":"mark","id":"a1b2c3d4","parentId":null,"timestamp":"t","a":"b","c":"d"}';
+    const edit = fc.record({
+      at: fc.nat({ max: flat.length }),
+      removed: fc.nat({ max: 3 }),
+      inserted: fc.string({ unit: "binary-ascii", maxLength: 3 }),
+    });
+    let count = 0;
     fc.assert(
-      fc.property(lines, (texts) => {
-        const chunk = Buffer.from(texts.map((text) => `${text}\n`).join(""));
-        const reader = new EnvelopeReader();
-        let start = 0;
-        for (const text of texts) {
-          const end = start + Buffer.byteLength(text);
-          const alone = readEnvelope(Buffer.from(text));
-          expect(readEnvelope(chunk, start, end, reader)).toEqual(alone);
-          start = end + 1;
+      fc.property(fc.array(edit, { minLength: 1, maxLength: 3 }), (edits) => {
+        let text = flat;
+        for (const { at, removed, inserted } of edits) {
+          text = text.slice(0, at) + inserted.replaceAll("\n", "") + text.slice(at + removed);
         }
+        const found = readEnvelope(Buffer.from(text));
+        if (found?.isFlat !== true) return;
+        count += 1;
+        expectEnvelope(found, Buffer.from(text));
       }),
-      { numRuns: 1000 },
+      { numRuns: 5000 },
     );
+    expect(count).toBeGreaterThan(100);
   });
 
-  it("a trusted envelope equals the parsed one when the caller reuses one buffer", () => {
-    const line = fc.constantFrom(...Object.values(writtenForms)).map(lineOf);
-    const lines = fc.array(line, { maxLength: 12 });
+  it("a line is read the same alone, among others, and in chunks of any size", () => {
+    const lines = fc.array(recordJson, { maxLength: 12 });
     fc.assert(
-      fc.property(lines, fc.integer({ min: 20, max: 400 }), (records, chunkBytes) => {
-        const bytes = Buffer.concat(records.flatMap((record) => [record, Buffer.from("\n")]));
-        const reader = new EnvelopeReader();
+      fc.property(lines, fc.integer({ min: 1, max: 400 }), (texts, chunkBytes) => {
+        const alone = texts.map((text) => readEnvelope(Buffer.from(text)));
+        const bytes = Buffer.from(texts.map((text) => `${text}\n`).join(""));
+        if (texts.length > 0) expect(readEnvelopes(bytes.subarray(0, -1))).toEqual(alone);
+        const found: (Envelope | null)[] = [];
         const framer = new LineFramer();
         const target = Buffer.alloc(chunkBytes);
-        const sink = Object.assign(new LineCollector(), {
-          line: (chunk: Buffer, start: number, end: number) => {
-            const alone = readEnvelope(Buffer.from(chunk.subarray(start, end)));
-            expect(readEnvelope(chunk, start, end, reader)).toEqual(alone);
+        const sink = {
+          addLines: (chunk: Buffer, start: number, end: number): number => {
+            const envelopes = readEnvelopes(chunk, start, end);
+            found.push(...envelopes);
+            return envelopes.length;
           },
-        });
-        // Blank lines fill the last chunk, so that every chunk is the whole buffer.
+          longLine: () => {
+            throw new Error("no line is long");
+          },
+        };
         for (let at = 0; at < bytes.length; at += chunkBytes) {
-          target.fill("\n");
-          bytes.copy(target, 0, at);
-          framer.push(target, sink);
+          const length = bytes.copy(target, 0, at);
+          framer.push(target.subarray(0, length), sink);
         }
+        expect(found).toEqual(alone);
+        expect(framer.lineNumber).toBe(texts.length + 1);
       }),
-      { numRuns: 500 },
+      { numRuns: 1000 },
     );
   });
 

@@ -1,8 +1,7 @@
-/** The envelope reader: what it trusts, what it reads there, and what it leaves to the parser. */
+/** The scan of records: what it trusts, what it reads there, and what it leaves to the parser. */
 import { describe, expect, it } from "vitest";
-import { EnvelopeReader } from "@branchlog/streaming";
-import { countingBuffer } from "./support/counting-buffer.ts";
-import { readEnvelope, readLongEnvelope } from "./support/read-envelope.ts";
+import { scanLines } from "@branchlog/streaming";
+import { readEnvelope, readEnvelopes, readLongEnvelope } from "./support/read-envelope.ts";
 import { lineOf, otherForms, writtenForms } from "./support/session-lines.ts";
 
 const id = "a1b2c3d4";
@@ -35,7 +34,7 @@ describe("the forms that the agents write", () => {
   });
 
   it("ids may be of any length", () => {
-    for (const other of ["", "x", "0196f3a2-7c5e-7d4a-b1c2-3d4e5f607182", "y".repeat(300)]) {
+    for (const other of ["x", "0196f3a2-7c5e-7d4a-b1c2-3d4e5f607182", "y".repeat(300)]) {
       const record = { type: "label", ...core, id: other, parentId: other, targetId: "z" };
       expect(readEnvelope(lineOf(record))).toMatchObject({ id: other, parentId: other });
     }
@@ -67,6 +66,7 @@ describe("lines for the parser", () => {
     ["a byte-order mark", `\ufeff${user}`],
     ["a NUL", user.replace("hi", "h\0i")],
     ["parentId twice", user.replace('"hi"', '{"parentId":1}')],
+    ["an empty parentId", user.replace(parentId, "")],
     ["an escape in the id", user.replace(id, String.raw`a\u0031b2c3d4`)],
     ["an escaped quote in the id", user.replace(id, String.raw`a\"b`)],
     ["a non-ASCII id", user.replace(id, "é1b2c3d4")],
@@ -113,45 +113,96 @@ describe("lines for the parser", () => {
 });
 
 describe("lines in chunks", () => {
-  it("the envelope reader reads only the line, with any bytes around it", () => {
-    const lines = Object.values({ ...writtenForms, ...otherForms }).map(lineOf);
-    const chunk = Buffer.concat(lines.flatMap((line) => [line, Buffer.from("\n")]));
-    const reader = new EnvelopeReader();
-    let start = 0;
-    for (const line of lines) {
-      expect(readEnvelope(chunk, start, start + line.length, reader)).toEqual(readEnvelope(line));
-      start += line.length + 1;
+  const lines = Object.values({ ...writtenForms, ...otherForms }).map(lineOf);
+  const chunk = Buffer.concat(lines.flatMap((line) => [line, Buffer.from("\n")])).subarray(0, -1);
+
+  it("are read each by itself, with any bytes around them", () => {
+    const alone = lines.map((line) => readEnvelope(line));
+    expect(readEnvelopes(chunk)).toEqual(alone);
+    const within = Buffer.concat([
+      Buffer.from('{"parentId":1'),
+      chunk,
+      Buffer.from('"parentId":"'),
+    ]);
+    expect(readEnvelopes(within, 13, 13 + chunk.length)).toEqual(alone);
+  });
+
+  it("have their places, blank ones too, in batches of any number", () => {
+    const count = 10_000;
+    const bytes = Buffer.from("\n{}\n\r\n".repeat(count));
+    const places: (readonly [number, number])[] = [];
+    scanLines(bytes, 0, bytes.length - 1, (rows) => {
+      for (let row = 0; row < rows.count; row += 1) {
+        places.push([(rows.start[row] ?? 0) + rows.shift, rows.length[row] ?? 0]);
+      }
+    });
+    expect(places).toHaveLength(3 * count);
+    expect(places.slice(-3)).toEqual([
+      [6 * (count - 1), 0],
+      [6 * (count - 1) + 1, 2],
+      [6 * (count - 1) + 4, 1],
+    ]);
+  });
+
+  it("may be scanned while others are, and then are left to the parser", () => {
+    const [user = Buffer.alloc(0)] = lines;
+    let inner: unknown;
+    scanLines(user, 0, user.length, (rows) => {
+      inner = readEnvelopes(chunk);
+      expect(rows.kinds[rows.kind[0] ?? -1]?.role).toBe("user");
+    });
+    expect(inner).toEqual(lines.map(() => null));
+    expect(readEnvelopes(chunk)).toEqual(lines.map((line) => readEnvelope(line)));
+  });
+
+  it("that are longer than what is scanned at once are left to the parser", () => {
+    const content = "x".repeat(17 * 1024 * 1024);
+    const line = lineOf({ type: "message", ...core, message: { role: "user", content } });
+    expect(readEnvelope(line)).toBeNull();
+    const [user = Buffer.alloc(0)] = lines;
+    const both = Buffer.concat([user, Buffer.from("\n"), line]);
+    expect(readEnvelopes(both)).toEqual([null, null]);
+  });
+
+  it("of more kinds than are kept have the right ones, or are left to the parser", () => {
+    const types = Array.from({ length: 2000 }, (_, n) => `kind-${n}`);
+    const records = types.map((type) => JSON.stringify({ type, ...core })).join("\n");
+    const found = readEnvelopes(Buffer.from(records));
+    const trusted = found.filter((envelope) => envelope !== null).length;
+    expect(trusted).toBeGreaterThan(100);
+    expect(found.map((envelope, n) => envelope?.type ?? types[n])).toEqual(types);
+    for (const type of types.slice(-300)) {
+      expect(readEnvelope(lineOf({ type, ...core }))).toMatchObject({ type, id });
     }
+    const long = "k".repeat(1000);
+    expect(readEnvelope(lineOf({ type: long, ...core }))).toBeNull();
   });
 });
 
-describe("work", () => {
-  it.each(["custom", "customMessage", "migratedMessage", "user", "bare", "customNoData"])(
-    "searches a chunk of %s lines for each needle about once",
-    (name) => {
-      const line = `${text(writtenForms[name] ?? {})}\n`;
-      const { buffer, looked } = countingBuffer(line.repeat(1000));
-      const reader = new EnvelopeReader();
-      for (let start = 0; start < buffer.length; start += line.length) {
-        expect(reader.read(buffer, start, start + line.length - 1)).toBe(true);
-      }
-      // At most four needles for a line: parentId, NUL, customType, the key of the payload.
-      expect(looked()).toBeLessThanOrEqual(5 * buffer.length);
-    },
-  );
+describe("flat records", () => {
+  it.each([
+    ["nothing more", {}, true],
+    ["one text", { thinkingLevel: "high" }, true],
+    ["texts", { targetId: "x", label: "y" }, true],
+    ["a number", { thinkingLevel: 1 }, false],
+    ["null", { thinkingLevel: null }, false],
+    ["an object at the end", { a: "b", c: {} }, false],
+    ["an escape", { label: 'a"b' }, false],
+    ["other than ASCII", { label: "é" }, false],
+  ])("are known to be JSON: %s", (_, fields, isFlat) => {
+    expect(readEnvelope(lineOf({ type: "mark", ...core, ...fields }))).toMatchObject({ isFlat });
+  });
 
-  it("the envelope reader searches a chunk for rare needles once, not once per line", () => {
-    // Every second line is searched for a second "data": and there is none.
-    const lines = [text(writtenForms["user"] ?? {}), text(writtenForms["customNoData"] ?? {})];
-    const first = text(writtenForms["custom"] ?? {});
-    const { buffer, looked } = countingBuffer(`${first}\n${`${lines.join("\n")}\n`.repeat(500)}`);
-    const reader = new EnvelopeReader();
-    let start = 0;
-    for (const line of buffer.toString().trimEnd().split("\n")) {
-      expect(reader.read(buffer, start, start + line.length)).toBe(true);
-      start += line.length + 1;
-    }
-    expect(looked()).toBeLessThanOrEqual(5 * buffer.length);
+  it.each(["type", "id", "timestamp"])("are none with a second %s", (key) => {
+    const line = text({ type: "mark", ...core, x: "y" }).replace('"x"', `"${key}"`);
+    expect(readEnvelope(Buffer.from(line))).toMatchObject({ type: "mark", isFlat: false });
+  });
+
+  it("are neither messages nor records of extensions", () => {
+    const found = ["user", "custom", "customMessage", "migratedBare"].map((name) =>
+      readEnvelope(lineOf(writtenForms[name])),
+    );
+    expect(found.map((envelope) => envelope?.isFlat)).toEqual([false, false, false, false]);
   });
 });
 
@@ -174,9 +225,11 @@ describe("long lines", () => {
   ])("%s is read from its two ends as from the whole", (_, record) => {
     const whole = readEnvelope(lineOf(record));
     expect(whole).toMatchObject({ id, parentId, timestamp });
-    expect(readLongEnvelope(lineOf(record))).toEqual(whole);
     const returned = Buffer.concat([lineOf(record), Buffer.from("\r")]);
-    expect(readLongEnvelope(returned)).toEqual(whole);
+    for (const line of [lineOf(record), returned]) {
+      // Its middle was not seen.
+      expect(readLongEnvelope(line)).toEqual({ ...whole, isFlat: false });
+    }
   });
 
   it("a long line is not trusted when a string outside the edges ends before the id", () => {

@@ -1,0 +1,314 @@
+/**
+ * Finds lines and the envelopes of session records in bytes: one pass by a WebAssembly kernel
+ * (`../kernel`), which makes a row of each line. A row is trusted only if its line has exactly a
+ * form that the agents write and nothing in it hints at two records run together; every other line
+ * has to be parsed. A trusted line need not be valid JSON, and duplicate top-level keys are not
+ * detected. Without WebAssembly no row is trusted, and the results are the same.
+ */
+import { lineEdgeBytes } from "./limits.ts";
+import type { LongLine } from "./long-line.ts";
+import { kernelCode } from "./scan-kernel-code.ts";
+
+/** Facts of a row that fit one bit each. */
+export const scanFlags = {
+  /** The envelope can be used without a parse of the line. */
+  trusted: 1,
+  /** Id and parent are at the end of the line, after the payload. */
+  tailForm: 2,
+  /** The line ends in `}}`: the last value of the record is an object. */
+  endsWithObject: 4,
+  /** Tail form only: a data, content or message key opens a payload. */
+  hasPayload: 8,
+  /** The time has the form of `toISOString`, and is in `time`. */
+  exactTime: 16,
+  /** The parent is null. */
+  root: 32,
+  /** Id and parent are eight hex digits each, and their bits are in `id` and `parent`. */
+  words: 64,
+  /** Besides its envelope the record has plain strings at most: it is valid JSON. */
+  flat: 128,
+} as const;
+
+/** What a record is, as its line says. */
+export interface ScannedKind {
+  readonly type: string;
+  /** Of a message. */
+  readonly role: string | undefined;
+  /** Of a custom record. */
+  readonly customType: string | undefined;
+}
+
+/**
+ * One row for each line, in their order, as columns. The rows are valid during the call to which
+ * they are given.
+ */
+export class ScannedRows {
+  /** Lines of the batch. */
+  count: number = 0;
+  /** The bytes that places in the columns refer to. */
+  bytes: Buffer = Buffer.alloc(0);
+  /** To be added to a place in these, for the place in the bytes that were scanned. */
+  shift: number = 0;
+  readonly start: Uint32Array;
+  /** Bytes of the line without its newline. */
+  readonly length: Uint32Array;
+  /** Sums of {@link scanFlags}. The columns below are undefined for rows that are not trusted. */
+  readonly flags: Uint32Array;
+  /** Number in {@link ScannedRows.kinds}. */
+  readonly kind: Uint32Array;
+  readonly id: Uint32Array;
+  readonly parent: Uint32Array;
+  // Spans, for rows without words or exact time.
+  readonly idStart: Uint32Array;
+  readonly idEnd: Uint32Array;
+  readonly parentStart: Uint32Array;
+  readonly parentEnd: Uint32Array;
+  readonly timeStart: Uint32Array;
+  readonly timeEnd: Uint32Array;
+  /** Epoch milliseconds. */
+  readonly time: Float64Array;
+  /** All kinds met so far. A new list begins when it is full: then numbers mean other kinds. */
+  kinds: readonly ScannedKind[] = [];
+
+  readonly #answerTime: (start: number, last: number) => number;
+
+  /** @param buffer Holds the columns from `offset` on, `rows` numbers each. */
+  constructor(
+    buffer: ArrayBuffer,
+    offset: number,
+    rows: number,
+    answerTime: (start: number, last: number) => number,
+  ) {
+    this.#answerTime = answerTime;
+    let next = offset;
+    const column = (): Uint32Array => {
+      next += 4 * rows;
+      return new Uint32Array(buffer, next - 4 * rows, rows);
+    };
+    this.start = column();
+    this.length = column();
+    this.flags = column();
+    this.kind = column();
+    this.id = column();
+    this.parent = column();
+    this.idStart = column();
+    this.idEnd = column();
+    this.parentStart = column();
+    this.parentEnd = column();
+    this.timeStart = column();
+    this.timeEnd = column();
+    this.time = new Float64Array(buffer, next, rows);
+  }
+
+  /**
+   * When the assistant answered whose message the trusted row is, as the message itself says, in
+   * epoch milliseconds; -1 where that takes a parse. Read from the end of the line.
+   */
+  answerTimeMs(row: number): number {
+    const mask = scanFlags.tailForm | scanFlags.endsWithObject;
+    if (((this.flags[row] ?? 0) & mask) !== scanFlags.endsWithObject) return -1;
+    const start = this.start[row] ?? 0;
+    const end = start + (this.length[row] ?? 0);
+    return this.#answerTime(start, this.bytes[end - 1] === 0x0d ? end - 1 : end);
+  }
+}
+
+/**
+ * Scans the lines `bytes[start, end)`, which are separated by newlines; the newline of the last one
+ * is left out. Calls `take` for each batch of rows. O(bytes), allocates nothing.
+ */
+export function scanLines(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  take: (rows: ScannedRows) => void,
+): void {
+  if (kernel === undefined) kernel = loadKernel();
+  if (kernel === null || !kernel.scan(bytes, start, end, take))
+    scanPlainly(bytes, start, end, take);
+}
+
+/** The same for a line that is too long to be joined; its two edges must hold the envelope. */
+export function scanLongLine(line: LongLine, take: (rows: ScannedRows) => void): void {
+  if (kernel === undefined) kernel = loadKernel();
+  const isAlone = line.parentIdCount === 1 && !line.hasNul;
+  if (kernel === null || !isAlone || !kernel.scanLong(line, take)) {
+    const { head } = line;
+    scanPlainly(head, 0, head.length, take);
+  }
+}
+
+const plainRowsMax = 1024;
+const plainBytes = plainRowsMax * (12 * 4 + 8);
+
+/** Makes rows of which none is trusted. */
+function scanPlainly(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  take: (rows: ScannedRows) => void,
+): void {
+  const rows = new ScannedRows(new ArrayBuffer(plainBytes), 0, plainRowsMax, () => -1);
+  rows.bytes = bytes;
+  for (let at = start; at <= end;) {
+    rows.count = 0;
+    for (; at <= end && rows.count < plainRowsMax; rows.count += 1) {
+      const found = bytes.indexOf(10, at);
+      const lineEnd = found === -1 || found > end ? end : found;
+      rows.start[rows.count] = at;
+      rows.length[rows.count] = lineEnd - at;
+      at = lineEnd + 1;
+    }
+    take(rows);
+  }
+}
+
+interface KernelNumber {
+  readonly value: number;
+}
+
+/** What is used of WebAssembly, whose types belong to browsers. */
+interface WebAssemblyApi {
+  readonly Module: new (code: Uint8Array) => object;
+  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
+}
+
+/** What the module exports; places are addresses in its memory. */
+interface KernelExports {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  readonly WINDOW: KernelNumber;
+  readonly WINDOW_BYTES: KernelNumber;
+  readonly KINDS: KernelNumber;
+  readonly ROWS: KernelNumber;
+  readonly rowsMax: KernelNumber;
+  scan(from: number, to: number): number;
+  scanCut(
+    start: number,
+    tail: number,
+    end: number,
+    customTypes: number,
+    datas: number,
+    contents: number,
+    messages: number,
+  ): void;
+  readonly answerTime: (start: number, last: number) => number;
+  rowCount(): number;
+  kindCount(): number;
+  clearKinds(): void;
+}
+
+/** Null: this process cannot have it. */
+let kernel: ScanKernel | null | undefined;
+
+/** Null without WebAssembly (`--jitless`), or without address space for its memory. */
+function loadKernel(): ScanKernel | null {
+  try {
+    return new ScanKernel(Buffer.from(kernelCode, "base64"));
+  } catch {
+    return null;
+  }
+}
+
+const kindBytes = 256;
+/** Kinds after which the table is cleared before a scan, so that one scan has room for more. */
+const kindsKept = 128;
+/** Blocks are read whole, so up to so many bytes behind the last line. */
+const slackBytes = 128;
+
+/** An instance of the kernel: see {@link scanLines}. */
+export class ScanKernel {
+  readonly #exports: KernelExports;
+  readonly #bytes: Buffer;
+  readonly #rows: ScannedRows;
+  readonly #window: number;
+  readonly #windowBytes: number;
+  #kinds: ScannedKind[] = [];
+  #isScanning = false;
+
+  /** @throws What WebAssembly throws: there is none, or no address space for its memory. */
+  constructor(code: Uint8Array) {
+    // Decoding boundary: the module is ours.
+    const { Module, Instance } = Reflect.get(globalThis, "WebAssembly") as WebAssemblyApi;
+    const exports = new Instance(new Module(code), {}).exports as KernelExports;
+    this.#exports = exports;
+    const { buffer } = exports.memory;
+    this.#bytes = Buffer.from(buffer);
+    this.#window = exports.WINDOW.value;
+    this.#windowBytes = exports.WINDOW_BYTES.value;
+    const { ROWS, rowsMax, answerTime } = exports;
+    this.#rows = new ScannedRows(buffer, ROWS.value, rowsMax.value, answerTime);
+    this.#rows.bytes = this.#bytes;
+  }
+
+  /** As {@link scanLines}; false if that is to be done without it. */
+  scan(bytes: Buffer, start: number, end: number, take: (rows: ScannedRows) => void): boolean {
+    // Columns and window are in use while a batch is taken.
+    if (this.#isScanning || end - start > this.#windowBytes - slackBytes) return false;
+    const length = end - start;
+    bytes.copy(this.#bytes, this.#window, start, end);
+    this.#bytes[this.#window + length] = 10;
+    const to = this.#window + length + 1;
+    this.#rows.shift = start - this.#window;
+    this.#limitKinds();
+    for (let from = this.#window; from < to;) {
+      const next = this.#exports.scan(from, to);
+      if (next <= from) throw new Error("the scan kernel makes no progress");
+      from = next;
+      this.#give(take);
+    }
+    return true;
+  }
+
+  /** As {@link scanLongLine}, of a line that is trusted otherwise. */
+  scanLong(line: LongLine, take: (rows: ScannedRows) => void): boolean {
+    if (this.#isScanning) return false;
+    const { head, tail, customTypeCount, payloadKeyCounts } = line;
+    const { data, content, message } = payloadKeyCounts;
+    const tailStart = this.#window + lineEdgeBytes + 1;
+    head.copy(this.#bytes, this.#window);
+    this.#bytes[this.#window + head.length] = 10;
+    tail.copy(this.#bytes, tailStart);
+    const tailEnd = tailStart + tail.length;
+    this.#bytes[tailEnd] = 10;
+    this.#limitKinds();
+    const ends = [this.#window, tailStart, tailEnd] as const;
+    this.#exports.scanCut(...ends, customTypeCount, data, content, message);
+    this.#give(take);
+    return true;
+  }
+
+  #give(take: (rows: ScannedRows) => void): void {
+    const rows = this.#rows;
+    rows.count = this.#exports.rowCount();
+    while (this.#kinds.length < this.#exports.kindCount()) {
+      this.#kinds.push(this.#kindAt(this.#kinds.length));
+    }
+    rows.kinds = this.#kinds;
+    this.#isScanning = true;
+    try {
+      take(rows);
+    } finally {
+      this.#isScanning = false;
+    }
+  }
+
+  /** A list that callers hold stays what it was. */
+  #limitKinds(): void {
+    if (this.#kinds.length < kindsKept) return;
+    this.#exports.clearKinds();
+    this.#kinds = [];
+  }
+
+  #kindAt(kind: number): ScannedKind {
+    const bytes = this.#bytes;
+    const at = this.#exports.KINDS.value + kind * kindBytes;
+    const form = bytes.readUInt32LE(at);
+    const typeEnd = at + 16 + bytes.readUInt32LE(at + 4);
+    const other = bytes.toString("latin1", typeEnd, typeEnd + bytes.readUInt32LE(at + 8));
+    return {
+      type: bytes.toString("latin1", at + 16, typeEnd),
+      role: form === 1 ? other : undefined,
+      customType: form === 2 ? other : undefined,
+    };
+  }
+}

@@ -1,0 +1,355 @@
+/**
+ * The scan kernel against a plain reference, which parses every line; and small changes of the
+ * kernel, each of which the comparison must notice.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { scanFlags } from "@branchlog/streaming";
+import type { JsonObject, ScannedRows } from "@branchlog/streaming";
+import { ScanKernel } from "../../packages/streaming/src/record-scan.ts";
+import { kernelCode } from "../../packages/streaming/src/scan-kernel-code.ts";
+import { envelopeOf } from "./support/read-envelope.ts";
+import { lineOf, otherForms, recordJson, writtenForms } from "./support/session-lines.ts";
+
+/** A line, and what a reader that parses may find in it; null: it must not be trusted. */
+interface Sample {
+  readonly line: Buffer;
+  readonly mustBeTrusted: boolean;
+  readonly record: JsonObject | null;
+}
+
+const id = "a1b2c3d4";
+const parentId = "0f0e0d0c";
+const written = Object.entries(writtenForms)
+  .filter(([name]) => name !== "migratedThinking")
+  .map(([, record]) => record);
+
+function sampleOf(record: object, mustBeTrusted: boolean): Sample {
+  // What was made of JSON.
+  return { line: lineOf(record), mustBeTrusted, record: record as JsonObject };
+}
+
+const times = [
+  "1970-01-01T00:00:00.000Z",
+  "1999-12-31T23:59:59.999Z",
+  "2000-02-29T12:34:56.789Z",
+  "2024-02-29T00:00:00.001Z",
+  "2026-03-01T09:08:07.060Z",
+  "2100-02-28T23:00:00.000Z",
+  "2026-04-30T19:59:00.000Z",
+  "9999-12-31T23:59:59.999Z",
+];
+const noTimes = [
+  "1969-12-31T23:59:59.999Z",
+  "2026-02-29T00:00:00.000Z",
+  "2100-02-29T00:00:00.000Z",
+  "2026-04-31T00:00:00.000Z",
+  "2026-00-01T00:00:00.000Z",
+  "2026-13-01T00:00:00.000Z",
+  "2026-01-00T00:00:00.000Z",
+  "2026-01-01T24:00:00.000Z",
+  "2026-01-01T23:60:00.000Z",
+  "2026-01-01T23:00:60.000Z",
+  "2026-01-01T23:00:00.00aZ",
+  "2026-01-01T23:00:00,000Z",
+  "2026-01-01T23-00:00.000Z",
+  "2026-01-01 23:00:00.000Z",
+  "2026/01/01T23:00:00.000Z",
+  "2026-01-01T23:00:00.000z",
+];
+const ids = [
+  "00000000",
+  "ffffffff",
+  "12345678",
+  "9abcdef0",
+  "ABCDEF01",
+  "0000000g",
+  "0000000/",
+  "0000000:",
+  "a1b2c3d4e5f6",
+];
+
+const mark = (fields: object): object => ({
+  type: "mark",
+  id,
+  parentId,
+  timestamp: "t",
+  ...fields,
+});
+
+function samples(): Sample[] {
+  const torn = [...written, ...Object.values(otherForms)].map((record) => lineOf(record));
+  const fused = torn.flatMap((first) =>
+    [1, 9, 30, 60, 85, first.length - 1, first.length].flatMap((cut) =>
+      written.map((second) => ({
+        line: Buffer.concat([first.subarray(0, cut), lineOf(second)]),
+        mustBeTrusted: false,
+        record: null,
+      })),
+    ),
+  );
+  const random = fc.sample(recordJson, { numRuns: 3000, seed: 1 }).map((text) => ({
+    line: Buffer.from(text),
+    mustBeTrusted: false,
+    // Made of objects.
+    record: JSON.parse(text) as JsonObject,
+  }));
+  const content = "x".repeat(5000);
+  const users = written.slice(0, 1);
+  const damaged = users.flatMap((record) => {
+    const text = lineOf(record).toString();
+    const changes = [
+      text.slice(0, -1),
+      `${text} `,
+      text.replace("hello", "h\0i"),
+      text.replace('"hello"', '{"parentId":1}'),
+      text.replace(id, "a1b2\\u0031"),
+      text.replace(id, "é1b2c3d4"),
+      text.replace(id, "a\t2b"),
+      text.replace(parentId, ""),
+      `${lineOf(mark({})).toString()}{"a":1}`,
+      lineOf({
+        type: "custom",
+        customType: "t",
+        x: { data: 1 },
+        id,
+        parentId,
+        timestamp: "t",
+      }).toString(),
+    ];
+    return changes.map((line) => ({ line: Buffer.from(line), mustBeTrusted: false, record: null }));
+  });
+  return [
+    ...written.map((record) => sampleOf(record, true)),
+    ...written.map((record) => ({
+      ...sampleOf(record, true),
+      line: Buffer.concat([lineOf(record), Buffer.from("\r")]),
+    })),
+    ...[...times, ...noTimes].map((timestamp) => sampleOf(mark({ timestamp }), true)),
+    ...ids.flatMap((other) => [
+      sampleOf(mark({ id: other }), true),
+      sampleOf(mark({ parentId: other }), true),
+    ]),
+    sampleOf(mark({ label: "x" }), true),
+    sampleOf(mark({ label: 1 }), true),
+    // Its envelope is trusted, but not that it is JSON.
+    {
+      ...sampleOf(mark({ label: "x", behind: 1 }), true),
+      line: Buffer.concat([lineOf(mark({ label: "x" })), Buffer.from('{"a":1}')]),
+    },
+    sampleOf(mark({ a: "x", type: "other" }), false),
+    sampleOf(
+      { type: "message", id, parentId, timestamp: "t", message: { role: "user", content } },
+      true,
+    ),
+    sampleOf(
+      { type: "custom", customType: "t", data: { content }, id, parentId, timestamp: "t" },
+      true,
+    ),
+    ...Array.from({ length: 100 }, (_, n) => sampleOf(mark({ type: `kind-${n % 50}` }), true)),
+    ...answers,
+    ...damaged,
+    ...fused,
+    ...random,
+  ];
+}
+
+const answer = {
+  type: "message",
+  id,
+  parentId,
+  timestamp: "t",
+  message: { role: "assistant", content: [], stopReason: "stop", timestamp: 1_749_718_821_000 },
+};
+const answers: Sample[] = [
+  answer,
+  { ...answer, message: { ...answer.message, timestamp: 7 } },
+  { ...answer, message: { ...answer.message, content: "text" } },
+  { ...answer, message: { ...answer.message, stopReason: "s-1" } },
+  { ...answer, message: { ...answer.message, timestamp: 0.5 } },
+  { ...answer, message: { ...answer.message, timestamp: 123_456_789_012_345_680 } },
+].map((record) => sampleOf(record, true));
+
+/** What is wrong in what a kernel finds; the first of it. */
+function firstFault(kernel: ScanKernel, all: readonly Sample[]): string | undefined {
+  const bytes = Buffer.concat(all.flatMap(({ line }) => [line, Buffer.from("\n")]));
+  let number = 0;
+  let place = 0;
+  let fault: string | undefined;
+  const take = (rows: ScannedRows): void => {
+    for (let row = 0; row < rows.count && fault === undefined; row += 1, number += 1) {
+      const sample = all[number];
+      if (sample === undefined) fault = "more lines than there are";
+      else if ((rows.start[row] ?? 0) + rows.shift !== place) fault = "a line at another place";
+      else if (rows.length[row] !== sample.line.length) fault = "a line of another length";
+      else fault = faultOf(rows, row, sample);
+      place += (sample?.line.length ?? 0) + 1;
+    }
+  };
+  kernel.scan(bytes, 0, bytes.length - 1, take);
+  return fault ?? (number === all.length ? undefined : "fewer lines than there are");
+}
+
+function faultOf(rows: ScannedRows, row: number, sample: Sample): string | undefined {
+  const text = sample.line.toString().slice(0, 200);
+  const found = envelopeOf(rows, row);
+  if (found === null) return sample.mustBeTrusted ? `not trusted: ${text}` : undefined;
+  const { record } = sample;
+  if (record === null) return `trusted: ${text}`;
+  const { type, message } = record;
+  const isCustom = type === "custom" || type === "custom_message";
+  const role = type === "message" ? (message as JsonObject)["role"] : undefined;
+  const plainText = sample.line.toString().trimEnd();
+  const isTail =
+    plainText.indexOf('"id":') > plainText.indexOf('"timestamp":') || isCustomTail(record);
+  const wanted = {
+    type,
+    id: record["id"],
+    parentId: record["parentId"],
+    timestamp: record["timestamp"],
+    role,
+    customType: isCustom ? record["customType"] : undefined,
+    form: isTail ? "tail" : "head",
+    endsWithObject: plainText.endsWith("}}"),
+    hasPayload: isTail && ["data", "content", "message"].some((key) => key in record),
+    isFlat: !isTail && type !== "message" && !isCustom && Object.entries(record).every(isPlain),
+  };
+  for (const [key, value] of Object.entries(found)) {
+    if (value !== Reflect.get(wanted, key)) return `${key} is ${String(value)}: ${text}`;
+  }
+  const flags = rows.flags[row] ?? 0;
+  const isExact = isExactTime(record["timestamp"]);
+  if (((flags & scanFlags.exactTime) !== 0) !== isExact) return `time is not read: ${text}`;
+  const hasWords = [record["id"], record["parentId"] ?? "00000000"].every(isWord);
+  if (((flags & scanFlags.words) !== 0) !== hasWords) return `ids are no words: ${text}`;
+  const time = rows.answerTimeMs(row);
+  if (time > 999_999_999_999_999) return `answered at a time that is not exact: ${text}`;
+  if (time >= 0 && role === "assistant" && time !== (message as JsonObject)["timestamp"]) {
+    return `answered at ${time}: ${text}`;
+  }
+  if (time < 0 && record === answers[0]?.record) return `no time: ${text}`;
+  return undefined;
+}
+
+function isExactTime(text: unknown): boolean {
+  if (typeof text !== "string") return false;
+  const time = new Date(text);
+  return (
+    time.getTime() >= 0 && time.getTime() <= Date.UTC(9999, 11, 31, 24) && time.toJSON() === text
+  );
+}
+
+function isWord(value: unknown): boolean {
+  return typeof value === "string" && /^[0-9a-f]{8}$/u.test(value);
+}
+
+function isPlain([key, value]: readonly [string, unknown]): boolean {
+  const texts = value === null && key === "parentId" ? [key] : [key, value];
+  return texts.every((text) => typeof text === "string" && /^[ !#-[\]-~]*$/u.test(text));
+}
+
+function isCustomTail(record: JsonObject): boolean {
+  const keys = Object.keys(record);
+  return keys.indexOf("customType") === 1;
+}
+
+/** Changes that the comparison must notice. */
+const edits: readonly { readonly file: string; readonly from: string; readonly to: string }[] = [
+  { file: "index.ts", from: "parentIds == 1", to: "parentIds >= 1" },
+  { file: "index.ts", from: "&& !hasNul", to: "" },
+  { file: "index.ts", from: "lineStart = at + 1", to: "lineStart = at" },
+  { file: "index.ts", from: "parentIds = 0;\n        hasNul", to: "hasNul" },
+  { file: "index.ts", from: "== carriageReturn ? at - 1 : at", to: "== carriageReturn ? at : at" },
+  { file: "index.ts", from: "load<u8>(last - 1) == closingBrace", to: "true" },
+  { file: "record.ts", from: "(flags & endsWithObject) == 0", to: "false" },
+  { file: "record.ts", from: "else if (parentStart == parentEnd) return;", to: "" },
+  { file: "record.ts", from: "if (parentStart == 0) flags |= root;", to: "if (false) {}" },
+  { file: "record.ts", from: "end - start == 8 && isHexWord", to: "isHexWord" },
+  {
+    file: "record.ts",
+    from: "length == 7 && isAt(typeStart, messageType",
+    to: "false && isAt(typeStart, messageType",
+  },
+  { file: "record.ts", from: "(type == MESSAGE || next + 1 == last)", to: "true" },
+  {
+    file: "record.ts",
+    from: "isWhole && occursOnce(messageKey",
+    to: "isWhole || occursOnce(messageKey",
+  },
+  {
+    file: "record.ts",
+    from: "if (!isCustom || !isTrailingValue(end, floor)) return -1;",
+    to: "if (!isCustom) return -1;",
+  },
+  {
+    file: "record.ts",
+    from: "if (!occursOnce(customTypeKey",
+    to: "if (false && !occursOnce(customTypeKey",
+  },
+  { file: "record.ts", from: "isAt(next, dataText, 8) &&", to: "" },
+  { file: "record.ts", from: "return next + 1 == last;", to: "return true;" },
+  {
+    file: "record.ts",
+    from: "flags |= payload == 0 ? tailForm",
+    to: "flags |= payload == 1 ? tailForm",
+  },
+  {
+    file: "text.ts",
+    from: "i8x16.eq(bytes, i8x16.splat(0x5c))",
+    to: "i8x16.eq(bytes, i8x16.splat(0x22))",
+  },
+  { file: "text.ts", from: "i8x16.lt_s(bytes", to: "i8x16.lt_u(bytes" },
+  { file: "text.ts", from: "load<u8>(found) == 0x22 ? found : 0", to: "found" },
+  { file: "text.ts", from: "if (byte == 0x5c || byte < 0x20) return 0;", to: "" },
+  { file: "values.ts", from: "i8x16.splat(9)", to: "i8x16.splat(10)" },
+  { file: "values.ts", from: "i8x16.splat(5)", to: "i8x16.splat(6)" },
+  { file: "values.ts", from: "(load<u8>(place + 23) ^ 0x5a)", to: "0" },
+  { file: "values.ts", from: "minute < 60", to: "minute < 61" },
+  { file: "values.ts", from: "year < 1970 ||", to: "" },
+  { file: "values.ts", from: "|| year % 400 == 0", to: "" },
+  { file: "values.ts", from: "hourMs = ms;", to: "hourMs = 0;" },
+  { file: "values.ts", from: "hour > 23", to: "hour > 24" },
+  { file: "kinds.ts", from: "return known - 1;", to: "return known;" },
+  {
+    file: "rows.ts",
+    from: "store<f64>(TIME + (row << 1), time)",
+    to: "store<f64>(TIME + row, time)",
+  },
+  { file: "answer.ts", from: "at < end; at += 1", to: "at < end - 1; at += 1" },
+  { file: "answer.ts", from: "end - first > digitsMax", to: "false" },
+];
+
+describe("the scan kernel", () => {
+  const all = samples();
+
+  it("finds what a parser finds, in every line that it trusts", () => {
+    expect(firstFault(new ScanKernel(Buffer.from(kernelCode, "base64")), all)).toBeUndefined();
+  });
+
+  describe("changed", () => {
+    const directory = mkdtempSync(join(tmpdir(), "branchlog-kernels-"));
+    afterAll(() => rmSync(directory, { recursive: true }));
+    beforeAll(() => {
+      const path = join(directory, "edits.json");
+      writeFileSync(path, JSON.stringify(edits));
+      const script = fileURLToPath(new URL("support/compile-kernels.mjs", import.meta.url));
+      execFileSync(process.execPath, [script, path, directory]);
+    }, 300_000);
+
+    it.each(edits.map(({ file, from, to }, n) => [file, from, to, n] as const))(
+      "is noticed: in %s, %j by %j",
+      (_file, _from, _to, number) => {
+        const code = readFileSync(join(directory, `${number}.wasm`));
+        expect(() => {
+          const fault = firstFault(new ScanKernel(code), all);
+          if (fault !== undefined) throw new Error(fault);
+        }).toThrow();
+      },
+    );
+  });
+});
