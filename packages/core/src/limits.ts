@@ -56,8 +56,17 @@ export const headBytesMax: number = 16 * 1024 * 1024;
 /** How long opening works before it yields to the event loop. */
 export const yieldEveryMs: number = 8;
 
-/** How long a lock may be kept between appends: others wait no longer than a pause. */
+/**
+ * How long a lock may be kept between appends before it is asked whether others wait for it, and
+ * how long a look at log and lock holds under it: others wait no longer than a pause.
+ */
 export const retentionMsMax: number = 5;
+
+/**
+ * How long a lock may be kept between blocking appends while nobody waits for it: taking it anew
+ * costs as much as ten appends.
+ */
+export const unawaitedRetentionMsMax: number = 50;
 
 /** The blocking append from which on the lock may be kept: one or two gain nothing by it. */
 export const retentionAfterAppends: number = 3;

@@ -5,6 +5,7 @@ import {
   retentionAfterAppends,
   retentionAfterAwaited,
   retentionMsMax,
+  unawaitedRetentionMsMax,
 } from "../../../packages/core/src/limits.ts";
 import { LockRetention } from "../../../packages/core/src/store/lock.ts";
 import type { RetainedUse } from "../../../packages/core/src/store/lock.ts";
@@ -14,6 +15,14 @@ class Appender {
   readonly lock = new MemoryLock();
   readonly retention = new LockRetention();
   acquired = 0;
+  asked = 0;
+
+  readonly #isAwaited: boolean;
+
+  /** @param isAwaited Whether others wait for the lock. */
+  constructor(isAwaited: boolean = true) {
+    this.#isAwaited = isAwaited;
+  }
 
   append(
     path: string,
@@ -21,7 +30,11 @@ class Appender {
     endMs: number = startMs,
     releasePolicy: RetainedUse["releasePolicy"] = "microtask",
   ): void {
-    const held = this.retention.take(path, startMs) ?? this.#acquire(path, startMs);
+    const isAwaited = (): boolean => {
+      this.asked += 1;
+      return this.#isAwaited;
+    };
+    const held = this.retention.take(path, startMs, isAwaited) ?? this.#acquire(path, startMs);
     this.retention.retainOrRelease(path, held, {
       startMs,
       nowMs: endMs,
@@ -74,7 +87,7 @@ describe("a lock", () => {
     const one = new Appender();
     for (let n = 0; n < retentionAfterAppends; n += 1) one.append("a", 0);
     one.retention.release();
-    one.retention.take("a", 0);
+    one.retention.take("a", 0, () => true);
     one.retention.begin(100);
     const held = one.lock.tryAcquireSync("a");
     if (held === null) throw new Error("locked");
@@ -87,11 +100,37 @@ describe("a lock", () => {
     expect(one.isFree("a")).toBe(false);
   });
 
-  it("is acquired anew when it was kept for long enough", () => {
+  it("is acquired anew when it was kept for long enough, and others wait", () => {
     const one = new Appender();
     for (let ms = 0; ms <= 1000; ms += 0.5) one.append("a", ms, ms + 0.25);
     expect(one.acquired).toBeGreaterThan(1000 / retentionMsMax - 5);
     expect(one.acquired).toBeLessThan(1000 / retentionMsMax + 20);
+  });
+
+  it("is kept for longer if nobody waits, which is asked now and then", () => {
+    const one = new Appender(false);
+    for (let ms = 0; ms <= 1000; ms += 0.5) one.append("a", ms, ms + 0.25);
+    expect(one.acquired).toBeGreaterThan(1000 / unawaitedRetentionMsMax - 2);
+    expect(one.acquired).toBeLessThan(1000 / unawaitedRetentionMsMax + 5);
+    expect(one.asked).toBeGreaterThan(1000 / retentionMsMax / 2);
+    expect(one.asked).toBeLessThanOrEqual(1000 / retentionMsMax);
+  });
+
+  it("was looked at by one appender, for a moment, until it is released", () => {
+    const { retention } = new Appender();
+    const [one, other] = [{}, {}];
+    retention.begin(0);
+    expect(retention.hasLooked(one, 0)).toBe(false);
+    retention.looked(one, 1);
+    expect([4, 5.9, 6].map((ms) => retention.hasLooked(one, ms))).toEqual([true, true, false]);
+    expect(retention.hasLooked(other, 1)).toBe(false);
+    retention.looked(other, 2);
+    expect(retention.hasLooked(one, 2)).toBe(false);
+    retention.begin(2);
+    expect(retention.hasLooked(other, 2)).toBe(false);
+    retention.looked(one, 3);
+    retention.release();
+    expect(retention.hasLooked(one, 3)).toBe(false);
   });
 
   it("is not kept by an append that took too long itself", () => {

@@ -22,13 +22,19 @@ import type { ReleasePolicy } from "../store/lock.ts";
 import { portStep, runSync } from "../store/steps.ts";
 import type { Steps } from "../store/steps.ts";
 import { commit } from "./commit.ts";
-import type { AppendVerification, CommitOutcome, LinePlan, PlannedLine } from "./commit.ts";
+import type {
+  AppendVerification,
+  CommitOutcome,
+  CommitWork,
+  LinePlan,
+  PlannedLine,
+} from "./commit.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
 import { failedCall, idsOf, landedCall, looseIds, notAppended } from "./outcome.ts";
 import type { AppendOutcome, AppendResult, WrittenLog } from "./outcome.ts";
 import { planGroup } from "./plan.ts";
 import type { AppendTarget, PlannedCall } from "./plan.ts";
-import { bytesOf } from "./request.ts";
+import { bytesOf, dependsOnOthers } from "./request.ts";
 import type { AppendCall, AppendRequest, RequestedLog } from "./request.ts";
 
 /** The outcome of a group, for a driver that waits. */
@@ -205,7 +211,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
 
   /**
    * Appends what several calls ask for as one write, and answers each by itself.
-   * @param take Called once the log is locked and caught up, for the calls to append.
+   * @param take Called once the log is locked, for the calls to append.
    * @throws BranchlogError before anything is written: `ERR_LOCK_TIMEOUT`, `ERR_LOG_GONE`,
    * `ERR_MIGRATION`, `ERR_APPEND_FAILED`, `ERR_DURABILITY_UNKNOWN`, and what a log that was
    * replaced turns out to be.
@@ -218,18 +224,21 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     const { ports, lockWaitMs } = this.settings;
     // A sync takes so long that no other appender should wait for its end.
     const releasePolicy = durability.mode === "disk" ? "immediate" : retained;
-    let calls: readonly AppendCall[] | undefined;
-    const plan = (): GroupPlan => {
-      this.#requireWritableForm();
-      durability.requireKnown();
-      calls ??= take();
-      const planned = planGroup(this, calls);
-      return { planned, lines: linesOf(planned), needsSeparator: durability.needsSeparator };
+    let taken: readonly AppendCall[] | undefined;
+    const calls = (): readonly AppendCall[] => (taken ??= take());
+    const work: CommitWork<GroupPlan> = {
+      needsLook: () => calls().some(({ request }) => dependsOnOthers(request)),
+      plan: () => {
+        this.#requireWritableForm();
+        durability.requireKnown();
+        const planned = planGroup(this, calls());
+        return { planned, lines: linesOf(planned), needsSeparator: durability.needsSeparator };
+      },
     };
     let done: CommitOutcome<GroupPlan>;
     try {
       if (needsMigration(log)) yield* migrate(log, ports, lockWaitMs);
-      done = yield* commit(log, { ports, lockWaitMs, releasePolicy }, plan);
+      done = yield* commit(log, { ports, lockWaitMs, releasePolicy }, work);
     } catch (cause) {
       throw notAppended(path, cause);
     }

@@ -39,6 +39,16 @@ export interface LinePlan {
   readonly needsSeparator: boolean;
 }
 
+/** What is to be written, as it is decided under the lock. */
+export interface CommitWork<Plan extends LinePlan> {
+  /**
+   * Whether the plan depends on what other programs wrote a moment ago. Else it may be made of what
+   * the log held `retentionMsMax` ago, under a lock that was kept since.
+   */
+  needsLook(): boolean;
+  plan(): Plan;
+}
+
 /** The plan that was carried out, and what became of it. */
 export interface CommitOutcome<Plan> {
   readonly plan: Plan;
@@ -46,16 +56,17 @@ export interface CommitOutcome<Plan> {
 }
 
 /**
- * Runs one append under the lock of the log, from lock to unlock. `plan` is called with the log
+ * Runs one append under the lock of the log, from lock to unlock. The plan is made with the log
  * caught up, and again if the lock was lost before anything was written, or another log took the
- * name during the write.
- * @throws BranchlogError `ERR_LOCK_TIMEOUT`, whatever `plan` and catching up throw,
+ * name during the write. In a row of appends, log and lock are looked at before the write only now
+ * and then: the look after each write finds what came between.
+ * @throws BranchlogError `ERR_LOCK_TIMEOUT`, whatever the plan and catching up throw,
  * `ERR_APPEND_FAILED`: in each case nothing was written.
  */
 export function* commit<Plan extends LinePlan>(
   log: CommitLog,
   { ports, lockWaitMs, releasePolicy }: CommitLock,
-  plan: () => Plan,
+  work: CommitWork<Plan>,
 ): Steps<CommitOutcome<Plan>> {
   const { retention } = sharingOf(ports.lock);
   const { clock } = ports;
@@ -65,11 +76,15 @@ export function* commit<Plan extends LinePlan>(
     let isDone = false;
     try {
       // Under a retained lock, too: some programs take none, and deleting a file needs none.
-      yield* log.catchUp();
-      const planned = plan();
-      yield portStep("check lock");
-      // A holder that stalled for too long has lost its lock: it starts over instead of writing.
-      if (!held.isOursSync()) continue;
+      const looks = work.needsLook() || !retention.hasLooked(log, startMs);
+      if (looks) yield* log.catchUp();
+      const planned = work.plan();
+      if (looks) {
+        yield portStep("check lock");
+        // A holder that stalled for too long has lost its lock: it starts over instead of writing.
+        if (!held.isOursSync()) continue;
+        retention.looked(log, clock.monotonicMs());
+      }
       const verification = yield* writeAndVerify(log, planned.lines, planned.needsSeparator);
       if (verification === null) continue;
       isDone = verification.isAsPlanned;

@@ -43,6 +43,18 @@ export interface AppendRequest {
   readonly expectedTail: string | null | undefined;
 }
 
+/**
+ * Whether a plan for the request depends on what others appended: on the tail, or on whether an
+ * entry is there. An entry below the leaf of its own session does not.
+ */
+export function dependsOnOthers({ items, onDiverged, expectedTail }: AppendRequest): boolean {
+  if (expectedTail !== undefined || onDiverged !== "branch") return true;
+  return items.some(
+    ({ id, isMetadata, parent }) =>
+      id !== undefined || isMetadata || parent.kind === "tail" || parent.kind === "entry",
+  );
+}
+
 /** One append of a group: the request, and the leaf of its caller. */
 export interface AppendCall {
   readonly request: AppendRequest;
@@ -115,7 +127,7 @@ export function requestOf(
 let latest = { timeMs: 0, text: new Date(0).toISOString() };
 
 /** ISO 8601 with milliseconds. Many appends share one, and its text costs as much as an append. */
-function isoText(timeMs: number): string {
+export function isoText(timeMs: number): string {
   if (latest.timeMs !== timeMs) latest = { timeMs, text: new Date(timeMs).toISOString() };
   return latest.text;
 }

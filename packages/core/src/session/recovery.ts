@@ -8,7 +8,7 @@ import { decodeLine } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { createLog } from "../store/create-log.ts";
 import { commit } from "../append/commit.ts";
-import type { CommitLock, LinePlan, PlannedLine } from "../append/commit.ts";
+import type { CommitLock, CommitWork, LinePlan, PlannedLine } from "../append/commit.ts";
 import { notAppended } from "../append/outcome.ts";
 import type { Engine } from "./engine.ts";
 import { runAsync } from "../store/steps.ts";
@@ -52,9 +52,12 @@ function restore({ log, path, settings }: Engine): boolean {
 async function appendAgain(engine: Engine): Promise<readonly string[]> {
   const { log, durability, settings } = engine;
   const { ports, lockWaitMs } = settings;
-  const plan = (): LinePlan => ({ lines: linesInDoubt(engine), needsSeparator: true });
+  const work: CommitWork<LinePlan> = {
+    needsLook: () => true,
+    plan: () => ({ lines: linesInDoubt(engine), needsSeparator: true }),
+  };
   const lock: CommitLock = { ports, lockWaitMs, releasePolicy: "immediate" };
-  const steps = commit(log, lock, plan);
+  const steps = commit(log, lock, work);
   const { verification, plan: done } = await runAsync(steps, ports.clock).catch(
     (error: unknown) => {
       throw notAppended(engine.path, error);

@@ -16,6 +16,7 @@ import {
   lockPauseMsMax,
   lockPausePlaceMsMax,
   nextPauseMsMax,
+  unawaitedRetentionMsMax,
 } from "../limits.ts";
 import { lockfileLock } from "./lockfile-lock.ts";
 import type { FileLock, HeldLock, LockPlace, Ports } from "./ports.ts";
@@ -31,7 +32,7 @@ export interface LockSharing {
 
 // Through the registry of symbols, so that two copies of this package in one process share it. The
 // number changes when the methods of the classes do, or those of a held lock.
-const sharedKey: unique symbol = Symbol.for("branchlog.lock-sharing.4");
+const sharedKey: unique symbol = Symbol.for("branchlog.lock-sharing.5");
 const registry: Pick<typeof globalThis, "Symbol"> & { [sharedKey]?: LockSharing } = globalThis;
 const sharingByLock = new WeakMap<FileLock, LockSharing>();
 
@@ -58,7 +59,8 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
   const { clock, ids, lock } = ports;
   const { retention } = sharingOf(lock);
   const startMs = clock.monotonicMs();
-  const kept = retention.take(path, startMs);
+  const isAwaited = (): boolean => lock.queue?.isBusySync(path) ?? true;
+  const kept = retention.take(path, startMs, isAwaited);
   if (kept !== null) return kept;
   const queue = lockWaitMs > 0 ? lock.queue : undefined;
   // Undefined: no place was asked for yet; null: there is none to be had.
@@ -161,15 +163,20 @@ export interface RetainedUse {
 }
 
 /**
- * Retains the lock of one log for a moment. It is released when the caller's code ends, after
- * `retentionMsMax`, and before another appender of this process waits for a lock; in no case is it
- * retained while the event loop continues. At most one lock is retained. Times are those of a
- * monotonic clock.
+ * Retains the lock of one log for a moment, and knows who looked at the log under it. It is
+ * released when the caller's code ends, and before another appender of this process waits for a
+ * lock; after `retentionMsMax` if others wait for it, else, between blocking appends, after
+ * `unawaitedRetentionMsMax`. In no case is it retained while the event loop continues. At most one
+ * lock is retained. Times are those of a monotonic clock.
  */
 export class LockRetention {
   #kept: { readonly path: string; readonly held: HeldLock; readonly keeper: object } | undefined;
   /** When the lock that was taken last was acquired. */
   #sinceMs = 0;
+  /** When it was last known that nobody waits for it. */
+  #unawaitedMs = 0;
+  /** Who looked last at the log and its lock, since that was acquired. */
+  #look: { readonly keeper: object; readonly atMs: number } | undefined;
   /** The appends that followed each other closely; and those not quite so closely. */
   #run = { path: "", appends: 0, pausedMs: 0, looseAppends: 0, endMs: 0 };
   #isReturning = false;
@@ -181,13 +188,16 @@ export class LockRetention {
 
   /** Whether the lock of `path` is kept, and has been for as long as it may be. */
   isOverdue(path: string, nowMs: number): boolean {
-    return this.#kept?.path === path && this.#isSpent(nowMs);
+    return this.#kept?.path === path && nowMs - this.#unawaitedMs >= retentionMsMax;
   }
 
-  /** The kept lock of `path`; null: there is none, or it was kept for long enough. */
-  take(path: string, nowMs: number): HeldLock | null {
+  /**
+   * The kept lock of `path`; null: there is none, or it was kept for long enough.
+   * @param isAwaited Whether others wait for it; asked every `retentionMsMax` at most.
+   */
+  take(path: string, nowMs: number, isAwaited: () => boolean): HeldLock | null {
     const kept = this.#kept;
-    if (kept?.path === path && !this.#isSpent(nowMs)) {
+    if (kept?.path === path && this.#mayGoOn(nowMs, isAwaited)) {
       this.#kept = undefined;
       return kept.held;
     }
@@ -195,9 +205,31 @@ export class LockRetention {
     return null;
   }
 
-  /** Takes note that a lock was acquired: from now on it may be kept for `retentionMsMax`. */
+  #mayGoOn(nowMs: number, isAwaited: () => boolean): boolean {
+    if (nowMs - this.#unawaitedMs < retentionMsMax) return true;
+    if (nowMs - this.#sinceMs >= unawaitedRetentionMsMax || isAwaited()) return false;
+    this.#unawaitedMs = nowMs;
+    return true;
+  }
+
+  /** Takes note that a lock was acquired: the time for which it may be kept begins. */
   begin(nowMs: number): void {
     this.#sinceMs = nowMs;
+    this.#unawaitedMs = nowMs;
+    this.#look = undefined;
+  }
+
+  /** Takes note that an appender caught up with its log, and found the lock still its own. */
+  looked(keeper: object, nowMs: number): void {
+    this.#look = { keeper, atMs: nowMs };
+  }
+
+  /**
+   * Whether that appender was the last to look at its log, under the lock that is held, and not
+   * longer than `retentionMsMax` ago.
+   */
+  hasLooked(keeper: object, nowMs: number): boolean {
+    return this.#look?.keeper === keeper && nowMs - this.#look.atMs < retentionMsMax;
   }
 
   /**
@@ -215,8 +247,9 @@ export class LockRetention {
     const isOwn = releasePolicy === "caller";
     const { appends, looseAppends } = this.#run;
     const isRow = isOwn ? looseAppends >= retentionAfterAwaited : appends >= retentionAfterAppends;
+    const inUseMs = nowMs - Math.max(startMs, this.#unawaitedMs);
     // The appender itself checks whether it is time to return it.
-    if (!isRow || (!isOwn && this.#isSpent(nowMs))) {
+    if (!isRow || (!isOwn && inUseMs >= retentionMsMax)) {
       held.releaseSync();
       return;
     }
@@ -233,11 +266,8 @@ export class LockRetention {
   release(): void {
     const kept = this.#kept;
     this.#kept = undefined;
+    this.#look = undefined;
     kept?.held.releaseSync();
-  }
-
-  #isSpent(nowMs: number): boolean {
-    return nowMs - this.#sinceMs >= retentionMsMax;
   }
 
   #count(path: string, startMs: number, nowMs: number): void {

@@ -9,7 +9,7 @@ import type { TitleSource } from "../../dialects/title-slot.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
 import { normalizeName } from "../../entries/identifiers.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
-import { appendItem } from "../../append/request.ts";
+import { appendItem, isoText } from "../../append/request.ts";
 import type { AppendResult } from "../../append/outcome.ts";
 import type { AppendItem, ParentChoice } from "../../append/request.ts";
 import { Engine } from "../../session/engine.ts";
@@ -76,10 +76,7 @@ export function appendToLog(
   timeMs: number,
   parent?: ParentChoice,
 ): Appended {
-  const item = appendItem(
-    log.engine.appender.encode(draft, new Date(timeMs).toISOString()),
-    parent,
-  );
+  const item = appendItem(log.engine.appender.encode(draft, isoText(timeMs)), parent);
   return log.draftOf !== null && isConversation(item.encoded.type, item.encoded.role)
     ? publish(log, log.draftOf, item)
     : { log, result: appendNow(log, item) };
@@ -101,8 +98,8 @@ export function nameInSlot(
 }
 
 /** The time for a new entry, in epoch milliseconds. */
-export function nowMs({ options }: SessionLog): number {
-  return engineSettings(options).ports.clock.now();
+export function nowMs({ engine }: SessionLog): number {
+  return engine.settings.ports.clock.now();
 }
 
 function standingAtTail(
