@@ -20,8 +20,9 @@ export const stages = {
     tests: [
       tests("core/store", "!(lockfile-lock-processes|stopped-holders)"),
       tests("core/append", "kept-locks"),
-      tests("core/session", "{long-names,open-descriptors,recovery}"),
-      tests("faults", "{failed-openings,recovery,replacements}"),
+      tests("core/log", "log-durability"),
+      tests("core/session", "{durability,long-names,open-descriptors,recovery}"),
+      tests("faults", "{failed-openings,power-loss-durability,recovery,replacements}"),
     ],
   },
   log: {
