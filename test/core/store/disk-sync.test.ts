@@ -27,7 +27,9 @@ class Disk {
     });
     const fdatasync = async (): Promise<void> => {
       this.begun += 1;
-      const works = await new Promise<boolean>((resolve) => this.running.push(resolve));
+      const works = await new Promise<boolean>((resolve) => {
+        this.running.push(resolve);
+      });
       if (!works) throw failure;
     };
     this.sync = new DiskSync(new LogFile({ ...around, fdatasync }, path));

@@ -58,7 +58,7 @@ describe("a log as a file", () => {
       const fs = memoryWith("one\n");
       const file = new LogFile(fs, path, statOf(fs));
       change(fs);
-      const gone = expect.objectContaining({ code: "ERR_LOG_GONE", path });
+      const gone: unknown = expect.objectContaining({ code: "ERR_LOG_GONE", path });
       expect(() => file.readSync(Buffer.alloc(4), 0, 4, 0)).toThrow(gone);
       await expect(file.read(Buffer.alloc(4), 0, 4, 0)).rejects.toEqual(gone);
       // What is not retained is not open, so it cannot be written back either.
@@ -72,10 +72,13 @@ describe("a log as a file", () => {
       return effect();
     });
     const file = new LogFile(fs, path);
-    const unreadable = { code: "ERR_LOG_UNREADABLE", path };
-    expect(() => file.readSync(Buffer.alloc(4), 0, 4, 0)).toThrow(
-      expect.objectContaining({ ...unreadable, cause: expect.objectContaining({ code: "EIO" }) }),
-    );
+    const cause: unknown = expect.objectContaining({ code: "EIO" });
+    const unreadable: unknown = expect.objectContaining({
+      code: "ERR_LOG_UNREADABLE",
+      path,
+      cause,
+    });
+    expect(() => file.readSync(Buffer.alloc(4), 0, 4, 0)).toThrow(unreadable);
   });
 
   it("hands out all bytes of what it still has open, whatever has the name", () => {
