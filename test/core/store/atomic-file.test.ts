@@ -1,7 +1,8 @@
 /** Files that take their name in one step, or leave what has it. */
 import { describe, expect, it } from "vitest";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { AtomicFile } from "../../../packages/core/src/store/atomic-file.ts";
+import { AtomicFile, makeDurableDirectory } from "../../../packages/core/src/store/atomic-file.ts";
+import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { failEveryCall, failingFileSystem, failures } from "../../support/failing-calls.ts";
 
 const path = "/d/file";
@@ -54,9 +55,24 @@ describe("a file that takes its name in one step", () => {
     expect(filesIn(fs)).toEqual({ file: "old" });
   });
 
+  it("is not removed again under a name that it has given up", () => {
+    const fs = directoryWith();
+    const file = new AtomicFile(createMemoryPorts({ fs }), path);
+    file.replace();
+    file.discard();
+    file.discard();
+    expect([fs.callCount("unlinkSync"), fs.callCount("closeSync")]).toEqual([0, 1]);
+    const published = new AtomicFile(createMemoryPorts({ fs }), "/d/other");
+    published.publish();
+    published.discard();
+    published.discard();
+    expect([fs.callCount("unlinkSync"), fs.callCount("closeSync")]).toEqual([1, 2]);
+  });
+
   it("does not know whether it has its name where nothing can be read", () => {
     const fs = directoryWith();
     const file = new AtomicFile(createMemoryPorts({ fs }), path);
+    expect(file.hasName()).toBe(false);
     fs.onCall = () => {
       throw new Error("EIO");
     };
@@ -87,5 +103,29 @@ describe("a file that takes its name in one step", () => {
       if (!hasFailed) expect(filesIn(memory)).toEqual({ file: "new" });
       return hasFailed;
     });
+  });
+});
+
+describe("a directory that is made for a file", () => {
+  it("is on the device with all of its missing parents, and others are left alone", () => {
+    const fs = new MemoryFileSystem();
+    fs.makeDirectorySync("/d");
+    const synced: string[] = [];
+    fs.onCall = ({ name, path: at }) => {
+      if (name === "syncDirectorySync") synced.push(at ?? "");
+    };
+    makeDurableDirectory(fs, "/d/a/b/c");
+    expect(fs.listSync("/d/a/b/c")).toEqual([]);
+    expect(synced).toEqual(["/d/a/b", "/d/a", "/d"]);
+    makeDurableDirectory(fs, "/d/a/b");
+    expect(synced).toHaveLength(3);
+  });
+
+  it("ends its search at the root, also where nothing is found", () => {
+    const memory = new MemoryFileSystem();
+    const fs = observedFileSystem(memory, (_, effect) => effect());
+    makeDurableDirectory({ ...fs, statSync: () => null }, "/d");
+    expect(memory.listSync("/d")).toEqual([]);
+    expect(memory.callCount("syncDirectorySync")).toBe(1);
   });
 });
