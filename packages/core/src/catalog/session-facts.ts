@@ -7,12 +7,11 @@ import { LineFramer, chunkBytesDefault, lineBytesMaxDefault, scan } from "@branc
 import type { ByteSource, JsonObject } from "@branchlog/streaming";
 import { dialectOfLog } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
-import type { SessionEntry, SessionHeader, SessionMessageEntry } from "../entries/entry-types.ts";
-import type { AssistantMessage } from "../entries/message-types.ts";
+import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import { nameInForce, sessionName } from "../projections/name.ts";
 import type { GivenName } from "../projections/name.ts";
-import { summary } from "../projections/summary.ts";
-import type { SessionSummary } from "../projections/summary.ts";
+import { isDate, summary, withUnread } from "../projections/summary.ts";
+import type { SessionSummary, UnreadMessages } from "../projections/summary.ts";
 import { HeaderSearch } from "./header-search.ts";
 import { SessionScan } from "./session-scan.ts";
 import type { ScanOptions, ScanTarget } from "./session-scan.ts";
@@ -142,22 +141,6 @@ export class FactsReader {
   }
 }
 
-/** Replaces every message whose body does not matter: it is counted, and has no text. */
-const silentMessage: SessionMessageEntry = {
-  type: "message",
-  id: "",
-  parentId: null,
-  timestamp: "",
-  message: {
-    role: "toolResult",
-    toolCallId: "",
-    toolName: "",
-    content: [],
-    isError: false,
-    timestamp: 0,
-  },
-};
-
 /** What the entries say. */
 interface FoldedFacts {
   readonly summary: SessionSummary;
@@ -166,51 +149,59 @@ interface FoldedFacts {
 }
 
 class FactsFold implements ScanTarget {
-  #state: FoldedFacts;
+  #summary: SessionSummary;
+  #given: GivenName;
+  #dialect: DialectName | undefined;
+  /** What is not in the summary yet: most messages, so that none of them costs an object. */
+  readonly #unread: UnreadMessages = { count: 0, latestMs: 0 };
 
   constructor(known?: SessionFacts) {
-    this.#state = {
-      summary: known?.summary ?? summary.initial(),
-      given: givenBy({ entry: known?.marks.entry ?? null }),
-      dialect: known?.marks.dialect ?? undefined,
-    };
+    this.#summary = known?.summary ?? summary.initial();
+    this.#given = givenBy({ entry: known?.marks.entry ?? null });
+    this.#dialect = known?.marks.dialect ?? undefined;
   }
 
   get state(): FoldedFacts {
-    return this.#state;
+    const unread = this.#unread;
+    this.#summary = withUnread(this.#summary, unread);
+    unread.count = 0;
+    unread.latestMs = 0;
+    return { summary: this.#summary, given: this.#given, dialect: this.#dialect };
   }
 
   foundDialect(dialect: DialectName): void {
-    this.#state = { ...this.#state, dialect };
+    this.#dialect = dialect;
   }
 
   otherMessage(): void {
-    this.entry(silentMessage);
+    this.#unread.count += 1;
   }
 
-  assistantMessage(timestamp: number): void {
-    const message = { role: "assistant", content: [], timestamp };
-    // Decoding boundary: of the message, only what its summary needs was read.
-    this.entry({ ...silentMessage, message: message as unknown as AssistantMessage });
+  assistantMessage(timestampMs: number): void {
+    this.#unread.count += 1;
+    if (isDate(timestampMs) && timestampMs > this.#unread.latestMs) {
+      this.#unread.latestMs = timestampMs;
+    }
   }
 
   entry(entry: SessionEntry): void {
     // Neither fold asks which entry of the log it is.
     const record = { revision: 0, entry };
-    this.#state = {
-      ...this.#state,
-      summary: summary.apply(this.#state.summary, record),
-      given: sessionName.apply(this.#state.given, record),
-    };
+    this.#summary = summary.apply(this.#summary, record);
+    this.#given = sessionName.apply(this.#given, record);
   }
 
   /** Forgets what comes while `read` runs. */
   keeping<T>(read: () => T): T {
-    const before = this.#state;
+    const before = this.state;
     try {
       return read();
     } finally {
-      this.#state = before;
+      this.#unread.count = 0;
+      this.#unread.latestMs = 0;
+      this.#summary = before.summary;
+      this.#given = before.given;
+      this.#dialect = before.dialect;
     }
   }
 }

@@ -39,6 +39,26 @@ export const summary: Projection<SessionSummary> = {
   },
 };
 
+/** Messages whose bodies were not read. */
+export interface UnreadMessages {
+  count: number;
+  /** Epoch ms of the latest that is known to be a user's or an assistant's; 0 if none is. */
+  latestMs: number;
+}
+
+/** The facts with these messages, none of which is the first that the user said. */
+export function withUnread(
+  state: SessionSummary,
+  { count, latestMs }: Readonly<UnreadMessages>,
+): SessionSummary {
+  if (count === 0) return state;
+  return {
+    messageCount: state.messageCount + count,
+    firstMessage: state.firstMessage,
+    lastActivityMs: later(state.lastActivityMs, latestMs),
+  };
+}
+
 function userText(entry: SessionMessageEntry): string | undefined {
   const message = entry.message;
   if (!isStoredObject(message) || message.role !== "user") return undefined;
@@ -54,7 +74,8 @@ function activityMs(entry: SessionMessageEntry): number {
   return typeof own === "number" && isDate(own) ? own : storedTimeMs(entry.timestamp);
 }
 
-function isDate(timeMs: number): boolean {
+/** Whether a Date can hold the time. */
+export function isDate(timeMs: number): boolean {
   return Math.abs(timeMs) <= dateMsMax;
 }
 
