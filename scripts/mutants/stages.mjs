@@ -69,7 +69,7 @@ export const stages = {
   "index-table": {
     mutate: [core("index-table")],
     tests: [
-      tests("core/index-table"),
+      tests("core/index-table", "!(without-kernel)"),
       tests("core/bodies", "body-reader"),
       tests("core/session", "{fixtures,open}"),
     ],
