@@ -15,7 +15,10 @@ import { SessionManager } from "@branchlog/core/pi";
 import { ManualClock, MemoryLock, createMemoryPorts, managersWith } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
+/** A script prints the id of each append: megabytes of them. */
+const run = (file: string, args: readonly string[]): Promise<{ readonly stdout: string }> =>
+  execute(file, args, { encoding: "utf8", maxBuffer: 256 * 1024 * 1024 });
 const core = fileURLToPath(new URL("../../packages/core", import.meta.url));
 const script = (name: string): string =>
   fileURLToPath(new URL(`../support/${name}.mjs`, import.meta.url));

@@ -103,8 +103,8 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
 
   encode(draft: AnyDraft, timestamp: string, check?: DraftTranslation): EncodedDraft {
     const translate = translationTo(this.dialect);
-    const checked: DraftTranslation = (said) => translate(check === undefined ? said : check(said));
-    return encodeDraft(draft, timestamp, checked);
+    if (check === undefined) return encodeDraft(draft, timestamp, translate);
+    return encodeDraft(draft, timestamp, (said) => translate(check(said)));
   }
 
   /** A new id as the agent of this log makes them; it may be taken. */

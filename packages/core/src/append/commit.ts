@@ -19,7 +19,7 @@
  */
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { appendAttemptsMax } from "../limits.ts";
-import { acquireLock, sharingOf } from "../store/lock.ts";
+import { acquireLock, sharingOf, takeRetained } from "../store/lock.ts";
 import type { ReleasePolicy } from "../store/lock.ts";
 import type { FileStat, Ports } from "../store/ports.ts";
 import { portStep } from "../store/steps.ts";
@@ -72,7 +72,9 @@ export function* commit<Plan extends LinePlan>(
   const { clock } = ports;
   for (let attempt = 0; attempt < appendAttemptsMax; attempt += 1) {
     const startMs = clock.monotonicMs();
-    const held = yield* acquireLock(log.path, ports, lockWaitMs);
+    // Without the steps of waiting for it: most appends in a row find it.
+    const retained = takeRetained(log.path, ports, startMs);
+    const held = retained ?? (yield* acquireLock(log.path, ports, lockWaitMs));
     let isDone = false;
     try {
       // Under a retained lock, too: some programs take none, and deleting a file needs none.

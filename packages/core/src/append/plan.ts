@@ -44,12 +44,12 @@ export function planGroup(
   calls: readonly AppendCall[],
 ): readonly PlannedCall[] {
   const log = new PlannedLog(target.path, target.index, target.tailId);
-  const leaves = new Map<LeafCursor, string | null>();
+  const leaves = calls.length > 1 ? new Map<LeafCursor, string | null>() : undefined;
   return calls.map((call) => {
     const mark = log.mark();
     try {
       const plan = planAppend(log, call.request.items, preconditionsOf(target, log, call, leaves));
-      leaves.set(call.leaf, plan.leafId);
+      leaves?.set(call.leaf, plan.leafId);
       return { call, plan };
     } catch (error) {
       log.rollBack(mark);
@@ -58,16 +58,16 @@ export function planGroup(
   });
 }
 
-/** @param leaves Where the calls planned so far leave the leaves of their sessions. */
+/** @param leaves Where the calls planned so far leave the leaves of their sessions, if any. */
 function preconditionsOf(
   target: AppendTarget,
   log: PlannedLog,
   { request, leaf }: AppendCall,
-  leaves: ReadonlyMap<LeafCursor, string | null>,
+  leaves: ReadonlyMap<LeafCursor, string | null> | undefined,
 ): AppendPreconditions {
-  const moved = leaves.get(leaf);
+  const moved = leaves?.get(leaf);
   // Once an own append is in the log, no other writer's entry follows it.
-  const isFirst = leaves.size === 0;
+  const isFirst = leaves === undefined || leaves.size === 0;
   return {
     leafId: moved === undefined ? startingLeafId(target, leaf) : moved,
     othersAppended: isFirst && target.othersAppended,

@@ -294,7 +294,7 @@ export class LogState {
   /** Reads some rows that must be verified before a leaf is set to them; true once none is left. */
   #settleSome(): boolean {
     const { rows, settledRows } = nextUnsettled(this.index, this.#settledRows);
-    this.bodies.confirmAllSync(rows);
+    if (rows.length > 0) this.bodies.confirmAllSync(rows);
     this.#settledRows = settledRows;
     return rows.length === 0;
   }

@@ -50,6 +50,12 @@ function newSharing(): LockSharing {
   return { mutex: new KeyedMutex(), retention: new LockRetention() };
 }
 
+/** The lock of `path` that this process retained; null: it is to be acquired. */
+export function takeRetained(path: string, { lock }: Ports, nowMs: number): HeldLock | null {
+  const isAwaited = (): boolean => lock.queue?.isBusySync(path) ?? true;
+  return sharingOf(lock).retention.take(path, nowMs, isAwaited);
+}
+
 /**
  * Acquires the lock of `path`, or takes over the one that this process retained. With a
  * `lockWaitMs` of 0 it is tried once, whether others wait or not.
@@ -59,9 +65,8 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
   const { clock, ids, lock } = ports;
   const { retention } = sharingOf(lock);
   const startMs = clock.monotonicMs();
-  const isAwaited = (): boolean => lock.queue?.isBusySync(path) ?? true;
-  const kept = retention.take(path, startMs, isAwaited);
-  if (kept !== null) return kept;
+  const retained = takeRetained(path, ports, startMs);
+  if (retained !== null) return retained;
   const queue = lockWaitMs > 0 ? lock.queue : undefined;
   // Undefined: no place was asked for yet; null: there is none to be had.
   let place: LockPlace | null | undefined;
