@@ -4,6 +4,7 @@
  * itself.
  */
 import { execFile } from "node:child_process";
+import type { PromiseWithChild } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
@@ -17,7 +18,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const execute = promisify(execFile);
 /** A script prints the id of each append: megabytes of them. */
-const run = (file: string, args: readonly string[]): Promise<{ readonly stdout: string }> =>
+const run = (file: string, args: readonly string[]): PromiseWithChild<{ stdout: string }> =>
   execute(file, args, { encoding: "utf8", maxBuffer: 256 * 1024 * 1024 });
 const core = fileURLToPath(new URL("../../packages/core", import.meta.url));
 const script = (name: string): string =>
