@@ -77,6 +77,16 @@ describe("a log that ends within a line", () => {
     }
   });
 
+  it("drops what looked whole and then continued for longer than a line may be joined", () => {
+    const lineBytesMax = 256;
+    const { engine, grow, ids } = openedLog(`${whole}${second}`, lineBytesMax);
+    expect(ids()).toEqual(["a", "b"]);
+    const { generation } = engine.log;
+    grow(`${" and more".repeat(100)}\n${third}`);
+    expect(ids()).toEqual(["a", "c"]);
+    expect(engine.log.generation).toBe(generation + 1);
+  });
+
   it("keeps what was pending when nothing but a space comes after it", async () => {
     const { grow, ids, fs } = openedLog(`${whole}${second}`);
     grow(" ");
