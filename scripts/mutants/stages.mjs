@@ -71,7 +71,7 @@ export const stages = {
     tests: [
       tests("core/index-table", "!(without-kernel)"),
       tests("core/bodies", "body-reader"),
-      tests("core/session", "{fixtures,open}"),
+      tests("core/session", "{fixtures,open,unknown-types}"),
     ],
   },
   projections: {

@@ -110,6 +110,22 @@ describe("a log", () => {
     ]);
   });
 
+  it("has grown by what was written to it only as the same file", () => {
+    const memory = new MemoryFileSystem();
+    memory.writeFileSync(path, Buffer.from(jsonLines(sampleHeader()) + first));
+    const log = new TrackedLog(new LogFile(memory, path), options);
+    const stat = memory.statSync(path);
+    if (stat === null) throw new Error("no file");
+    const grown = { ...stat, size: stat.size + 5 };
+    expect(log.grewBy(grown, 5)).toBe(false);
+    log.openSync();
+    expect(log.end).toBe(stat.size);
+    expect(log.grewBy(grown, 5)).toBe(true);
+    expect(log.grewBy(grown, 4)).toBe(false);
+    expect(log.grewBy({ ...grown, ino: stat.ino + 1 }, 5)).toBe(false);
+    expect(log.grewBy({ ...grown, dev: stat.dev + 1 }, 5)).toBe(false);
+  });
+
   it("has no size before it was opened", () => {
     const memory = new MemoryFileSystem();
     memory.writeFileSync(path, Buffer.from(jsonLines(sampleHeader())));
