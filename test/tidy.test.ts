@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { errorCodes } from "@branchlog/core/types";
+import { errorCodes } from "@branchlog/core/errors";
 import { notYetProven, promises } from "./promises.ts";
 import {
   brokenLinks,

@@ -1,7 +1,7 @@
 /** The built command as a process: pipes, signals, colours, memory. Runs on dist. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, readdirSync, statSync } from "node:fs";
+import { copyFileSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { watch } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -23,6 +23,19 @@ function largeSession(bytes: number): string {
   const path = join(temporaryDirectory(), "large.jsonl");
   writeSessionFile(path, { bytes });
   return path;
+}
+
+/** The modules of the engine that a run of the command loaded. */
+async function engineModules(words: readonly string[]): Promise<string[]> {
+  const directory = temporaryDirectory();
+  const { code } = await runProcess(words, { env: { NODE_V8_COVERAGE: directory } });
+  expect(code).toBe(0);
+  const urls = readdirSync(directory).flatMap((name) => {
+    const text = readFileSync(join(directory, name), "utf8");
+    return Array.from(text.matchAll(/"url":"([^"]+)"/g), ([, url]) => String(url));
+  });
+  const folder = /\/packages\/core\/dist\/(.+)$/;
+  return urls.flatMap((url) => folder.exec(url)?.[1] ?? []);
 }
 
 describe("the process", () => {
@@ -48,6 +61,17 @@ describe("the process", () => {
 
   it("the process prints its version", async () => {
     expect((await runProcess(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it.each([["--version"], ["--help"], ["info", "--help"]])(
+    "the process prints what needs no session without loading the engine: %s %s",
+    async (...words) => {
+      expect(await engineModules(words)).toEqual(["errors.js"]);
+    },
+  );
+
+  it("the process loads the engine for a command that reads a session", async () => {
+    expect((await engineModules(["info", branches])).length).toBeGreaterThan(20);
   });
 
   it("shows a stack only if BRANCHLOG_DEBUG is set", async () => {

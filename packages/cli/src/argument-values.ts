@@ -58,3 +58,9 @@ export function newFile<T extends string | undefined>(output: T): T {
 
 /** The message if no file is named. */
 export const sayWhere = "Say where the session goes: -o FILE, which must not exist yet.";
+
+/** The agents whose sessions `branchlog import` reads. */
+export const importFormats = ["claude", "codex", "connectonion"] as const;
+
+/** The forms that `branchlog export` writes. */
+export const exportFormats = ["markdown", "pi", "connectonion"] as const;

@@ -2,7 +2,7 @@
  * The report of a failure: its message, or with `--json` its code and facts. Never a stack trace,
  * which `BRANCHLOG_DEBUG` adds. Pure.
  */
-import { isBranchlogError } from "@branchlog/core";
+import { isBranchlogError } from "@branchlog/core/errors";
 import { isSteering, unicodeEscape } from "./text/clean-text.ts";
 
 /** The command line is wrong; the process exits with 2. */

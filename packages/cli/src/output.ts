@@ -5,7 +5,7 @@
  */
 import type { Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { BranchlogError } from "@branchlog/core";
+import { BranchlogError } from "@branchlog/core/errors";
 import { markedStyle, terminalText } from "./painted-text.ts";
 import { createStyle, wantsColour } from "./style.ts";
 import type { Style } from "./style.ts";

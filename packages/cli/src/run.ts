@@ -2,7 +2,7 @@
  * One run of the command: from its words to its exit code, with failures reported on `err`. The
  * process around it (streams, signals, exit) is `main.ts`.
  */
-import { isBranchlogError } from "@branchlog/core";
+import { isBranchlogError } from "@branchlog/core/errors";
 import { parseArguments } from "./arguments.ts";
 import { commandNames, runCommand } from "./command.ts";
 import type { Command } from "./command.ts";

@@ -1,11 +1,11 @@
 /** Parses the arguments of `branchlog import` and `branchlog export`. Pure. */
-import { newFile, sayWhere } from "./argument-values.ts";
+import { exportFormats, importFormats, newFile, sayWhere } from "./argument-values.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { Argv } from "./parser.ts";
 import { fileOptions } from "./reader-options.ts";
 import type { FileArguments } from "./reader-options.ts";
-import { exporters, importers } from "./transfer-kinds.ts";
+import type { ExportFormat, ImportFormat } from "./transfer-kinds.ts";
 
 /** Declares both commands. */
 export function addTransfers(parser: Argv, choose: (command: Command) => void): void {
@@ -27,7 +27,7 @@ type Output = { output: string | undefined };
 
 function importOptions(
   command: Argv,
-): Argv<{ source: string; json: boolean; from: string | undefined } & Output> {
+): Argv<{ source: string; json: boolean; from: ImportFormat | undefined } & Output> {
   return command
     .positional("source", {
       type: "string",
@@ -42,7 +42,7 @@ function importOptions(
     })
     .option("from", {
       type: "string",
-      choices: [...importers.keys()],
+      choices: importFormats,
       requiresArg: true,
       describe: "The agent of the source; default: recognised by its content",
     })
@@ -51,11 +51,11 @@ function importOptions(
 
 function exportOptions(
   command: Argv,
-): Argv<FileArguments & { to: string; at: string | undefined } & Output> {
+): Argv<FileArguments & { to: ExportFormat; at: string | undefined } & Output> {
   return fileOptions(command)
     .option("to", {
       type: "string",
-      choices: [...exporters.keys()],
+      choices: exportFormats,
       demandOption: true,
       requiresArg: true,
       describe: "The form",

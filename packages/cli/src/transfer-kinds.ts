@@ -1,6 +1,6 @@
 /**
- * The formats of `branchlog import` and `branchlog export`, each with its function: a new format is
- * added here.
+ * The formats of `branchlog import` and `branchlog export`, each with its function. Their names are
+ * in argument-values.ts, which parsing needs without the packages behind them.
  */
 import { openSession } from "@branchlog/core";
 import type { SourceKind } from "@branchlog/core/types";
@@ -13,6 +13,7 @@ import {
   markdownPieces,
 } from "@branchlog/transfer";
 import type { ExportOptions, ExportReport } from "@branchlog/transfer";
+import type { exportFormats, importFormats } from "./argument-values.ts";
 import type { DataForm } from "./output.ts";
 import type { Style } from "./style.ts";
 import { oneLine } from "./text/clean-text.ts";
@@ -20,6 +21,12 @@ import { addedNameText, changedText, resetsText } from "./text/conversion-text.t
 import { importedTurnsText, importText } from "./text/import-text.ts";
 import { countText } from "./text/quantities.ts";
 import { lossText } from "./text/loss-text.ts";
+
+/** What `--from` names. */
+export type ImportFormat = (typeof importFormats)[number];
+
+/** What `--to` names. */
+export type ExportFormat = (typeof exportFormats)[number];
 
 /** The result, for programs and for people. */
 interface Made {
@@ -35,11 +42,11 @@ type Importer = (
 ) => Promise<Made>;
 
 /** By the agent in `--from`. */
-export const importers: ReadonlyMap<string, Importer> = new Map<string, Importer>([
-  ["claude", importerOf("claude")],
-  ["codex", importerOf("codex")],
-  ["connectonion", importDocument],
-]);
+export const importers: Readonly<Record<ImportFormat, Importer>> = {
+  claude: importerOf("claude"),
+  codex: importerOf("codex"),
+  connectonion: importDocument,
+};
 
 /** Without `--from`: the source is recognised by its content. */
 export const importRecognised: Importer = (source, target, options) =>
@@ -73,11 +80,11 @@ export interface Exporter {
 }
 
 /** By the format in `--to`. */
-export const exporters: ReadonlyMap<string, Exporter> = new Map<string, Exporter>([
-  ["markdown", { write: exportText, pieces: markdownPieces, form: "text" }],
-  ["pi", { write: exportPath, pieces: linearPieces, form: "json" }],
-  ["connectonion", { write: exportDocument, pieces: null, form: "text" }],
-]);
+export const exporters: Readonly<Record<ExportFormat, Exporter>> = {
+  markdown: { write: exportText, pieces: markdownPieces, form: "text" },
+  pi: { write: exportPath, pieces: linearPieces, form: "json" },
+  connectonion: { write: exportDocument, pieces: null, form: "text" },
+};
 
 async function exportText(source: string, target: string, options: ExportOptions): Promise<Made> {
   const report = await exportMarkdown(source, target, options);

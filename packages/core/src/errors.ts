@@ -1,6 +1,7 @@
 /**
  * The one error class of Branchlog. Every failure carries a stable code, typed facts and its cause;
- * match on `code`, never on the text. Damaged data is a diagnostic, not an error.
+ * match on `code`, never on the text. Damaged data is a diagnostic, not an error. As
+ * `@branchlog/core/errors` it is there for programs that check an error without loading the engine.
  */
 
 /** Stable error codes, alphabetical. Each has a heading in docs/errors.md. */

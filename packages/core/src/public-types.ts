@@ -1,6 +1,6 @@
 /**
  * `@branchlog/core/types`: the names of what functions and methods take and return, where the root,
- * `/entries` and `/live` do not have them. Types only, but for the list of error codes.
+ * `/entries` and `/live` do not have them. Types only.
  */
 export type { SessionView } from "./session/session-view.ts";
 export type { EngineOptions } from "./log/engine-options.ts";
@@ -19,8 +19,6 @@ export type { ProjectionRecord } from "./projections/projection.ts";
 export type { DiagnosticKind } from "./index-table/diagnostics.ts";
 export type { EntryPlace } from "./index-table/entry-place.ts";
 export type { UnknownType } from "./index-table/unknown-types.ts";
-export { errorCodes } from "./errors.ts";
-export type { ErrorFacts, LockFacts, LockHolder } from "./errors.ts";
 export type { ListedAgent } from "./directories/agent-file.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./directories/session-groups.ts";
 export type { Snippet } from "./catalog/session-search.ts";

@@ -5,13 +5,13 @@ import { UsageError } from "../failure.ts";
 import { sizeOf, withProgress } from "../progress.ts";
 import { sessionPath } from "../session-path.ts";
 import { exporters } from "../transfer-kinds.ts";
-import type { Exporter } from "../transfer-kinds.ts";
+import type { Exporter, ExportFormat } from "../transfer-kinds.ts";
 
 /** The options of `branchlog export`. */
 export interface ExportCommandOptions {
   /** A path, or the name or id of a session. */
   readonly file: string;
-  readonly to: string;
+  readonly to: ExportFormat;
   /** The new file; undefined: standard output. */
   readonly output: string | undefined;
   /** The entry where the path ends; undefined: the last one. */
@@ -28,8 +28,7 @@ export async function exportCommand(
   io: CommandIo,
 ): Promise<CommandResult> {
   const { to, output, at, json } = options;
-  const exporter = exporters.get(to);
-  if (exporter === undefined) throw new Error(`nothing exports to ${to}`);
+  const exporter = exporters[to];
   const file = await sessionPath(options.file, io.signal);
   if (output === undefined) {
     await writeOut(exporter, { ...options, file }, io);

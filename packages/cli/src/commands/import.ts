@@ -3,6 +3,7 @@ import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sizeOf, withProgress } from "../progress.ts";
 import { importers, importRecognised } from "../transfer-kinds.ts";
+import type { ImportFormat } from "../transfer-kinds.ts";
 
 /** The options of `branchlog import`. */
 export interface ImportCommandOptions {
@@ -10,7 +11,7 @@ export interface ImportCommandOptions {
   /** The new session file. */
   readonly output: string;
   /** The agent of the source; undefined: recognised by its content. */
-  readonly from: string | undefined;
+  readonly from: ImportFormat | undefined;
   readonly json: boolean;
 }
 
@@ -20,8 +21,7 @@ export async function importCommand(
   io: CommandIo,
 ): Promise<CommandResult> {
   const { out, err, signal } = io;
-  const importer = from === undefined ? importRecognised : importers.get(from);
-  if (importer === undefined) throw new Error(`nothing imports ${from}`);
+  const importer = from === undefined ? importRecognised : importers[from];
   const task = { what: "importing", bytes: sizeOf(source) };
   const made = await withProgress(err, task, () => importer(source, output, { signal }));
   if (json) await writeJsonLine(out, made.json);
