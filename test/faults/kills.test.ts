@@ -10,7 +10,7 @@ import { createRandom } from "@branchlog/bench/generator";
 import type { Random } from "@branchlog/bench/generator";
 import { patience, runs, seed } from "../support/fault-seed.ts";
 import { inLanes } from "../support/lanes.ts";
-import { brokenPromises, removeLockOfTheDead } from "../support/ledger.ts";
+import { brokenPromises } from "../support/ledger.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Victim } from "../support/victims.ts";
 import type { Acknowledged, VictimOptions } from "../support/victims.ts";
@@ -42,7 +42,6 @@ async function live({ log, path, random }: Life, life: number): Promise<Acknowle
   // Not waiting for anything: the moment of the death is what is being tried.
   await moment(random.below(killMsMax));
   await victim.kill();
-  removeLockOfTheDead(path);
   return victim.acknowledged;
 }
 

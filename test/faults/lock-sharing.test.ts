@@ -5,7 +5,7 @@
  */
 import { execFile } from "node:child_process";
 import type { PromiseWithChild } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -14,6 +14,7 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { ManualClock, MemoryLock, createMemoryPorts, managersWith } from "@branchlog/core/testing";
+import { isLocked } from "../support/lock-file.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const execute = promisify(execFile);
@@ -64,7 +65,7 @@ describe("a blocking and a waiting session of one log in one process", () => {
     expect(ids).toHaveLength(30 * 16);
     expect(new Set(ids)).toEqual(new Set([...blocking, ...waiting]));
     await nextIteration();
-    expect(existsSync(`${path}.branchlog-lock`)).toBe(false);
+    expect(isLocked(path)).toBe(false);
   });
 
   it("do not wait for the other's kept lock, nor do sessions of other logs", async () => {
@@ -83,19 +84,19 @@ describe("a blocking and a waiting session of one log in one process", () => {
     const path = one.getSessionFile() ?? "";
     const two = managers.open(path);
     const other = create("other");
-    const isLocked = (manager: SessionManager): boolean => {
+    const isLockedBy = (manager: SessionManager): boolean => {
       const held = lock.tryAcquireSync(manager.getSessionFile() ?? "");
       held?.releaseSync();
       return held === null;
     };
     for (let n = 0; n < 5; n += 1) one.appendCustomEntry("x", n);
-    expect(isLocked(one)).toBe(true);
+    expect(isLockedBy(one)).toBe(true);
     two.appendCustomEntry("x", 5);
-    expect(isLocked(one)).toBe(true);
+    expect(isLockedBy(one)).toBe(true);
     for (let n = 0; n < 5; n += 1) other.appendCustomEntry("x", n);
-    expect([isLocked(one), isLocked(other)]).toEqual([false, true]);
+    expect([isLockedBy(one), isLockedBy(other)]).toEqual([false, true]);
     await Promise.resolve();
-    expect(isLocked(other)).toBe(false);
+    expect(isLockedBy(other)).toBe(false);
     expect(managers.open(path).getEntryCount()).toBe(7);
   });
 });
@@ -149,6 +150,6 @@ describe("a process that keeps the lock while it appends without a pause", () =>
     expect(new Set(ids)).toEqual(new Set([...acknowledged, ...waiting]));
     // The process may have ended in the midst of a row of ours, in which the lock is kept.
     await nextIteration();
-    expect(existsSync(`${path}.branchlog-lock`)).toBe(false);
+    expect(isLocked(path)).toBe(false);
   });
 });

@@ -10,7 +10,7 @@ import { openSession } from "@branchlog/core";
 import { createRandom } from "@branchlog/bench/generator";
 import { patience, runs, seed } from "../support/fault-seed.ts";
 import { inLanes } from "../support/lanes.ts";
-import { brokenPromises, removeLockOfTheDead } from "../support/ledger.ts";
+import { brokenPromises } from "../support/ledger.ts";
 import { entryTexts, writeOldLog } from "../support/old-log.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Victim } from "../support/victims.ts";
@@ -34,7 +34,6 @@ async function newOldLog(atLeast: number): Promise<OldLog> {
 /** What is wrong after the death of a process, and whether it had migrated the log. */
 async function judge(log: OldLog, victim: Victim): Promise<{ isOld: boolean; broken: string[] }> {
   const { path, bytes, entries } = log;
-  removeLockOfTheDead(path);
   const isOld = readFileSync(path).equals(bytes);
   const broken: string[] = [];
   const known = (await entryTexts(path)).slice(0, entries.length);

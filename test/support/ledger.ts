@@ -2,7 +2,7 @@
  * Compares what processes were told with what is in the log afterwards: every acknowledged entry
  * once and whole, every line a record or fenced debris, every parent there.
  */
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { openSession } from "@branchlog/core";
 import { verifySession } from "@branchlog/maintenance";
 import { orphanIds, rawLog, repeatedIds } from "./raw-log.ts";
@@ -84,11 +84,4 @@ async function misread(path: string, { entries }: RawLog): Promise<string[]> {
   const { id } = await session.append({ type: "custom", customType: "after" });
   if ((await openSession(path)).leaf !== id) wrong.push("the next append is not the leaf");
   return wrong;
-}
-
-/**
- * Removes the lock that a process left which is known to be dead: waiting it out is another test.
- */
-export function removeLockOfTheDead(path: string): void {
-  rmSync(`${path}.branchlog-lock`, { recursive: true, force: true });
 }

@@ -141,10 +141,15 @@ export class Victim {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Kills it at once. */
+  /** Kills it, and waits until it has ended. */
   async kill(): Promise<void> {
-    this.#child.kill("SIGKILL");
+    this.killNow();
     await this.ended;
+  }
+
+  /** Sends it the signal that kills it. */
+  killNow(): void {
+    this.#child.kill("SIGKILL");
   }
 
   /** Lets it go on from where it stopped. */

@@ -60,8 +60,8 @@ export { creationFailed, errorCodeOf, logExists } from "./store/creation-errors.
 export { descriptorPoolOf } from "./store/descriptor-pool.ts";
 export { isSameFile } from "./store/ports.ts";
 export { inLargeChunksAsync } from "./store/large-chunks.ts";
-export { isLiveProcess } from "./store/lock-queue.ts";
 export { removeAbandonedTickets } from "./store/lock-queue.ts";
+export { isLiveProcess } from "./store/process-name.ts";
 export { LogFile } from "./store/log-file.ts";
 export { nodeFileSystem } from "./store/node-file-system.ts";
 export type { FileStat, HeldLock } from "./store/ports.ts";

@@ -4,9 +4,13 @@
 export const bodyCacheBytesMaxDefault: number = 64 * 1024 * 1024;
 
 /**
- * How long an append waits for the lock: longer than a stale lock lives (10 s), so a crash heals.
+ * How long an append waits for the lock without progress: longer than a stale lock lives (10 s), so
+ * a crash heals.
  */
 export const lockWaitMsDefault: number = 15_000;
+
+/** Its longest wait as a multiple of that, with progress: a thousand processes get their turn. */
+export const lockWaitTotalFactor: number = 8;
 
 /** A lock untouched for so long is taken over. Equal in every process that shares a log. */
 export const lockStaleMs: number = 10_000;
@@ -14,16 +18,22 @@ export const lockStaleMs: number = 10_000;
 /** How often a held lock is touched. Equal in every process that shares a log. */
 export const lockUpdateMs: number = 5_000;
 
-/** Age of a place in the queue for a lock whose owner is skipped: four of the longest pauses. */
-export const ticketStaleMs: number = 1_000;
-
-/** Longest pause of a process that waits for a lock: the delay if the lock is free early. */
-export const lockPauseMsMax: number = 250;
-
 /**
- * Longest pause for each waiter in front, where that is longer: each check lists the queue, and a
- * thousand waiters that check four times a second leave no time to the holder of the lock.
+ * How late a waiter may check, against its own announcement, before those behind it go first: far
+ * more than a busy machine delays a timer.
  */
+export const ticketGraceMs: number = 1_000;
+
+/** How late it may be before its ticket is removed, if it is unknown whether it has ended. */
+export const ticketStaleMs: number = 10_000;
+
+/** Longest pause of a process that waits for a lock, which a stopped owner may delay by as much. */
+export const lockPauseMsMax: number = 5_000;
+
+/** Longest pause with few in front, or without a place: the delay if the lock is free early. */
+export const nearPauseMsMax: number = 250;
+
+/** Longest pause for each waiter in front: many waiters must leave the processor to the holder. */
 export const lockPausePlaceMsMax: number = 20;
 
 /** Longest pause of the first in the queue: the lock is idle for as long. */

@@ -1,5 +1,5 @@
 /** The program of lock-process.ts: locks one path on command. */
-import { existsSync, statSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import type { HeldLock } from "@branchlog/core/testing";
 import { nodePorts } from "@branchlog/core/testing";
 import { createLockfileLock } from "../../../packages/core/src/store/lockfile-lock.ts";
@@ -18,7 +18,7 @@ function tryAcquire(): boolean {
 }
 
 function isStale(): boolean {
-  return statSync(`${path}.branchlog-lock`).mtimeMs < Date.now() - times.staleMs;
+  return lstatSync(`${path}.branchlog-lock`).mtimeMs < Date.now() - times.staleMs;
 }
 
 /** Lets nothing else run, timers included. */

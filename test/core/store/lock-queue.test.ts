@@ -1,5 +1,5 @@
 /** The queue of those that wait for a lock: its order, and what is left behind in it. */
-import {
+import fs, {
   chmodSync,
   chownSync,
   existsSync,
@@ -11,15 +11,17 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { ticketStaleMs } from "../../../packages/core/src/limits.ts";
+import { ticketGraceMs, ticketStaleMs } from "../../../packages/core/src/limits.ts";
 import {
   directoryQueue,
   removeAbandonedTickets,
 } from "../../../packages/core/src/store/lock-queue.ts";
+import { ownProcessName } from "../../../packages/core/src/store/process-name.ts";
 import type { LockPlace } from "../../../packages/core/src/store/ports.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -34,10 +36,29 @@ function placeIn(path: string): LockPlace {
   return place;
 }
 
-const ticket = (ms: number, pid: number): string =>
-  `${String(ms).padStart(15, "0")}-${pid}-00000000`;
-// Larger than any process id.
-const nobody = 2 ** 22 + 1;
+const ticket = (ms: number, owner: string): string =>
+  `${String(ms).padStart(15, "0")}-${owner}-00000000`;
+const own = ownProcessName();
+/** A process that has ended: its id is larger than any. */
+const ended = own.replace(/^\d+/, "4194305");
+/** One of which nothing is known. */
+const unknown = `7.1.${"0".repeat(32)}`;
+/** Elsewhere no process is known to have ended. */
+const onLinux = process.platform === "linux";
+
+/** Writes the ticket of a process that said it would check so many milliseconds ago. */
+function writeTicket(directory: string, owner: string, lateMs: number = 0): string {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const path = join(directory, ticket(1, owner));
+  writeFileSync(path, "");
+  return announce(path, lateMs);
+}
+
+function announce(path: string, lateMs: number): string {
+  const time = new Date(Date.now() - lateMs);
+  utimesSync(path, time, time);
+  return path;
+}
 
 describe("a queue", () => {
   it("exists while a process waits in it, and is removed with the last", () => {
@@ -60,7 +81,7 @@ describe("a queue", () => {
     place.leaveSync();
   });
 
-  it("has one first, and as many in front of each other one as there are", () => {
+  it("has exactly one first, whoever leaves", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(9), { maxLength: 12 }), (leavers) => {
         const { path, directory } = newPath();
@@ -69,7 +90,7 @@ describe("a queue", () => {
           places[leaver % places.length]?.leaveSync();
           places = places.filter((_, at) => at !== leaver % places.length);
           const ahead = places.map((place) => place.aheadSync());
-          expect(ahead.toSorted((a, b) => a - b)).toEqual(places.map((_, at) => at));
+          expect(ahead.filter((count) => count === 0)).toHaveLength(Math.min(1, places.length));
         }
         for (const place of places) place.leaveSync();
         expect(existsSync(directory)).toBe(false);
@@ -78,28 +99,42 @@ describe("a queue", () => {
     );
   });
 
-  it("has no place for a process that is gone", () => {
+  it.runIf(onLinux)("has no place for a process that has ended", () => {
     const { path, directory } = newPath();
-    mkdirSync(directory);
-    writeFileSync(join(directory, ticket(1, nobody)), "");
+    writeTicket(directory, ended);
     const place = placeIn(path);
     expect(place.aheadSync()).toBe(0);
     place.leaveSync();
     expect(existsSync(directory)).toBe(false);
   });
 
-  it.each([-10 * ticketStaleMs, 10 * ticketStaleMs])(
-    "has no place for a process that does not look: touched %d ms from now",
-    (ms) => {
+  it.each([
+    ["later than it said", 60_000],
+    ["so far ahead that its clock was set", -60_000],
+  ])("passes over a live process that checks %s, which keeps its place", (_, lateMs) => {
+    const { path, directory } = newPath();
+    const stopped = writeTicket(directory, own, lateMs);
+    const place = placeIn(path);
+    expect(place.aheadSync()).toBe(0);
+    announce(stopped, 0);
+    expect(place.aheadSync()).toBe(onLinux ? 1 : 0);
+    place.leaveSync();
+    expect(existsSync(stopped)).toBe(onLinux);
+  });
+
+  it.each([
+    [0, 1, true],
+    [ticketGraceMs + 500, 0, true],
+    [ticketStaleMs + 500, 0, false],
+    [-60_000, 0, false],
+  ])(
+    "removes the ticket of an unknown process when it is stale: late by %d ms, %d in front",
+    (lateMs, ahead, stays) => {
       const { path, directory } = newPath();
-      mkdirSync(directory);
-      const stopped = join(directory, ticket(1, process.pid));
-      writeFileSync(stopped, "");
-      const time = new Date(Date.now() + ms);
-      utimesSync(stopped, time, time);
+      const stopped = writeTicket(directory, unknown, lateMs);
       const place = placeIn(path);
-      expect(place.aheadSync()).toBe(0);
-      expect(existsSync(stopped)).toBe(false);
+      expect(place.aheadSync()).toBe(ahead);
+      expect(existsSync(stopped)).toBe(stays);
       place.leaveSync();
     },
   );
@@ -110,6 +145,7 @@ describe("a queue", () => {
     const [, second] = places.toSorted((a, b) => a.aheadSync() - b.aheadSync());
     const [, ticketOfSecond = ""] = readdirSync(directory).toSorted();
     rmSync(join(directory, ticketOfSecond));
+    second?.pauseSync(0);
     expect(second?.aheadSync()).toBe(1);
     expect(readdirSync(directory)).toContain(ticketOfSecond);
     for (const place of places) place.leaveSync();
@@ -136,9 +172,7 @@ describe("a queue", () => {
     "that others can write to does not count: they could hold the first place",
     () => {
       const { path, directory } = newPath();
-      mkdirSync(directory);
-      const first = join(directory, ticket(1, process.pid));
-      writeFileSync(first, "");
+      const first = writeTicket(directory, own);
       expect(placeIn(path).aheadSync()).toBe(1);
       for (const mode of [0o777, 0o770, 0o1777]) {
         chmodSync(directory, mode);
@@ -164,37 +198,39 @@ describe("a queue", () => {
     () => {
       const { path, directory } = newPath();
       const foreign = temporaryDirectory();
-      writeFileSync(join(foreign, ticket(1, nobody)), "");
+      writeFileSync(join(foreign, ticket(1, ended)), "");
       symlinkSync(foreign, directory);
       expect(directoryQueue.isBusySync(path)).toBe(false);
       expect(directoryQueue.joinSync(path)).toBeNull();
       removeAbandonedTickets(path);
-      expect(readdirSync(foreign)).toEqual([ticket(1, nobody)]);
+      expect(readdirSync(foreign)).toEqual([ticket(1, ended)]);
     },
   );
 
-  it("is removed with what processes have left that are gone, and not while one waits", () => {
-    const { path, directory } = newPath();
-    mkdirSync(directory);
-    writeFileSync(join(directory, ticket(1, nobody)), "");
-    removeAbandonedTickets(path);
-    expect(existsSync(directory)).toBe(false);
-    const waiting = placeIn(path);
-    removeAbandonedTickets(path);
-    expect(waiting.aheadSync()).toBe(0);
-    expect(readdirSync(directory)).toHaveLength(1);
-    waiting.leaveSync();
-  });
+  it.runIf(onLinux)(
+    "is removed with the tickets of processes that have ended, and not while one waits",
+    () => {
+      const { path, directory } = newPath();
+      writeTicket(directory, ended);
+      removeAbandonedTickets(path);
+      expect(existsSync(directory)).toBe(false);
+      const waiting = placeIn(path);
+      removeAbandonedTickets(path);
+      expect(waiting.aheadSync()).toBe(0);
+      expect(readdirSync(directory)).toHaveLength(1);
+      waiting.leaveSync();
+    },
+  );
 });
 
 describe("a waiter", () => {
-  it("has those in front of it that live, or are behind one that does", () => {
+  it.runIf(onLinux)("has those in front of it that live, or are behind one that does", () => {
     const kinds = fc.array(fc.boolean(), { maxLength: 8 });
     fc.assert(
       fc.property(kinds, fc.integer(), (isLive, seed) => {
         const { path, directory } = newPath();
         mkdirSync(directory);
-        const tickets = isLive.map((live, at) => ticket(at, live ? process.pid : nobody));
+        const tickets = isLive.map((live, at) => ticket(at, live ? own : ended));
         // Directories list names in an order of their own.
         const written = tickets.toSorted((one, other) => hash(one, seed) - hash(other, seed));
         for (const name of written) writeFileSync(join(directory, name), "");
@@ -208,32 +244,43 @@ describe("a waiter", () => {
     );
   });
 
-  it("shows that it lives when a quarter of the time has passed after which it would not", () => {
+  it("announces when it will check again, by the time of its ticket", () => {
     const { path, directory } = newPath();
     const place = placeIn(path);
     const [name = ""] = readdirSync(directory);
-    const touchedMs = (): number => statSync(join(directory, name)).mtimeMs;
-    vi.useFakeTimers({ toFake: ["Date"] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
     const startMs = Date.now();
-    place.aheadSync();
-    expect(Math.round(touchedMs())).toBe(startMs);
-    vi.setSystemTime(startMs + ticketStaleMs / 4 - 1);
-    place.aheadSync();
-    expect(Math.round(touchedMs())).toBe(startMs);
-    vi.setSystemTime(startMs + ticketStaleMs / 4);
-    place.aheadSync();
-    expect(Math.round(touchedMs())).toBe(startMs + ticketStaleMs / 4);
+    place.pauseSync(4_000);
+    const dueMs = statSync(join(directory, name)).mtimeMs - startMs;
+    expect(dueMs).toBeGreaterThanOrEqual(3_999);
+    expect(dueMs).toBeLessThan(60_000);
+    place.leaveSync();
   });
 
-  it("is first when what is in front of it cannot be read", () => {
+  it("reads one ticket for each check while nothing moves, however many are in front", () => {
+    const { path } = newPath();
+    const places = Array.from({ length: 50 }, () => placeIn(path)).toSorted(
+      (one, other) => one.aheadSync() - other.aheadSync(),
+    );
+    const stat = vi.spyOn(fs, "statSync");
+    const list = vi.spyOn(fs, "readdirSync");
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+    for (let n = 0; n < 10; n += 1) expect(places.at(-1)?.aheadSync()).toBe(49);
+    expect(stat).toHaveBeenCalledTimes(10);
+    expect(list).not.toHaveBeenCalled();
+    for (const place of places) place.leaveSync();
+  });
+
+  it("is first when the ticket in front of it cannot be read", () => {
     const { path, directory } = newPath();
-    const place = placeIn(path);
-    const before = join(directory, ticket(1, process.pid));
-    // A link to itself: its status fails, and it is no file that could be read.
+    mkdirSync(directory, { mode: 0o700 });
+    const before = join(directory, ticket(1, unknown));
+    // A link to itself: its status fails, and it is not a file that could be read.
     symlinkSync(before, before);
+    const place = placeIn(path);
     expect(place.aheadSync()).toBe(0);
     expect(readdirSync(directory)).toHaveLength(1);
     place.leaveSync();

@@ -14,6 +14,8 @@ import type { FileLock, Ports } from "@branchlog/core/testing";
 import {
   lockPauseMsMax,
   lockPausePlaceMsMax,
+  lockWaitTotalFactor,
+  nearPauseMsMax,
   nextPauseMsMax,
 } from "../../../packages/core/src/limits.ts";
 import { acquireLock, lockPauseMs } from "../../../packages/core/src/store/lock.ts";
@@ -46,9 +48,16 @@ class QueueOf implements LockQueue {
         this.looks += 1;
         return Math.max(0, this.#ahead--);
       },
+      pauseSync: () => undefined,
       leaveSync: () => (this.left += 1),
     };
   }
+}
+
+/** A queue that is busy, with so many in front. */
+function queueAt(aheadSync: () => number): LockQueue {
+  const place = { aheadSync, pauseSync: () => undefined, leaveSync: () => undefined };
+  return { isBusySync: () => true, joinSync: () => place };
 }
 
 interface Setting {
@@ -95,7 +104,7 @@ describe("a process that waits for a lock", () => {
   it("checks a number of times that grows with the logarithm of the wait", () => {
     const { ports, clock, inner, tries } = setUp();
     inner.tryAcquireSync(path);
-    expect(() => runSync(acquireLock(path, ports, 15_000), clock)).toThrow("was not free");
+    expect(() => runSync(acquireLock(path, ports, 15_000), clock)).toThrow("was not acquired");
     expect(tries()).toBeLessThan(200);
   });
 
@@ -116,6 +125,31 @@ describe("a process that waits for a lock", () => {
     const lock = { ...ports.lock, holderSync: () => ({ ...holder, pid: null }) };
     const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 100), clock));
     expect(thrown.message).toMatch(/tries, 99\d{4} more waited in front\); .*by another process/);
+  });
+
+  it("times out lockWaitMs after its last progress, when its place no longer advances", () => {
+    // Two in front leave, 800 ms apart; the third stays.
+    const { ports, clock } = setUp(queueAt(() => Math.max(1, 3 - Math.floor(nowMs() / 800))));
+    const nowMs = (): number => clock.monotonicMs();
+    const lock = { ...ports.lock, holderSync: () => ({ ...holder, heldMs: nowMs() % 800 }) };
+    const { waitedMs } = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000), clock))
+      .lock ?? { waitedMs: 0 };
+    expect(waitedMs).toBeGreaterThanOrEqual(2_600);
+    expect(waitedMs).toBeLessThan(3_000);
+  });
+
+  it("times out after lockWaitMs when others leave without having had the lock", () => {
+    const { ports, clock } = setUp(queueAt(() => 10_000 - Math.floor(clock.monotonicMs())));
+    const lock = { ...ports.lock, holderSync: () => ({ ...holder, heldMs: 3_600_000 }) };
+    const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000), clock));
+    expect(thrown.lock).toMatchObject({ waitedMs: 1_000 });
+  });
+
+  it("times out after a total of several times lockWaitMs, however its place advances", () => {
+    const { ports, clock } = setUp(queueAt(() => 1_000_000 - Math.floor(clock.monotonicMs())));
+    const lock = { ...ports.lock, holderSync: () => null };
+    const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000), clock));
+    expect(thrown.lock).toMatchObject({ waitedMs: 1_000 * lockWaitTotalFactor });
   });
 
   it("tries once, however many wait, if it may not wait", () => {
@@ -209,7 +243,10 @@ describe("the pause of a waiter", () => {
       fc.property(waits, jitters, (wait, jitter) => {
         const pauseMs = lockPauseMs(wait, jitter);
         expect(pauseMs).toBeGreaterThanOrEqual(1);
-        const longestMs = Math.max(lockPauseMsMax, wait.ahead * lockPausePlaceMsMax);
+        const longestMs = Math.min(
+          lockPauseMsMax,
+          Math.max(nearPauseMsMax, wait.ahead * lockPausePlaceMsMax),
+        );
         expect(pauseMs).toBeLessThan(
           wait.isQueued && wait.ahead === 0 ? nextPauseMsMax : longestMs,
         );

@@ -3,7 +3,7 @@
  * nothing had happened; holders that die; locks that are removed under their holder. Whatever two
  * holders do to each other, nothing that was acknowledged is lost or written twice.
  */
-import { existsSync, rmdirSync } from "node:fs";
+import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -12,6 +12,7 @@ import { createLockfileLock } from "../../../packages/core/src/store/lockfile-lo
 import { patience } from "../../support/fault-seed.ts";
 import { inLanes } from "../../support/lanes.ts";
 import { brokenPromises, misjudged } from "../../support/ledger.ts";
+import { isLocked, lockPathOf } from "../../support/lock-file.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { staleMs, Victim } from "../../support/victims.ts";
 import type { PausePoint, VictimOptions } from "../../support/victims.ts";
@@ -21,9 +22,6 @@ async function newLog(): Promise<string> {
   await createSession(path);
   return path;
 }
-
-/** The lock directory of a log. */
-const lockOf = (path: string): string => `${path}.branchlog-lock`;
 
 const ways: readonly Pick<VictimOptions, "way" | "batch">[] = [
   { way: "batches", batch: 3 },
@@ -51,7 +49,7 @@ describe("eight appending processes", () => {
       const pause = { call: "writeSync", after: 3, signal: "SIGSTOP" } as const;
       const stopped = appender(path, 0, 20, pause);
       await stopped.said("paused");
-      expect(existsSync(lockOf(path))).toBe(true);
+      expect(isLocked(path)).toBe(true);
       const others = Array.from({ length: 7 }, (_, at) => appender(path, at + 1, 24));
       // They cannot append before the lock is stale, and do not wait for its holder.
       await Promise.all(others.map((victim) => victim.said("acknowledged", 3)));
@@ -70,7 +68,7 @@ describe("eight appending processes", () => {
       const pause = { call: "writeSync", after: 3, signal: "SIGKILL" } as const;
       const killed = appender(path, 0, 20, pause);
       expect(await killed.ended).toBeNull();
-      expect(existsSync(lockOf(path))).toBe(true);
+      expect(isLocked(path)).toBe(true);
       const others = Array.from({ length: 7 }, (_, at) => appender(path, at + 1, 12));
       expect(await Promise.all(others.map(({ ended }) => ended))).toEqual(others.map(() => 0));
       await expectKept(path, [killed, ...others]);
@@ -89,9 +87,9 @@ describe("two holders of one lock", () => {
       const pause = { call: "any", after: at, signal: "SIGSTOP" } as const;
       const stopped = appender(path, at, 4, pause);
       await stopped.said("paused");
-      const isHeld = existsSync(lockOf(path));
+      const isHeld = isLocked(path);
       // As a process does that takes it for stale, with another clock or after a stall.
-      if (isHeld) rmdirSync(lockOf(path));
+      if (isHeld) unlinkSync(lockPathOf(path));
       const ours = [];
       for (const n of [1, 2, 3]) {
         ours.push(await session.append({ type: "custom", customType: "ours", data: n }));
@@ -118,7 +116,7 @@ describe("two holders of one lock", () => {
       });
       let stolen = 0;
       while (victims.some(({ isAlive }) => isAlive)) {
-        stolen += removed(lockOf(path)) ? 1 : 0;
+        stolen += removed(lockPathOf(path)) ? 1 : 0;
         await nextIteration();
       }
       expect(await Promise.all(victims.map(({ ended }) => ended))).toEqual(victims.map(() => 0));
@@ -134,9 +132,9 @@ describe("two holders of one lock", () => {
   );
 });
 
-function removed(directory: string): boolean {
+function removed(lockPath: string): boolean {
   try {
-    rmdirSync(directory);
+    unlinkSync(lockPath);
     return true;
   } catch {
     // It was not there.

@@ -4,17 +4,17 @@
  * failure to save is not reported: it costs time at the next list, and nothing else.
  */
 import { Buffer } from "node:buffer";
-import { lstat, open, readdir, rmdir, unlink } from "node:fs/promises";
+import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { readFully } from "../bodies/body-reader.ts";
 import { beginCheckpoint } from "../checkpoint/checkpoint-file.ts";
 import { indexFrame } from "../checkpoint/checkpoint-format.ts";
-import { lockStaleMs } from "../limits.ts";
 import { sessionName } from "../projections/name.ts";
 import { summary } from "../projections/summary.ts";
 import type { AtomicFile } from "../store/atomic-file.ts";
 import { removeAbandonedTickets } from "../store/lock-queue.ts";
+import { lockfileLock } from "../store/lockfile-lock.ts";
 import { nodePorts } from "../store/node-ports.ts";
 import { isOwnDirectory, openTrustedSync, sidecarSource } from "../store/trusted-file.ts";
 import { savedFile, savedLine } from "./catalog-file.ts";
@@ -247,7 +247,8 @@ export async function removeOrphansAmong(
     if (log === undefined || there.has(log)) continue;
     if (!(await isLogGone(join(directory, log)))) continue;
     if (name.endsWith(".branchlog-queue")) removeAbandonedTickets(join(directory, log));
-    else await removeSidecar(join(directory, name));
+    else if (name.endsWith(".branchlog-lock")) removeAbandonedLock(join(directory, log));
+    else await removeCheckpoint(join(directory, name));
   }
 }
 
@@ -264,12 +265,17 @@ async function isLogGone(path: string): Promise<boolean> {
   }
 }
 
-async function removeSidecar(path: string): Promise<void> {
+function removeAbandonedLock(log: string): void {
   try {
-    const stats = await lstat(path);
-    if (stats.isDirectory()) {
-      if (Date.now() - stats.mtimeMs > lockStaleMs) await rmdir(path);
-    } else if (stats.isFile() && (await isCheckpoint(path))) await unlink(path);
+    lockfileLock.tryAcquireSync(log)?.releaseSync();
+  } catch {
+    // Something else has its name.
+  }
+}
+
+async function removeCheckpoint(path: string): Promise<void> {
+  try {
+    if ((await lstat(path)).isFile() && (await isCheckpoint(path))) await unlink(path);
   } catch {
     // Another process removed it, or it may not be removed.
   }

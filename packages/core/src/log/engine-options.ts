@@ -44,7 +44,10 @@ export interface EngineOptions {
   readonly lineBytesMax?: number;
   /** Memory for bodies, in bytes; 0 keeps none. Default 64 MiB. */
   readonly bodyCacheBytesMax?: number;
-  /** How long an append waits for the lock. Default 15,000. */
+  /**
+   * How long an append waits for the lock while its place in the queue does not advance; at most
+   * eight times as long in all. 0: one try. Default 15,000.
+   */
   readonly lockWaitMs?: number;
   /** What an acknowledgement means. Default `os`. */
   readonly durability?: Durability;

@@ -1,9 +1,9 @@
 /**
  * The queue of the processes that wait for a lock: one ticket each, a file in
- * `<path>.branchlog-queue`, in the order of arrival. Only the first tries to take the lock, so a
- * waiter costs no more than a few checks, and a process that takes the lock again and again does
- * not overtake the others. The queue is advisory: exclusion rests on the lock alone, and a waiter
- * that can have no ticket tries without one.
+ * `<path>.branchlog-queue`, in the order of arrival. Its modification time is when its owner will
+ * check again. A ticket is removed when its owner has ended; an owner that is late is passed over
+ * until it checks, and keeps its place. The queue is advisory: exclusion rests on the lock alone,
+ * and a waiter that cannot write a ticket competes without one.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -18,15 +18,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { ticketStaleMs } from "../limits.ts";
+import { lockPauseMsMax, ticketGraceMs, ticketStaleMs } from "../limits.ts";
 import type { LockPlace, LockQueue } from "./ports.ts";
+import { ownProcessName, processState } from "./process-name.ts";
 import { sidecarPath } from "./sidecar-path.ts";
 import { isOfTrusted } from "./trusted-file.ts";
 
-/** Time of arrival in milliseconds since the epoch, process id, and what makes it unique. */
-const ticketForm = /^\d{15}-(\d+)-[0-9a-f]{8}$/;
+/** Time of arrival in milliseconds since the epoch, name of the process, and random digits. */
+const ticketForm = /^\d{15}-([\da-f.]+)-[\da-f]{8}$/;
 
-/** How often a ticket is tried that met the removal of the empty queue. */
+/** How often a ticket is written again when the empty queue is removed at the same time. */
 const joinAttemptsMax = 5;
 
 /** Queues as directories. Never throws. */
@@ -66,81 +67,96 @@ function isQueue(directory: string): boolean {
 class TicketPlace implements LockPlace {
   readonly #directory: string;
   readonly #name: string;
-  #touchedMs = 0;
+  /**
+   * Tickets in front, oldest first: read when this one is written, as later ones are behind. Owners
+   * that have ended in the middle count until those before them are gone.
+   */
+  #front: string[] = [];
   #isFirst = false;
 
   constructor(directory: string) {
     this.#directory = directory;
     const arrival = String(Date.now()).padStart(15, "0");
-    this.#name = `${arrival}-${process.pid}-${randomBytes(4).toString("hex")}`;
+    this.#name = `${arrival}-${ownProcessName()}-${randomBytes(4).toString("hex")}`;
   }
 
   /** Writes the ticket; false where that is impossible. */
   enterSync(): boolean {
     for (let attempt = 0; attempt < joinAttemptsMax; attempt += 1) {
-      // The last of those before may have removed the queue in between.
+      // The owner of the last ticket before may have removed the queue in between.
       quietly(() => mkdirSync(this.#directory, { mode: 0o700 }));
-      if (isQueue(this.#directory) && this.#isWritten()) return true;
+      if (isQueue(this.#directory) && this.#write()) {
+        this.#front = this.#listFront();
+        return true;
+      }
       if (existsSync(this.#directory)) return false;
     }
     return false;
   }
 
-  #isWritten(): boolean {
-    return quietly(() => writeFileSync(this.#ticket(this.#name), "", { mode: 0o600 }));
+  aheadSync(): number {
+    const ahead = this.#countFront();
+    if (ahead > 0 || this.#isFirst) return ahead;
+    // Others may have arrived in the same millisecond, after the list was read.
+    this.#front = this.#listFront();
+    const again = this.#countFront();
+    this.#isFirst = again === 0;
+    return again;
   }
 
-  aheadSync(): number {
-    // No ticket is older than the first.
-    const names = this.#isFirst ? [this.#name] : this.#namesSync();
-    this.#showLife(names.includes(this.#name));
-    const ahead = names.filter((name) => name < this.#name).sort();
-    const firstLive = ahead.findIndex((name) => !this.#removeIfAbandoned(name));
-    this.#isFirst = firstLive < 0;
-    return this.#isFirst ? 0 : ahead.length - firstLive;
+  #countFront(): number {
+    let late = 0;
+    for (let ticket = this.#front[late]; ticket !== undefined; ticket = this.#front[late]) {
+      const state = stateOf(join(this.#directory, ticket), ticket);
+      if (state === "waiting") return this.#front.length - late;
+      if (state === "late") late += 1;
+      else this.#front.splice(late, 1);
+    }
+    return 0;
+  }
+
+  pauseSync(ms: number): void {
+    const until = new Date(Date.now() + ms);
+    const ticket = join(this.#directory, this.#name);
+    // Removed by a process in another container that saw no sign of this one for too long.
+    if (!quietly(() => utimesSync(ticket, until, until))) this.enterSync();
   }
 
   leaveSync(): void {
-    quietly(() => unlinkSync(this.#ticket(this.#name)));
+    quietly(() => unlinkSync(join(this.#directory, this.#name)));
     // Fails while others wait.
     quietly(() => rmdirSync(this.#directory));
   }
 
-  #namesSync(): string[] {
+  #write(): boolean {
+    return quietly(() => writeFileSync(join(this.#directory, this.#name), "", { mode: 0o600 }));
+  }
+
+  #listFront(): string[] {
     let names: string[] = [];
-    quietly(() => (names = readdirSync(this.#directory).filter((name) => ticketForm.test(name))));
-    return names;
-  }
-
-  /** A ticket that others took for abandoned is written again, with the time of arrival. */
-  #showLife(isListed: boolean): void {
-    const nowMs = Date.now();
-    if (isListed && Math.abs(nowMs - this.#touchedMs) < ticketStaleMs / 4) return;
-    this.#touchedMs = nowMs;
-    const time = new Date(nowMs);
-    if (!isListed || !quietly(() => utimesSync(this.#ticket(this.#name), time, time)))
-      this.enterSync();
-  }
-
-  #removeIfAbandoned(name: string): boolean {
-    const ticket = this.#ticket(name);
-    // Wrong about processes of other containers, which lose their place.
-    const pid = Number(ticketForm.exec(name)?.[1]);
-    if (isLiveProcess(pid) && isFresh(ticket)) return false;
-    quietly(() => unlinkSync(ticket));
-    return true;
-  }
-
-  #ticket(name: string): string {
-    return join(this.#directory, name);
+    quietly(() => (names = readdirSync(this.#directory)));
+    return names.filter((name) => ticketForm.test(name) && name < this.#name).toSorted();
   }
 }
 
-/** A live owner touches its ticket; one that is gone, or of the future, is not fresh. */
-function isFresh(ticket: string): boolean {
-  let mtimeMs = Number.NaN;
-  quietly(() => ({ mtimeMs } = statSync(ticket)));
-  return Math.abs(Date.now() - mtimeMs) < ticketStaleMs;
+/** What is known of a ticket; one whose owner has ended is removed. */
+function stateOf(path: string, name: string): "gone" | "late" | "waiting" {
+  let dueMs = Number.NaN;
+  quietly(() => ({ mtimeMs: dueMs } = statSync(path)));
+  const lateMs = Date.now() - dueMs;
+  const owner = processState(ticketForm.exec(name)?.[1] ?? "");
+  const isStale = Number.isNaN(lateMs) || lateMs > ticketStaleMs || isFarAhead(lateMs);
+  if (owner === "ended" || (owner === "unknown" && isStale)) {
+    quietly(() => unlinkSync(path));
+    return "gone";
+  }
+  if (Number.isNaN(lateMs)) return "gone";
+  return lateMs > ticketGraceMs || isFarAhead(lateMs) ? "late" : "waiting";
+}
+
+/** Beyond the longest pause: its clock, or the one of this process, was set. */
+function isFarAhead(lateMs: number): boolean {
+  return -lateMs > lockPauseMsMax + ticketGraceMs;
 }
 
 /** Whether it was done: what fails here costs a place in the queue, and nothing else. */
@@ -150,15 +166,5 @@ function quietly(work: () => unknown): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** Whether there is a process with this id, of whatever user. */
-export function isLiveProcess(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

@@ -15,6 +15,8 @@ import {
   retentionPauseMsMax,
   lockPauseMsMax,
   lockPausePlaceMsMax,
+  lockWaitTotalFactor,
+  nearPauseMsMax,
   nextPauseMsMax,
   unawaitedRetentionMsMax,
 } from "../limits.ts";
@@ -59,7 +61,8 @@ export function takeRetained(path: string, { lock }: Ports, nowMs: number): Held
 /**
  * Acquires the lock of `path`, or takes over the one that this process retained. With a
  * `lockWaitMs` of 0 it is tried once, whether others wait or not.
- * @throws BranchlogError `ERR_LOCK_TIMEOUT` after `lockWaitMs`.
+ * @throws BranchlogError `ERR_LOCK_TIMEOUT` once the place in the queue has not advanced, or the
+ * wait has had no place, for `lockWaitMs`; in any case after `lockWaitTotalFactor` times as long.
  */
 export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): Steps<HeldLock> {
   const { clock, ids, lock } = ports;
@@ -68,9 +71,9 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
   const retained = takeRetained(path, ports, startMs);
   if (retained !== null) return retained;
   const queue = lockWaitMs > 0 ? lock.queue : undefined;
-  // Undefined: no place was asked for yet; null: there is none to be had.
+  const progress = new WaitProgress(lockWaitMs, startMs);
+  // Undefined: not asked for yet; null: unavailable.
   let place: LockPlace | null | undefined;
-  let aheadAtFirst: number | undefined;
   try {
     for (let tries = 1; ; tries += 1) {
       yield portStep("lock");
@@ -83,8 +86,11 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
       }
       // Its holder may wait for the lock that this process retained.
       retention.release();
-      const waitedMs = clock.monotonicMs() - startMs;
-      if (waitedMs >= lockWaitMs) {
+      const nowMs = clock.monotonicMs();
+      const waitedMs = nowMs - startMs;
+      if (place) progress.advance(nowMs, ahead, () => lock.holderSync?.(path)?.heldMs ?? 0);
+      const leftMs = progress.leftMs(nowMs);
+      if (leftMs <= 0) {
         const holder = lock.holderSync?.(path) ?? null;
         throw lockTimeout(path, { tries, waitedMs: Math.round(waitedMs), ahead, holder });
       }
@@ -92,13 +98,52 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
         place = queue.joinSync(path);
         continue;
       }
-      aheadAtFirst ??= ahead;
       const isQueued = place !== undefined && place !== null;
-      const wait = { waitedMs, ahead, passed: Math.max(0, aheadAtFirst - ahead), isQueued };
-      yield { kind: "wait", ms: Math.min(lockPauseMs(wait, ids.jitter()), lockWaitMs - waitedMs) };
+      const wait = { waitedMs, ahead, passed: progress.passed, isQueued };
+      const pauseMs = Math.min(lockPauseMs(wait, ids.jitter()), leftMs);
+      place?.pauseSync(pauseMs);
+      yield { kind: "wait", ms: pauseMs };
     }
   } finally {
     place?.leaveSync();
+  }
+}
+
+/** How far a wait has come, and how long it may last from there. */
+class WaitProgress {
+  readonly #lockWaitMs: number;
+  readonly #startMs: number;
+  #progressMs: number;
+  #first: number | undefined;
+  #least = Number.POSITIVE_INFINITY;
+
+  constructor(lockWaitMs: number, startMs: number) {
+    this.#lockWaitMs = lockWaitMs;
+    this.#startMs = startMs;
+    this.#progressMs = startMs;
+  }
+
+  /** How many of those that were in front are not any more. */
+  get passed(): number {
+    return this.#first === undefined ? 0 : this.#first - this.#least;
+  }
+
+  /**
+   * Notes how many are in front.
+   * @param heldMs How long the lock has been held by its present holder.
+   */
+  advance(nowMs: number, ahead: number, heldMs: () => number): void {
+    this.#first ??= ahead;
+    if (ahead >= this.#least) return;
+    this.#least = ahead;
+    // Those in front may have given up, without any of them having acquired the lock.
+    if (nowMs - heldMs() > this.#progressMs) this.#progressMs = nowMs;
+  }
+
+  /** The time left, in milliseconds; not positive if the wait is over. */
+  leftMs(nowMs: number): number {
+    const totalMs = this.#lockWaitMs * lockWaitTotalFactor;
+    return Math.min(this.#progressMs + this.#lockWaitMs, this.#startMs + totalMs) - nowMs;
   }
 }
 
@@ -130,7 +175,7 @@ export function lockPauseMs(wait: LockWait, jitter: number): number {
 }
 
 function pauseMsMax(ahead: number): number {
-  return Math.max(lockPauseMsMax, ahead * lockPausePlaceMsMax);
+  return Math.min(lockPauseMsMax, Math.max(nearPauseMsMax, ahead * lockPausePlaceMsMax));
 }
 
 function lockTimeout(path: string, facts: LockFacts): BranchlogError {
@@ -138,7 +183,7 @@ function lockTimeout(path: string, facts: LockFacts): BranchlogError {
   const tried = tries === 1 ? "1 try" : `${tries} tries`;
   const queued = ahead > 0 ? `, ${ahead} more waited in front` : "";
   const message =
-    `The lock of ${path} was not free within ${waitedMs} ms (${tried}${queued}); nothing ` +
+    `The lock of ${path} was not acquired within ${waitedMs} ms (${tried}${queued}); nothing ` +
     `was written. ${holderText(holder)} Try again, or raise lockWaitMs.`;
   return new BranchlogError("ERR_LOCK_TIMEOUT", message, { path, lock: facts });
 }

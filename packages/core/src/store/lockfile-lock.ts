@@ -1,7 +1,8 @@
 /**
- * The lock port over proper-lockfile: the directory `<path>.branchlog-lock`, touched by a timer
- * while it is held and taken over by others once it was not for `staleMs`. A holder that stalls
- * for longer loses the lock, as `isOursSync` reports; it never removes its successor's.
+ * The lock port over proper-lockfile: the symbolic link `<path>.branchlog-lock`, whose text names
+ * its holder. Others take it over at once if that process has ended, else when it was not refreshed
+ * for `staleMs`. A holder that stalls for longer loses the lock, as `isOursSync` reports; it never
+ * removes its successor's.
  */
 import fs from "node:fs";
 import { lockSync } from "proper-lockfile";
@@ -9,6 +10,7 @@ import type { LockHolder } from "../errors.ts";
 import { awaitedLocksMax, lockStaleMs, lockUpdateMs } from "../limits.ts";
 import { directoryQueue } from "./lock-queue.ts";
 import type { FileLock, HeldLock } from "./ports.ts";
+import { ownProcessName, processIdOf, processState } from "./process-name.ts";
 import { sidecarPath } from "./sidecar-path.ts";
 
 /** Times of a lock, equal in every process that shares a log. */
@@ -19,23 +21,23 @@ export interface LockTimes {
   readonly updateMs: number;
 }
 
-/** Locks this process believes to hold, by lock directory. */
-const holdings = new Map<string, LockDirectory>();
+/** Locks this process believes to hold, by the path of the link. */
+const holdings = new Map<string, LockLink>();
 /** Locks that another holder had when they were last tried. */
 const awaited = new Set<string>();
 let attempts = 0;
 
 /**
  * A lock with times of its own. `path` must be canonical: aliases would be different locks.
- * Uncontended, acquiring and releasing cost three system calls and two `stat` of the directory.
+ * Uncontended, acquiring and releasing cost three system calls and two `lstat` of the link.
  */
 export function createLockfileLock(times: LockTimes): FileLock {
   return {
-    tryAcquireSync: (path) => tryAcquire(lockDirectoryOf(path), times),
+    tryAcquireSync: (path) => tryAcquire(linkPathOf(path), times),
     holderSync(path) {
-      const directory = lockDirectoryOf(path);
-      const holder = holderOf(directory);
-      return holder && { ...holder, isOwnProcess: holdings.get(directory)?.isOurs() === true };
+      const linkPath = linkPathOf(path);
+      const holder = holderOf(linkPath);
+      return holder && { ...holder, isOwnProcess: holdings.get(linkPath)?.isOurs() === true };
     },
     queue: directoryQueue,
   };
@@ -47,30 +49,30 @@ export const lockfileLock: FileLock = createLockfileLock({
   updateMs: lockUpdateMs,
 });
 
-function lockDirectoryOf(path: string): string {
+function linkPathOf(path: string): string {
   return sidecarPath(path, ".branchlog-lock");
 }
 
-function tryAcquire(directoryPath: string, times: LockTimes): HeldLock | null {
+function tryAcquire(linkPath: string, times: LockTimes): HeldLock | null {
   // Asked first, as our own lock may be stale after a long stall and must not be taken by us.
-  if (holdings.get(directoryPath)?.isOurs() === true) return null;
-  const directory = new LockDirectory(directoryPath, times.staleMs);
-  // A stat costs a tenth of a try, and does not keep the holder from releasing the lock.
-  if (awaited.has(directoryPath) && directory.isInTheWay()) return null;
-  awaited.delete(directoryPath);
+  if (holdings.get(linkPath)?.isOurs() === true) return null;
+  const link = new LockLink(linkPath, times.staleMs);
+  // An lstat costs a tenth of a try, and does not keep the holder from releasing the lock.
+  if (awaited.has(linkPath) && link.isHeldByOther()) return null;
+  awaited.delete(linkPath);
   try {
-    const release = lockDirectory(directory, directoryPath, times);
-    holdings.set(directoryPath, directory);
-    return heldLock(directory, directoryPath, release);
+    const release = lockLink(link, linkPath, times);
+    holdings.set(linkPath, link);
+    return heldLock(link, linkPath, release);
   } catch (error) {
     if (!isHeldByAnother(error, process.platform)) throw error;
     if (awaited.size >= awaitedLocksMax) awaited.clear();
-    awaited.add(directoryPath);
+    awaited.add(linkPath);
     return null;
   }
 }
 
-function lockDirectory(directory: LockDirectory, path: string, times: LockTimes): () => void {
+function lockLink(link: LockLink, path: string, times: LockTimes): () => void {
   attempts += 1;
   // The first argument is only the key under which proper-lockfile keeps its books. Unique, so
   // that releasing a lock that was lost does not end one that was acquired since.
@@ -79,75 +81,70 @@ function lockDirectory(directory: LockDirectory, path: string, times: LockTimes)
     realpath: false,
     stale: times.staleMs,
     update: times.updateMs,
-    fs: directory.fs,
-    onCompromised: () => directory.markLost(),
+    fs: link.fs,
+    onCompromised: () => link.markLost(),
   });
 }
 
-function heldLock(directory: LockDirectory, path: string, release: () => void): HeldLock {
+function heldLock(link: LockLink, path: string, release: () => void): HeldLock {
   let isReleased = false;
   return {
-    isOursSync: () => !isReleased && directory.isOurs(),
+    isOursSync: () => !isReleased && link.isOurs(),
     releaseSync() {
       if (isReleased) return;
       isReleased = true;
-      if (holdings.get(path) === directory) holdings.delete(path);
-      releaseQuietly(directory, release);
+      if (holdings.get(path) === link) holdings.delete(path);
+      releaseQuietly(link, release);
     },
   };
 }
 
 /** After a write nothing about its lock may fail it: what cannot be removed becomes stale. */
-function releaseQuietly(directory: LockDirectory, release: () => void): void {
+function releaseQuietly(link: LockLink, release: () => void): void {
   try {
     release();
   } catch {
     // Proper-lockfile had given it up already, without removing it.
-    removeQuietly(directory);
+    removeQuietly(link);
   }
 }
 
-function removeQuietly(directory: LockDirectory): void {
+function removeQuietly(link: LockLink): void {
   try {
-    directory.removeIfOurs();
+    link.removeIfOurs();
   } catch {
-    // Another process was faster, or the directory may not be removed.
+    // Another process was faster, or the link may not be removed.
   }
 }
 
 /**
- * Whether a failure to lock means that another holder has it, or was about to: a directory that
- * we made and that is gone before our stat was taken for a stale one. On Windows `mkdir` fails
- * with `EPERM` while a directory of that name is being removed.
+ * Whether a failure to lock means that another holder has it, or was about to: a link that we made
+ * and that is gone before our lstat was taken for a stale one. On Windows `mkdir` fails with
+ * `EPERM` while a directory of that name is being removed.
  */
 export function isHeldByAnother(error: unknown, platform: NodeJS.Platform): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;
   if (error.code === "ELOCKED") return true;
-  const isMkdir = "syscall" in error && error.syscall === "mkdir";
-  if (error.code === "ENOENT") return !isMkdir;
-  return platform === "win32" && error.code === "EPERM" && isMkdir;
+  const syscall = "syscall" in error ? error.syscall : undefined;
+  if (error.code === "ENOENT") return syscall !== "mkdir" && syscall !== "symlink";
+  return platform === "win32" && error.code === "EPERM" && syscall === "mkdir";
 }
 
-// One attempt to own a lock directory, and the ownership that follows: the file system that
-// proper-lockfile is given. Removes a directory only if it is the one we made, or is stale still;
-// proper-lockfile alone would remove any directory there. Between the last `stat` and the removal
-// a few microseconds remain, so writers must check what they wrote all the same.
+// One attempt to own a lock, and the ownership that follows: the file system that proper-lockfile
+// is given. Its "directory" is a symbolic link, which is created and named in one system call, so
+// that there is no moment in which a killed holder is unknown. Removes a link only if it is the one
+// we made, or is abandoned; proper-lockfile alone would remove any. Between the last `lstat` and
+// the removal a few microseconds remain, so writers must check what they wrote all the same.
 
 /**
- * Tells one lock directory from another at the same path; an inode number alone is reused. As
- * numbers: their times are finer than the clocks of file systems, and big ones cost a multiple.
+ * Tells one link from another at the same path; an inode number alone is reused. As numbers: their
+ * times are finer than the clocks of file systems, and big ones cost a multiple.
  */
 interface Identity {
   readonly ino: number;
   readonly mtimeMs: number;
   readonly ctimeMs: number;
 }
-
-/** The access time of a lock directory, in seconds: it names the holder. Nothing else has room. */
-const ownPid = process.pid;
-
-/** The largest process id of any system that Node runs on. */
-const pidMax = 2 ** 22;
 
 /** What proper-lockfile asks of a file system. */
 interface LockFileSystem {
@@ -157,64 +154,82 @@ interface LockFileSystem {
   readonly rmdirSync: () => void;
 }
 
-/** One lock directory. Belongs to a single attempt; not to be used again after its release. */
-export class LockDirectory {
+/** Errors of a file system without symbolic links, or of a Windows user who may not make them. */
+const unsupported: ReadonlySet<unknown> = new Set(["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"]);
+const longAgo = new Date(0);
+
+/** One lock. Belongs to a single attempt; not to be used again after its release. */
+export class LockLink {
   readonly #path: string;
   readonly #staleMs: number;
   #made = false;
   #lost = false;
   #ours: Identity | null = null;
-  #inTheWay: Identity | null = null;
+  #found: Identity | null = null;
 
   /** The face for proper-lockfile. Own properties: it copies the object and calls the copy. */
   readonly fs: LockFileSystem = {
     mkdirSync: () => this.#make(),
-    statSync: () => ({ mtime: new Date(wholeMtimeMs(this.#look())) }),
+    statSync: () => ({ mtime: this.#refreshedAt() }),
     utimesSync: (_path, _atime, mtime) => this.#refresh(mtime),
-    rmdirSync: () => (this.#made ? this.removeIfOurs() : this.#removeIfSeen()),
+    // Two processes may have found the same abandoned link; the slower one must not remove the
+    // lock that the faster one has made since (proper-lockfile#121). Not removed, it is `ELOCKED`.
+    rmdirSync: () => (this.#made ? this.removeIfOurs() : removeIfSame(this.#path, this.#found)),
   };
 
-  /** @param staleMs Age at which the directory of another holder may be removed. */
+  /** @param staleMs Age at which the link of a holder that may be alive may be removed. */
   constructor(path: string, staleMs: number) {
     this.#path = path;
     this.#staleMs = staleMs;
   }
 
-  /** Whether the directory at the path is the one we made. Never throws: in doubt, it is not. */
+  /** Whether the link at the path is the one we made. Never throws: if it is unknown, false. */
   isOurs(): boolean {
     return !this.#lost && this.#isUnchanged();
   }
 
-  /** Whether there is a directory that is not stale. Never throws: in doubt, there is none. */
-  isInTheWay(): boolean {
+  /** Whether another holder has the lock, alive and not stale. Never throws: if unknown, false. */
+  isHeldByOther(): boolean {
     try {
-      const found = fs.statSync(this.#path, { throwIfNoEntry: false });
-      return found !== undefined && wholeMtimeMs(found) >= Date.now() - this.#staleMs;
+      const found = fs.lstatSync(this.#path, { throwIfNoEntry: false });
+      if (found === undefined || wholeMtimeMs(found) < Date.now() - this.#staleMs) return false;
+      return !isAbandoned(this.#path);
     } catch {
       return false;
     }
   }
 
-  /** From now on {@link LockDirectory.isOurs} is false. */
+  /** From now on {@link LockLink.isOurs} is false. */
   markLost(): void {
     this.#lost = true;
   }
 
-  /** Removes the directory unless it is another holder's. */
+  /** Removes the link unless it is another holder's. */
   removeIfOurs(): void {
-    if (this.#isUnchanged()) fs.rmdirSync(this.#path);
+    removeIfSame(this.#path, this.#ours);
   }
 
   #make(): void {
-    fs.mkdirSync(this.#path, { mode: 0o700 });
+    try {
+      fs.symlinkSync(ownProcessName(), this.#path);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && unsupported.has(error.code))) throw error;
+      // Without a name: a dead holder is recognised by its age alone.
+      fs.mkdirSync(this.#path, { mode: 0o700 });
+    }
     this.#made = true;
   }
 
-  #look(): Identity {
+  /** When the holder refreshed the lock last; long ago if it has ended, so that it is stale. */
+  #refreshedAt(): Date {
     const found = identify(this.#path);
-    if (!this.#made) this.#inTheWay = found;
-    else this.#ours ??= found;
-    return found;
+    if (this.#made) this.#ours ??= found;
+    else {
+      this.#found = found;
+      // Read after the identity: a link that replaced the one found is never removed for its text.
+      if (isAbandoned(this.#path)) return longAgo;
+    }
+    return new Date(wholeMtimeMs(found));
   }
 
   /** Called by the update timer; an `ENOENT` tells proper-lockfile that the lock is lost. */
@@ -222,25 +237,16 @@ export class LockDirectory {
     // While acquiring, this is the probe of the time stamps' precision, which any time serves. The
     // file system may have another clock than the processes that judge staleness.
     if (this.#ours === null) {
-      fs.utimesSync(this.#path, ownPid, new Date());
+      const now = new Date();
+      fs.lutimesSync(this.#path, now, now);
       return;
     }
     if (!this.#isUnchanged()) throw takenOver(this.#path);
-    fs.utimesSync(this.#path, ownPid, mtime);
+    fs.lutimesSync(this.#path, mtime, mtime);
     const found = identify(this.#path);
     const isTouched = found.ino === this.#ours.ino && wholeMtimeMs(found) === mtime.getTime();
     if (!isTouched) throw takenOver(this.#path);
     this.#ours = found;
-  }
-
-  /**
-   * Two processes may have seen the same stale directory; the slower one must not remove the
-   * lock that the faster one has made since (proper-lockfile#121). Not removed, it is `ELOCKED`.
-   */
-  #removeIfSeen(): void {
-    const found = identify(this.#path);
-    // Proper-lockfile found it stale; unchanged, it is so still.
-    if (this.#inTheWay !== null && isSame(found, this.#inTheWay)) fs.rmdirSync(this.#path);
   }
 
   #isUnchanged(): boolean {
@@ -253,13 +259,12 @@ export class LockDirectory {
   }
 }
 
-/** The holder of the lock directory; null: there is none. Never throws. */
+/** The holder of the lock; null: it is free. Never throws. */
 export function holderOf(path: string): Omit<LockHolder, "isOwnProcess"> | null {
   try {
-    const { atimeMs, mtimeMs, birthtimeMs } = fs.statSync(path);
-    const pid = Math.round(atimeMs / 1_000);
+    const { mtimeMs, birthtimeMs } = fs.lstatSync(path);
     return {
-      pid: pid > 0 && pid <= pidMax ? pid : null,
+      pid: processIdOf(holderNameOf(path)),
       heldMs: ageMs(birthtimeMs),
       refreshedMsAgo: ageMs(mtimeMs),
     };
@@ -268,12 +273,34 @@ export function holderOf(path: string): Omit<LockHolder, "isOwnProcess"> | null 
   }
 }
 
+/** Whether the holder is known to have ended without releasing its lock. */
+function isAbandoned(path: string): boolean {
+  return processState(holderNameOf(path)) === "ended";
+}
+
+/** The text of the link; empty if it is something else, or gone. */
+function holderNameOf(path: string): string {
+  try {
+    return fs.readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
+
+/** Removes a link, or an empty directory: nothing else was made by a holder. */
+function removeIfSame(path: string, identity: Identity | null): void {
+  const found = fs.lstatSync(path, { throwIfNoEntry: false });
+  if (identity === null || found === undefined || !isSame(found, identity)) return;
+  if (found.isSymbolicLink()) fs.unlinkSync(path);
+  else fs.rmdirSync(path);
+}
+
 function ageMs(sinceMs: number): number {
   return Math.max(0, Math.round(Date.now() - sinceMs));
 }
 
 function identify(path: string): Identity {
-  return fs.statSync(path);
+  return fs.lstatSync(path);
 }
 
 function isSame(one: Identity, other: Identity): boolean {

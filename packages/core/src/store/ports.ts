@@ -97,8 +97,10 @@ export interface LockQueue {
 
 /** A place in a queue. */
 export interface LockPlace {
-  /** How many wait in front; also tells them that this waiter lives. */
+  /** How many wait in front, at most. */
   aheadSync(): number;
+  /** Tells the others that this waiter will check again after so many milliseconds. */
+  pauseSync(ms: number): void;
   leaveSync(): void;
 }
 
