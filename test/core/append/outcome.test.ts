@@ -12,7 +12,8 @@ const line = Buffer.from("{}\n");
 
 /** An entry below another one, to be written unless `line` is null. */
 function planned(id: string, parentId: string | null, own: Buffer | null = line): PlannedEntry {
-  return { id, parentId, line: own, attachedTo: "entry", leafId: id };
+  const usual = { diverged: undefined, dangling: undefined };
+  return { id, parentId, line: own, attachedTo: "entry", leafId: id, ...usual };
 }
 
 function planOf(...entries: readonly PlannedEntry[]): AppendPlan {
@@ -54,6 +55,7 @@ function logOf(...ids: readonly string[]): WrittenLog & { readonly ownCount: () 
     generation: 1,
     tailId: ids.at(-1) ?? null,
     markOwn: () => void (ownCount += 1),
+    report: () => undefined,
     ownCount: () => ownCount,
   };
 }

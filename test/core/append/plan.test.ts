@@ -35,7 +35,7 @@ const asRoot: ParentChoice = { kind: "root" };
 const under = (id: string): ParentChoice => ({ kind: "entry", id });
 
 function item(parent: ParentChoice, id?: string): AppendItem {
-  return { encoded, id, parent, isMetadata: false };
+  return { encoded, id, parent, isMetadata: false, checksReferences: true };
 }
 
 function metadata(parent: ParentChoice = leaf): AppendItem {
@@ -48,7 +48,7 @@ function situation(changes: Partial<AppendPreconditions> = {}): AppendPreconditi
   return {
     leafId: null,
     othersAppended: false,
-    hasDiverged: false,
+    unreadRow: Number.POSITIVE_INFINITY,
     onDiverged: "branch",
     expectedTail: undefined,
     mintId: () => `n${(minted += 1)}`,
@@ -59,7 +59,7 @@ function situation(changes: Partial<AppendPreconditions> = {}): AppendPreconditi
 
 /** A plan without its bytes, and what these say. */
 function shown({ entries, leafId }: AppendPlan): object {
-  const rows = entries.map(({ line, ...entry }) => {
+  const rows = entries.map(({ line, diverged: _, dangling: __, ...entry }) => {
     if (line === null) return { ...entry, writes: false };
     const { id, parentId } = JSON.parse(line.toString()) as Record<string, unknown>;
     expect({ id, parentId }).toEqual({ id: entry.id, parentId: entry.parentId });
@@ -150,7 +150,7 @@ describe("a planned name or label", () => {
 });
 
 describe("an append after others appended", () => {
-  const diverged = { leafId: "a", hasDiverged: true } as const;
+  const diverged = { leafId: "a", unreadRow: 1 } as const;
 
   it("branches off, follows the tail, or is rejected, as it is told (Verifies: P2)", () => {
     const planned = (onDiverged: AppendPreconditions["onDiverged"]): AppendPlan =>
@@ -201,7 +201,7 @@ describe("an expected tail", () => {
 
 describe("an entry that the log holds already", () => {
   it("is written no second time, expects nothing, and is where the leaf goes (Verifies: P4)", () => {
-    const here = situation({ leafId: "a", expectedTail: "other", hasDiverged: true });
+    const here = situation({ leafId: "a", expectedTail: "other", unreadRow: 1 });
     const reject = { ...here, onDiverged: "reject" } as const;
     expect(shown(planAppend(logOf(root, child), [item(leaf, "b")], reject))).toEqual({
       rows: [{ id: "b", parentId: "a", attachedTo: "entry", leafId: "b", writes: false }],

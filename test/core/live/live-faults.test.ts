@@ -243,12 +243,12 @@ describe("what is emitted", () => {
     const { session } = await withEntries(1);
     const tree = seen(live(session).tree$);
     const labels = seen(live(session).labels$);
-    const drafts = ["b", "c", "d"].map((id) =>
+    const drafts = ["b", "x", "y"].map((id) =>
       session.append(say(id), { id, parent: { id: "a0" } }),
     );
     await Promise.all(drafts);
     await turns();
-    expect(values(tree).at(-1)?.changed).toEqual(["a0", "b", "c", "d"]);
+    expect(values(tree).at(-1)?.changed).toEqual(["a0", "b", "x", "y"]);
     for (const [targetId, label] of [
       ["x", "1"],
       ["y", "2"],

@@ -140,9 +140,12 @@ describe("everything that is watched", () => {
     const world = new World();
     const own = await world.create();
     const batch = Array.from({ length: Math.min(entries, 10_000) }, (_, n) => say(`${n}`));
-    for (let n = 0; n < entries; n += batch.length) await own.appendAll(batch);
+    const ids: string[] = [];
+    for (let n = 0; n < entries; n += batch.length) {
+      ids.push(...(await own.appendAll(batch)).map(({ id }) => id));
+    }
     for (let n = 0; n < entries / 10; n += 1) {
-      await own.append({ type: "label", targetId: `t${n}`, label: "L" });
+      await own.append({ type: "label", targetId: ids[n] ?? "", label: "L" });
     }
     const all = [
       seen<unknown>(live(own).leaf$),
@@ -158,7 +161,7 @@ describe("everything that is watched", () => {
     const before = all.map(({ items }) => items.length);
     copyCounter.elements = 0;
     decodeCounter.parses = 0;
-    await own.append({ type: "label", targetId: "t1", label: "M" });
+    await own.append({ type: "label", targetId: ids[1] ?? "", label: "M" });
     await own.append(say("one more"));
     await turns();
     const emitted = all.map(({ items }, at) => items.length - (before[at] ?? 0));

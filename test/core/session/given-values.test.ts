@@ -133,7 +133,7 @@ describe("appending", () => {
     { type: "thinking_level_change", thinkingLevel: null },
     { type: "custom", customType: "x" },
     { type: "custom_message", customType: "x", content: [], display: false },
-    { type: "context_edit", targetId: "a", replacement: null },
+    { type: "context_edit", targetId: "", replacement: null },
     { type: "x:of_another_program" },
   ])("takes %j", async (draft) => {
     const session = await newSession();

@@ -122,8 +122,9 @@ class World {
 
   #draft(b: number): EntryDraft {
     const text = `says ${(this.#count += 1)}`;
-    const target = this.#someId(b) ?? "nobody";
-    if (b % 5 === 0) return { type: "label", targetId: target, label: b % 2 === 0 ? text : "" };
+    const target = this.#someId(b);
+    if (b % 5 === 0 && target !== undefined)
+      return { type: "label", targetId: target, label: b % 2 === 0 ? text : "" };
     if (b % 5 === 1) return { type: "session_info", name: text };
     if (b % 5 === 2) return { type: "custom", customType: `kind ${b % 3}`, data: text };
     return { type: "message", message: { role: "user", content: text, timestamp: 1 } };

@@ -79,6 +79,7 @@ describe("appending", () => {
     for (const dialect of ["pi", "omp"] as const) {
       const path = join(temporaryDirectory(), "s.jsonl");
       const session = await createSession(path, { cwd: "/w", dialect });
+      await session.append(untyped({ type: "message", ...fieldsOf["message"] }), { id: "t" });
       for (const type of [...knownEntryTypes, ...ompEntryTypes]) {
         await session.append(untyped({ type, ...fieldsOf[type] }));
       }

@@ -24,7 +24,7 @@ import { runSync } from "../../../packages/core/src/store/steps.ts";
 import type { LockQueue } from "../../../packages/core/src/store/ports.ts";
 
 const path = "/s.jsonl";
-const holder = { pid: 4711, isOwnProcess: false, heldMs: 900, refreshedMsAgo: 30 };
+const holder = { pid: 4711, isOwnProcess: false, heldMs: 90_000, refreshedMsAgo: 30 };
 
 /** A queue in which so many wait in front; one of them leaves with each look. */
 class QueueOf implements LockQueue {
@@ -116,7 +116,7 @@ describe("a process that waits for a lock", () => {
     const facts = { tries: tries(), waitedMs: 1_000, ahead: 0, holder };
     expect(thrown).toMatchObject({ code: "ERR_LOCK_TIMEOUT", path, lock: facts });
     expect(thrown.message).toMatch(
-      /within 1000 ms \(\d+ tries\); nothing.*by process 4711, for 900 ms, last refreshed 30 ms ago/,
+      /within 1000 ms \(\d+ tries\); nothing.*by process 4711, for 90000 ms, last refreshed 30 ms ago/,
     );
   });
 
@@ -127,11 +127,12 @@ describe("a process that waits for a lock", () => {
     expect(thrown.message).toMatch(/tries, 99\d{4} more waited in front\); .*by another process/);
   });
 
-  it("times out lockWaitMs after its last progress, when its place no longer advances", () => {
-    // Two in front leave, 800 ms apart; the third stays.
-    const { ports, clock } = setUp(queueAt(() => Math.max(1, 3 - Math.floor(nowMs() / 800))));
+  it("times out lockWaitMs after its last progress, when the lock has no new holder", () => {
+    const { ports, clock } = setUp(queueAt(() => 3));
     const nowMs = (): number => clock.monotonicMs();
-    const lock = { ...ports.lock, holderSync: () => ({ ...holder, heldMs: nowMs() % 800 }) };
+    // Holders every 800 ms; the third stays.
+    const heldMs = (): number => nowMs() - Math.min(1_600, Math.floor(nowMs() / 800) * 800);
+    const lock = { ...ports.lock, holderSync: () => ({ ...holder, heldMs: heldMs() }) };
     const { waitedMs } = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000), clock))
       .lock ?? { waitedMs: 0 };
     expect(waitedMs).toBeGreaterThanOrEqual(2_600);
@@ -145,7 +146,7 @@ describe("a process that waits for a lock", () => {
     expect(thrown.lock).toMatchObject({ waitedMs: 1_000 });
   });
 
-  it("times out after a total of several times lockWaitMs, however its place advances", () => {
+  it("times out after a total of several times lockWaitMs, however the queue advances", () => {
     const { ports, clock } = setUp(queueAt(() => 1_000_000 - Math.floor(clock.monotonicMs())));
     const lock = { ...ports.lock, holderSync: () => null };
     const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000), clock));

@@ -6,11 +6,14 @@
  */
 import { ompEntryIdLength, translationTo } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
+import { divergenceText } from "../entries/divergence.ts";
 import { encodeDraft } from "../entries/encode-entry.ts";
 import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import type { AnyDraft } from "../entries/entry-draft.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
+import { danglingText } from "../entries/references.ts";
 import { BranchlogError } from "../errors.ts";
+import { entryPlace } from "../index-table/entry-place.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { tailRow } from "../index-table/tree-walk.ts";
 import type { EngineSettings } from "../log/engine-options.ts";
@@ -33,7 +36,7 @@ import type { LeafCursor } from "./leaf-cursor.ts";
 import { failedCall, idsOf, landedCall, looseIds, notAppended } from "./outcome.ts";
 import type { AppendOutcome, AppendResult, WrittenLog } from "./outcome.ts";
 import { planGroup } from "./plan.ts";
-import type { AppendTarget, PlannedCall } from "./plan.ts";
+import type { AppendTarget, PlannedCall, PlannedEntry } from "./plan.ts";
 import { bytesOf, dependsOnOthers } from "./request.ts";
 import type { AppendCall, AppendRequest, RequestedLog } from "./request.ts";
 
@@ -131,15 +134,31 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   }
 
   get othersAppended(): boolean {
-    return this.#goesOnAfter(this.#own);
+    return this.index.count > this.#rowAfter(this.#own);
   }
 
-  get hasDiverged(): boolean {
-    return this.#goesOnAfter(this.#seen);
+  get unreadRow(): number {
+    return this.#rowAfter(this.#seen);
   }
 
-  #goesOnAfter({ generation, rows }: { generation: number; rows: number }): boolean {
-    return generation !== this.log.generation || this.index.count > rows;
+  /** In another log, nothing of it is known. */
+  #rowAfter({ generation, rows }: { generation: number; rows: number }): number {
+    return generation === this.log.generation ? rows : 0;
+  }
+
+  /** Reports what is unusual about an entry that was appended. */
+  report({ id, diverged, dangling }: PlannedEntry): void {
+    if (diverged === undefined && dangling === undefined) return;
+    const { index, indexer } = this.log.state;
+    const place = entryPlace(indexer, index.rowOfId(id));
+    const { diagnostics } = indexer;
+    if (diverged !== undefined) {
+      const reason = divergenceText(diverged);
+      diagnostics.add({ kind: "diverged", reason, count: diverged.entryCount, ...place });
+    }
+    if (dangling !== undefined) {
+      diagnostics.add({ kind: "dangling-reference", reason: danglingText(dangling), ...place });
+    }
   }
 
   /**

@@ -2,6 +2,7 @@
  * The outcome of one append, from its plan and the verification of its lines: its results, or an
  * error that names what is in the log all the same. Here leaves move, to what landed.
  */
+import type { Divergence } from "../entries/divergence.ts";
 import { BranchlogError } from "../errors.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { rowFlags } from "../index-table/row-table.ts";
@@ -18,6 +19,8 @@ export interface WrittenLog {
   readonly tailId: string | null;
   /** Takes note that the log ends with what the owner appended. */
   markOwn(): void;
+  /** Reports what is unusual about an entry that is in the log. */
+  report(entry: PlannedEntry): void;
 }
 
 /** Where an entry is: its line starts at `offset` in that generation of the log. */
@@ -37,6 +40,11 @@ export interface AppendResult {
   readonly displaced: boolean;
   /** What the parent is: this session's leaf, the log's tail, or an entry that was named. */
   readonly attachedTo: PlannedEntry["attachedTo"];
+  /**
+   * Set if the entry is on a branch that nobody chose: other writers had continued from this
+   * session's leaf, unknown to it. `follow`, `reject` and `parent: "tail"` avoid that.
+   */
+  readonly diverged: Divergence | undefined;
 }
 
 /** The outcome of a call: results in the order of its items, or an error. */
@@ -82,6 +90,7 @@ export function landedCall(
   }
   leaf.pin(leafId);
   target.markOwn();
+  for (const entry of entries) target.report(entry);
   const results = entries.map((entry) =>
     resultOf(target, entry, verification.displaced.has(entry.id)),
   );
@@ -109,6 +118,7 @@ function resultOf(target: WrittenLog, entry: PlannedEntry, displaced: boolean): 
     position: { generation, offset: index.rows.offset(row) },
     displaced,
     attachedTo: entry.attachedTo,
+    diverged: entry.diverged,
   };
 }
 

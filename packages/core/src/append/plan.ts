@@ -8,9 +8,15 @@
  */
 import { spliceDraft } from "../entries/encode-entry.ts";
 import type { EncodedDraft } from "../entries/encode-entry.ts";
+import type { Divergence } from "../entries/divergence.ts";
+import { nearestName } from "../entries/entry-types.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
+import { danglingText } from "../entries/references.ts";
+import type { Reference } from "../entries/references.ts";
 import { BranchlogError } from "../errors.ts";
+import { rootHandle } from "../index-table/id-table.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
+import { countBelow, isOnPath } from "../index-table/tree-walk.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
 import type { AppendCall, AppendItem, OnDiverged, ParentChoice } from "./request.ts";
 import { sameContent, sameDraft } from "./same-content.ts";
@@ -23,8 +29,8 @@ export interface AppendTarget {
   readonly tailId: string | null;
   /** Whether other writers appended after the owner's last append or its opening. */
   readonly othersAppended: boolean;
-  /** Whether other writers appended after what the owner last read. */
-  readonly hasDiverged: boolean;
+  /** The first row that the owner has not read: other writers appended it. */
+  readonly unreadRow: number;
   /** A new id; it may be taken. */
   mintEntryId(): string;
   entrySync(id: string): SessionEntry | undefined;
@@ -71,7 +77,7 @@ function preconditionsOf(
   return {
     leafId: moved === undefined ? startingLeafId(target, leaf) : moved,
     othersAppended: isFirst && target.othersAppended,
-    hasDiverged: isFirst && target.hasDiverged,
+    unreadRow: isFirst ? target.unreadRow : target.index.count,
     onDiverged: request.onDiverged,
     expectedTail: request.expectedTail,
     mintId: () => target.mintEntryId(),
@@ -102,8 +108,8 @@ export interface AppendPreconditions {
   readonly leafId: string | null;
   /** Whether other writers appended after this session's last own append, or its opening. */
   readonly othersAppended: boolean;
-  /** Whether there are such entries that this session has not read yet. */
-  readonly hasDiverged: boolean;
+  /** The first of them that this session has not read; the count of rows if there is none. */
+  readonly unreadRow: number;
   readonly onDiverged: OnDiverged;
   /** Undefined: any tail will do. */
   readonly expectedTail: string | null | undefined;
@@ -121,6 +127,10 @@ export interface PlannedEntry {
   readonly attachedTo: "leaf" | "tail" | "entry";
   /** Where the leaf is once this entry is in the log. */
   readonly leafId: string | null;
+  /** Set if other writers had continued from the same leaf, unknown to the session. */
+  readonly diverged: Divergence | undefined;
+  /** The reference of this entry that leads nowhere, where that is not refused. */
+  readonly dangling: Reference | undefined;
 }
 
 /** What to write, in order, and where the leaf is afterwards. */
@@ -130,6 +140,8 @@ export interface AppendPlan {
 }
 
 const mintAttemptsMax = 100;
+/** Ids among which the one is sought that was probably meant: under the lock, in milliseconds. */
+const nearIdsMax = 10_000;
 
 /**
  * Plans the append of `items` in order, behind what is planned already. A retry of entries that are
@@ -145,7 +157,8 @@ export function planAppend(
 ): AppendPlan {
   const isRetry = items.every(({ id }) => id !== undefined && log.has(id));
   if (!isRetry) checkExpectation(log, preconditions);
-  const leaf = { id: isRetry ? preconditions.leafId : startingLeaf(log, preconditions) };
+  const id = isRetry ? preconditions.leafId : startingLeaf(log, preconditions);
+  const leaf = { id, diverged: isRetry ? undefined : divergenceAt(log, id, preconditions) };
   const entries = items.map((item) => planEntry(log, item, preconditions, leaf));
   return { entries, leafId: leaf.id };
 }
@@ -153,6 +166,8 @@ export function planAppend(
 /** The leaf, as it moves from item to item. */
 interface PlannedLeaf {
   id: string | null;
+  /** Of an entry below the leaf, as long as it has not moved. */
+  diverged: Divergence | undefined;
 }
 
 function checkExpectation(
@@ -168,12 +183,28 @@ function checkExpectation(
   );
 }
 
+/**
+ * What an entry below the leaf would branch off from without the session's knowledge; undefined if
+ * the leaf had children that the session knew, so that it branches on purpose.
+ */
+function divergenceAt(
+  { index, tailId }: PlannedLog,
+  leafId: string | null,
+  { unreadRow }: AppendPreconditions,
+): Divergence | undefined {
+  if (unreadRow >= index.count || tailId === null || leafId === tailId) return undefined;
+  const handle = leafId === null ? rootHandle : index.ids.find(leafId);
+  if (index.firstChildOf(handle) < unreadRow) return undefined;
+  const entryCount = countBelow(index, index.rowOfHandle(handle), unreadRow);
+  return entryCount === 0 ? undefined : { entryCount, tailId };
+}
+
 function startingLeaf(
-  { path, tailId }: PlannedLog,
+  { index, path, tailId }: PlannedLog,
   preconditions: AppendPreconditions,
 ): string | null {
-  const { onDiverged, hasDiverged, leafId } = preconditions;
-  if (!hasDiverged || onDiverged === "branch") return leafId;
+  const { onDiverged, unreadRow, leafId } = preconditions;
+  if (unreadRow >= index.count || onDiverged === "branch") return leafId;
   if (onDiverged === "follow") return tailId;
   throw new BranchlogError(
     "ERR_DIVERGED",
@@ -196,13 +227,43 @@ function planEntry(
   const isElsewhere = preconditions.othersAppended && leaf.id !== log.tailId;
   const toTail = item.isMetadata && item.parent.kind === "leaf" && isElsewhere;
   const parentId = toTail ? log.tailId : parentOf(log, item.parent, leaf);
+  const dangling = danglingReference(log, item, parentId);
   const id = item.id ?? mintUnused(log, preconditions);
-  const line = spliceDraft(encoded, id, parentId);
+  const diverged = toTail || item.parent.kind !== "leaf" ? undefined : leaf.diverged;
+  const line = spliceDraft(encoded, id, parentId, diverged?.tailId);
   log.add({ id, parentId, encoded });
   // A metadata entry on a foreign tail does not move the leaf.
-  if (!toTail) leaf.id = id;
+  if (!toTail) {
+    leaf.id = id;
+    leaf.diverged = undefined;
+  }
   const attachedTo = toTail ? "tail" : attachment(item.parent);
-  return { id, parentId, line, attachedTo, leafId: leaf.id };
+  return { id, parentId, line, attachedTo, leafId: leaf.id, diverged, dangling };
+}
+
+/**
+ * The reference of an item that leads nowhere, undefined if all lead somewhere.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, with the nearest id, if the item is to be checked.
+ */
+function danglingReference(
+  log: PlannedLog,
+  { encoded, checksReferences }: AppendItem,
+  parentId: string | null,
+): Reference | undefined {
+  const dangling = encoded.references.find(({ id, within }) =>
+    within === "log" ? !log.has(id) : !log.isOnPath(parentId, id),
+  );
+  if (dangling === undefined || !checksReferences) return dangling;
+  const { path } = log;
+  const { id } = dangling;
+  const nearest = nearestName(id, log.lastIds(nearIdsMax));
+  const meant = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+  throw new BranchlogError(
+    "ERR_ENTRY_NOT_FOUND",
+    `The ${encoded.type} entry for ${path} refers to nothing: ${danglingText(dangling)}; nothing ` +
+      `was written.${meant}`,
+    { path, id },
+  );
 }
 
 function planRetry(
@@ -225,7 +286,8 @@ function planRetry(
   const parentId = planned === undefined ? index.parentIdOf(index.rowOfId(id)) : planned.parentId;
   // What landed without its session's knowledge is where the leaf would be.
   if (item.parent.kind === "leaf" && parentId === leaf.id) leaf.id = id;
-  return { id, parentId, line: null, attachedTo: "entry", leafId: leaf.id };
+  const unchanged = { diverged: undefined, dangling: undefined };
+  return { id, parentId, line: null, attachedTo: "entry", leafId: leaf.id, ...unchanged };
 }
 
 function parentOf(log: PlannedLog, parent: ParentChoice, leaf: PlannedLeaf): string | null {
@@ -312,6 +374,29 @@ export class PlannedLog {
   /** Whether nothing has this id, nor names it as its parent. */
   isUnused(id: string): boolean {
     return !this.#planned.has(id) && this.index.ids.find(id) < 0;
+  }
+
+  /** Whether the entry with that id is on the path to another one, that one included. */
+  isOnPath(from: string | null, id: string): boolean {
+    let at = from;
+    for (let planned = this.#ofPlan(at); planned !== undefined; planned = this.#ofPlan(at)) {
+      if (at === id) return true;
+      at = planned.parentId;
+    }
+    return at !== null && isOnPath(this.index, this.index.rowOfId(at), id);
+  }
+
+  #ofPlan(id: string | null): PlannedEntryFacts | undefined {
+    return id === null ? undefined : this.#planned.get(id);
+  }
+
+  /** The ids of so many of the last entries, planned ones included, the last first. */
+  lastIds(countMax: number): string[] {
+    const ids = this.#order.slice(-countMax).toReversed();
+    for (let row = this.index.count - 1; row >= 0 && ids.length < countMax; row -= 1) {
+      ids.push(this.index.idOf(row));
+    }
+    return ids;
   }
 
   /** Plans one more entry at the end. */

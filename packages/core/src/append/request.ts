@@ -33,6 +33,8 @@ export interface AppendItem {
   readonly parent: ParentChoice;
   /** Name and label entries, which must not carry a session to a stale branch. */
   readonly isMetadata: boolean;
+  /** Whether a reference that leads nowhere is refused. The agents store it. */
+  readonly checksReferences: boolean;
 }
 
 /** What to append, and on what conditions. */
@@ -50,8 +52,12 @@ export interface AppendRequest {
 export function dependsOnOthers({ items, onDiverged, expectedTail }: AppendRequest): boolean {
   if (expectedTail !== undefined || onDiverged !== "branch") return true;
   return items.some(
-    ({ id, isMetadata, parent }) =>
-      id !== undefined || isMetadata || parent.kind === "tail" || parent.kind === "entry",
+    ({ encoded, id, isMetadata, parent }) =>
+      id !== undefined ||
+      isMetadata ||
+      encoded.references.length > 0 ||
+      parent.kind === "tail" ||
+      parent.kind === "entry",
   );
 }
 
@@ -114,13 +120,11 @@ export function requestOf(
     throw invalidArgument(`expectedTail must be an id or null, not ${shown(expectedTail)}`);
   }
   const parent = parentChoice(options.parent ?? "leaf");
-  const items = requireList("The drafts", drafts).map((draft, i) =>
-    appendItem(
-      log.encode(draft, timestamp, isAnyType ? requireFields : checkTypeAndFields),
-      i === 0 ? parent : { kind: "leaf" },
-      id,
-    ),
-  );
+  const items = requireList("The drafts", drafts).map((draft, i) => {
+    const encoded = log.encode(draft, timestamp, isAnyType ? requireFields : checkTypeAndFields);
+    const item = appendItem(encoded, i === 0 ? parent : { kind: "leaf" }, id);
+    return { ...item, checksReferences: true };
+  });
   return { items, onDiverged, expectedTail };
 }
 
@@ -160,7 +164,7 @@ export function appendItem(
     throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
   }
   const isMetadata = metadataTypes.has(encoded.type);
-  return { encoded, id, parent: parent ?? { kind: "leaf" }, isMetadata };
+  return { encoded, id, parent: parent ?? { kind: "leaf" }, isMetadata, checksReferences: false };
 }
 
 /** How many bytes the items have, but for ids and parents. */

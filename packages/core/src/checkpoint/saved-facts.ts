@@ -4,7 +4,12 @@
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { dialectNames } from "../dialects/dialect.ts";
-import type { Diagnostic, DiagnosticKind, SavedDiagnostics } from "../index-table/diagnostics.ts";
+import type {
+  Diagnostic,
+  DiagnosticKind,
+  OwnKind,
+  SavedDiagnostics,
+} from "../index-table/diagnostics.ts";
 import type { Kind } from "../index-table/kind-table.ts";
 import { diagnosticsMax } from "../limits.ts";
 import { foldedVersions } from "../projections/folded.ts";
@@ -15,7 +20,7 @@ import type { SavedTotals } from "../projections/usage.ts";
 import type { CoveredLog } from "./saved-columns.ts";
 
 /** What only one process knows, and what the tree or the kinds tell anew, is not saved. */
-type DerivedKind = "lost-entries" | "missing-parent" | "cycle" | "unknown-type";
+type DerivedKind = OwnKind | "missing-parent" | "cycle" | "unknown-type";
 
 /** All kinds of findings that are saved. */
 const savedKinds: Readonly<Record<Exclude<DiagnosticKind, DerivedKind>, true>> = {

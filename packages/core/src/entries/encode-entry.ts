@@ -8,8 +8,11 @@ import type { JsonObject } from "@branchlog/streaming";
 import { invalidArgument } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
 import type { AnyDraft } from "./entry-draft.ts";
+import { divergenceKey } from "./divergence.ts";
 import { isKnownEntryType } from "./entry-types.ts";
 import type { SessionEntry, SessionHeader } from "./entry-types.ts";
+import { referencesOf } from "./references.ts";
+import type { Reference } from "./references.ts";
 
 /**
  * `JSON.stringify(fields)`: the text of one JSON object.
@@ -98,6 +101,7 @@ export interface EncodedDraft {
   readonly ownIdAt: number;
   /** As given; its text is part of `after`. */
   readonly timestamp: string;
+  readonly references: readonly Reference[];
 }
 
 /** What a draft says, apart from its envelope. */
@@ -154,6 +158,7 @@ export function encodeDraft(
 ): EncodedDraft {
   if (typeof timestamp !== "string") throw invalidArgument("The timestamp must be a string");
   const { type, payload } = translated(readDraft(draft), translate);
+  const references = referencesOf(type, payload);
   const ownId = type === "compaction" && payload["firstKeptEntryId"] === null;
   const left = ownId ? takeUpToOwnId(payload) : "";
   const right = membersText(payload);
@@ -166,16 +171,22 @@ export function encodeDraft(
       payloadFirst && right !== "" ? Buffer.from(`${opening(type)}${right},`) : openingBytes(type);
     const after = Buffer.from(payloadFirst ? `${stamp}}` : `${stamp}${left}${behind}}`);
     const ownIdAt = ownId ? Buffer.byteLength(`${stamp}${left}`) : -1;
-    return { type, role, before, after, ownIdAt, timestamp };
+    return { type, role, before, after, ownIdAt, timestamp, references };
   });
 }
 
 /**
  * One whole line, newline included. Copies bytes; costs nothing that depends on the draft's shape.
  *
+ * @param divergedFrom The value of the mark of a diverged entry; undefined: no mark.
  * @throws `ERR_INVALID_ARGUMENT` if an id is not a string: the line would not be JSON.
  */
-export function spliceDraft(encoded: EncodedDraft, id: string, parentId: string | null): Buffer {
+export function spliceDraft(
+  encoded: EncodedDraft,
+  id: string,
+  parentId: string | null,
+  divergedFrom?: string,
+): Buffer {
   if (typeof id !== "string" || (parentId !== null && typeof parentId !== "string")) {
     throw invalidArgument("An id must be a string, a parent id a string or null");
   }
@@ -183,7 +194,10 @@ export function spliceDraft(encoded: EncodedDraft, id: string, parentId: string 
   const links = `"id":${ownId},"parentId":${parentId === null ? "null" : stringText(parentId)}`;
   const { before, after, ownIdAt } = encoded;
   const again = ownIdAt < 0 ? 0 : Buffer.byteLength(ownId);
-  const length = before.length + Buffer.byteLength(links) + after.length + again + 1;
+  const mark = divergedFrom === undefined ? "" : divergenceMark(divergedFrom);
+  const own = before.length + Buffer.byteLength(links) + after.length + again;
+  // The mark begins in the place of the closing brace, and ends with it.
+  const length = own + Math.max(0, Buffer.byteLength(mark) - 1) + 1;
   const line = Buffer.allocUnsafe(length);
   let at = before.copy(line);
   at += line.write(links, at);
@@ -192,8 +206,13 @@ export function spliceDraft(encoded: EncodedDraft, id: string, parentId: string 
     at += line.write(ownId, at);
   }
   at += after.copy(line, at, Math.max(ownIdAt, 0));
+  if (mark !== "") at += line.write(mark, at - 1) - 1;
   line[at] = 0x0a;
   return line;
+}
+
+function divergenceMark(tailId: string): string {
+  return `,${stringText(divergenceKey)}:${stringText(tailId)}}`;
 }
 
 /**

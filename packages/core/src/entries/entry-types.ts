@@ -253,9 +253,13 @@ export function isNamedType(type: string): boolean {
 
 /** The type of pi or omp that was probably meant; undefined if none is near. */
 export function nearestType(type: string): string | undefined {
+  return nearestName(type, [...knownEntryTypes, ...ompEntryTypes]);
+}
+
+/** The name that was probably meant; undefined if none is near. */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
   // A third of the letters: further away, a suggestion is a guess.
-  const maxDistance = Math.ceil(type.length / 3);
-  return closestMatch(type, [...knownEntryTypes, ...ompEntryTypes], { maxDistance });
+  return closestMatch(name, names, { maxDistance: Math.ceil(name.length / 3) });
 }
 
 /**

@@ -13,7 +13,9 @@ import { diagnosticsMax } from "../limits.ts";
  * each other's ancestors; one that is its own parent is a root, and only `verify` reports it.
  * `lost-entries`: entries that this session appended are gone. `malformed-body`: an entry whose
  * content the model's context cannot use. `unknown-type`: entries of a type that is neither
- * pi's nor omp's and has no namespace, one finding for each type; it is no damage.
+ * pi's nor omp's and has no namespace, one finding for each type; it is no damage. `diverged`: an
+ * entry of this session is on a branch that nobody chose. `dangling-reference`: an entry of this
+ * session names one that does not exist, or is not on its path.
  */
 export type DiagnosticKind =
   | "bad-line"
@@ -26,7 +28,9 @@ export type DiagnosticKind =
   | "cycle"
   | "lost-entries"
   | "malformed-body"
-  | "unknown-type";
+  | "unknown-type"
+  | "diverged"
+  | "dangling-reference";
 
 /** One finding. Offsets and lengths are bytes in the log; lines count from 1. */
 export interface Diagnostic {
@@ -42,9 +46,21 @@ export interface Diagnostic {
   readonly id?: string;
   /** Of an `unknown-type`: the type. */
   readonly type?: string;
-  /** Of an `unknown-type`: how many entries have it; the place is that of the first. */
+  /**
+   * Of an `unknown-type`: how many entries have it; the place is that of the first. Of `diverged`:
+   * how many entries of other writers it is not below.
+   */
   readonly count?: number;
 }
+
+/** Kinds of findings about entries of this session that a log does not show by itself. */
+export type OwnKind = "lost-entries" | "diverged" | "dangling-reference";
+
+const ownKinds: ReadonlySet<DiagnosticKind> = new Set<OwnKind>([
+  "lost-entries",
+  "diverged",
+  "dangling-reference",
+]);
 
 /** Diagnostics as they are saved. */
 export interface SavedDiagnostics {
@@ -67,11 +83,11 @@ export class DiagnosticLog {
     return this.#counts.get(kind) ?? 0;
   }
 
-  /** All of it, but for what only this process knows: that entries of its own are lost. */
+  /** All of it, but for what is known only of entries of this session. */
   save(): SavedDiagnostics {
     return {
-      entries: this.#entries.filter(({ kind }) => kind !== "lost-entries"),
-      counts: [...this.#counts].filter(([kind]) => kind !== "lost-entries"),
+      entries: this.#entries.filter(({ kind }) => !ownKinds.has(kind)),
+      counts: [...this.#counts].filter(([kind]) => !ownKinds.has(kind)),
     };
   }
 

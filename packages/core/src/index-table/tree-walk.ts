@@ -42,6 +42,32 @@ export function pathToRow(index: IndexTable, row: number, bridgeGaps = false): R
   return { rows, missingParentId, cyclic: false };
 }
 
+/** Whether the entry with an id is on the path to `row`. O(steps to it), or O(path). */
+export function isOnPath(index: IndexTable, row: number, id: string): boolean {
+  const wanted = index.rowOfId(id);
+  let at = row;
+  for (let steps = 0; at >= 0 && steps <= index.count; steps += 1) {
+    if (at === wanted) return true;
+    at = index.rowOfHandle(index.rows.parentHandle(at));
+  }
+  return false;
+}
+
+/**
+ * How many nodes from row `from` on are below a node, or in the log for -1. O(rows from there on).
+ */
+export function countBelow(index: IndexTable, ancestor: number, from: number): number {
+  const below = new Set([ancestor]);
+  const parentOf = parentFinder(index);
+  let count = 0;
+  for (let row = from; row < index.count; row += 1) {
+    if (!index.isNode(row) || !below.has(parentOf(row))) continue;
+    below.add(row);
+    count += 1;
+  }
+  return count;
+}
+
 /** Answers with the row of a parent; -1 at a root, and at a gap unless that is bridged. */
 function climber(index: IndexTable, bridgeGaps: boolean): (row: number) => number {
   // A walk along a cycle reaches its gaps again and again: each is searched once.

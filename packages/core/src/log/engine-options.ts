@@ -45,7 +45,7 @@ export interface EngineOptions {
   /** Memory for bodies, in bytes; 0 keeps none. Default 64 MiB. */
   readonly bodyCacheBytesMax?: number;
   /**
-   * How long an append waits for the lock while its place in the queue does not advance; at most
+   * How long an append waits for the lock while its queue does not advance; at most
    * eight times as long in all. 0: one try. Default 15,000.
    */
   readonly lockWaitMs?: number;

@@ -30,6 +30,8 @@ import { BodyFold, usageFold } from "./body-fold.ts";
 import { contextAt } from "./context-load.ts";
 import type { ContextOptions } from "./context-load.ts";
 import { ContextMemo } from "./context-memo.ts";
+import { divergedEntries } from "./divergences.ts";
+import type { DivergedEntry } from "./divergences.ts";
 import type { Engine } from "./engine.ts";
 import { entryLines, openBodyStream, pickFromBody, rowsOf } from "./entry-query.ts";
 import type { BodyPart, EntryLine, EntryQuery } from "./entry-query.ts";
@@ -171,6 +173,15 @@ export class SessionView {
   tips(): Envelope[] {
     const { index } = this.#access.open();
     return tipRows(index).map((row) => envelopeOf(index, row));
+  }
+
+  /**
+   * The branches that nobody chose: of entries whose session did not know that other writers had
+   * continued from its leaf, in file order. Only of entries that Branchlog appended. Reads the bodies
+   * of entries that are not the first below their parent.
+   */
+  async divergences(): Promise<DivergedEntry[]> {
+    return divergedEntries(this.#access.open());
   }
 
   /** The whole tree as it is now, as envelopes. */

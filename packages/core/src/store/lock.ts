@@ -6,7 +6,7 @@
  * its own event loop can release. What is safe with a lock is as safe with a retained one.
  */
 import { BranchlogError } from "../errors.ts";
-import type { LockFacts } from "../errors.ts";
+import type { LockFacts, LockHolder } from "../errors.ts";
 import {
   awaitedPauseMsMax,
   retentionAfterAppends,
@@ -61,8 +61,8 @@ export function takeRetained(path: string, { lock }: Ports, nowMs: number): Held
 /**
  * Acquires the lock of `path`, or takes over the one that this process retained. With a
  * `lockWaitMs` of 0 it is tried once, whether others wait or not.
- * @throws BranchlogError `ERR_LOCK_TIMEOUT` once the place in the queue has not advanced, or the
- * wait has had no place, for `lockWaitMs`; in any case after `lockWaitTotalFactor` times as long.
+ * @throws BranchlogError `ERR_LOCK_TIMEOUT` once the queue has not advanced for `lockWaitMs`, or the
+ * wait without a place has lasted as long; in any case after `lockWaitTotalFactor` times as long.
  */
 export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): Steps<HeldLock> {
   const { clock, ids, lock } = ports;
@@ -88,7 +88,7 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
       retention.release();
       const nowMs = clock.monotonicMs();
       const waitedMs = nowMs - startMs;
-      if (place) progress.advance(nowMs, ahead, () => lock.holderSync?.(path)?.heldMs ?? 0);
+      if (place) progress.note(nowMs, ahead, lock.holderSync?.(path) ?? null);
       const leftMs = progress.leftMs(nowMs);
       if (leftMs <= 0) {
         const holder = lock.holderSync?.(path) ?? null;
@@ -128,16 +128,12 @@ class WaitProgress {
     return this.#first === undefined ? 0 : this.#first - this.#least;
   }
 
-  /**
-   * Notes how many are in front.
-   * @param heldMs How long the lock has been held by its present holder.
-   */
-  advance(nowMs: number, ahead: number, heldMs: () => number): void {
+  /** Notes how many are in front, and who holds the lock: a new holder is progress. */
+  note(nowMs: number, ahead: number, holder: LockHolder | null): void {
     this.#first ??= ahead;
-    if (ahead >= this.#least) return;
-    this.#least = ahead;
-    // Those in front may have given up, without any of them having acquired the lock.
-    if (nowMs - heldMs() > this.#progressMs) this.#progressMs = nowMs;
+    this.#least = Math.min(this.#least, ahead);
+    // Not that others left the queue: behind a stuck holder they give up one after the other.
+    if (holder === null || nowMs - holder.heldMs > this.#progressMs) this.#progressMs = nowMs;
   }
 
   /** The time left, in milliseconds; not positive if the wait is over. */

@@ -14,9 +14,9 @@ import type { NewSessionOptions } from "../../session/new-header.ts";
 import * as drafts from "../pi/checked-drafts.ts";
 import { branchOff } from "../pi/derived-session.ts";
 import { ManagerPosition } from "../pi/manager-position.ts";
+import type { DivergedListener } from "../pi/manager-position.ts";
 import { openSession, startSession } from "../pi/manager-state.ts";
 import type { ManagerState } from "../pi/manager-state.ts";
-import { appendToLog, nowMs } from "../pi/session-log.ts";
 import { managerFactory } from "./manager-factory.ts";
 import type { ManagerFactory } from "./manager-factory.ts";
 import { listAll, listSessions } from "./session-list.ts";
@@ -214,9 +214,15 @@ export class SessionManager extends SessionReader {
     return this.#append({ type: "label", targetId, label });
   }
 
+  /**
+   * Calls `listener` for each appended entry that is on a branch that nobody chose: other processes
+   * had continued from the leaf. Returns what ends that. Not in omp.
+   */
+  onDiverged(listener: DivergedListener): () => void {
+    return this.#position.onDiverged(listener);
+  }
+
   #append(draft: EntryDraft, parent?: ParentChoice): string {
-    const { log, result } = appendToLog(this.#state.log, draft, nowMs(this.#state.log), parent);
-    if (log !== this.#state.log) this.#position.go({ ...this.#state, log });
-    return result.id;
+    return this.#position.append(draft, parent);
   }
 }

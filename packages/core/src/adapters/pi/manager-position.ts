@@ -3,11 +3,19 @@ import type { WatchedSession } from "../../session/watched-session.ts";
 import { ChangeSignal } from "../../log/change-signal.ts";
 import type { Engine } from "../../session/engine.ts";
 import type { LeafCursor } from "../../append/leaf-cursor.ts";
+import type { ParentChoice } from "../../append/request.ts";
+import type { Divergence } from "../../entries/divergence.ts";
+import type { EntryDraft } from "../../entries/entry-draft.ts";
 import type { ManagerState } from "./manager-state.ts";
+import { appendToLog, nowMs } from "./session-log.ts";
+
+/** Told of an appended entry that is on a branch that nobody chose. */
+export type DivergedListener = (diverged: Divergence & { readonly id: string }) => void;
 
 /** See the file comment. */
 export class ManagerPosition implements WatchedSession {
   readonly changes: ChangeSignal = new ChangeSignal();
+  readonly #divergedListeners = new Set<DivergedListener>();
   #state: ManagerState;
   #stopListening: () => void;
 
@@ -26,6 +34,28 @@ export class ManagerPosition implements WatchedSession {
 
   get leaf(): LeafCursor {
     return this.#state.log.leaf;
+  }
+
+  /** Calls `listener` for each appended entry that diverged. Returns what ends that. */
+  onDiverged(listener: DivergedListener): () => void {
+    const own: DivergedListener = (diverged) => listener(diverged);
+    this.#divergedListeners.add(own);
+    return () => this.#divergedListeners.delete(own);
+  }
+
+  /** Appends one entry, and goes to the log that has it. Throws as {@link appendToLog}. */
+  append(
+    draft: EntryDraft,
+    parent?: ParentChoice,
+    timeMs: number = nowMs(this.#state.log),
+  ): string {
+    const { log, result } = appendToLog(this.#state.log, draft, timeMs, parent);
+    if (log !== this.#state.log) this.go({ ...this.#state, log });
+    const { id, diverged } = result;
+    if (diverged !== undefined) {
+      for (const listener of this.#divergedListeners) listener({ id, ...diverged });
+    }
+    return id;
   }
 
   /** There is nothing to close. */

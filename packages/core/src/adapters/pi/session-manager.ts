@@ -21,11 +21,12 @@ import * as questions from "./log-queries.ts";
 import { managerFactory } from "./manager-factory.ts";
 import type { ManagerFactory } from "./manager-factory.ts";
 import { ManagerPosition } from "./manager-position.ts";
+import type { DivergedListener } from "./manager-position.ts";
 import { openSession, startSession } from "./manager-state.ts";
 import type { ManagerState } from "./manager-state.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 import { listAllSessions, listSessions } from "./session-directory.ts";
-import { appendToLog, nameInSlot, nowMs } from "./session-log.ts";
+import { nameInSlot, nowMs } from "./session-log.ts";
 import { findSessionById } from "./session-lookup.ts";
 import type { SessionTreeNode } from "./tree-nodes.ts";
 
@@ -291,9 +292,15 @@ export class SessionManager {
     return this.#append(drafts.contextEdit(this.#state.log, targetId, replacement));
   }
 
-  #append(draft: KnownDraft, parent?: ParentChoice, time: number = nowMs(this.#state.log)): string {
-    const { log, result } = appendToLog(this.#state.log, draft, time, parent);
-    if (log !== this.#state.log) this.#position.go({ ...this.#state, log });
-    return result.id;
+  /**
+   * Calls `listener` for each appended entry that is on a branch that nobody chose: other processes
+   * had continued from the leaf. Returns what ends that. Not in pi.
+   */
+  onDiverged(listener: DivergedListener): () => void {
+    return this.#position.onDiverged(listener);
+  }
+
+  #append(draft: KnownDraft, parent?: ParentChoice, timeMs?: number): string {
+    return this.#position.append(draft, parent, timeMs);
   }
 }

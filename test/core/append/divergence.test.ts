@@ -1,0 +1,195 @@
+/**
+ * Appends below a leaf from which other writers had continued, unknown to the session: the entry is
+ * where pi would put it, and everybody can see that nobody chose that branch.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createSession, openSession } from "@branchlog/core";
+import type { AppendResult, Diagnostic, Session } from "@branchlog/core";
+import { live } from "@branchlog/core/live";
+import { SessionManager as OmpSessionManager } from "@branchlog/core/omp";
+import { SessionManager } from "@branchlog/core/pi";
+import { verifySession } from "@branchlog/maintenance";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+const user = (content: string) =>
+  ({ type: "message", message: { role: "user", content, timestamp: 1 } }) as const;
+
+async function newLog(): Promise<{ path: string; first: AppendResult }> {
+  const path = join(temporaryDirectory(), "s.jsonl");
+  const session = await createSession(path, { cwd: "/w" });
+  const first = await session.append(user("first"));
+  await session.close();
+  return { path, first };
+}
+
+const divergedIn = ({ diagnostics }: Session): readonly Diagnostic[] =>
+  diagnostics.filter(({ kind }) => kind === "diverged");
+
+describe("an append below a leaf from which others continued", () => {
+  it("branches as pi does, and says what it is not below, once", async () => {
+    const { path, first } = await newLog();
+    const [one, other] = [await openSession(path), await openSession(path)];
+    await other.append(user("theirs"));
+    const theirs = await other.append(user("theirs, too"));
+    const mine = await one.append(user("mine"));
+    expect(mine).toMatchObject({ parentId: first.id, attachedTo: "leaf" });
+    expect(mine.diverged).toEqual({ entryCount: 2, tailId: theirs.id });
+    expect(divergedIn(one)).toMatchObject([{ kind: "diverged", id: mine.id, count: 2 }]);
+    expect((await one.append(user("mine, too"))).diverged).toBeUndefined();
+    expect(divergedIn(one)).toHaveLength(1);
+    expect((await other.append(user("theirs again"))).diverged).toBeUndefined();
+  });
+
+  it("is told to subscribers of the session once", async () => {
+    const { path } = await newLog();
+    const [one, other] = [await openSession(path), await openSession(path)];
+    const lists: number[] = [];
+    const subscription = live(one).diagnostics$.subscribe(({ value }) => lists.push(value.length));
+    await other.append(user("theirs"));
+    // In the same turn of the event loop: the watcher has not seen what the other one wrote.
+    const [mine] = await Promise.all([one.append(user("mine"))]);
+    subscription.unsubscribe();
+    const isFollowed = mine.diverged === undefined;
+    expect(lists.at(-1)).toBe(isFollowed ? 0 : 1);
+    expect(divergedIn(one)).toHaveLength(isFollowed ? 0 : 1);
+  });
+
+  it("is listed by verify and by divergences(), also after a copy of the file", async () => {
+    const { path, first } = await newLog();
+    const [one, other] = [await openSession(path), await openSession(path)];
+    const theirs = await other.append(user("theirs"));
+    const mine = await one.append(user("mine"));
+    const copy = join(temporaryDirectory(), "copy.jsonl");
+    writeFileSync(copy, readFileSync(path));
+    const fresh = await openSession(copy);
+    const found = [{ id: mine.id, parentId: first.id, tailId: theirs.id, line: 4 }];
+    expect(await fresh.divergences()).toMatchObject(found);
+    const report = await verifySession(fresh);
+    expect(report).toMatchObject({ ok: true, divergenceCount: 1, divergences: found });
+    expect(report.divergences).toEqual(await fresh.divergences());
+  });
+
+  it("writes the entry as else, and the tail that it diverged from behind it", async () => {
+    const { path } = await newLog();
+    const [one, other] = [await openSession(path), await openSession(path)];
+    const theirs = await other.append(user("theirs"));
+    const mine = await one.append(user("mine"), { id: "mine" });
+    const line = readFileSync(path, "utf8").trimEnd().split("\n").at(-1) ?? "";
+    const mark = `,"branchlog.diverged":"${theirs.id}"}`;
+    expect(line.endsWith(mark)).toBe(true);
+    expect(JSON.parse(`${line.slice(0, -mark.length)}}`)).toEqual({
+      ...user("mine"),
+      id: mine.id,
+      parentId: mine.parentId,
+      timestamp: expect.any(String),
+    });
+    // Appended again under its id, it is the same entry.
+    expect((await one.append(user("mine"), { id: "mine" })).position).toEqual(mine.position);
+  });
+
+  it("counts roots of others when the session had none", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    await (await createSession(path)).close();
+    const [one, other] = [await openSession(path), await openSession(path)];
+    await other.append(user("theirs"));
+    expect((await one.append(user("mine"))).diverged).toMatchObject({ entryCount: 1 });
+  });
+});
+
+describe("an append is not diverged", () => {
+  it("when its place was chosen: by parent, by follow, by a move to where there were children", async () => {
+    const { path, first } = await newLog();
+    const [one, other] = [await openSession(path), await openSession(path)];
+    const theirs = (): Promise<AppendResult> =>
+      other.append(user("theirs"), { onDiverged: "follow" });
+    await theirs();
+    const chosen = await one.append(user("chosen"), { parent: { id: first.id } });
+    await theirs();
+    const tail = await one.append(user("at the tail"), { parent: "tail" });
+    await theirs();
+    await one.moveTo(first.id);
+    const moved = await one.append(user("a second branch"));
+    await theirs();
+    const followed = await one.append(user("below theirs"), { onDiverged: "follow" });
+    await theirs();
+    const label = await one.append({ type: "label", targetId: first.id, label: "L" });
+    for (const { diverged } of [chosen, tail, moved, followed, label]) {
+      expect(diverged).toBeUndefined();
+    }
+    expect(divergedIn(one)).toEqual([]);
+    expect(await one.divergences()).toEqual([]);
+  });
+
+  it("when others continue on branches of their own", async () => {
+    const { path, first } = await newLog();
+    const [one, other] = [await openSession(path), await openSession(path)];
+    await one.append(user("mine"), { parent: { id: first.id } });
+    await other.refresh();
+    await other.append(user("theirs"), { parent: { id: first.id } });
+    for (let n = 0; n < 3; n += 1) {
+      expect((await other.append(user(`theirs ${n}`))).diverged).toBeUndefined();
+      expect((await one.append(user(`mine ${n}`))).diverged).toBeUndefined();
+    }
+  });
+});
+
+describe("sessions that append by turns", () => {
+  it("diverge exactly when the leaf got its first child from another. Law", async () => {
+    const steps = fc.array(fc.tuple(fc.nat(2), fc.boolean()), { maxLength: 14 });
+    await fc.assert(
+      fc.asyncProperty(steps, async (script) => {
+        const { path, first } = await newLog();
+        const sessions = await Promise.all([0, 1, 2].map(() => openSession(path)));
+        const hasChild = new Set<string | null>();
+        const leaves: (string | null)[] = sessions.map(() => first.id);
+        let divergences = 0;
+        for (const [at, looks] of script) {
+          const session = sessions[at];
+          if (session === undefined) continue;
+          if (looks) {
+            await session.follow();
+            await session.refresh();
+            leaves[at] = session.leaf;
+          }
+          const { id, parentId, diverged } = await session.append(user("x"));
+          expect(parentId).toBe(leaves[at]);
+          expect(diverged !== undefined).toBe(hasChild.has(parentId));
+          divergences += diverged === undefined ? 0 : 1;
+          hasChild.add(parentId);
+          leaves[at] = id;
+        }
+        const report = await verifySession(await openSession(path));
+        expect(report).toMatchObject({ ok: true, divergenceCount: divergences });
+        await Promise.all(sessions.map((session) => session.close()));
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe.each([
+  ["pi", SessionManager],
+  ["omp", OmpSessionManager],
+] as const)("the drop-in for %s", (_, Manager) => {
+  it("tells its listener of an append that diverged, until that is ended", async () => {
+    const { path, first } = await newLog();
+    const manager = await Manager.open(path);
+    const told: object[] = [];
+    const end = manager.onDiverged((diverged) => told.push(diverged));
+    const other = await openSession(path);
+    const theirs = await other.append(user("theirs"));
+    const id = manager.appendMessage(user("mine").message);
+    expect(told).toEqual([{ id, entryCount: 1, tailId: theirs.id }]);
+    expect(manager.getEntry(id)).toMatchObject({ parentId: first.id });
+    expect(manager.getDiagnostics()).toMatchObject([{ kind: "diverged", id }]);
+    await other.refresh();
+    await other.append(user("theirs"));
+    end();
+    manager.branch(first.id);
+    manager.appendMessage(user("chosen").message);
+    expect(told).toHaveLength(1);
+  });
+});
