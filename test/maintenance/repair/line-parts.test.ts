@@ -79,9 +79,17 @@ describe("a damaged line", () => {
     expect(doubtful).toEqual([true, true, false]);
   });
 
-  it("trusts no object that something else of JSON follows", () => {
+  it.each(["}", ",", "]", '"', ":", "}}", '"b"', b.slice(60), b.slice(-1), b.slice(-30)])(
+    "keeps a whole record at its start when %s follows",
+    (behind) => {
+      expect(parted(`${a}${behind}`)).toEqual([a, `<${behind}>`]);
+      expect(parted(`${a} ${b}${behind}`)).toEqual([`${a} `, b, `<${behind}>`]);
+    },
+  );
+
+  it("trusts no object between debris and something else of JSON", () => {
     const flipped = a.replace('"x",', '"x"}');
-    for (const line of [`${a},`, `${a}]`, `${a}"b"`, `${a}:`, flipped]) {
+    for (const line of [`x${a},`, `\0${a}]`, `x ${a}"b"`, `${torn}${a}:`, flipped]) {
       expect(parted(line)).toEqual([`<${line}>`]);
     }
   });

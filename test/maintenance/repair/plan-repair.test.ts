@@ -87,6 +87,22 @@ describe("the end of a log", () => {
   });
 });
 
+describe("a whole record at the start of a line", () => {
+  const d = user("d", "c");
+  it.each(["}", ",", "]", '"', ":", `"},"x":1}`, d.slice(20), d.slice(-2)])(
+    "is kept, without a stand-in, when %s follows it",
+    async (behind) => {
+      const content = `${start}${b}\n${c}${behind}\n${d}\n`;
+      expect(kinds(await planFor(content))).toEqual(["recover", expect.stringMatching("set-aside")]);
+      expect(await repairedLines(content)).toEqual([header, a, b, c, d, ""]);
+    },
+  );
+
+  it("is kept as the header when a comma follows it", async () => {
+    expect(await repairedLines(`${header},\n${a}\n`)).toEqual([header, a, ""]);
+  });
+});
+
 describe("a line", () => {
   it.each([
     ["that was cut off", b.slice(0, 90), "torn"],

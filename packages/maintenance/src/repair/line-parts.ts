@@ -38,7 +38,7 @@ export function partsOf(line: Buffer, rules: PartingRules): readonly LinePart[] 
 }
 
 const [quote, openBrace, comma] = [0x22, 0x7b, 0x2c];
-/** Bytes that continue JSON after a value: an object before them was a part of something. */
+/** Bytes that continue JSON after a value: between debris and them, an object is a part of it. */
 const goesOn: ReadonlySet<number | undefined> = new Set(Buffer.from(',:"]}'));
 /** What may follow a record: nothing, a record, or bytes never written. */
 const mayFollow: ReadonlySet<number | undefined> = new Set([undefined, openBrace, 0]);
@@ -102,8 +102,8 @@ class LineParting {
     const line = this.#line;
     const next = skipSpace(line, end);
     const follows = line[next];
-    if (goesOn.has(follows)) return false;
     const isBehindDebris = start > this.#contentStart;
+    if (isBehindDebris && goesOn.has(follows)) return false;
     const record = line.subarray(start, end);
     const decoded =
       record.length <= this.#rules.recordBytesMax ? decodeLine(record) : readShallow([record]);
