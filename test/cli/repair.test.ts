@@ -72,6 +72,31 @@ describe("repair without --apply", () => {
     expect(out).toContain("  cwd /home/me (option)\n");
   });
 
+  it("repair says that a rebuilt header has no cwd, and how to set it", async () => {
+    const torn = fileOf(`${header.slice(0, 60)}\n${entry("a", null)}`);
+    const { out } = await branchlog(["repair", torn]);
+    expect(out).toContain('  cwd "" (unknown, --cwd DIR sets it)\n');
+  });
+
+  it.each([
+    ["only a parent is missing", "", ["--bridge"]],
+    ["a record is torn, too", '{"type":"mess\n', ["--bridge"]],
+    ["the header is torn, too", null, ["--bridge", "--cwd", "/home/me"]],
+  ])("repair names the command that repairs everything when %s", async (_, torn, options) => {
+    const start = torn === null ? `${header.slice(0, 60)}\n` : `${header}${torn}`;
+    const file = fileOf(`${start}${entry("a", null)}${entry("b", "gone")}`);
+    const { out } = await branchlog(["repair", file, ...options.slice(1)]);
+    const words = /\n {2}branchlog (repair .*)\n$/.exec(out)?.[1]?.split(" ") ?? [];
+    expect(words).toEqual(["repair", file, ...options, "--apply"]);
+    expect((await branchlog(words)).code).toBe(0);
+    expect((await branchlog(["verify", file])).code).toBe(0);
+  });
+
+  it("repair names no command when no option repairs the rest", async () => {
+    const { out } = await branchlog(["repair", fileOf(`${whole}${entry("a", null)}`)]);
+    expect(out).not.toContain("branchlog repair");
+  });
+
   it("repair lists the first of many changes, without control sequences", async () => {
     const lines = Array.from({ length: 150 }, (_, i) => `{"type":"mess\u001B[2J${i}\n`);
     const evil = `{"type":"x","id":"\\u001b[2J","parentId":null,\n`;

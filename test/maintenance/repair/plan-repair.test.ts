@@ -331,7 +331,7 @@ describe("a log without a header", () => {
         version: "damaged header",
         id: "damaged header",
         timestamp: "damaged header",
-        cwd: "new",
+        cwd: "unknown",
       },
     });
     const changed = header.replace('"cwd"', '\0"cwd"');
@@ -368,6 +368,25 @@ describe("a log without a header", () => {
         sources: { id: "new", timestamp: "first entry" },
       },
     ]);
+  });
+
+  it("gets the cwd of an imported session from its first entry", async () => {
+    const source = { kind: "claude", sourceId: "c", path: "/c.jsonl", cwd: "/home/dev/shop" };
+    const first = (data: unknown): string =>
+      stored("a", null, data).replace('"customType":"x"', '"customType":"branchlog.source"');
+    for (const torn of ["", `${header.slice(0, -8)}\n`]) {
+      expect((await planFor(`${torn}${first(source)}\n${b}\n`)).changes).toContainEqual(
+        expect.objectContaining({
+          header: expect.objectContaining({ cwd: "/home/dev/shop" }),
+          sources: expect.objectContaining({ cwd: "first entry" }),
+        }),
+      );
+    }
+    for (const data of [null, [], { cwd: 1 }, { ...source, cwd: "" }]) {
+      expect((await planFor(`${first(data)}\n`)).changes).toMatchObject([
+        { header: { cwd: "" }, sources: { cwd: "unknown" } },
+      ]);
+    }
   });
 
   it("gets one from a header behind its first entries", async () => {

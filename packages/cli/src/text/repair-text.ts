@@ -21,6 +21,7 @@ export interface PlanTextOptions {
   readonly apply: boolean;
   readonly output: string | undefined;
   readonly bridge: boolean;
+  readonly cwd: string | undefined;
 }
 
 const changesMax = 100;
@@ -88,7 +89,8 @@ const reasonTexts: Readonly<Record<SetAsideReason, string>> = {
 function headerText({ offset, header, sources }: HeaderStep): string {
   const fields = Object.entries(sources).map(([key, source]) => {
     const value = oneLine(String(Reflect.get(header, key)), idUnitsMax);
-    return `  ${key} ${value === "" ? '""' : value} (${source})\n`;
+    const from = source === "unknown" ? "unknown, --cwd DIR sets it" : source;
+    return `  ${key} ${value === "" ? '""' : value} (${from})\n`;
   });
   const why = "since there is none that can be read";
   return `at byte ${offset}: adds a header, ${why}\n${fields.join("")}`;
@@ -127,14 +129,15 @@ function leftText(count: number, one: string, many: string, ids: readonly string
   return `  ${countText(count, one, many)}: ${listed.join(", ")}${more}\n`;
 }
 
-function nextText(plan: RepairPlan, options: PlanTextOptions, style: Style): string {
-  const { file, apply, output, bridge } = options;
-  if (output !== undefined) return "";
-  if (plan.changes.length === 0) {
-    return isSound(plan.remaining) ? `${style.good("nothing to repair")}\n` : "";
+function nextText({ changes, remaining }: RepairPlan, options: PlanTextOptions, style: Style): string {
+  const { file, apply, output, bridge, cwd } = options;
+  const bridges = bridge || remaining.orphanCount > 0;
+  if (output !== undefined || (apply && changes.length > 0)) return "";
+  if (changes.length === 0 && bridges === bridge) {
+    return isSound(remaining) ? `${style.good("nothing to repair")}\n` : "";
   }
-  if (apply) return "";
-  const command = `branchlog repair ${quoted(file)}${bridge ? " --bridge" : ""} --apply`;
+  const given = `${bridges ? " --bridge" : ""}${cwd === undefined ? "" : ` --cwd ${quoted(cwd)}`}`;
+  const command = `branchlog repair ${quoted(file)}${given} --apply`;
   return `nothing was changed. To repair it, and keep the original beside it:\n  ${command}\n`;
 }
 

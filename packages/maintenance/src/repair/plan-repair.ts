@@ -128,6 +128,7 @@ function missingHeader(
     later: laterHeader,
     form: first?.form === 3 && isOld ? 2 : (first?.form ?? 3),
     firstTimestamp: first?.timestamp,
+    firstCwd: first?.cwd,
     newTimestamp: isoTime(stat),
     ...given,
   });

@@ -19,7 +19,10 @@ export type SetAsideReason =
   | "byte-order-mark"
   | "repeated";
 
-/** Where the value of a field of a rebuilt header was found. */
+/**
+ * Where the value of a field of a rebuilt header was found. `new`: it was made up. `unknown`: the
+ * field is empty, which for `cwd` means wherever the agent is started.
+ */
 export type HeaderSource =
   | "damaged header"
   | "later header"
@@ -27,7 +30,8 @@ export type HeaderSource =
   | "first entry"
   | "entries"
   | "option"
-  | "new";
+  | "new"
+  | "unknown";
 
 /** Bytes of the log that the step is about: `[offset, offset + length)`. */
 interface ByteRange {
