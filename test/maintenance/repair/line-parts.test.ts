@@ -87,6 +87,18 @@ describe("a damaged line", () => {
     },
   );
 
+  it("does not take the first half of a record for one when a byte of it became a brace", () => {
+    const line = a.replace('"id"', '"n":12,"id"').replace('"parentId":null', '"x":{},"parentId":null');
+    for (const [of, at] of [
+      [",", line.indexOf(',"timestamp"')],
+      ["2", line.indexOf("2,")],
+    ] as const) {
+      expect(line[at]).toBe(of);
+      const flipped = `${line.slice(0, at)}}${line.slice(at + 1)}`;
+      expect(parted(flipped, () => true)).toEqual([`<${flipped}>`]);
+    }
+  });
+
   it("trusts no object between debris and something else of JSON", () => {
     const flipped = a.replace('"x",', '"x"}');
     for (const line of [`x${a},`, `\0${a}]`, `x ${a}"b"`, `${torn}${a}:`, flipped]) {
