@@ -59,7 +59,11 @@ describe("a transcript", () => {
   });
 
   it.each([
-    ["claude", '{"parentUuid":null,', { parentUuid: null, cwd: "/w", sessionId: "s", type: "user" }],
+    [
+      "claude",
+      '{"parentUuid":null,',
+      { parentUuid: null, cwd: "/w", sessionId: "s", type: "user" },
+    ],
     ["claude", '{"type":"summary"', { type: "summary", summary: "s", leafUuid: "u" }],
     ["claude", '{"type":"user","sessionId":"s"', { type: "user", sessionId: "s", uuid: "u" }],
     ["codex", '"session_meta"', { ...codex, payload: { id: "c", cwd: "/w" } }],

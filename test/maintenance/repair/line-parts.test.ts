@@ -88,7 +88,9 @@ describe("a damaged line", () => {
   );
 
   it("does not take the first half of a record for one when a byte of it became a brace", () => {
-    const line = a.replace('"id"', '"n":12,"id"').replace('"parentId":null', '"x":{},"parentId":null');
+    const line = a
+      .replace('"id"', '"n":12,"id"')
+      .replace('"parentId":null', '"x":{},"parentId":null');
     for (const [of, at] of [
       [",", line.indexOf(',"timestamp"')],
       ["2", line.indexOf("2,")],

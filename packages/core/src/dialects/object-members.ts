@@ -34,8 +34,8 @@ export function locateMembers(bytes: Buffer, start: number, end: number): Object
 }
 
 /**
- * What the beginning of an object says: the members whose values are whole, in bytes that may be cut
- * off or damaged behind them. Empty if the bytes do not begin with an object. Linear.
+ * What the beginning of an object says: the members whose values are whole, in bytes that may be
+ * cut off or damaged behind them. Empty if the bytes do not begin with an object. Linear.
  */
 export function beginningOf(bytes: Buffer): JsonObject {
   const { members } = membersFrom(bytes, 0, bytes.length);
@@ -47,7 +47,7 @@ export function beginningOf(bytes: Buffer): JsonObject {
   return Object.fromEntries(whole);
 }
 
-/** The members that begin at `start`, as far as they are JSON; `close` is null if they do not end. */
+/** The members from `start` on, as far as they are JSON; `close` is null if they do not end. */
 function membersFrom(
   bytes: Buffer,
   start: number,

@@ -5,7 +5,13 @@
  */
 import { lineEdgeBytes, lineKind } from "@branchlog/streaming";
 import type { DecodedLine, JsonObject } from "@branchlog/streaming";
-import { isLinked, isObject, readRecord, sourceType, titleSlotType } from "@branchlog/core/internal";
+import {
+  isLinked,
+  isObject,
+  readRecord,
+  sourceType,
+  titleSlotType,
+} from "@branchlog/core/internal";
 import type { EntryForm } from "@branchlog/core/internal";
 import type { SetAsideReason } from "./repair-plan.ts";
 
