@@ -1,5 +1,5 @@
 /** What docs/cli.md shows is what the command prints. Ids and times of new entries may differ. */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commandNames } from "../../packages/cli/src/command.ts";
@@ -81,7 +81,10 @@ function prepare(): string {
   }
   const lines = readFileSync(fixture("pi-linear.jsonl"), "utf8").split("\n");
   const damaged = lines.with(3, (lines[3] ?? "").slice(0, 100)).join("\n");
-  writeFileSync(join(directory, "damaged.jsonl"), `${damaged}{"type":"mess`);
+  const path = join(directory, "damaged.jsonl");
+  writeFileSync(path, `${damaged}{"type":"mess`);
+  // Of a file that changed just now, the end would be pending.
+  utimesSync(path, new Date(0), new Date(0));
   return directory;
 }
 

@@ -1,6 +1,6 @@
 /** `branchlog repair`: what it says, what it writes, how it ends. */
 import { once } from "node:events";
-import { appendFileSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeSessionFile } from "@branchlog/bench/generator";
@@ -34,6 +34,7 @@ describe("repair without --apply", () => {
     expect(out).toBe(
       `${file}\n` +
         `${damaged.length} bytes\n` +
+        "damaged: not-json 1\n" +
         `line 3 at byte ${at}: sets 13 bytes aside, a record that was cut off\n` +
         `line 3 at byte ${at + 13}: gives b, which is whole, a line of its own\n` +
         "repaired: 2 entries, 13 bytes set aside\n" +
@@ -72,6 +73,31 @@ describe("repair without --apply", () => {
     expect(out).toContain("  cwd /home/me (option)\n");
   });
 
+  it("repair says that a rebuilt header has no cwd, and how to set it", async () => {
+    const torn = fileOf(`${header.slice(0, 60)}\n${entry("a", null)}`);
+    const { out } = await branchlog(["repair", torn]);
+    expect(out).toContain('  cwd "" (unknown, --cwd DIR sets it)\n');
+  });
+
+  it.each([
+    ["only a parent is missing", "", ["--bridge"]],
+    ["a record is torn, too", '{"type":"mess\n', ["--bridge"]],
+    ["the header is torn, too", null, ["--bridge", "--cwd", "/home/me"]],
+  ])("repair names the command that repairs everything when %s", async (_, torn, options) => {
+    const start = torn === null ? `${header.slice(0, 60)}\n` : `${header}${torn}`;
+    const file = fileOf(`${start}${entry("a", null)}${entry("b", "gone")}`);
+    const { out } = await branchlog(["repair", file, ...options.slice(1)]);
+    const words = /\n {2}branchlog (repair .*)\n$/.exec(out)?.[1]?.split(" ") ?? [];
+    expect(words).toEqual(["repair", file, ...options, "--apply"]);
+    expect((await branchlog(words)).code).toBe(0);
+    expect((await branchlog(["verify", file])).code).toBe(0);
+  });
+
+  it("repair names no command when no option repairs the rest", async () => {
+    const { out } = await branchlog(["repair", fileOf(`${whole}${entry("a", null)}`)]);
+    expect(out).not.toContain("branchlog repair");
+  });
+
   it("repair lists the first of many changes, without control sequences", async () => {
     const lines = Array.from({ length: 150 }, (_, i) => `{"type":"mess\u001B[2J${i}\n`);
     const evil = `{"type":"x","id":"\\u001b[2J","parentId":null,\n`;
@@ -90,6 +116,8 @@ describe("repair without --apply", () => {
         path: file,
         bytes: damaged.length,
         version: 3,
+        findings: [{ kind: "not-json", weight: "damage", count: 1 }],
+        pending: null,
         changes: [
           expect.objectContaining({ kind: "set-aside", reason: "torn", length: 13, id: null }),
           expect.objectContaining({ kind: "recover", id: "b", addsNewline: false }),
@@ -102,6 +130,7 @@ describe("repair without --apply", () => {
           orphans: [],
           cycleCount: 0,
           cycles: [],
+          others: [],
         },
         ok: false,
         result: null,
@@ -133,7 +162,7 @@ describe("repair --apply", () => {
     const file = fileOf(`${damaged}${entry("c", "gone")}`);
     const { code, out } = await branchlog(["repair", file, "--apply"]);
     expect(code).toBe(1);
-    expect(out).toContain("written and verified, the damage named above is left\n");
+    expect(out).toContain("written and verified, with damage left\ndamaged: missing-parent 1\n");
   });
 
   it("repair --apply --json reports the written files", async () => {
@@ -205,6 +234,8 @@ describe("the process of a repair", () => {
     const path = join(temporaryDirectory(), "large.jsonl");
     writeSessionFile(path, { bytes });
     appendFileSync(path, `{"type":"mess${"x".repeat(20_000_000)}`);
+    // Of a file that changed just now, the end would be pending.
+    utimesSync(path, new Date(0), new Date(0));
     return path;
   }
 

@@ -19,6 +19,11 @@ function failure(text: string): unknown {
   return undefined;
 }
 
+/** 2,000 lines, each indented more than the one before. */
+function everyLine(line: (indent: string) => string): string {
+  return Array.from({ length: 2_000 }, (_, i) => line(" ".repeat(i))).join("\n");
+}
+
 describe("a document", () => {
   it("in the form of the format has turns, messages and totals", () => {
     const document = read(fixtureText("ideal"));
@@ -161,6 +166,41 @@ describe("a document that cannot be read", () => {
       "ERR_DOCUMENT_REFUSED",
       "ERR_DOCUMENT_REFUSED",
     ]);
+  });
+
+  it.each([
+    ["lists in a line", `b:\n  ${"- ".repeat(4_000)}a`],
+    ["keys in a line", "? ".repeat(4_000)],
+    ["lists and keys in a line", `b:\n  ${"- ? ".repeat(2_000)}a`],
+    ["mappings by indentation", everyLine((indent) => `${indent}b:`)],
+    ["lists by indentation", `b:\n${everyLine((indent) => ` ${indent}-`)}`],
+    ["lists of mappings by indentation", everyLine((indent) => `${indent}b:\n${indent}-`)],
+    ["open brackets", `b: ${"[".repeat(4_000)}`],
+    ["open braces", `b: ${"{a: ".repeat(4_000)}`],
+    ["pairs in brackets", `b: ${"[a: ".repeat(4_000)}`],
+    ["keys of one line in braces", `b: {${"a: ".repeat(4_000)}}`],
+    ["brackets in lists", `b:\n  ${"- ".repeat(2_000)}${"[".repeat(2_000)}`],
+  ])("is refused for its depth when another key follows thousands of %s", (_, nested) => {
+    for (const text of [nested, `${nested}\n`, `${nested}\nc: d\n`]) {
+      expect(() => read(text)).toThrow("nested more than 500 levels deep");
+    }
+  });
+
+  it("is read when only its texts look nested deeply", () => {
+    const marks = `${"[".repeat(5_000)}${"{a: ".repeat(5_000)}${"- ".repeat(5_000)}${"? ".repeat(5_000)}`;
+    const steps = everyLine((indent) => `  ${indent}- a:`);
+    const texts = [
+      `name: "${marks}"\n`,
+      `name: '${marks}'\n`,
+      `name: x${marks.replaceAll(": ", "")}\n`,
+      `name: |\n  ${marks}\n`,
+      `name: >\n${steps}\n`,
+      `name: a # ${marks}\n`,
+    ];
+    for (const text of texts) {
+      expect(read(`${text}turns: []\n`).turns).toEqual([]);
+      expect(read(`${text}turns: []\n`).name.length > 1_000).toBe(!text.includes("#"));
+    }
   });
 
   it("is refused so, too, if its keys are nested", () => {

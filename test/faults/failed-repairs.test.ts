@@ -3,7 +3,7 @@
  * damaged one or the repaired one, whole; the bytes of the original are always in some file; and
  * repairing again settles it.
  */
-import { readFileSync, readdirSync, watch, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, utimesSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
@@ -158,6 +158,8 @@ describe("a process that repairs", () => {
       const directory = temporaryDirectory();
       const target = join(directory, "s.jsonl");
       writeFileSync(target, torn);
+      // Of a file that changed just now, the end would be pending.
+      utimesSync(target, new Date(0), new Date(0));
       const watcher = watch(directory);
       const child = startCommand(["repair", target, "--apply"]);
       let left = events;

@@ -4,6 +4,8 @@
  */
 import type { Envelope, Session } from "@branchlog/core";
 import type { Label, UsageTotals } from "@branchlog/core/types";
+import { openedFindings } from "@branchlog/maintenance";
+import type { Finding } from "@branchlog/maintenance";
 import type { OpenedSession, OpeningCost } from "./opened-session.ts";
 
 /** Counts by name, the names in order of first appearance. */
@@ -38,7 +40,8 @@ export interface SessionInfo {
   readonly thinkingLevel: string;
   /** Null if no entry has usage. */
   readonly usage: UsageInfo | null;
-  readonly diagnostics: { readonly count: number; readonly kinds: Counts };
+  /** What opening found, as `branchlog verify` calls it. */
+  readonly findings: readonly Finding[];
   readonly opening: OpeningCost;
 }
 
@@ -77,7 +80,7 @@ export async function gatherInfo({ session, opening }: OpenedSession): Promise<S
     model: settings.model,
     thinkingLevel: settings.thinkingLevel,
     usage,
-    diagnostics: diagnosticsInfo(session),
+    findings: openedFindings(session),
     opening,
   };
 }
@@ -120,10 +123,4 @@ async function usageInfo(session: Session): Promise<UsageInfo | null> {
     [...ofProvider].map(([modelId, totals]) => ({ provider, modelId, ...totals })),
   );
   return { ...total, models };
-}
-
-function diagnosticsInfo({ diagnostics }: Session): SessionInfo["diagnostics"] {
-  const kinds = new Map<string, number>();
-  for (const { kind } of diagnostics) add(kinds, kind, 1);
-  return { count: diagnostics.length, kinds: Object.fromEntries(kinds) };
 }

@@ -5,13 +5,13 @@
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
 import type { SessionTurn } from "@branchlog/core/entries";
-import { turnNoteType } from "@branchlog/core/internal";
+import { sourceType, turnNoteType } from "@branchlog/core/internal";
 import type { ExactArguments } from "@branchlog/core/internal";
 import { chatOfContent, chatOfMessage } from "./chat-of-messages.ts";
 import type { LossReason } from "./chat-of-messages.ts";
 import { furtherUserType } from "./chat-drafts.ts";
 import { isObject, textOf } from "./json-values.ts";
-import { documentSourceOf, foundTurnOf, sourceType } from "./document-source.ts";
+import { documentSourceOf, foundTurnOf } from "./document-source.ts";
 import type { DocumentSource } from "./document-source.ts";
 
 /** One turn and its messages. */

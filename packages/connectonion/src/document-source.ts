@@ -3,14 +3,11 @@
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
-import { turnNoteType } from "@branchlog/core/internal";
+import { sourceType, turnNoteType } from "@branchlog/core/internal";
 import type { DocumentShape } from "./document-types.ts";
 import { isObject } from "./json-values.ts";
 
-/** The `customType` of the entry that tells where a log is from. */
-export const sourceType = "branchlog.source";
-
-/** What that entry says of a document. */
+/** What the first entry of a log says of the document that it is from. */
 export interface DocumentSource {
   readonly kind: "connectonion";
   readonly shape: DocumentShape;

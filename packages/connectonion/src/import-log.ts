@@ -14,6 +14,7 @@ import {
   encodeHeader,
   engineSettings,
   newHeader,
+  sourceType,
   spliceDraft,
   turnNoteType,
 } from "@branchlog/core/internal";
@@ -27,7 +28,6 @@ import { numberOfTurn } from "./document-types.ts";
 import type { ConnectonionDocument, DocumentDiagnostic } from "./document-types.ts";
 import { localTimeMs } from "./costs-and-times.ts";
 import { messageList } from "./read-document.ts";
-import { sourceType } from "./document-source.ts";
 import type { DocumentSource } from "./document-source.ts";
 
 /** How a document becomes a log. */

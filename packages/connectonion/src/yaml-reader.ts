@@ -3,8 +3,8 @@
  * the syntax, and PyYAML's rules decide what a scalar means. What JSON cannot say, such as a time
  * without quotes, is given as the text it is written as. Pure.
  */
-import { Composer, isAlias, isScalar, isSeq, LineCounter, Parser, Scalar } from "yaml";
-import type { Document, ParsedNode, YAMLMap, YAMLSeq } from "yaml";
+import { Composer, isAlias, isScalar, isSeq, Lexer, LineCounter, Parser, Scalar } from "yaml";
+import type { CST, Document, ParsedNode, YAMLMap, YAMLSeq } from "yaml";
 import type { JsonValue } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import { aliasedNodesMax, documentBytesMax, documentDepthMax } from "./limits.ts";
@@ -87,16 +87,16 @@ const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{1
 function parsedDocument({ text, damaged, refuse }: Source, lines: LineCounter): Document.Parsed {
   // The line breaks that only YAML 1.1 has are not left to the package.
   const source = text.replaceAll(oldBreak, "\n");
-  const tokens = [...new Parser(lines.addNewLine).parse(source)];
+  const tooDeep = (offset: number): BranchlogError =>
+    refuse(`it is nested more than ${documentDepthMax} levels deep`, offset);
+  const tokens = parsedTokens(source, lines, tooDeep);
   const found = unprintable.exec(text);
   if (found !== null) {
     const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
     throw damaged(`the character U+${code} is there, which YAML lacks`, found.index);
   }
   const deep = tokens.map(tooDeepAt).find((offset) => offset !== undefined);
-  if (deep !== undefined) {
-    throw refuse(`it is nested more than ${documentDepthMax} levels deep`, deep);
-  }
+  if (deep !== undefined) throw tooDeep(deep);
   // All scalars as text, all keys as they are written: the rest is not left to it, either.
   const composer = new Composer({
     version: "1.1",
@@ -112,6 +112,26 @@ function parsedDocument({ text, damaged, refuse }: Source, lines: LineCounter): 
   }
   if (second !== undefined) throw damaged("a second document begins there", second.range[0]);
   return document;
+}
+
+/**
+ * The tokens of a text. The parser closes levels by recursion, so that it is stopped at the first
+ * level too many: the document, the collections that are open, and perhaps a scalar in them.
+ */
+function parsedTokens(
+  source: string,
+  lines: LineCounter,
+  tooDeep: (offset: number) => BranchlogError,
+): CST.Token[] {
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(source)) {
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    const open = parser.stack[documentDepthMax + 2];
+    if (open !== undefined) throw tooDeep(open.offset);
+  }
+  return [...tokens, ...parser.end()];
 }
 
 /** A token with what is in it, as the parser's tokens are. */

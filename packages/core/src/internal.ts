@@ -31,7 +31,7 @@ export type { DialectEvidence } from "./dialects/dialect.ts";
 export { kindOf, transcriptNames } from "./dialects/foreign-record.ts";
 export { currentVersion, entryForm, readHeader } from "./dialects/header.ts";
 export type { EntryForm } from "./dialects/header.ts";
-export { isLinked, readRecord, titleSlotType } from "./dialects/log-record.ts";
+export { isLinked, readRecord, sourceType, titleSlotType } from "./dialects/log-record.ts";
 export {
   applyEdits,
   findMember,

@@ -5,6 +5,10 @@
  */
 export { verifySession } from "./verify/verify-session.ts";
 export type { VerifyOptions, VerifyReport } from "./verify/verify-session.ts";
+export { isDamaged } from "./verify/finding.ts";
+export type { Finding, FindingKind, FindingWeight } from "./verify/finding.ts";
+export { openedFindings } from "./verify/opened-findings.ts";
+export type { TreeFindings } from "./verify/tree-check.ts";
 export type {
   BadLine,
   BadLineKind,
@@ -13,6 +17,7 @@ export type {
   Checksums,
   DamagedEntry,
   DuplicateId,
+  LinePlace,
   Orphan,
   ParentCycle,
   PendingEnd,

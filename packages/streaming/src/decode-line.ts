@@ -86,7 +86,12 @@ function nameOf(value: unknown): string {
   return Array.isArray(value) ? "an array" : `a ${typeof value}`;
 }
 
-function hasByteOrderMark(bytes: Buffer, start: number, end: number): boolean {
+/** Whether `bytes[start, end)` begins with a byte-order mark of UTF-8. */
+export function hasByteOrderMark(
+  bytes: Uint8Array,
+  start: number = 0,
+  end: number = bytes.length,
+): boolean {
   return (
     end - start >= 3 &&
     bytes[start] === 0xef &&

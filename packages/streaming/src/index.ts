@@ -4,7 +4,7 @@ export type { LineFramerOptions, LineRest, LineSink, LinesSink } from "./line-fr
 export type { LongLine } from "./long-line.ts";
 export { scanFlags, scanLines, scanLongLine } from "./record-scan.ts";
 export type { ScannedKind, ScannedRows } from "./record-scan.ts";
-export { decodeCounter, decodeLine, lineKind } from "./decode-line.ts";
+export { decodeCounter, decodeLine, hasByteOrderMark, lineKind } from "./decode-line.ts";
 export type { BadLineReason, DecodedLine, JsonObject, JsonValue, LineKind } from "./decode-line.ts";
 export { openByteSource, readCounter } from "./byte-source.ts";
 export type { ByteSource, FileSource } from "./byte-source.ts";

@@ -3,6 +3,7 @@
  * for given keys. Everything else is tokenized and dropped, so memory is bounded by the chunk. The
  * whole text is read: what it accepts as a record, `JSON.parse` accepts too.
  */
+import { hasByteOrderMark } from "./decode-line.ts";
 import type { DecodedLine, JsonObject, JsonValue } from "./decode-line.ts";
 import { stringBytesMaxDefault } from "./limits.ts";
 import { isSpace } from "./object-scanner.ts";
@@ -19,7 +20,8 @@ export interface ShallowOptions {
 
 /**
  * The record without its arrays, without its objects except those in `open`, and without strings
- * longer than `stringBytesMax`. Linear; about a tenth of the speed of an index scan.
+ * longer than `stringBytesMax`. It tolerates a byte-order mark in front, if the first chunk holds
+ * it whole. Linear; about a tenth of the speed of an index scan.
  */
 export function readShallow(
   chunks: Iterable<Uint8Array>,
@@ -30,7 +32,10 @@ export function readShallow(
   let hasNul = false;
   let isBlank = true;
   try {
-    for (const chunk of chunks) {
+    let isFirst = true;
+    for (const given of chunks) {
+      const chunk = isFirst && hasByteOrderMark(given) ? given.subarray(3) : given;
+      isFirst = false;
       hasNul ||= chunk.includes(0);
       isBlank &&= chunk.every(isSpace);
       for (const token of reader.push(chunk)) collector.push(token);

@@ -58,10 +58,44 @@ describe("a transcript", () => {
     expect(kindOfLines({ ...codex, payload: "c" })).toBeUndefined();
   });
 
-  it("is recognised when its only line lacks a newline, but not when that is torn", () => {
-    const line = JSON.stringify(claude);
-    expect(kindOfBytes(Buffer.from(line))).toBe("claude");
-    expect(kindOfBytes(Buffer.from(line.slice(0, -1)))).toBeUndefined();
+  it.each([
+    [
+      "claude",
+      '{"parentUuid":null,',
+      { parentUuid: null, cwd: "/w", sessionId: "s", type: "user" },
+    ],
+    ["claude", '{"type":"summary"', { type: "summary", summary: "s", leafUuid: "u" }],
+    ["claude", '{"type":"user","sessionId":"s"', { type: "user", sessionId: "s", uuid: "u" }],
+    ["codex", '"session_meta"', { ...codex, payload: { id: "c", cwd: "/w" } }],
+  ])("of %s is recognised when its only line is torn anywhere behind %s", (kind, shown, record) => {
+    const line = JSON.stringify(record);
+    const from = line.indexOf(shown) + shown.length;
+    for (let end = from; end <= line.length; end += 1) {
+      for (const behind of ["", "\n", "\0\0\0", `\n${line}\n`]) {
+        expect(kindOfBytes(Buffer.from(line.slice(0, end) + behind))).toBe(kind);
+      }
+    }
+  });
+
+  it("is recognised when its only line is torn and longer than what is read at once", () => {
+    const long = JSON.stringify({ ...claude, message: { content: "x".repeat(headBytesMax) } });
+    for (const end of [long.length - 1, long.length]) {
+      expect(kindOfBytes(Buffer.from(long.slice(0, end)))).toBe("claude");
+    }
+  });
+
+  it("is refused by a repair and by opening when its only line is torn, wherever that is", async () => {
+    for (const name of ["claude/compaction.jsonl", "codex/conversation.jsonl"]) {
+      const path = join(temporaryDirectory(), "s.jsonl");
+      const bytes = readFileSync(fixturePath(name));
+      const line = bytes.subarray(0, bytes.indexOf("\n"));
+      for (let end = 1; end < line.length; end += 1) {
+        writeFileSync(path, line.subarray(0, end));
+        const code = "ERR_NOT_A_SESSION";
+        await expect(planRepair(path)).rejects.toMatchObject({ code });
+        await expect(openSession(path, { access: "read" })).rejects.toMatchObject({ code });
+      }
+    }
   });
 
   it("is recognised when its first record is longer than what is read at once", () => {
@@ -134,6 +168,22 @@ describe("a session", () => {
   it("that is empty, or holds nothing whole, is no transcript", () => {
     for (const text of ["", "\n", "{", "\0\0\0\n", "null\n", "[]\n"]) {
       expect(kindOfBytes(Buffer.from(text))).toBeUndefined();
+    }
+  });
+
+  it("is no transcript when its first line is torn and the next is of another agent", () => {
+    const first = [
+      { type: "session", version: 3, id: "s", timestamp: "", cwd: "/" },
+      { ...entry, type: "session_meta", payload: {} },
+      { ...entry, sessionId: "s" },
+      { type: "message", timestamp: "", message: { role: "user" } },
+    ].map((record) => JSON.stringify(record));
+    for (const line of first) {
+      // Behind its type and id, or in a message of version 1 behind its type.
+      const from = line.indexOf(",", line.indexOf('"id"')) + 1;
+      for (let end = from; end < line.length; end += 1) {
+        expect(kindOfLines(line.slice(0, end), claude)).toBeUndefined();
+      }
     }
   });
 

@@ -59,6 +59,7 @@ describe("a repair in place", () => {
       original: `${path}.before-repair`,
       salvage: `${path}.salvage`,
       lateBytes: 0,
+      findings: [],
     });
     expect(readFileSync(path, "utf8")).toBe(whole);
     expect(readFileSync(`${path}.before-repair`, "utf8")).toBe(damaged);

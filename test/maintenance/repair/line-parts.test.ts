@@ -79,9 +79,31 @@ describe("a damaged line", () => {
     expect(doubtful).toEqual([true, true, false]);
   });
 
-  it("trusts no object that something else of JSON follows", () => {
+  it.each(["}", ",", "]", '"', ":", "}}", '"b"', b.slice(60), b.slice(-1), b.slice(-30)])(
+    "keeps a whole record at its start when %s follows",
+    (behind) => {
+      expect(parted(`${a}${behind}`)).toEqual([a, `<${behind}>`]);
+      expect(parted(`${a} ${b}${behind}`)).toEqual([`${a} `, b, `<${behind}>`]);
+    },
+  );
+
+  it("does not take the first half of a record for one when a byte of it became a brace", () => {
+    const line = a
+      .replace('"id"', '"n":12,"id"')
+      .replace('"parentId":null', '"x":{},"parentId":null');
+    for (const [of, at] of [
+      [",", line.indexOf(',"timestamp"')],
+      ["2", line.indexOf("2,")],
+    ] as const) {
+      expect(line[at]).toBe(of);
+      const flipped = `${line.slice(0, at)}}${line.slice(at + 1)}`;
+      expect(parted(flipped, () => true)).toEqual([`<${flipped}>`]);
+    }
+  });
+
+  it("trusts no object between debris and something else of JSON", () => {
     const flipped = a.replace('"x",', '"x"}');
-    for (const line of [`${a},`, `${a}]`, `${a}"b"`, `${a}:`, flipped]) {
+    for (const line of [`x${a},`, `\0${a}]`, `x ${a}"b"`, `${torn}${a}:`, flipped]) {
       expect(parted(line)).toEqual([`<${line}>`]);
     }
   });

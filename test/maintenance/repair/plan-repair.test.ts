@@ -82,8 +82,27 @@ describe("the end of a log", () => {
     expect(await repairedLines(whole)).toEqual([header, a, b, ""]);
   });
 
-  it("that is nothing but spaces gets a newline", async () => {
-    expect(kinds(await planFor(`${start}  `))).toEqual(["terminate"]);
+  it("that is nothing but spaces stays as it is", async () => {
+    expect(await planFor(`${start}  `)).toMatchObject({ changes: [], findings: [] });
+  });
+});
+
+describe("a whole record at the start of a line", () => {
+  const d = user("d", "c");
+  it.each(["}", ",", "]", '"', ":", `"},"x":1}`, d.slice(20), d.slice(-2)])(
+    "is kept, without a stand-in, when %s follows it",
+    async (behind) => {
+      const content = `${start}${b}\n${c}${behind}\n${d}\n`;
+      expect(kinds(await planFor(content))).toEqual([
+        "recover",
+        expect.stringMatching("set-aside"),
+      ]);
+      expect(await repairedLines(content)).toEqual([header, a, b, c, d, ""]);
+    },
+  );
+
+  it("is kept as the header when a comma follows it", async () => {
+    expect(await repairedLines(`${header},\n${a}\n`)).toEqual([header, a, ""]);
   });
 });
 
@@ -315,7 +334,7 @@ describe("a log without a header", () => {
         version: "damaged header",
         id: "damaged header",
         timestamp: "damaged header",
-        cwd: "new",
+        cwd: "unknown",
       },
     });
     const changed = header.replace('"cwd"', '\0"cwd"');
@@ -352,6 +371,24 @@ describe("a log without a header", () => {
         sources: { id: "new", timestamp: "first entry" },
       },
     ]);
+  });
+
+  it("gets the cwd of an imported session from its first entry", async () => {
+    const source = { kind: "claude", sourceId: "c", path: "/c.jsonl", cwd: "/home/dev/shop" };
+    const first = (data: unknown): string =>
+      stored("a", null, data).replace('"customType":"x"', '"customType":"branchlog.source"');
+    for (const torn of ["", `${header.slice(0, -8)}\n`]) {
+      const { changes } = await planFor(`${torn}${first(source)}\n${b}\n`);
+      expect(changes.find(({ kind }) => kind === "header")).toMatchObject({
+        header: { cwd: "/home/dev/shop" },
+        sources: { cwd: "first entry" },
+      });
+    }
+    for (const data of [null, [], { cwd: 1 }, { ...source, cwd: "" }]) {
+      expect((await planFor(`${first(data)}\n`)).changes).toMatchObject([
+        { header: { cwd: "" }, sources: { cwd: "unknown" } },
+      ]);
+    }
   });
 
   it("gets one from a header behind its first entries", async () => {

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { isBranchlogError } from "@branchlog/core";
+import { isBranchlogError, openSession } from "@branchlog/core";
+import { isDamaged, isSound, openedFindings, verifySession } from "@branchlog/maintenance";
 import type { RepairPlan } from "@branchlog/maintenance";
 import { damagedSession, soundSession } from "./damaged-session.ts";
 import type { DamagedSession } from "./damaged-session.ts";
@@ -113,11 +114,32 @@ describe("a repaired log", () => {
     await law(async ({ log, planned }) => {
       const again = await plan(log, { bridge: planned.changes.some(isGuess) });
       expect(again.changes).toEqual([]);
+      expect(isDamaged(again.findings)).toBe(!isSound(again.remaining));
       expect(again.remaining).toEqual(planned.remaining);
       expect(again.repaired).toEqual(planned.repaired);
       const result = await apply(log, again);
       expect(result).toMatchObject({ original: null, salvage: null });
     });
+  });
+
+  it("has the findings that verify has, and at least those of opening", async () => {
+    await fc.assert(
+      fc.asyncProperty(damagedSession, async ({ bytes }) => {
+        const log = memoryLog(bytes);
+        const opened = await openSession(log.path, { ports: log.ports, access: "read" }).catch(
+          () => undefined,
+        );
+        if (opened === undefined) return;
+        const { findings, ok } = await verifySession(opened);
+        const planned = await plan(log);
+        expect(planned.findings).toEqual(findings);
+        expect(ok).toBe(!isDamaged(findings));
+        if (!ok) expect(planned.changes.length === 0 && isSound(planned.remaining)).toBe(false);
+        const known = findings.map(({ kind }) => kind);
+        for (const { kind } of openedFindings(opened)) expect(known).toContain(kind);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it("is the same, however long a line may be to be held in memory", async () => {

@@ -1,5 +1,12 @@
 /** What `verify` says of a log: every number, every place, and that it trusts no sidecar. */
-import { appendFileSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import {
+  appendFileSync,
+  openSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -24,10 +31,12 @@ function damaged(id: string, parentId: string | null): string {
   return `${envelope.slice(0, -1)},"message":{"role":"assistant","content":[{"a":{"b":1}}`;
 }
 
-/** Writes lines, each with its newline, and an end without one. */
+/** Writes lines, each with its newline, and an end without one, which may still be being written. */
 function logOf(lines: readonly string[], end = ""): string {
   const path = join(temporaryDirectory(), "s.jsonl");
   writeFileSync(path, `${[header, ...lines].join("\n")}\n${end}`);
+  const changed = new Date(Date.now() + 3_600_000);
+  utimesSync(path, changed, changed);
   return path;
 }
 
@@ -77,6 +86,17 @@ describe("a log with every kind of damage", () => {
     expect(await verified(path)).toEqual({
       path,
       ok: false,
+      findings: [
+        { kind: "torn", weight: "damage", count: 2 },
+        { kind: "not-json", weight: "damage", count: 1 },
+        { kind: "not-object", weight: "damage", count: 1 },
+        { kind: "nul-bytes", weight: "damage", count: 1 },
+        { kind: "id-changed", weight: "damage", count: 1 },
+        { kind: "missing-parent", weight: "damage", count: 1 },
+        { kind: "cycle", weight: "damage", count: 2 },
+        { kind: "unfinished-line", weight: "pending", count: 1 },
+        { kind: "repeated-line", weight: "noted", count: 1 },
+      ],
       bytes,
       lines: 16,
       blankLines: 1,
@@ -91,6 +111,8 @@ describe("a log with every kind of damage", () => {
         { ...at(6), reason: "nul-bytes" },
         { ...at(8), reason: "torn" },
       ],
+      invalidUtf8Count: 0,
+      invalidUtf8: [],
       checksums: { state: "none", entries: 0, unseenEntries: 8 },
       changedLineCount: 0,
       checkpointDifferenceCount: 0,
@@ -102,7 +124,7 @@ describe("a log with every kind of damage", () => {
         { id: "c", ...at(9), reason: "id-changed" },
       ],
       duplicateIdCount: 1,
-      duplicateIds: [{ id: "a", ...at(10), hiddenOffset: offsets[1] }],
+      duplicateIds: [{ id: "a", ...at(10), hiddenOffset: offsets[1], isSame: true }],
       orphanCount: 1,
       orphans: [{ id: "orphan", ...at(12), missingParentId: "gone" }],
       cycleCount: 2,
@@ -273,6 +295,41 @@ describe("verifying", () => {
       pending: { kind, length: end.length },
     });
   });
+
+  it.each([
+    ["a record that was cut off", entry("b", null).slice(0, -1), "torn"],
+    ["one too long to join", entry("b".repeat(500), null).slice(0, -1), "torn"],
+    ["NUL bytes", "\0\0\0", "nul-bytes"],
+    ["text", "Killed", "not-json"],
+  ])("counts %s at the end as a bad line when the file is old", async (_what, end, reason) => {
+    const path = logOf([entry("a", null)], end);
+    utimesSync(path, new Date(0), new Date(0));
+    const offset = readFileSync(path).length - end.length;
+    expect(await verified(path, { lineBytesMax: 300 })).toMatchObject({
+      ok: false,
+      lines: 3,
+      entries: 1,
+      badLines: [{ line: 3, offset, length: end.length, reason }],
+      findings: [{ kind: reason, weight: "damage", count: 1 }],
+      pending: null,
+    });
+  });
+
+  it.each([16, 1_000_000])(
+    "finds bytes that are no UTF-8 in lines of any length (%i are joined)",
+    async (lineBytesMax) => {
+      const path = logOf([entry("a", null), entry("b", null), entry("€€", null)]);
+      const bytes = readFileSync(path);
+      const at = bytes.indexOf('"b"');
+      writeFileSync(path, bytes.fill(0xff, at + 1, at + 2));
+      expect(await verified(path, { lineBytesMax })).toMatchObject({
+        ok: false,
+        invalidUtf8Count: 1,
+        invalidUtf8: [{ line: 3 }],
+        findings: [{ kind: "invalid-utf8", count: 1 }],
+      });
+    },
+  );
 
   it("knows the entries of version 1, whose lines have no ids", async () => {
     const path = join(temporaryDirectory(), "s.jsonl");

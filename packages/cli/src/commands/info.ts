@@ -1,4 +1,5 @@
 /** `branchlog info`: the facts of a session. */
+import { isDamaged } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
@@ -13,12 +14,12 @@ export interface InfoOptions extends ReadingOptions {
   readonly json: boolean;
 }
 
-/** Runs the command. */
+/** Runs the command; 1 if opening found damage. */
 export async function infoCommand(options: InfoOptions, io: CommandIo): Promise<CommandResult> {
   const opened = await openForReading(options.file, io, options);
   const task = { what: "adding up", bytes: opened.session.sizeBytes };
   const info = await withProgress(io.err, task, () => gatherInfo(opened));
   if (options.json) await writeJsonLine(io.out, info);
   else await io.out.write(infoText(info, io.out.style));
-  return 0;
+  return isDamaged(info.findings) ? 1 : 0;
 }

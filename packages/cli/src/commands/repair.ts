@@ -3,7 +3,7 @@
  * `--apply` or `--output`. The plan is printed before anything is written.
  */
 import { resolve } from "node:path";
-import { applyRepair, isSound, planRepair } from "@branchlog/maintenance";
+import { applyRepair, isDamaged, planRepair } from "@branchlog/maintenance";
 import type { RepairPlan, RepairResult } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
@@ -29,7 +29,7 @@ export interface RepairOptions {
 /** How often repairing reads the log: to copy it, to open the copy, to verify it. */
 const readings = 3;
 
-/** Runs the command; 1 if damage is left, as after a plan alone. */
+/** Runs the command; 1 if the session is damaged, and still is after the repair. */
 export async function repairCommand(options: RepairOptions, io: CommandIo): Promise<CommandResult> {
   const { json, apply, output } = options;
   const plan = await planned(options, io);
@@ -39,9 +39,9 @@ export async function repairCommand(options: RepairOptions, io: CommandIo): Prom
   }
   const writes = output !== undefined || (apply && plan.changes.length > 0);
   const result = writes ? await applied(plan, output, io) : null;
-  const ok = isSound(plan.remaining) && (result !== null || plan.changes.length === 0);
+  const ok = !isDamaged((result ?? plan).findings);
   if (json) await writeJsonLine(io.out, { ...facts(plan), ok, result });
-  else if (result !== null) await io.out.write(resultText(plan, result, io.out.style));
+  else if (result !== null) await io.out.write(resultText(result, io.out.style));
   return ok ? 0 : 1;
 }
 
@@ -71,7 +71,9 @@ function facts({
   version,
   changes,
   repaired,
+  findings,
+  pending,
   remaining,
 }: RepairPlan): Omit<RepairPlan, "steps" | "source"> {
-  return { path, bytes, version, changes, repaired, remaining };
+  return { path, bytes, version, findings, pending, changes, repaired, remaining };
 }

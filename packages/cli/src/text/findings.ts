@@ -1,10 +1,22 @@
-/** Counts of diagnostics. The engine keeps the start of each list; longer lists are marked. */
+/** What was found in a session, in the words that `verify`, `repair` and `info` share. Pure. */
+import type { Finding, FindingWeight } from "@branchlog/maintenance";
+import type { Style } from "../style.ts";
 import { numberText } from "./quantities.ts";
 
-/** The most findings of a kind that the engine keeps. */
-const findingsMax = 1_000;
+/** A line for each weight that has findings, the verdict last: `damaged: torn 1, cycle 2`. */
+export function findingsText(findings: readonly Finding[], style: Style): string {
+  const lineOf = (weight: FindingWeight, title: string): string => {
+    const kinds = kindsText(findings, weight);
+    return kinds === "" ? "" : `${title}: ${kinds}`;
+  };
+  const others = [lineOf("pending", "pending"), lineOf("noted", "noted")];
+  const damage = lineOf("damage", "damaged");
+  const verdict = damage === "" ? style.good("no damage") : style.bad(damage);
+  return [...others, verdict].map((line) => (line === "" ? "" : `${line}\n`)).join("");
+}
 
-/** `bad-line 3`, `bad-line 1,000 or more`. */
-export function kindText(kind: string, count: number): string {
-  return `${kind} ${numberText(count)}${count < findingsMax ? "" : " or more"}`;
+/** `torn 1, missing-parent 3`; empty if there are none of that weight. */
+export function kindsText(findings: readonly Finding[], weight: FindingWeight): string {
+  const ofWeight = findings.filter((found) => found.weight === weight);
+  return ofWeight.map(({ kind, count }) => `${kind} ${numberText(count)}`).join(", ");
 }

@@ -2,7 +2,7 @@
 import type { Counts, SessionInfo, Tip, UsageInfo } from "../session-info.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
-import { kindText } from "./findings.ts";
+import { kindsText } from "./findings.ts";
 import { costText, countText, durationText, numberText, sizeText, timeText } from "./quantities.ts";
 
 /** Branches and labels that are listed one by one; the rest is counted. */
@@ -26,7 +26,8 @@ export function infoText(info: SessionInfo, style: Style): string {
     ["model", [`${modelName}, thinking ${shown(info.thinkingLevel)}`]],
     ["usage", info.usage === null ? ["none stored"] : usageLines(info.usage)],
     ["damage", [damageLine(info, style)]],
-    ["unknown", unknownLines(info)],
+    ["pending", lineOf(info, "pending")],
+    ["noted", lineOf(info, "noted")],
     [
       "opened in",
       [
@@ -105,20 +106,16 @@ function usageLines(usage: UsageInfo): string[] {
   ];
 }
 
-/** The only kind of diagnostic that is no damage. */
-const unknownType = "unknown-type";
-
-function unknownLines({ diagnostics }: SessionInfo): string[] {
-  const count = diagnostics.kinds[unknownType] ?? 0;
-  if (count === 0) return [];
-  return [`${countText(count, "type")}; see branchlog verify`];
+function damageLine({ findings }: SessionInfo, style: Style): string {
+  const damage = kindsText(findings, "damage");
+  if (damage === "")
+    return style.good("none found while opening; branchlog verify reads all of it");
+  return style.bad(`${damage}; found while opening, see branchlog verify`);
 }
 
-function damageLine({ diagnostics }: SessionInfo, style: Style): string {
-  const kinds = Object.entries(diagnostics.kinds).filter(([kind]) => kind !== unknownType);
-  if (kinds.length === 0) return style.good("none found while opening");
-  const found = kinds.map(([kind, count]) => kindText(kind, count)).join(", ");
-  return style.bad(`${found}; see branchlog verify`);
+function lineOf({ findings }: SessionInfo, weight: "pending" | "noted"): readonly string[] {
+  const kinds = kindsText(findings, weight);
+  return kinds === "" ? [] : [kinds];
 }
 
 function shown(text: string): string {

@@ -1,5 +1,5 @@
 /** The plan and the result of a repair, as text. Pure. */
-import { isSound } from "@branchlog/maintenance";
+import { isDamaged, isSound } from "@branchlog/maintenance";
 import type {
   HeaderStep,
   RemainingDamage,
@@ -12,6 +12,7 @@ import type {
 import { quoted } from "../failure.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
+import { findingsText, kindsText } from "./findings.ts";
 import { countText, numberText } from "./quantities.ts";
 
 /** Parameters of the text besides the plan. */
@@ -21,6 +22,7 @@ export interface PlanTextOptions {
   readonly apply: boolean;
   readonly output: string | undefined;
   readonly bridge: boolean;
+  readonly cwd: string | undefined;
 }
 
 const changesMax = 100;
@@ -29,7 +31,7 @@ const listedIdsMax = 5;
 
 /** The plan: each change with its place, the totals, the next step. */
 export function planText(plan: RepairPlan, options: PlanTextOptions, style: Style): string {
-  const { path, bytes, changes, repaired, remaining } = plan;
+  const { path, bytes, findings, changes, repaired, remaining } = plan;
   const title = `${style.heading(oneLine(path, 400))}\n${countText(bytes, "byte")}\n`;
   const shown = changes.slice(0, changesMax).map((change) => changeText(change));
   const more = changes.length - shown.length;
@@ -37,18 +39,22 @@ export function planText(plan: RepairPlan, options: PlanTextOptions, style: Styl
   const after = `${countText(repaired.entries, "entry", "entries")}, ${asideText(changes)}`;
   const summary = changes.length === 0 ? "" : `repaired: ${after}\n`;
   const left = remainingText(remaining, options.bridge, style);
-  return `${title}${shown.join("")}${rest}${summary}${left}${nextText(plan, options, style)}`;
+  const found = findingsText(findings, style);
+  const next = nextText(plan, options, style);
+  return `${title}${found}${shown.join("")}${rest}${summary}${left}${next}`;
 }
 
 /** The resulting files. */
-export function resultText(plan: RepairPlan, result: RepairResult, style: Style): string {
+export function resultText(result: RepairResult, style: Style): string {
   const { path, original, salvage, lateBytes } = result;
   const late = `${countText(lateBytes, "byte")} that another program wrote meanwhile`;
-  const verdict = isSound(plan.remaining)
+  const isSoundNow = !isDamaged(result.findings);
+  const verdict = isSoundNow
     ? style.good("written and verified, no damage left")
-    : style.warning("written and verified, the damage named above is left");
+    : style.warning("written and verified, with damage left");
   return [
     `${verdict}\n`,
+    isSoundNow ? "" : findingsText(result.findings, style),
     `repaired   ${oneLine(path, 400)}\n`,
     original === null ? "" : `original   ${oneLine(original, 400)}\n`,
     salvage === null ? "" : `set aside  ${oneLine(salvage, 400)}\n`,
@@ -88,7 +94,8 @@ const reasonTexts: Readonly<Record<SetAsideReason, string>> = {
 function headerText({ offset, header, sources }: HeaderStep): string {
   const fields = Object.entries(sources).map(([key, source]) => {
     const value = oneLine(String(Reflect.get(header, key)), idUnitsMax);
-    return `  ${key} ${value === "" ? '""' : value} (${source})\n`;
+    const from = source === "unknown" ? "unknown, --cwd DIR sets it" : source;
+    return `  ${key} ${value === "" ? '""' : value} (${from})\n`;
   });
   const why = "since there is none that can be read";
   return `at byte ${offset}: adds a header, ${why}\n${fields.join("")}`;
@@ -108,7 +115,7 @@ function asideText(changes: readonly RepairChange[]): string {
 
 function remainingText(remaining: RemainingDamage, bridge: boolean, style: Style): string {
   if (isSound(remaining)) return "";
-  const { duplicateIdCount, orphanCount, cycleCount } = remaining;
+  const { duplicateIdCount, orphanCount, cycleCount, others } = remaining;
   const orphans = remaining.orphans.map(({ id }) => id);
   const hint = bridge ? "" : "  --bridge connects them to the entries before them\n";
   const parts = [
@@ -116,6 +123,7 @@ function remainingText(remaining: RemainingDamage, bridge: boolean, style: Style
     leftText(orphanCount, "entry without its parent", "entries without their parents", orphans),
     orphanCount === 0 ? "" : hint,
     leftText(cycleCount, "cycle of parents", "cycles of parents", remaining.cycles),
+    others.length === 0 ? "" : `  ${kindsText(others, "damage")}; see branchlog verify\n`,
   ];
   return `${style.warning("not repaired:")}\n${parts.join("")}`;
 }
@@ -128,14 +136,17 @@ function leftText(count: number, one: string, many: string, ids: readonly string
 }
 
 function nextText(plan: RepairPlan, options: PlanTextOptions, style: Style): string {
-  const { file, apply, output, bridge } = options;
-  if (output !== undefined) return "";
-  if (plan.changes.length === 0) {
-    return isSound(plan.remaining) ? `${style.good("nothing to repair")}\n` : "";
-  }
-  if (apply) return "";
-  const command = `branchlog repair ${quoted(file)}${bridge ? " --bridge" : ""} --apply`;
-  return `nothing was changed. To repair it, and keep the original beside it:\n  ${command}\n`;
+  const { changes, findings, remaining } = plan;
+  const { file, apply, output, bridge, cwd } = options;
+  const verdict = isDamaged(findings) ? "" : `${style.good("nothing to repair")}\n`;
+  if (output !== undefined || (apply && changes.length > 0)) return "";
+  const bridges = bridge || remaining.orphanCount > 0;
+  if (changes.length === 0 && bridges === bridge) return verdict;
+  const given = `${bridges ? " --bridge" : ""}${cwd === undefined ? "" : ` --cwd ${quoted(cwd)}`}`;
+  const command = `branchlog repair ${quoted(file)}${given} --apply`;
+  const purpose = verdict === "" ? "To repair it" : "To make these changes all the same";
+  const why = `nothing was changed. ${purpose}, and keep the original beside it:`;
+  return `${verdict}${why}\n  ${command}\n`;
 }
 
 function idText(id: string): string {

@@ -3,13 +3,15 @@ import type { EntryPlace } from "@branchlog/core/types";
 import type { VerifyReport } from "@branchlog/maintenance";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
+import { findingsText } from "./findings.ts";
 import { countText, numberText } from "./quantities.ts";
 
 /** The report as text: what was read, each damage with its place, the verdict last. */
 export function verifyText(report: VerifyReport, style: Style): string {
-  const { pending, ok } = report;
+  const { pending } = report;
   const kinds = [
     badLines,
+    invalidUtf8,
     changedLines,
     differences,
     damagedEntries,
@@ -17,26 +19,26 @@ export function verifyText(report: VerifyReport, style: Style): string {
     orphans,
     cycles,
   ];
-  const findings = kinds.map((findingsOf) => findingsText(findingsOf(report), style));
+  const findings = kinds.map((listedOf) => listedText(listedOf(report), style));
   return [
     `${style.heading(oneLine(report.path, 400))}\n`,
     `${countText(report.bytes, "byte")}, ${linesText(report)}\n`,
     `checksums: ${checksumsText(report)}\n`,
     ...findings,
     unknownTypesText(report),
-    pending === null ? "" : `pending: ${pendingText(pending)}\n`,
-    ok ? `${style.good("no damage")}\n` : `${style.bad("damaged")}\n`,
+    pending === null ? "" : `the end: ${pendingText(pending)}\n`,
+    findingsText(report.findings, style),
   ].join("");
 }
 
-/** Damage of one kind: its count, and lines about the first findings. */
-interface Findings {
+/** What was found of one kind: its count, and lines about the first of it. */
+interface Listed {
   readonly count: number;
   readonly title: string;
   readonly lines: readonly string[];
 }
 
-function findingsText({ count, title, lines }: Findings, style: Style): string {
+function listedText({ count, title, lines }: Listed, style: Style): string {
   return count === 0 ? "" : `${style.bad(title)}\n${listText(count, lines)}`;
 }
 
@@ -61,7 +63,7 @@ function checksumsText({ checksums }: VerifyReport): string {
   return `${countText(entries, "entry", "entries")} compared${unseen}`;
 }
 
-function changedLines({ changedLineCount: count, changedLines: list }: VerifyReport): Findings {
+function changedLines({ changedLineCount: count, changedLines: list }: VerifyReport): Listed {
   return {
     count,
     title: `${countText(count, "changed line")}: not what a checkpoint saw`,
@@ -69,7 +71,7 @@ function changedLines({ changedLineCount: count, changedLines: list }: VerifyRep
   };
 }
 
-function differences(report: VerifyReport): Findings {
+function differences(report: VerifyReport): Listed {
   const { checkpointDifferenceCount: count, checkpointDifferences: list } = report;
   return {
     count,
@@ -80,7 +82,7 @@ function differences(report: VerifyReport): Findings {
   };
 }
 
-function badLines({ badLineCount: count, badLineCounts, badLines: list }: VerifyReport): Findings {
+function badLines({ badLineCount: count, badLineCounts, badLines: list }: VerifyReport): Listed {
   const kinds = Object.entries(badLineCounts)
     .filter(([, ofKind]) => ofKind > 0)
     .map(([kind, ofKind]) => `${numberText(ofKind)} ${kind}`);
@@ -94,10 +96,17 @@ function badLines({ badLineCount: count, badLineCounts, badLines: list }: Verify
   };
 }
 
-function damagedEntries({
-  damagedEntryCount: count,
-  damagedEntries: list,
-}: VerifyReport): Findings {
+function invalidUtf8({ invalidUtf8Count: count, invalidUtf8: list }: VerifyReport): Listed {
+  return {
+    count,
+    title: `${countText(count, "record")} with bytes that are no UTF-8, read as U+FFFD`,
+    lines: list.map(({ line, offset, length }) => {
+      return `line ${line} at byte ${offset}, ${countText(length, "byte")}`;
+    }),
+  };
+}
+
+function damagedEntries({ damagedEntryCount: count, damagedEntries: list }: VerifyReport): Listed {
   return {
     count,
     title: countText(count, "damaged entry", "damaged entries"),
@@ -105,15 +114,18 @@ function damagedEntries({
   };
 }
 
-function duplicateIds({ duplicateIdCount: count, duplicateIds: list }: VerifyReport): Findings {
+function duplicateIds({ duplicateIdCount: count, duplicateIds: list }: VerifyReport): Listed {
   return {
     count,
     title: countText(count, "repeated id"),
-    lines: list.map((entry) => `${placeText(entry)} hides the one at byte ${entry.hiddenOffset}`),
+    lines: list.map(({ hiddenOffset, isSame, ...entry }) => {
+      const what = isSame ? "is the same line as the one" : "hides the one";
+      return `${placeText(entry)} ${what} at byte ${hiddenOffset}`;
+    }),
   };
 }
 
-function orphans({ orphanCount: count, orphans: list }: VerifyReport): Findings {
+function orphans({ orphanCount: count, orphans: list }: VerifyReport): Listed {
   return {
     count,
     title: countText(count, "entry has a missing parent", "entries have missing parents"),
@@ -121,7 +133,7 @@ function orphans({ orphanCount: count, orphans: list }: VerifyReport): Findings 
   };
 }
 
-function cycles({ cycleCount: count, cyclicEntryCount, cycles: list }: VerifyReport): Findings {
+function cycles({ cycleCount: count, cyclicEntryCount, cycles: list }: VerifyReport): Listed {
   const entries = countText(cyclicEntryCount, "entry", "entries");
   return {
     count,

@@ -39,6 +39,17 @@ export function kindOf(record: JsonObject): SourceKind | undefined {
 }
 
 /**
+ * What is assumed of the part of a record that was not read, so that its beginning is recognised as
+ * the record would be: by a type, or by a field that only one of the agents writes.
+ */
+const unread: JsonObject = { type: "", parentId: null, message: {}, payload: {}, uuid: "" };
+
+/** A record of which only the beginning is known, to be asked about as a whole one. */
+export function presumedRecord(beginning: JsonObject): JsonObject {
+  return { ...unread, ...beginning };
+}
+
+/**
  * Whether only a session has such a record: a header, a title slot, an entry with its links, or a
  * message of version 1, which has none. An entry of an extension may hold any other field.
  */

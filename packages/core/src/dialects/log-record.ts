@@ -9,6 +9,9 @@ import type { EntryForm, HeaderReading } from "./header.ts";
 /** The type of title slots, which are no entries and no damage. */
 export const titleSlotType = "title";
 
+/** The `customType` of the first entry of an imported session, which says where it is from. */
+export const sourceType: string = "branchlog.source";
+
 /** A record by what it is; `bad-header`: a session record without an id. */
 export type LogRecord =
   | Extract<HeaderReading, { readonly kind: "header" }>

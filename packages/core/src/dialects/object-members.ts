@@ -4,6 +4,7 @@
  * steps over is not checked. One pass, no recursion.
  */
 import { isSpace, skipSpace } from "@branchlog/streaming";
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
 
 /** One `"key":value`; the spans are offsets into the bytes, ends exclusive. */
 export interface Member {
@@ -27,22 +28,46 @@ export interface ObjectMembers {
  * if there is no object, or not only one. Linear in the span.
  */
 export function locateMembers(bytes: Buffer, start: number, end: number): ObjectMembers | null {
+  const { members, close } = membersFrom(bytes, start, end);
+  if (close === null || skipSpace(bytes, close + 1, end) !== end) return null;
+  return { members, close };
+}
+
+/**
+ * What the beginning of an object says: the members whose values are whole, in bytes that may be
+ * cut off or damaged behind them. Empty if the bytes do not begin with an object. Linear.
+ */
+export function beginningOf(bytes: Buffer): JsonObject {
+  const { members } = membersFrom(bytes, 0, bytes.length);
+  const whole = members.flatMap(({ key, valueStart, valueEnd }): [string, JsonValue][] => {
+    const value = decodeValue(bytes.toString("utf8", valueStart, valueEnd));
+    return value === undefined ? [] : [[key, value]];
+  });
+  // Through entries, since a key may be `__proto__`.
+  return Object.fromEntries(whole);
+}
+
+/** The members from `start` on, as far as they are JSON; `close` is null if they do not end. */
+function membersFrom(
+  bytes: Buffer,
+  start: number,
+  end: number,
+): { readonly members: readonly Member[]; readonly close: number | null } {
   const members: Member[] = [];
   let at = skipSpace(bytes, start, end);
-  if (at >= end || bytes[at] !== openBrace) return null;
+  if (at >= end || bytes[at] !== openBrace) return { members, close: null };
   at = skipSpace(bytes, at + 1, end);
   while (at < end && bytes[at] !== closeBrace) {
     if (members.length > 0) {
-      if (bytes[at] !== comma) return null;
+      if (bytes[at] !== comma) return { members, close: null };
       at = skipSpace(bytes, at + 1, end);
     }
     const member = locateMember(bytes, at, end);
-    if (member === null) return null;
+    if (member === null) return { members, close: null };
     members.push(member);
     at = skipSpace(bytes, member.valueEnd, end);
   }
-  if (at >= end || skipSpace(bytes, at + 1, end) !== end) return null;
-  return { members, close: at };
+  return { members, close: at < end ? at : null };
 }
 
 /** The member that counts for JSON.parse: the last one with this key. */
@@ -68,11 +93,17 @@ function locateMember(bytes: Buffer, keyStart: number, end: number): Member | nu
 /** The text of a JSON string, quotes included, as its value; null if it is not one. */
 export function decodeString(text: string): string | null {
   if (!text.includes("\\")) return text.slice(1, -1);
+  const value = decodeValue(text);
+  return typeof value === "string" ? value : null;
+}
+
+/** The value of a JSON text; undefined if it is not JSON. */
+function decodeValue(text: string): JsonValue | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "string" ? value : null;
+    // Decoding boundary: JSON.parse returns only JSON values.
+    return JSON.parse(text) as JsonValue;
   } catch {
-    return null;
+    return undefined;
   }
 }
 

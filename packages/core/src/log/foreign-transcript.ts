@@ -13,8 +13,14 @@ import {
   scanSync,
 } from "@branchlog/streaming";
 import type { ByteSource, DecodedLine, LineSink } from "@branchlog/streaming";
-import { isOfSession, kindOf, transcriptNames } from "../dialects/foreign-record.ts";
+import {
+  isOfSession,
+  kindOf,
+  presumedRecord,
+  transcriptNames,
+} from "../dialects/foreign-record.ts";
 import type { SourceKind } from "../dialects/foreign-record.ts";
+import { beginningOf } from "../dialects/object-members.ts";
 import { BranchlogError } from "../errors.ts";
 import { headBytesMax, headLinesMax } from "../limits.ts";
 
@@ -22,21 +28,22 @@ import { headBytesMax, headLinesMax } from "../limits.ts";
 const headChunkBytes = 64 * 1024;
 
 /**
- * The agent that wrote a file. The first known record decides; undefined if that is one of a
- * session, or if none of the first lines tells. Lines that are no whole record tell nothing.
+ * The agent that wrote a file. The first known record decides, whole or cut off; undefined if that
+ * is one of a session, or if none of the first lines tells.
  */
 export function transcriptKind(source: ByteSource, size: number): SourceKind | undefined {
   let owner: SourceKind | "session" | undefined;
-  const take = (line: DecodedLine): void => {
-    if (line.ok) owner ??= isOfSession(line.value) ? "session" : kindOf(line.value);
+  const take = (line: DecodedLine, head: Buffer): void => {
+    const record = line.ok ? line.value : presumedRecord(beginningOf(head));
+    owner ??= isOfSession(record) ? "session" : kindOf(record);
   };
   const sink: LineSink = {
     line: (bytes, start, end) => {
-      if (owner === undefined) take(decodeLine(bytes, start, end));
+      if (owner === undefined) take(decodeLine(bytes, start, end), bytes.subarray(start, end));
     },
-    longLine: ({ offset, length }) => {
+    longLine: ({ offset, length, head }) => {
       if (owner !== undefined) return;
-      take(readShallow(readRange(source, offset, length), { open: ["message", "payload"] }));
+      take(readShallow(readRange(source, offset, length), { open: ["message", "payload"] }), head);
     },
   };
   const framer = new LineFramer({ lineBytesMax: headBytesMax });
@@ -51,7 +58,8 @@ export function transcriptKind(source: ByteSource, size: number): SourceKind | u
     if (scanSync(source, framer, sink, range) === 0) break;
   }
   const rest = framer.rest();
-  if (owner === undefined && rest?.bytes) take(decodeLine(rest.bytes));
+  if (rest?.bytes) sink.line(rest.bytes, 0, rest.bytes.length, rest.offset, rest.lineNumber);
+  if (rest?.long) sink.longLine(rest.long, rest.lineNumber);
   return owner === "session" ? undefined : owner;
 }
 

@@ -14,7 +14,7 @@ import {
   scan,
   scanSync,
 } from "@branchlog/streaming";
-import type { ByteSource, LinesSink } from "@branchlog/streaming";
+import type { ByteSource, LineRest, LinesSink } from "@branchlog/streaming";
 import { BodyReader, createBodyCache, readFullySync } from "../bodies/body-reader.ts";
 import { dialectOfLog } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
@@ -115,9 +115,14 @@ export class LogState {
     return this.#framer.committedOffset;
   }
 
+  /** What is behind the last newline read; null if nothing is. */
+  get rest(): LineRest | null {
+    return this.#framer.rest();
+  }
+
   /** Whether the log ends in a newline (or is empty), so that a line can be appended as it is. */
   get isTerminated(): boolean {
-    return this.#framer.rest() === null;
+    return this.rest === null;
   }
 
   /** The row whose line has no newline yet, or -1. */

@@ -18,6 +18,8 @@ import {
   runAsync,
 } from "@branchlog/core/internal";
 import type { EngineSettings } from "@branchlog/core/internal";
+import { countOf } from "../verify/finding.ts";
+import type { Finding } from "../verify/finding.ts";
 import { verifyLog } from "../verify/verify-session.ts";
 import { createSalvage } from "./kept-files.ts";
 import { repairedChunks } from "./plan-steps.ts";
@@ -46,6 +48,8 @@ export interface RepairResult {
    * repaired log as they came.
    */
   readonly lateBytes: number;
+  /** What is found in the repaired log, before those bytes. */
+  readonly findings: readonly Finding[];
 }
 
 /**
@@ -63,7 +67,7 @@ export async function applyRepair(
   const { output, signal } = options;
   const { path } = plan;
   if (output === undefined && plan.changes.length === 0) {
-    return { path, original: null, salvage: null, lateBytes: 0 };
+    return { path, original: null, salvage: null, lateBytes: 0, findings: plan.findings };
   }
   if (output === undefined) requireKnownVersion(path, plan.version);
   const settings = engineSettings(options);
@@ -103,8 +107,8 @@ async function repair(job: RepairJob): Promise<RepairResult> {
   const result = new AtomicFile(settings.ports, target);
   try {
     await writeCopy(job, result);
-    await checkCopy(job, result.temporary);
-    return await placeCopy(job, result);
+    const findings = await checkCopy(job, result.temporary);
+    return { ...(await placeCopy(job, result)), findings };
   } finally {
     result.discard();
   }
@@ -118,8 +122,11 @@ async function writeCopy({ plan, file, signal }: RepairJob, result: AtomicFile):
   await result.sync();
 }
 
-/** Opens the copy and verifies every byte of it, without the plan. */
-async function checkCopy({ plan, settings, signal }: RepairJob, path: string): Promise<void> {
+/** Opens the copy and verifies every byte of it, without the plan. Returns what is found in it. */
+async function checkCopy(
+  { plan, settings, signal }: RepairJob,
+  path: string,
+): Promise<readonly Finding[]> {
   const engine = await Engine.open(path, { ...settings, access: "read" }, signal);
   try {
     const report = await verifyLog(engine, signal);
@@ -129,11 +136,12 @@ async function checkCopy({ plan, settings, signal }: RepairJob, path: string): P
       report.entries === repaired.entries &&
       report.badLineCount === 0 &&
       report.damagedEntryCount === 0 &&
-      report.pending === null &&
-      report.duplicateIdCount === remaining.duplicateIdCount &&
+      report.pending?.length === plan.pending?.length &&
+      countOf(report.findings, "duplicate-id") === remaining.duplicateIdCount &&
       report.orphanCount === remaining.orphanCount &&
       report.cycleCount === remaining.cycleCount;
     if (!isAsPlanned) throw new Error("the repaired copy is not what was planned");
+    return report.findings;
   } finally {
     engine.release();
   }
@@ -142,7 +150,7 @@ async function checkCopy({ plan, settings, signal }: RepairJob, path: string): P
 async function placeCopy(
   { plan, file, settings, target, isInPlace, signal }: RepairJob,
   result: AtomicFile,
-): Promise<RepairResult> {
+): Promise<Omit<RepairResult, "findings">> {
   const { ports, lockWaitMs } = settings;
   const { fs, clock } = ports;
   const salvage = plan.steps.some(({ kind }) => kind === "set-aside")

@@ -4,7 +4,8 @@
  * among NUL bytes. Every byte of the line is in exactly one part. Pure; linear in the line.
  */
 import { ObjectScanner, decodeLine, isSpace, readShallow, skipSpace } from "@branchlog/streaming";
-import type { JsonObject, Span } from "@branchlog/streaming";
+import type { DecodedLine, JsonObject, Span } from "@branchlog/streaming";
+import { locateMembers } from "@branchlog/core/internal";
 
 /** A part of a line. White space belongs to the part that it follows, or to the first one. */
 export type LinePart =
@@ -37,8 +38,8 @@ export function partsOf(line: Buffer, rules: PartingRules): readonly LinePart[] 
   return new LineParting(line, rules).parts();
 }
 
-const [quote, openBrace, comma] = [0x22, 0x7b, 0x2c];
-/** Bytes that continue JSON after a value: an object before them was a part of something. */
+const [space, quote, openBrace, comma] = [0x20, 0x22, 0x7b, 0x2c];
+/** Bytes that continue JSON after a value: between debris and them, an object is a part of it. */
 const goesOn: ReadonlySet<number | undefined> = new Set(Buffer.from(',:"]}'));
 /** What may follow a record: nothing, a record, or bytes never written. */
 const mayFollow: ReadonlySet<number | undefined> = new Set([undefined, openBrace, 0]);
@@ -102,11 +103,10 @@ class LineParting {
     const line = this.#line;
     const next = skipSpace(line, end);
     const follows = line[next];
-    if (goesOn.has(follows)) return false;
     const isBehindDebris = start > this.#contentStart;
-    const record = line.subarray(start, end);
-    const decoded =
-      record.length <= this.#rules.recordBytesMax ? decodeLine(record) : readShallow([record]);
+    const isPart = isBehindDebris ? goesOn.has(follows) : this.#isDivided(start, end, follows);
+    if (isPart) return false;
+    const decoded = this.#decode(line.subarray(start, end));
     if (!decoded.ok) return false;
     const { value } = decoded;
     const debris = { start: this.#restStart, end: isBehindDebris ? start : this.#restStart };
@@ -119,6 +119,23 @@ class LineParting {
     this.#restStart = next;
     this.#contentStart = next;
     return true;
+  }
+
+  /**
+   * Whether the object is the first half of a record, closed by a byte that was damaged: without
+   * that brace the whole line is one object, and no key of it repeats, as in the tail of another.
+   */
+  #isDivided(start: number, end: number, follows: number | undefined): boolean {
+    if (follows !== quote && follows !== comma) return false;
+    const joined = Buffer.from(this.#line.subarray(start));
+    joined[end - start - 1] = follows === comma ? space : comma;
+    if (!this.#decode(joined).ok) return false;
+    const keys = locateMembers(joined, 0, joined.length)?.members.map(({ key }) => key);
+    return new Set(keys).size === keys?.length;
+  }
+
+  #decode(record: Buffer): DecodedLine {
+    return record.length <= this.#rules.recordBytesMax ? decodeLine(record) : readShallow([record]);
   }
 
   #setAsideUpTo(end: number): void {

@@ -3,7 +3,7 @@
  * only inside of lines too long to be joined. What can be said only once all lines are known (a
  * header, a stand-in, a record that comes twice) is not its business.
  */
-import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
+import { decodeLine, hasByteOrderMark, readRange, readShallow } from "@branchlog/streaming";
 import type {
   ByteSource,
   JsonObject,
@@ -13,6 +13,7 @@ import type {
   Span,
 } from "@branchlog/streaming";
 import { readFullySync } from "@branchlog/core/internal";
+import type { EndKind } from "../verify/log-end.ts";
 import { partsOf } from "./line-parts.ts";
 import { linksOf, lostEntry, lostHeader, reasonOf } from "./record-facts.ts";
 import type { Edges, HeaderFacts, LostEntry } from "./record-facts.ts";
@@ -37,7 +38,7 @@ interface Place {
 }
 
 const noBytes = Buffer.alloc(0);
-const bom = [0xef, 0xbb, 0xbf] as const;
+const bomBytes = 3;
 const carriageReturn = 0x0d;
 
 /** See the file comment. */
@@ -73,10 +74,11 @@ export class PlanBuilder implements LineSink {
     this.#addLongLine({ offset: long.offset, length: long.length + 1, line }, long);
   }
 
-  /** Takes the end of the log, which has no newline. */
-  addRest({ bytes, long, offset, length, lineNumber: line }: LineRest): void {
+  /** Takes the end of the log, which has no newline. What may still be being written stays. */
+  addRest({ bytes, long, offset, length, lineNumber: line }: LineRest, kind: EndKind): void {
     const place = { offset, length, line };
-    if (bytes !== null) this.#addLine(bytes, 0, bytes.length, place);
+    if (kind === "fragment") this.#end = offset + length;
+    else if (bytes !== null) this.#addLine(bytes, 0, bytes.length, place);
     else if (long !== null) this.#addLongLine(place, long);
   }
 
@@ -87,12 +89,12 @@ export class PlanBuilder implements LineSink {
   }
 
   #addLine(bytes: Buffer, start: number, end: number, place: Place): void {
-    const hasMarks = bytes[start] === bom[0] || this.#end < place.offset;
+    const hasMarks = hasByteOrderMark(bytes, start, end) || this.#end < place.offset;
     const marks = hasMarks ? this.#setAsideMarks(bytes.subarray(start, end), place) : 0;
     const [from, behind] = [start + marks, movedBy(place, marks)];
     const decoded = decodeLine(bytes, from, end);
     if (decoded.ok) this.repaired.addRecord(decoded.value, bytes, from, end, behind.offset);
-    else if (decoded.reason === "blank") this.repaired.addBlank();
+    else if (decoded.reason === "blank") return this.#keepBlank(behind);
     else return this.#addParts(bytes.subarray(from, end), behind);
     this.#keep(behind, end - from);
   }
@@ -104,7 +106,7 @@ export class PlanBuilder implements LineSink {
     const pieces = (): Iterable<Buffer> => readRange(this.#source, behind.offset, length);
     const decoded = readShallow(pieces());
     if (decoded.ok) this.repaired.addPieces(decoded.value, pieces(), behind.offset);
-    else if (decoded.reason === "blank") this.repaired.addBlank();
+    else if (decoded.reason === "blank") return this.#keepBlank(behind);
     else if (length <= this.#partedBytesMax) {
       const line = Buffer.allocUnsafeSlow(length);
       readFullySync(this.#source, line, length, behind.offset);
@@ -164,12 +166,18 @@ export class PlanBuilder implements LineSink {
    */
   #setAsideMarks(head: Buffer, { offset, line }: Place): number {
     let length = 0;
-    while (bom.every((byte, i) => head[length + i] === byte)) length += bom.length;
+    while (hasByteOrderMark(head, length)) length += bomBytes;
     while (this.#end < offset + length) {
-      const mark = { offset: this.#end, length: bom.length, line };
+      const mark = { offset: this.#end, length: bomBytes, line };
       this.#push({ kind: "set-aside", ...mark, reason: "byte-order-mark", id: null });
     }
     return length;
+  }
+
+  /** A line without a record needs no newline. */
+  #keepBlank({ offset, length }: Place): void {
+    this.repaired.addBlank();
+    this.#end = offset + length;
   }
 
   #keep({ offset, length, line }: Place, bytes: number): void {

@@ -16,7 +16,11 @@ import {
   requireNoTranscript,
   yieldEveryMs,
 } from "@branchlog/core/internal";
-import type { FileStat } from "@branchlog/core/internal";
+import type { EngineSettings, FileStat } from "@branchlog/core/internal";
+import type { FindingKind } from "../verify/finding.ts";
+import { endKind, mayBeWritten } from "../verify/log-end.ts";
+import { savedFor, verifyRange } from "../verify/verify-session.ts";
+import type { SavedFacts, VerifyReport } from "../verify/verify-session.ts";
 import { PlanBuilder } from "./plan-builder.ts";
 import { repairedBytes, withAdditions, withoutRepetitions } from "./plan-steps.ts";
 import { rebuiltHeader } from "./rebuilt-header.ts";
@@ -38,7 +42,7 @@ export interface PlanOptions extends Pick<EngineOptions, "ports" | "lineBytesMax
 }
 
 /**
- * Plans the repair of a log. Costs a pass over its bytes; memory grows with its entries and its
+ * Plans the repair of a log. Costs two passes over its bytes; memory grows with its entries and its
  * damage, not with its bytes.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`, `ERR_LOG_UNREADABLE`;
  * `ERR_NOT_A_SESSION` if there is neither a header, nor its remains, nor an entry, or if another
@@ -49,26 +53,36 @@ export interface PlanOptions extends Pick<EngineOptions, "ports" | "lineBytesMax
  * if (plan.changes.length > 0) await applyRepair(plan);
  */
 export async function planRepair(path: string, options: PlanOptions = {}): Promise<RepairPlan> {
-  const { ports } = engineSettings(options);
-  const named = new LogFile(ports.fs, path);
+  const settings = engineSettings(options);
+  const named = new LogFile(settings.ports.fs, path);
+  // Before the length that is read is known, which then reaches at least as far.
+  const saved = savedFor(settings, named.path, named.statSync());
   const stat = requireFile(named.path, named.statSync());
   const file = named.adopted(stat);
-  return file.whileRetained(() => planOfFile(file, stat, options));
+  return file.whileRetained(() => planOfFile({ file, stat, saved, settings, options }));
 }
 
-async function planOfFile(
-  file: LogFile,
-  stat: FileStat,
-  options: PlanOptions,
-): Promise<RepairPlan> {
-  const { ports, lineBytesMax } = engineSettings(options);
+/** A log that a plan is made for. */
+interface PlannedLog {
+  readonly file: LogFile;
+  readonly stat: FileStat;
+  readonly saved: SavedFacts;
+  readonly settings: EngineSettings;
+  readonly options: PlanOptions;
+}
+
+async function planOfFile(planned: PlannedLog): Promise<RepairPlan> {
+  const { file, stat, saved, settings, options } = planned;
+  const { ports, lineBytesMax } = settings;
+  const { signal } = options;
   const builder = new PlanBuilder(file, { lineBytesMax, partedBytesMax: bodyBytesMax });
   const framer = new LineFramer({ lineBytesMax });
-  const range = { from: 0, to: stat.size, yieldEveryMs, signal: options.signal };
+  const range = { from: 0, to: stat.size, yieldEveryMs, signal };
   await scan(file, framer, builder, range);
   if (framer.offset < stat.size) throw becameShorter(file.path);
   const rest = framer.rest();
-  if (rest !== null) builder.addRest(rest);
+  const mayGrow = mayBeWritten(file.statSync(), ports.clock);
+  if (rest !== null) builder.addRest(rest, endKind(rest, file, mayGrow));
   const header = missingHeader(builder, file.path, stat, {
     cwd: options.cwd,
     newId: () => ports.ids.sessionId(),
@@ -76,14 +90,23 @@ async function planOfFile(
   // Records of another agent may look like entries of version 1, but no header makes them that.
   if (header === undefined) requireHeader(file, builder.repaired.indexer, stat.size);
   else requireNoTranscript(file.path, file, stat.size);
-  return planOf(builder, file, stat, { header, bridge: options.bridge ?? false });
+  const report = await verifyRange({
+    settings,
+    saved,
+    file,
+    end: stat.size,
+    statSync: () => file.statSync(),
+    mayGrow: () => mayGrow,
+    signal,
+  });
+  return planOf(builder, planned, report, header);
 }
 
 function planOf(
   builder: PlanBuilder,
-  file: LogFile,
-  stat: FileStat,
-  { header, bridge }: { readonly header: HeaderStep | undefined; readonly bridge: boolean },
+  { file, stat, options: { bridge = false } }: PlannedLog,
+  { findings, pending }: VerifyReport,
+  header: HeaderStep | undefined,
 ): RepairPlan {
   const { repaired, lost } = builder;
   const { index, indexer } = repaired;
@@ -102,9 +125,26 @@ function planOf(
       bytes: repairedBytes(steps),
       entries: index.count - left.rows.size + added.length,
     },
-    remaining: remainingDamage(indexer, left.rows, added),
+    findings,
+    pending: pending?.kind === "fragment" ? pending : null,
+    remaining: {
+      ...remainingDamage({ indexer, source: file, leftOut: left.rows }, added),
+      others: findings.filter(({ kind }) => isUnrepaired(kind, header)),
+    },
     source: { stat, identity: identityOf(file, stat, stat.size) },
   };
+}
+
+/** Findings of records, which stay as they are. */
+const ofRecords: ReadonlySet<FindingKind> = new Set([
+  "id-changed",
+  "invalid-utf8",
+  "changed-line",
+  "checkpoint-difference",
+]);
+
+function isUnrepaired(kind: FindingKind, header: HeaderStep | undefined): boolean {
+  return ofRecords.has(kind) || (kind === "before-header" && header === undefined);
 }
 
 /** The header to add if there is none before the entries. */
@@ -128,6 +168,7 @@ function missingHeader(
     later: laterHeader,
     form: first?.form === 3 && isOld ? 2 : (first?.form ?? 3),
     firstTimestamp: first?.timestamp,
+    firstCwd: first?.cwd,
     newTimestamp: isoTime(stat),
     ...given,
   });

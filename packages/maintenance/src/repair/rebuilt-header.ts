@@ -20,6 +20,8 @@ export interface HeaderEvidence {
   readonly later: JsonObject | undefined;
   readonly form: EntryForm;
   readonly firstTimestamp: string | undefined;
+  /** The working directory that the first entry of an imported session has. */
+  readonly firstCwd: string | undefined;
   /** The working directory that the caller gives. */
   readonly cwd: string | undefined;
   /** An id and a time for a log that says neither. */
@@ -64,7 +66,8 @@ export function rebuiltHeader(evidence: HeaderEvidence): HeaderStep {
     ["option", evidence.cwd],
     ["damaged header", lost.cwd],
     ["later header", later.cwd],
-    ["new", ""],
+    ["first entry", evidence.firstCwd],
+    ["unknown", ""],
   ]);
   const parentSession = first("parentSession", [
     ["damaged header", lost.parentSession],

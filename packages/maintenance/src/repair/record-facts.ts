@@ -5,7 +5,13 @@
  */
 import { lineEdgeBytes, lineKind } from "@branchlog/streaming";
 import type { DecodedLine, JsonObject } from "@branchlog/streaming";
-import { isLinked, readRecord, titleSlotType } from "@branchlog/core/internal";
+import {
+  isLinked,
+  isObject,
+  readRecord,
+  sourceType,
+  titleSlotType,
+} from "@branchlog/core/internal";
 import type { EntryForm } from "@branchlog/core/internal";
 import type { SetAsideReason } from "./repair-plan.ts";
 
@@ -46,6 +52,13 @@ export function linksOf(value: JsonObject): {
     id: typeof id === "string" ? id : null,
     parentId: typeof parentId === "string" ? parentId : null,
   };
+}
+
+/** The working directory of an imported session, in the entry that says where it is from. */
+export function sourceCwd({ customType, data }: JsonObject): string | undefined {
+  if (customType !== sourceType) return undefined;
+  const cwd = isObject(data) ? data["cwd"] : undefined;
+  return typeof cwd === "string" && cwd !== "" ? cwd : undefined;
 }
 
 /** An entry whose record is damaged, but not its place in the tree. */

@@ -2,10 +2,11 @@
  * What can be said of the records that were found only once all of them are known: which of them
  * repeat others and are not taken, and what will still be wrong with the log once it is repaired.
  */
-import { isSpace, skipSpace } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
-import { diagnosticsMax, findCycles, orphanRows, readFullySync } from "@branchlog/core/internal";
-import type { LogIndexer } from "@branchlog/core/internal";
+import { diagnosticsMax, findCycles, orphanRows } from "@branchlog/core/internal";
+import { isSameLine } from "../verify/same-line.ts";
+import { repeatedIds } from "../verify/tree-check.ts";
+import type { IndexedLog } from "../verify/tree-check.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import type { RemainingDamage, StandInStep } from "./repair-plan.ts";
 
@@ -30,12 +31,7 @@ export function repetitions(builder: PlanBuilder, source: ByteSource): Repetitio
   /** The row that stays in place of one that is left out. */
   const stays = new Map<number, number>();
   const isSame = (row: number, other: number): boolean =>
-    other >= 0 && other !== row && lineAt(row).equals(lineAt(other));
-  const lineAt = (row: number): Buffer => {
-    const line = Buffer.allocUnsafe(index.rows.length(row));
-    readFullySync(source, line, line.length, index.rows.offset(row));
-    return trimmed(line);
-  };
+    other >= 0 && other !== row && isSameLine(index, source, row, other);
   for (const { step, row, earlierRow } of builder.recovered) {
     if (row < 0) continue;
     const latest = index.rowOfHandle(index.rows.handle(row));
@@ -51,27 +47,21 @@ export function repetitions(builder: PlanBuilder, source: ByteSource): Repetitio
 }
 
 /**
- * The damage that stays. Linear in the rows.
- * @param indexer Of all records that were found.
- * @param leftOut Rows of records that are not taken after all, since they are there once more.
+ * The damage that stays. Linear in the rows; reads the lines of ids that repeat.
+ * @param log All records that were found, but for those that are left out after all.
  */
 export function remainingDamage(
-  { index, diagnostics }: LogIndexer,
-  leftOut: ReadonlySet<number>,
+  log: IndexedLog,
   added: readonly StandInStep[],
-): RemainingDamage {
+): Omit<RemainingDamage, "others"> {
+  const { index } = log.indexer;
   const there = new Set(added.map(({ id }) => id));
   const missing = orphanRows(index).filter((row) => !there.has(index.parentIdOf(row) ?? ""));
   const { cycles } = findCycles(index);
-  const repeated = diagnostics.entries.filter(({ kind }) => kind === "duplicate-id");
-  const ids = repeated.map(({ id = "" }) => id);
-  for (const row of leftOut) {
-    const at = ids.indexOf(index.idOf(row));
-    if (at >= 0) ids.splice(at, 1);
-  }
+  const { count, sameCount, list } = repeatedIds(log);
   return {
-    duplicateIdCount: diagnostics.count("duplicate-id") - leftOut.size,
-    duplicateIds: ids,
+    duplicateIdCount: count - sameCount,
+    duplicateIds: list.flatMap(({ id, isSame }) => (isSame ? [] : [id])),
     orphanCount: missing.length,
     orphans: missing
       .slice(0, diagnosticsMax)
@@ -79,12 +69,4 @@ export function remainingDamage(
     cycleCount: cycles.length,
     cycles: cycles.slice(0, diagnosticsMax).map(({ row }) => index.idOf(row)),
   };
-}
-
-/** The bytes without white space at their ends. */
-function trimmed(bytes: Buffer): Buffer {
-  const start = skipSpace(bytes, 0);
-  let end = bytes.length;
-  while (end > start && isSpace(bytes[end - 1])) end -= 1;
-  return bytes.subarray(start, end);
 }

@@ -4,6 +4,8 @@
  */
 import type { SessionHeader } from "@branchlog/core";
 import type { FileStat, LogIdentity } from "@branchlog/core/internal";
+import type { Finding } from "../verify/finding.ts";
+import type { PendingEnd } from "../verify/verify-findings.ts";
 
 /**
  * Why bytes belong to no record. `torn`: the beginning of a record that was cut off. `nul-bytes`:
@@ -19,7 +21,10 @@ export type SetAsideReason =
   | "byte-order-mark"
   | "repeated";
 
-/** Where the value of a field of a rebuilt header was found. */
+/**
+ * Where the value of a field of a rebuilt header was found. `new`: it was made up. `unknown`: the
+ * field is empty, which for `cwd` means wherever the agent is started.
+ */
 export type HeaderSource =
   | "damaged header"
   | "later header"
@@ -27,7 +32,8 @@ export type HeaderSource =
   | "first entry"
   | "entries"
   | "option"
-  | "new";
+  | "new"
+  | "unknown";
 
 /** Bytes of the log that the step is about: `[offset, offset + length)`. */
 interface ByteRange {
@@ -113,6 +119,7 @@ export interface OrphanedEntry {
 
 /** Damage that a repair leaves, because it would have to invent something. */
 export interface RemainingDamage {
+  /** Entries that hide another one; one that is the same line again is not counted. */
   readonly duplicateIdCount: number;
   /** Of these, the first. */
   readonly duplicateIds: readonly string[];
@@ -122,6 +129,8 @@ export interface RemainingDamage {
   readonly cycleCount: number;
   /** An entry of each cycle of parents. */
   readonly cycles: readonly string[];
+  /** Damage to records that are whole, which stay as they are. */
+  readonly others: readonly Finding[];
 }
 
 /** How a log can be repaired. Made by `planRepair`, carried out by `applyRepair`. */
@@ -134,16 +143,24 @@ export interface RepairPlan {
   readonly version: number;
   /** In the order of the file. Their ranges cover it without gaps. */
   readonly steps: readonly RepairStep[];
-  /** The steps that change something; none: there is nothing to repair. */
+  /**
+   * The steps that change something. A log without damage may have some: a byte-order mark is set
+   * aside, and a last record gets its newline.
+   */
   readonly changes: readonly RepairChange[];
   /** What the repaired log will be. */
   readonly repaired: { readonly bytes: number; readonly entries: number };
+  /** What was found in the log: what `verifySession` finds in it. */
+  readonly findings: readonly Finding[];
+  /** The end of the log, if a process may still be writing it; it stays as it is. */
+  readonly pending: PendingEnd | null;
   readonly remaining: RemainingDamage;
   /** By what the log is known again. */
   readonly source: { readonly stat: FileStat; readonly identity: LogIdentity };
 }
 
 /** Whether the repaired log will have no damage. */
-export function isSound({ duplicateIdCount, orphanCount, cycleCount }: RemainingDamage): boolean {
-  return duplicateIdCount + orphanCount + cycleCount === 0;
+export function isSound(remaining: RemainingDamage): boolean {
+  const { duplicateIdCount, orphanCount, cycleCount, others } = remaining;
+  return duplicateIdCount + orphanCount + cycleCount + others.length === 0;
 }

@@ -8,13 +8,14 @@ import type { ByteSource, JsonObject } from "@branchlog/streaming";
 import { LogIndexer, currentVersion, entryForm } from "@branchlog/core/internal";
 import type { EntryForm, IndexTable } from "@branchlog/core/internal";
 import type { Candidate } from "./line-parts.ts";
-import { linksOf, recordKind } from "./record-facts.ts";
+import { linksOf, recordKind, sourceCwd } from "./record-facts.ts";
 
 /** The first entry of a log without a header before it. */
 interface FirstEntry {
   readonly offset: number;
   readonly form: EntryForm;
   readonly timestamp: string | undefined;
+  readonly cwd: string | undefined;
 }
 
 const newline = Buffer.from("\n");
@@ -120,7 +121,7 @@ export class RepairedIndex {
     const { id, timestamp } = value;
     const form = typeof id === "string" ? entryForm(currentVersion) : 1;
     const time = typeof timestamp === "string" ? timestamp : undefined;
-    this.#firstEntry = { offset, form, timestamp: time };
+    this.#firstEntry = { offset, form, timestamp: time, cwd: sourceCwd(value) };
     const header = Buffer.from(JSON.stringify({ type: "session", version: form, id: "" }));
     this.indexer.addLines(header, 0, header.length, offset, 0);
     this.indexer.batchEnd();

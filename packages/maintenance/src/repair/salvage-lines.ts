@@ -6,6 +6,7 @@ import { isUtf8 } from "node:buffer";
 import { readRange } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { salvagedBytesMax } from "../limits.ts";
+import { wholeCharacters } from "../whole-characters.ts";
 import type { RepairStep, SetAsideReason, SetAsideStep } from "./repair-plan.ts";
 
 /** Fewer NUL bytes than these belong to the text around them, which may be UTF-16. */
@@ -63,18 +64,6 @@ function salvageLine(
     : { ...place, base64: bytes.toString("base64") };
 }
 
-/** The bytes in pieces that end between characters; a character that is cut off comes alone. */
-function* wholeCharacters(pieces: Iterable<Buffer>): Generator<Buffer> {
-  let carried: Buffer = Buffer.alloc(0);
-  for (const piece of pieces) {
-    const bytes = carried.length === 0 ? piece : Buffer.concat([carried, piece]);
-    const end = bytes.length - unfinishedBytes(bytes);
-    if (end > 0) yield bytes.subarray(0, end);
-    carried = bytes.subarray(end);
-  }
-  if (carried.length > 0) yield carried;
-}
-
 /** The pieces, long runs of NUL bytes by themselves, so that the text around them stays text. */
 function* withoutNulRuns(pieces: Iterable<Buffer>): Generator<Buffer> {
   for (const bytes of pieces) {
@@ -88,16 +77,4 @@ function* withoutNulRuns(pieces: Iterable<Buffer>): Generator<Buffer> {
     }
     if (start < bytes.length) yield bytes.subarray(start);
   }
-}
-
-/** How many bytes at the end are the beginning of a character of which bytes are missing. */
-function unfinishedBytes(bytes: Buffer): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (byte < 0x80) return 0;
-    if (byte < 0xc0) continue;
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-    return length > back ? back : 0;
-  }
-  return 0;
 }

@@ -4,12 +4,20 @@
  * line is not that entry is marked as damaged; and folds what a checkpoint has folded. Reads only
  * lines that were too long to join.
  */
-import { decodeLine, lineKind, readRange, readShallow } from "@branchlog/streaming";
+import { isUtf8 } from "node:buffer";
+import {
+  decodeLine,
+  hasByteOrderMark,
+  lineKind,
+  readRange,
+  readShallow,
+} from "@branchlog/streaming";
 import type {
   ByteSource,
   DecodedLine,
   JsonObject,
   LineKind,
+  LineRest,
   LineSink,
   LongLine,
 } from "@branchlog/streaming";
@@ -25,7 +33,15 @@ import {
   readFullySync,
   usage,
 } from "@branchlog/core/internal";
-import type { BadLine, BadLineKind, DamagedEntry } from "./verify-findings.ts";
+import { wholeCharacters } from "../whole-characters.ts";
+import { endKind } from "./log-end.ts";
+import type {
+  BadLine,
+  BadLineKind,
+  DamagedEntry,
+  LinePlace,
+  PendingEnd,
+} from "./verify-findings.ts";
 
 /** A line that may be that of an entry, until the index has taken it in. */
 interface CheckedLine {
@@ -53,6 +69,12 @@ export class LineCheck implements LineSink {
     "too-long": 0,
   };
   readonly damagedEntries: DamagedEntry[] = [];
+  /** Entries that are records, of another id. */
+  changedIds: number = 0;
+  /** Lines that begin with a byte-order mark. */
+  marks: number = 0;
+  invalidUtf8Count: number = 0;
+  readonly invalidUtf8: LinePlace[] = [];
   readonly #source: ByteSource;
   readonly #usageRows: number;
   /** The line that was read last of those too long to join: index and check both ask for it. */
@@ -81,8 +103,10 @@ export class LineCheck implements LineSink {
   line(bytes: Buffer, start: number, end: number, offset: number, line: number): void {
     this.indexer.addLines(bytes, start, end, offset, line);
     const decoded = decodeLine(bytes, start, end);
-    const kind = lineKind(decoded, () => [bytes.subarray(start, end)]);
-    this.#count(kind, { line, offset, length: end - start });
+    const own = bytes.subarray(start, end);
+    const kind = lineKind(decoded, () => [own]);
+    this.#count(kind, { line, offset, length: end - start }, () => [own]);
+    this.#countMark(own, offset, line);
     // Lines of version 1 have no ids; the index makes them from their places.
     const hasId = decoded.ok && entryForm(this.indexer.header?.version ?? 1) > 1;
     const id = hasId ? decoded.value["id"] : undefined;
@@ -93,10 +117,25 @@ export class LineCheck implements LineSink {
     const { offset, length } = long;
     this.indexer.longLine(long, line);
     const decoded = this.readLong(offset, length);
-    const kind = lineKind(decoded, () => readRange(this.#source, offset, length));
-    this.#count(kind, { line, offset, length });
+    const pieces = (): Iterable<Buffer> => readRange(this.#source, offset, length);
+    const kind = lineKind(decoded, pieces);
+    this.#count(kind, { line, offset, length }, pieces);
+    this.#countMark(long.head, offset, line);
     const spending = this.#spending(decoded) && this.#readWhole(offset, length);
     this.#checked.push({ offset, kind, id: undefined, spending });
+  }
+
+  /**
+   * Takes the end of the log, which has no newline. A bad one counts as a line; what is returned is
+   * pending, and counts nowhere else.
+   */
+  addRest(rest: LineRest, mayGrow: boolean): PendingEnd | null {
+    const kind = endKind(rest, this.#source, mayGrow);
+    const { offset, length, lineNumber: line, bytes, long } = rest;
+    this.#countMark(bytes ?? long?.head ?? Buffer.alloc(0), offset, line);
+    if (kind === "record" || kind === "fragment") return { offset, length, kind };
+    if (kind !== "blank") this.#count(kind, { line, offset, length }, () => []);
+    return null;
   }
 
   /** Marks the entries among the lines since the last call that turned out to be damaged. */
@@ -153,14 +192,27 @@ export class LineCheck implements LineSink {
 
   #markDamaged(row: number, reason: DamagedEntry["reason"]): void {
     this.indexer.index.markDamaged(row);
+    if (reason === "id-changed") this.changedIds += 1;
     if (this.damagedEntries.length >= diagnosticsMax) return;
     this.damagedEntries.push({ ...entryPlace(this.indexer, row), reason });
   }
 
-  #count(kind: LineKind, place: Omit<BadLine, "reason">): void {
+  #countMark(head: Buffer, offset: number, line: number): void {
+    // The framer skips a mark in front of the first line.
+    if ((line === 1 && offset > 0) || hasByteOrderMark(head)) this.marks += 1;
+  }
+
+  #count(kind: LineKind, place: LinePlace, pieces: () => Iterable<Buffer>): void {
     this.lines += 1;
-    if (kind === "record") this.records += 1;
-    else if (kind === "blank") this.blank += 1;
+    if (kind === "record") {
+      this.records += 1;
+      for (const bytes of wholeCharacters(pieces())) {
+        if (isUtf8(bytes)) continue;
+        this.invalidUtf8Count += 1;
+        if (this.invalidUtf8Count <= diagnosticsMax) this.invalidUtf8.push(place);
+        break;
+      }
+    } else if (kind === "blank") this.blank += 1;
     else {
       this.badLineCounts[kind] += 1;
       if (this.badLineCounts[kind] <= diagnosticsMax) {

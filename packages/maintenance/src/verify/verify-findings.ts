@@ -9,8 +9,11 @@ import type { EntryPlace } from "@branchlog/core/types";
  */
 export type BadLineKind = Exclude<LineKind, "record" | "blank">;
 
+/** A line, whatever is on it. */
+export type LinePlace = Omit<EntryPlace, "id">;
+
 /** A line that is no record. */
-export interface BadLine extends Omit<EntryPlace, "id"> {
+export interface BadLine extends LinePlace {
   readonly reason: BadLineKind;
 }
 
@@ -24,6 +27,8 @@ export interface DamagedEntry extends EntryPlace {
 export interface DuplicateId extends EntryPlace {
   /** Byte offset of the line of the entry that it hides. */
   readonly hiddenOffset: number;
+  /** Whether both are the same line, byte for byte, so that nothing is hidden. */
+  readonly isSame: boolean;
 }
 
 /** An entry whose parent the log does not hold. */
@@ -41,7 +46,7 @@ export interface ParentCycle extends EntryPlace {
  * Lines whose bytes are not what a checkpoint saw: one entry, or, where `id` is null, lines that
  * are no entries, such as the header, or not any more.
  */
-export interface ChangedLine extends Omit<EntryPlace, "id"> {
+export interface ChangedLine extends LinePlace {
   readonly id: string | null;
 }
 
@@ -81,10 +86,13 @@ export interface CheckpointDifference {
   readonly entry: EntryPlace | null;
 }
 
-/** The unterminated end of a log: something may still be writing it, so it is no damage. */
+/**
+ * The unterminated end of a log that is no damage: the next append adds its newline, or a process
+ * may still be writing it. Other ends are bad lines.
+ */
 export interface PendingEnd {
   readonly offset: number;
   readonly length: number;
-  /** `record`: whole but for its newline. `fragment`: cut off, or still being written. */
+  /** `record`: whole but for its newline. `fragment`: cut off, in a file that changed just now. */
   readonly kind: "record" | "fragment";
 }

@@ -5,36 +5,34 @@
  * and changes nothing. What another process may still be writing at the end is `pending`, not
  * damage.
  */
-import { decodeLine, LineFramer, scan } from "@branchlog/streaming";
-import type { LineRest } from "@branchlog/streaming";
+import { LineFramer, scan } from "@branchlog/streaming";
 import type { Session } from "@branchlog/core";
 import {
-  UnknownTypes,
   requireOptions,
   watchedSession,
   checkpointPath,
   checkpointSchema,
-  diagnosticsMax,
-  entryPlace,
-  findCycles,
   isBoundTo,
   loadIndex,
-  orphanRows,
-  rowFlags,
   savedSums,
   yieldEveryMs,
 } from "@branchlog/core/internal";
 import type {
   Engine,
+  EngineSettings,
   FileStat,
   FoundCheckpoint,
   LogFile,
-  LogIndexer,
+  RecordSums,
 } from "@branchlog/core/internal";
-import type { UnknownType } from "@branchlog/core/types";
 import { checkCheckpoint, noDifferences } from "./checkpoint-check.ts";
 import { checkChecksums } from "./checksum-check.ts";
+import { findingsOf, isDamaged } from "./finding.ts";
+import type { Finding } from "./finding.ts";
 import { LineCheck } from "./line-check.ts";
+import { mayBeWritten } from "./log-end.ts";
+import { checkTree } from "./tree-check.ts";
+import type { TreeFindings } from "./tree-check.ts";
 import type {
   BadLine,
   BadLineKind,
@@ -42,9 +40,7 @@ import type {
   CheckpointDifference,
   Checksums,
   DamagedEntry,
-  DuplicateId,
-  Orphan,
-  ParentCycle,
+  LinePlace,
   PendingEnd,
 } from "./verify-findings.ts";
 
@@ -53,16 +49,15 @@ import type {
  * items; of bad lines, the first 1,000 for each reason. A pending end counts nowhere else, and
  * damaged entries are no nodes of the tree.
  */
-export interface VerifyReport {
+export interface VerifyReport extends TreeFindings {
   readonly path: string;
-  /**
-   * True if no line is bad or changed, no entry damaged, the tree is whole, and a checkpoint says
-   * nothing else.
-   */
+  /** True if none of the findings is damage. */
   readonly ok: boolean;
+  /** What was found, by kind: the verdict that `planRepair` and `openedFindings` share. */
+  readonly findings: readonly Finding[];
   /** Bytes that were read: the whole log, its pending end included. */
   readonly bytes: number;
-  /** Lines that end in a newline: blank ones, records and bad ones. */
+  /** Lines that end in a newline, and a bad end: blank ones, records and bad ones. */
   readonly lines: number;
   readonly blankLines: number;
   /** Lines that are JSON objects. */
@@ -73,6 +68,9 @@ export interface VerifyReport {
   /** How many lines are bad for each reason. */
   readonly badLineCounts: Readonly<Record<BadLineKind, number>>;
   readonly badLines: readonly BadLine[];
+  /** Records with bytes that are no UTF-8, and are read as U+FFFD. */
+  readonly invalidUtf8Count: number;
+  readonly invalidUtf8: readonly LinePlace[];
   /** With what lines were compared, and how many entries. */
   readonly checksums: Checksums;
   /** Lines that are not what a checkpoint saw. They may be bad lines as well. */
@@ -84,20 +82,7 @@ export interface VerifyReport {
   /** Damaged entries. Their lines are bad lines as well, unless their ids changed. */
   readonly damagedEntryCount: number;
   readonly damagedEntries: readonly DamagedEntry[];
-  /** Entries whose id an earlier entry has. */
-  readonly duplicateIdCount: number;
-  readonly duplicateIds: readonly DuplicateId[];
-  readonly orphanCount: number;
-  readonly orphans: readonly Orphan[];
-  /** Distinct cycles of parents; an entry that is its own parent is one, of size 1. */
-  readonly cycleCount: number;
-  readonly cycles: readonly ParentCycle[];
-  /** Entries on a cycle or below one: the way up from them reaches no root. */
-  readonly cyclicEntryCount: number;
   readonly pending: PendingEnd | null;
-  /** Types that are neither those of pi and omp nor have a namespace. They are no damage. */
-  readonly unknownTypeCount: number;
-  readonly unknownTypes: readonly UnknownType[];
 }
 
 /** How a session is verified. */
@@ -126,16 +111,52 @@ export async function verifySession(
 /** The same for the log of an engine. */
 export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<VerifyReport> {
   // Before the log is read, which then reaches at least as far as its checksums.
-  const { path, log, settings } = engine;
-  const { lineBytesMax } = settings;
-  const stat = log.statSync();
-  const isRead = settings.checkpoint !== "off" && stat !== null;
-  const saved = isRead ? savedSums(settings, path, stat) : undefined;
+  const { log, settings } = engine;
+  const saved = savedFor(settings, engine.path, log.statSync());
   engine.refreshSync();
   // The log may become another while it is read; the report is on the one of this moment.
   const { file, end } = log.state;
-  const found = isRead ? await savedIndex(engine, file, stat) : undefined;
-  const sums = saved !== undefined && file.isAt(saved) ? saved : undefined;
+  const statSync = (): FileStat | null => log.statSync();
+  const mayGrow = (): boolean => mayBeWritten(log.statSync(), settings.ports.clock);
+  return verifyRange({ settings, saved, file, end, statSync, mayGrow, signal });
+}
+
+/** What is saved of a log beside it, as of the moment before it is read. */
+export interface SavedFacts {
+  readonly stat: FileStat | null;
+  readonly sums: RecordSums | undefined;
+}
+
+/** Reads the checksums of the log that has `stat`, unless checkpoints are off. Throws nothing. */
+export function savedFor(
+  settings: EngineSettings,
+  path: string,
+  stat: FileStat | null,
+): SavedFacts {
+  const isRead = settings.checkpoint !== "off" && stat !== null;
+  return { stat, sums: isRead ? savedSums(settings, path, stat) : undefined };
+}
+
+/** A log of which a range is verified. */
+export interface VerifiedRange {
+  readonly settings: EngineSettings;
+  readonly saved: SavedFacts;
+  readonly file: LogFile;
+  /** Where the log ends, as far as it is verified. */
+  readonly end: number;
+  /** What is at its path now. */
+  readonly statSync: () => FileStat | null;
+  /** Whether a process may be writing its last line. */
+  readonly mayGrow: () => boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The same for the first bytes of a file, also of one without a header. */
+export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
+  const { settings, saved, file, end, statSync, mayGrow, signal } = range;
+  const { lineBytesMax } = settings;
+  const found = await savedIndex(range);
+  const sums = saved.sums !== undefined && file.isAt(saved.sums) ? saved.sums : undefined;
   const check = new LineCheck(file, found?.checkpoint.state.folded.usage?.rows ?? 0);
   const framer = new LineFramer({ lineBytesMax });
   let differences = noDifferences;
@@ -146,109 +167,58 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
     const { indexer, folded } = check;
     const now = checkCheckpoint(found, { indexer, folded, lineNumber: framer.lineNumber });
     // Written anew since, the log is another than that of the checkpoint.
-    const later = log.statSync();
+    const later = statSync();
     if (later !== null && isBoundTo(binding, file, later)) differences = now;
   }
   await scan(file, framer, check, { from: framer.offset, to: end, yieldEveryMs, signal });
   check.batchEnd();
-  const { index } = check.indexer;
-  const tree = treeFindings(check.indexer);
-  const unknown = new UnknownTypes(check.indexer);
-  const changes = await checkChecksums({ source: file, indexer: check.indexer, sums }, signal);
-  const damage = [
-    check.badLineCount,
-    changes.changedLineCount,
-    differences.checkpointDifferenceCount,
-    index.damagedCount,
-    tree.duplicateIdCount,
-    tree.orphanCount,
-    tree.cycleCount,
-  ];
+  const { indexer } = check;
+  const rest = framer.rest();
+  const pending = rest === null ? null : check.addRest(rest, mayGrow());
+  const { tree, counts } = checkTree({ indexer, source: file });
+  const changes = await checkChecksums({ source: file, indexer, sums }, signal);
+  const findings = findingsOf({
+    ...counts,
+    ...check.badLineCounts,
+    "id-changed": check.changedIds,
+    "invalid-utf8": check.invalidUtf8Count,
+    "byte-order-mark": check.marks,
+    "changed-line": changes.changedLineCount,
+    "checkpoint-difference": differences.checkpointDifferenceCount,
+    "unfinished-line": pending?.kind === "fragment" ? 1 : 0,
+    "unfinished-record": pending?.kind === "record" ? 1 : 0,
+  });
   return {
-    path,
-    ok: damage.every((count) => count === 0),
+    path: file.path,
+    ok: !isDamaged(findings),
+    findings,
     bytes: framer.offset,
     lines: check.lines,
     blankLines: check.blank,
     records: check.records,
-    entries: index.count - index.damagedCount,
+    entries: indexer.index.count - indexer.index.damagedCount,
     badLineCount: check.badLineCount,
     badLineCounts: check.badLineCounts,
     badLines: check.badLines,
+    invalidUtf8Count: check.invalidUtf8Count,
+    invalidUtf8: check.invalidUtf8,
     ...changes,
     ...differences,
-    damagedEntryCount: index.damagedCount,
+    damagedEntryCount: indexer.index.damagedCount,
     damagedEntries: check.damagedEntries,
     ...tree,
-    pending: pendingEnd(framer.rest(), check),
-    unknownTypeCount: unknown.count,
-    unknownTypes: unknown.list(),
+    pending,
   };
 }
 
-/** What opening would take from a checkpoint of the log that has `stat`. Throws nothing. */
-function savedIndex(
-  { path, settings }: Engine,
-  file: LogFile,
-  stat: FileStat,
-): Promise<FoundCheckpoint | undefined> {
-  const { checkpointDir, lineBytesMax, ports } = settings;
+/** What opening would take from the checkpoint of a log. Throws nothing. */
+function savedIndex({
+  settings,
+  saved: { stat },
+  file,
+}: VerifiedRange): Promise<FoundCheckpoint | undefined> {
+  const { checkpoint, checkpointDir, lineBytesMax, ports } = settings;
+  if (checkpoint === "off" || stat === null) return Promise.resolve(undefined);
   const schema = checkpointSchema({ file, stat, lineBytesMax });
-  return loadIndex(ports.fs, checkpointPath(path, checkpointDir), schema);
-}
-
-type TreeFindings = Pick<
-  VerifyReport,
-  | "duplicateIdCount"
-  | "duplicateIds"
-  | "orphanCount"
-  | "orphans"
-  | "cycleCount"
-  | "cycles"
-  | "cyclicEntryCount"
->;
-
-function treeFindings(indexer: LogIndexer): TreeFindings {
-  const { index } = indexer;
-  const orphans = orphanRows(index);
-  const { cycles, caughtCount } = findCycles(index);
-  return {
-    duplicateIdCount: index.shadowedCount,
-    duplicateIds: duplicateIds(indexer),
-    orphanCount: orphans.length,
-    orphans: orphans.slice(0, diagnosticsMax).map((row) => ({
-      ...entryPlace(indexer, row),
-      missingParentId: index.parentIdOf(row) ?? "",
-    })),
-    cycleCount: cycles.length,
-    cycles: cycles
-      .slice(0, diagnosticsMax)
-      .map(({ row, size }) => ({ ...entryPlace(indexer, row), size })),
-    cyclicEntryCount: caughtCount,
-  };
-}
-
-/** The first readable entries whose ids earlier readable entries have. O(rows). */
-function duplicateIds(indexer: LogIndexer): DuplicateId[] {
-  const { index } = indexer;
-  const { rows } = index;
-  const found: DuplicateId[] = [];
-  if (index.shadowedCount === 0) return found;
-  const lastRow = new Map<number, number>();
-  for (let row = 0; row < rows.count && found.length < diagnosticsMax; row += 1) {
-    if (rows.is(row, rowFlags.damaged)) continue;
-    const handle = rows.handle(row);
-    const earlier = lastRow.get(handle);
-    lastRow.set(handle, row);
-    if (earlier === undefined) continue;
-    found.push({ ...entryPlace(indexer, row), hiddenOffset: rows.offset(earlier) });
-  }
-  return found;
-}
-
-function pendingEnd(rest: LineRest | null, check: LineCheck): PendingEnd | null {
-  if (rest === null) return null;
-  const { offset, length, bytes } = rest;
-  const decoded = bytes === null ? check.readLong(offset, length) : decodeLine(bytes);
-  return { offset, length, kind: decoded.ok ? "record" : "fragment" };
+  return loadIndex(ports.fs, checkpointPath(file.path, checkpointDir), schema);
 }

@@ -15,6 +15,7 @@ import {
   requireFree,
   requireOptions,
   requireText,
+  sourceType,
 } from "@branchlog/core/internal";
 import { ClaudeMapping } from "./claude-mapping.ts";
 import { CodexMapping } from "./codex-mapping.ts";
@@ -141,7 +142,7 @@ function importJob(sourcePath: string, facts: SourceFacts): ImportJob {
   const log = new LogBuilder(header);
   const versions = { agent: agentVersion, import: importVersion };
   const data = { kind, sourceId, path: sourcePath, cwd, versions, meta };
-  const draft = { type: "custom", customType: "branchlog.source", data } as const;
+  const draft = { type: "custom", customType: sourceType, data } as const;
   const rootId = log.add(draft, { parentId: null, time: timestamp, seed: "source#0" });
   const setting = { log, tally: new LineTally(), facts, rootId };
   const mapping = kind === "claude" ? new ClaudeMapping(setting) : new CodexMapping(setting);

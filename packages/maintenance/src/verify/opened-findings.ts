@@ -1,0 +1,60 @@
+/**
+ * What opening found in a log, in the classification of `verify`. Opening reads envelopes and some
+ * bodies, so there may be more; but what is said here, `verify` says as well. Reads again only
+ * what was found, the end of the log and its first bytes.
+ */
+import { hasByteOrderMark, lineKind, readRange } from "@branchlog/streaming";
+import type { ByteSource } from "@branchlog/streaming";
+import type { Diagnostic, Session } from "@branchlog/core";
+import { watchedSession } from "@branchlog/core/internal";
+import { findingsOf } from "./finding.ts";
+import type { Finding, FindingKind } from "./finding.ts";
+import { endFinding, endKind, mayBeWritten } from "./log-end.ts";
+import { checkTree } from "./tree-check.ts";
+
+/**
+ * What is known of the log of a session without reading it whole: of lines that are no record, the
+ * first 1,000. Changes nothing.
+ * @throws BranchlogError `ERR_CLOSED`, `ERR_LOG_GONE`, `ERR_LOG_UNREADABLE`.
+ * @example
+ * const findings = openedFindings(session);
+ * if (isDamaged(findings)) console.log("damaged");
+ */
+export function openedFindings(session: Session): readonly Finding[] {
+  const { diagnostics } = session;
+  const { log, settings } = watchedSession(session).engine;
+  const { indexer, file: source, pendingRow, rest } = log.state;
+  const mayGrow = mayBeWritten(log.statSync(), settings.ports.clock);
+  const end = rest === null ? undefined : endFinding(endKind(rest, source, mayGrow));
+  const bad = [...diagnostics.map((found) => badKind(found, source)), end];
+  const counts = new Map<FindingKind, number>();
+  for (const kind of bad) if (kind !== undefined) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  if (hasByteOrderMark(Buffer.concat([...readRange(source, 0, 3)]))) {
+    counts.set("byte-order-mark", 1);
+  }
+  const { counts: ofTree } = checkTree({ indexer, source, leftOut: new Set([pendingRow]) });
+  return findingsOf({ ...ofTree, ...Object.fromEntries(counts) });
+}
+
+/** What a line is called that is no record, or not the entry that it begins with. */
+function badKind(
+  { kind, reason, offset = 0, length = 0 }: Diagnostic,
+  source: ByteSource,
+): FindingKind | undefined {
+  if (kind !== "bad-line" && kind !== "damaged-entry") return undefined;
+  switch (reason) {
+    case "not-json": {
+      const decoded = { ok: false, reason, message: "" } as const;
+      const found = lineKind(decoded, () => readRange(source, offset, length));
+      return found === "torn" ? found : reason;
+    }
+    case "not-object":
+    case "nul-bytes":
+    case "too-long":
+    case "id-changed":
+      return reason;
+    default:
+      // A session record without an id.
+      return "not-an-entry";
+  }
+}

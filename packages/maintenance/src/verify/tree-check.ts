@@ -1,0 +1,114 @@
+/**
+ * What an index shows of its log, whether it was made by verification or by opening: ids that
+ * repeat, parents that are missing, cycles, records that are no entries, unknown types. Reads only
+ * the lines of ids that repeat.
+ */
+import type { ByteSource } from "@branchlog/streaming";
+import {
+  UnknownTypes,
+  diagnosticsMax,
+  entryPlace,
+  findCycles,
+  orphanRows,
+  rowFlags,
+} from "@branchlog/core/internal";
+import type { LogIndexer } from "@branchlog/core/internal";
+import type { UnknownType } from "@branchlog/core/types";
+import type { FindingCounts } from "./finding.ts";
+import { isSameLine } from "./same-line.ts";
+import type { DuplicateId, Orphan, ParentCycle } from "./verify-findings.ts";
+
+/** What the tree of a log shows. Numbers are exact; lists are bounded. */
+export interface TreeFindings {
+  readonly duplicateIdCount: number;
+  readonly duplicateIds: readonly DuplicateId[];
+  readonly orphanCount: number;
+  readonly orphans: readonly Orphan[];
+  readonly cycleCount: number;
+  readonly cycles: readonly ParentCycle[];
+  readonly cyclicEntryCount: number;
+  readonly unknownTypeCount: number;
+  readonly unknownTypes: readonly UnknownType[];
+}
+
+/** The index of a log, and what else is to be known of it. */
+export interface IndexedLog {
+  readonly indexer: LogIndexer;
+  readonly source: ByteSource;
+  /** Rows that do not count: of a record without its newline, or of one that is not taken. */
+  readonly leftOut?: ReadonlySet<number>;
+}
+
+/** What the index shows, and the same as counts. O(rows), and the lines of ids that repeat. */
+export function checkTree(log: IndexedLog): {
+  readonly tree: TreeFindings;
+  readonly counts: FindingCounts;
+} {
+  const { indexer, leftOut } = log;
+  const { index, diagnostics, entriesBeforeHeader } = indexer;
+  const orphans = orphanRows(index).filter((row) => leftOut?.has(row) !== true);
+  const { cycles, caughtCount } = findCycles(index);
+  const unknown = new UnknownTypes(indexer);
+  const repeated = repeatedIds(log);
+  const tree = {
+    duplicateIdCount: repeated.count,
+    duplicateIds: repeated.list,
+    orphanCount: orphans.length,
+    orphans: orphans.slice(0, diagnosticsMax).map((row) => ({
+      ...entryPlace(indexer, row),
+      missingParentId: index.parentIdOf(row) ?? "",
+    })),
+    cycleCount: cycles.length,
+    cycles: cycles
+      .slice(0, diagnosticsMax)
+      .map(({ row, size }) => ({ ...entryPlace(indexer, row), size })),
+    cyclicEntryCount: caughtCount,
+    unknownTypeCount: unknown.count,
+    unknownTypes: unknown.list(),
+  };
+  const hasHeader = indexer.header !== undefined;
+  const others = diagnostics.count("before-header") - entriesBeforeHeader;
+  const counts = {
+    "damaged-header": hasHeader ? 0 : 1,
+    "before-header": hasHeader ? entriesBeforeHeader : 0,
+    "duplicate-id": repeated.count - repeated.sameCount,
+    "repeated-line": repeated.sameCount,
+    "missing-parent": orphans.length,
+    cycle: cycles.length,
+    "second-header": diagnostics.count("second-header"),
+    "not-an-entry": diagnostics.count("not-an-entry") + others,
+    "unknown-type": unknown.count,
+  };
+  return { tree, counts };
+}
+
+/** Readable entries whose ids earlier readable entries have. */
+interface RepeatedIds {
+  readonly count: number;
+  /** How many of them are the same line as the entry that they hide. */
+  readonly sameCount: number;
+  readonly list: readonly DuplicateId[];
+}
+
+/** The repeated ids. O(rows), and reads the lines of these. */
+export function repeatedIds({ indexer, source, leftOut }: IndexedLog): RepeatedIds {
+  const { index } = indexer;
+  const { rows } = index;
+  const list: DuplicateId[] = [];
+  let [count, sameCount] = [0, 0];
+  if (index.shadowedCount === 0) return { count, sameCount, list };
+  const lastRow = new Map<number, number>();
+  for (let row = 0; row < rows.count; row += 1) {
+    if (rows.is(row, rowFlags.damaged) || leftOut?.has(row) === true) continue;
+    const handle = rows.handle(row);
+    const earlier = lastRow.get(handle);
+    lastRow.set(handle, row);
+    if (earlier === undefined) continue;
+    const isSame = isSameLine(index, source, row, earlier);
+    count += 1;
+    if (isSame) sameCount += 1;
+    if (list.length >= diagnosticsMax) continue;
+    list.push({ ...entryPlace(indexer, row), hiddenOffset: rows.offset(earlier), isSame });
+  }
+  return { count, sameCount, list };
+}

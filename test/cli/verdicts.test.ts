@@ -1,0 +1,287 @@
+/**
+ * `verify`, `repair` and `info` on the same file: the same findings in the same words, the same
+ * verdict, the same exit code.
+ */
+import { readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { branchlog, jsonLines } from "./command-run.ts";
+import type { RunResult } from "./command-run.ts";
+
+const stamp = "2026-01-01T00:00:00.000Z";
+const header = `{"type":"session","version":3,"id":"s","timestamp":"${stamp}","cwd":"/w"}\n`;
+const user = (id: string, parentId: string | null, content = "hi"): string => {
+  const message = { role: "user", content, timestamp: 1 };
+  return `${JSON.stringify({ type: "message", id, parentId, timestamp: stamp, message })}\n`;
+};
+const [a, b, c, d] = [user("a", null), user("b", "a"), user("c", "b"), user("d", "c")];
+const sound = `${header}${a}${b}${c}`;
+
+/** The text, with one byte of its only € replaced by one that is no UTF-8. */
+function withInvalidUtf8(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  bytes[bytes.indexOf("€") + 1] = 0xff;
+  return bytes;
+}
+
+/** A file that no process has written to for long, or that changes just now, however long it takes. */
+function fileOf(bytes: string | Buffer, isFresh = false): string {
+  const path = join(temporaryDirectory(), "session.jsonl");
+  writeFileSync(path, bytes);
+  const changed = isFresh ? Date.now() + 3_600_000 : Date.parse(stamp);
+  utimesSync(path, new Date(changed), new Date(changed));
+  return path;
+}
+
+/** The lines of an output about findings, as `info` prints them. */
+function wordsOf({ out }: RunResult): string[] {
+  const words = out.matchAll(/^(damaged|pending|noted): (.+)$/gm);
+  return Array.from(
+    words,
+    ([, weight, kinds]) => `${weight === "damaged" ? "damage" : weight} ${kinds}`,
+  );
+}
+
+function infoWordsOf({ out }: RunResult): string[] {
+  const words = out.matchAll(/^(damage|pending|noted) +([a-z-\d, ]+\d)(?:;.*)?$/gm);
+  return Array.from(words, ([, weight, kinds]) => `${weight} ${kinds}`);
+}
+
+const inOrder = (words: readonly string[]): string[] =>
+  words.toSorted((one, other) => one.localeCompare(other));
+
+interface Case {
+  readonly what: string;
+  readonly bytes: string | Buffer;
+  /** Whether the file changed just now. */
+  readonly isFresh?: boolean;
+  readonly found: readonly string[];
+  readonly code: 0 | 1;
+  /** What the body of an entry holds that opening has not read. */
+  readonly isUnread?: boolean;
+}
+
+const nuls = Buffer.alloc(143 * 1024);
+const torn = d.slice(0, 90);
+const cases: readonly Case[] = [
+  { what: "a sound session", bytes: sound, found: [], code: 0 },
+  { what: "CRLF line ends", bytes: sound.replaceAll("\n", "\r\n"), found: [], code: 0 },
+  { what: "spaces at the end", bytes: `${sound}  `, found: [], code: 0 },
+  ...[false, true].flatMap((isFresh): Case[] => [
+    {
+      what: "NUL bytes at the end",
+      bytes: Buffer.concat([Buffer.from(sound), nuls]),
+      isFresh,
+      found: ["damage nul-bytes 1"],
+      code: 1,
+    },
+    {
+      what: "a torn record and NUL bytes at the end",
+      bytes: Buffer.concat([Buffer.from(sound + torn), nuls]),
+      isFresh,
+      found: ["damage nul-bytes 1"],
+      code: 1,
+    },
+    {
+      what: "text at the end",
+      bytes: `${sound}Killed`,
+      isFresh,
+      found: ["damage not-json 1"],
+      code: 1,
+    },
+    {
+      what: "a record without its newline",
+      bytes: `${sound}${d.trimEnd()}`,
+      isFresh,
+      found: ["pending unfinished-record 1"],
+      code: 0,
+    },
+    {
+      what: "a repeated record without its newline",
+      bytes: `${sound}${c.trimEnd()}`,
+      isFresh,
+      found: ["pending unfinished-record 1"],
+      code: 0,
+    },
+  ]),
+  { what: "a torn end", bytes: sound + torn, found: ["damage torn 1"], code: 1 },
+  {
+    what: "an end that may still be being written",
+    bytes: sound + torn,
+    isFresh: true,
+    found: ["pending unfinished-line 1"],
+    code: 0,
+  },
+  {
+    what: "a line of NUL bytes",
+    bytes: Buffer.concat([Buffer.from(sound), nuls, Buffer.from(`\n${d}`)]),
+    found: ["damage nul-bytes 1"],
+    code: 1,
+  },
+  {
+    what: "a torn line in the middle",
+    bytes: `${header}${a}${b.slice(0, 80)}\n${c}`,
+    found: ["damage torn 1, missing-parent 1"],
+    code: 1,
+  },
+  { what: "a list", bytes: `${sound}[1]\n`, found: ["damage not-object 1"], code: 1 },
+  {
+    what: "bytes behind a record",
+    bytes: `${header}${a}${b.trimEnd()}}\n${c}`,
+    found: ["damage not-json 1"],
+    code: 1,
+  },
+  {
+    what: "a byte-order mark",
+    bytes: `\uFEFF${sound}`,
+    found: ["noted byte-order-mark 1"],
+    code: 0,
+  },
+  {
+    what: "a byte-order mark and damage",
+    bytes: `\uFEFF${sound}junk\n`,
+    found: ["damage not-json 1", "noted byte-order-mark 1"],
+    code: 1,
+  },
+  {
+    what: "invalid UTF-8 in an entry",
+    bytes: withInvalidUtf8(`${header}${a}${user("b", "a", "5 €")}${c}`),
+    found: ["damage invalid-utf8 1"],
+    code: 1,
+    isUnread: true,
+  },
+  {
+    what: "text that holds U+FFFD",
+    bytes: `${header}${user("a", null, "\uFFFD")}`,
+    found: [],
+    code: 0,
+  },
+  {
+    what: "the same line twice",
+    bytes: `${header}${a}${b}${b}${c}`,
+    found: ["noted repeated-line 1"],
+    code: 0,
+  },
+  {
+    what: "the same line twice at the end",
+    bytes: `${sound}${c}`,
+    found: ["noted repeated-line 1"],
+    code: 0,
+  },
+  {
+    what: "an id twice",
+    bytes: `${header}${a}${b}${user("b", "a", "other")}${c}`,
+    found: ["damage duplicate-id 1"],
+    code: 1,
+  },
+  {
+    what: "a missing parent",
+    bytes: `${header}${a}${c}`,
+    found: ["damage missing-parent 1"],
+    code: 1,
+  },
+  {
+    what: "a cycle",
+    bytes: `${header}${user("a", "b")}${b}`,
+    found: ["damage cycle 1"],
+    code: 1,
+  },
+  {
+    what: "an entry that is its own parent",
+    bytes: `${header}${user("a", "a")}${b}`,
+    found: ["damage cycle 1"],
+    code: 1,
+  },
+  {
+    what: "an entry before the header",
+    bytes: `${user("x", null)}${sound}`,
+    found: ["damage before-header 1"],
+    code: 1,
+  },
+  {
+    what: "a second header",
+    bytes: `${sound}${header}`,
+    found: ["noted second-header 1"],
+    code: 0,
+  },
+  {
+    what: "records that are no entries",
+    bytes: `${header}{"x":1}\n${a}${d.replace("message", "lable").replace('"c"', '"a"')}`,
+    found: ["noted not-an-entry 1, unknown-type 1"],
+    code: 0,
+  },
+];
+
+describe("verify, repair and info", () => {
+  it.each(cases)(
+    "agree on $what (changed just now: $isFresh)",
+    async ({ bytes, isFresh, found, code, isUnread = false }) => {
+      const path = fileOf(bytes, isFresh);
+      const verified = await branchlog(["verify", path]);
+      expect([inOrder(wordsOf(verified)), verified.code]).toEqual([found, code]);
+      expect(verified.out.includes("\nno damage\n")).toBe(code === 0);
+
+      const planned = await branchlog(["repair", path]);
+      expect([inOrder(wordsOf(planned)), planned.code]).toEqual([found, code]);
+      expect(planned.out.includes("\nnothing to repair\n")).toBe(code === 0);
+
+      const info = await branchlog(["info", path]);
+      const known = isUnread ? [] : found;
+      expect([inOrder(infoWordsOf(info)), info.code]).toEqual([known, isUnread ? 0 : code]);
+      expect(/^damage +none found while opening; branchlog verify reads all/m.test(info.out)).toBe(
+        info.code === 0,
+      );
+
+      const [report, plan, facts] = await Promise.all(
+        ["verify", "repair", "info"].map(
+          async (command) => jsonLines((await branchlog([command, path, "--json"])).out)[0],
+        ),
+      );
+      const findings: unknown = Reflect.get(Object(report), "findings");
+      expect(report).toMatchObject({ ok: code === 0 });
+      expect(plan).toMatchObject({ ok: code === 0, findings });
+      expect(facts).toMatchObject({ findings: isUnread ? [] : findings });
+      expect(readFileSync(path).equals(Buffer.from(bytes))).toBe(true);
+    },
+  );
+
+  it.each(cases)("agree on $what once it is repaired", async ({ bytes, isFresh, isUnread }) => {
+    const path = fileOf(bytes, isFresh);
+    const { code } = await branchlog(["repair", path, "--bridge", "--apply"]);
+    const verified = await branchlog(["verify", path]);
+    expect(verified.code).toBe(code);
+    expect((await branchlog(["repair", path])).code).toBe(code);
+    if (isUnread !== true) expect((await branchlog(["info", path])).code).toBe(code);
+  });
+
+  it("all fail on a damaged header, and repair names it", async () => {
+    const path = fileOf(`${header.slice(0, 50)}\n${a}`);
+    for (const command of ["verify", "info"]) {
+      const { code, err } = await branchlog([command, path]);
+      expect([code, err.includes("ERR_HEADER_DAMAGED")]).toEqual([1, true]);
+    }
+    const { code, out } = await branchlog(["repair", path]);
+    expect([code, out.includes("damaged: damaged-header 1, torn 1\n")]).toEqual([1, true]);
+  });
+
+  it("agree on a line that is not what a checkpoint saw", async () => {
+    const path = fileOf(sound);
+    await (await openSession(path, { checkpointEveryBytes: 1 })).close();
+    writeFileSync(path, sound.replace('"hi"', '"ho"'));
+    for (const command of ["verify", "repair"]) {
+      const result = await branchlog([command, path]);
+      expect([wordsOf(result), result.code]).toEqual([["damage changed-line 1"], 1]);
+    }
+    // Opening takes the index from the checkpoint, and reads no body of this entry.
+    expect((await branchlog(["info", path])).out).toContain("none found while opening");
+  });
+
+  it("leave an end that may still be being written to its writer", async () => {
+    const path = fileOf(`${header}junk\n${a}${torn}`, true);
+    const { code, out } = await branchlog(["repair", path, "--apply"]);
+    expect([code, out.includes("pending: unfinished-line 1\n")]).toEqual([0, true]);
+    expect(readFileSync(path, "utf8")).toBe(`${header}${a}${torn}`);
+  });
+});
