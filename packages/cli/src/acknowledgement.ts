@@ -16,9 +16,11 @@ export function writeAcknowledgement(
 /** `appended 5b2e9d04 below 5b2e9d03, revision 4`. Pure. */
 function acknowledgementText({ id, parentId, revision, diverged }: AppendResult): string {
   const place = parentId === null ? "as a root" : `below ${oneLine(parentId, 60)}`;
-  const apart =
-    diverged === undefined
-      ? ""
-      : `, diverged: not below ${diverged.entryCount} of other writers up to ${oneLine(diverged.tailId, 60)}`;
-  return `appended ${id} ${place}, revision ${revision}${apart}\n`;
+  return `appended ${id} ${place}, revision ${revision}${divergedText(diverged)}\n`;
+}
+
+function divergedText(diverged: AppendResult["diverged"]): string {
+  if (diverged === undefined) return "";
+  const { entryCount, tailId } = diverged;
+  return `, diverged: not below ${entryCount} of other writers, up to ${oneLine(tailId, 60)}`;
 }

@@ -3,7 +3,7 @@
  * takes one pass over the bodies of messages.
  */
 import type { Envelope, Session } from "@branchlog/core";
-import type { Label, UsageTotals } from "@branchlog/core/types";
+import type { DivergedEntry, Label, UsageTotals } from "@branchlog/core/types";
 import { openedFindings } from "@branchlog/maintenance";
 import type { Finding } from "@branchlog/maintenance";
 import type { OpenedSession, OpeningCost } from "./opened-session.ts";
@@ -42,6 +42,8 @@ export interface SessionInfo {
   readonly usage: UsageInfo | null;
   /** What opening found, as `branchlog verify` calls it. */
   readonly findings: readonly Finding[];
+  /** The branches that nobody chose. */
+  readonly divergences: readonly DivergedEntry[];
   readonly opening: OpeningCost;
 }
 
@@ -66,6 +68,7 @@ export interface UsageInfo extends UsageTotals {
 export async function gatherInfo({ session, opening }: OpenedSession): Promise<SessionInfo> {
   // First: a body that does not parse is found by this pass, and must not count below.
   const usage = await usageInfo(session);
+  const findings = await openedFindings(session);
   const { name, leaf, labels, settings } = session;
   return {
     path: session.path,
@@ -80,7 +83,10 @@ export async function gatherInfo({ session, opening }: OpenedSession): Promise<S
     model: settings.model,
     thinkingLevel: settings.thinkingLevel,
     usage,
-    findings: openedFindings(session),
+    findings,
+    divergences: findings.some(({ kind }) => kind === "diverged")
+      ? await session.divergences()
+      : [],
     opening,
   };
 }

@@ -69,6 +69,8 @@ export { hashedName, keptPaths, sidecarPath } from "./store/sidecar-path.ts";
 export { findCycles, orphanRows, pathToRow } from "./index-table/tree-walk.ts";
 export type { Kind } from "./index-table/kind-table.ts";
 export { LineMap } from "./index-table/line-map.ts";
+export { LinkCheck } from "./index-table/link-check.ts";
+export { checkLinks } from "./session/link-findings.ts";
 export { entryPlace } from "./index-table/entry-place.ts";
 export type { SavedDiagnostics } from "./index-table/diagnostics.ts";
 export { IndexTable } from "./index-table/index-table.ts";

@@ -9,7 +9,7 @@ export type { AnyTypeOptions, OnDiverged } from "./append/request.ts";
 export type { Position } from "./append/outcome.ts";
 export type { DivergedListener } from "./adapters/pi/manager-position.ts";
 export type { Divergence } from "./entries/divergence.ts";
-export type { DivergedEntry } from "./session/divergences.ts";
+export type { DanglingReference, DivergedEntry } from "./index-table/link-check.ts";
 export type { Recovery } from "./session/recovery.ts";
 export type { EntryLine } from "./session/entry-query.ts";
 export type { ContextOptions } from "./session/context-load.ts";

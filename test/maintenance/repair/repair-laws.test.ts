@@ -136,7 +136,7 @@ describe("a repaired log", () => {
         expect(ok).toBe(!isDamaged(findings));
         if (!ok) expect(planned.changes.length === 0 && isSound(planned.remaining)).toBe(false);
         const known = findings.map(({ kind }) => kind);
-        for (const { kind } of openedFindings(opened)) expect(known).toContain(kind);
+        for (const { kind } of await openedFindings(opened)) expect(known).toContain(kind);
       }),
       { numRuns: 500 },
     );

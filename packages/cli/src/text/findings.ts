@@ -1,6 +1,8 @@
 /** What was found in a session, in the words that `verify`, `repair` and `info` share. Pure. */
+import type { DivergedEntry } from "@branchlog/core/types";
 import type { Finding, FindingWeight } from "@branchlog/maintenance";
 import type { Style } from "../style.ts";
+import { oneLine } from "./clean-text.ts";
 import { numberText } from "./quantities.ts";
 
 /** A line for each weight that has findings, the verdict last: `damaged: torn 1, cycle 2`. */
@@ -13,6 +15,13 @@ export function findingsText(findings: readonly Finding[], style: Style): string
   const damage = lineOf("damage", "damaged");
   const verdict = damage === "" ? style.good("no damage") : style.bad(damage);
   return [...others, verdict].map((line) => (line === "" ? "" : `${line}\n`)).join("");
+}
+
+/** `b5 below a1, unaware of the branch that ended with c3`. */
+export function divergenceText({ id, parentId, tailId }: DivergedEntry): string {
+  const place = parentId === null ? "as a root" : `below ${oneLine(parentId, 60)}`;
+  const other = oneLine(tailId, 60);
+  return `${oneLine(id, 60)} ${place}, unaware of the branch that ended with ${other}`;
 }
 
 /** `torn 1, missing-parent 3`; empty if there are none of that weight. */

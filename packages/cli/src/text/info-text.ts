@@ -2,7 +2,7 @@
 import type { Counts, SessionInfo, Tip, UsageInfo } from "../session-info.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
-import { kindsText } from "./findings.ts";
+import { divergenceText, kindsText } from "./findings.ts";
 import { costText, countText, durationText, numberText, sizeText, timeText } from "./quantities.ts";
 
 /** Branches and labels that are listed one by one; the rest is counted. */
@@ -28,6 +28,7 @@ export function infoText(info: SessionInfo, style: Style): string {
     ["damage", [damageLine(info, style)]],
     ["pending", lineOf(info, "pending")],
     ["noted", lineOf(info, "noted")],
+    ["diverged", divergenceLines(info)],
     [
       "opened in",
       [
@@ -111,6 +112,11 @@ function damageLine({ findings }: SessionInfo, style: Style): string {
   if (damage === "")
     return style.good("none found while opening; branchlog verify reads all of it");
   return style.bad(`${damage}; found while opening, see branchlog verify`);
+}
+
+function divergenceLines({ divergences }: SessionInfo): readonly string[] {
+  if (divergences.length === 0) return [];
+  return listed(divergences, (diverged) => divergenceText(diverged));
 }
 
 function lineOf({ findings }: SessionInfo, weight: "pending" | "noted"): readonly string[] {

@@ -3,7 +3,7 @@ import type { EntryPlace } from "@branchlog/core/types";
 import type { VerifyReport } from "@branchlog/maintenance";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
-import { findingsText } from "./findings.ts";
+import { divergenceText, findingsText } from "./findings.ts";
 import { countText, numberText } from "./quantities.ts";
 
 /** The report as text: what was read, each damage with its place, the verdict last. */
@@ -26,6 +26,7 @@ export function verifyText(report: VerifyReport, style: Style): string {
     `checksums: ${checksumsText(report)}\n`,
     ...findings,
     unknownTypesText(report),
+    linksText(report),
     pending === null ? "" : `the end: ${pendingText(pending)}\n`,
     findingsText(report.findings, style),
   ].join("");
@@ -154,6 +155,30 @@ function unknownTypesText({ unknownTypeCount: count, unknownTypes: list }: Verif
     return `${oneLine(type, 60)}: ${many}, the first is ${placeText(first)}${meant}`;
   });
   return `${countText(count, "unknown type")}\n${listText(count, lines)}`;
+}
+
+/** Unmarked as well. */
+function linksText(report: VerifyReport): string {
+  const { danglingReferenceCount: dangling, danglingReferences } = report;
+  const { divergenceCount: diverged, divergences } = report;
+  const targets = danglingReferences.map(({ field, targetId, within, ...entry }) => {
+    const where = within === "path" ? "is not on its path" : "is not in the log";
+    return `${placeText(entry)}: its ${field}, ${idText(targetId)}, ${where}`;
+  });
+  const branches = divergences.map(
+    (entry) => `${divergenceText(entry)}, line ${entry.line} at byte ${entry.offset}`,
+  );
+  const texts = [
+    dangling === 0
+      ? ""
+      : `${countText(dangling, "reference leads nowhere", "references lead nowhere")}\n` +
+        listText(dangling, targets),
+    diverged === 0
+      ? ""
+      : `${countText(diverged, "branch that nobody chose", "branches that nobody chose")}\n` +
+        listText(diverged, branches),
+  ];
+  return texts.join("");
 }
 
 function pendingText({ kind, length, offset }: NonNullable<VerifyReport["pending"]>): string {

@@ -1,6 +1,7 @@
 /**
  * Whether a draft that is appended again says the same as what was appended under its id: every
- * field but parent, timestamp and divergence, which the first append decided. Pure. O(size of the entry).
+ * field but parent, timestamp and divergence, which the first append decided. Pure. O(size of the
+ * entry).
  */
 import { isDeepStrictEqual } from "node:util";
 import { decodeLine } from "@branchlog/streaming";

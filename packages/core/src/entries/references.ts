@@ -11,6 +11,9 @@ export interface Reference {
 
 const none: readonly Reference[] = [];
 
+/** Types whose entries have references. */
+export const referringTypes: ReadonlySet<string> = new Set(["label", "context_edit", "compaction"]);
+
 /**
  * The references of an entry that decide what it means. A compaction that keeps nothing, or names
  * what it keeps by another field, has none; nor has a branch summary, whose branch a fork leaves

@@ -14,6 +14,7 @@ import { requireEntryId } from "../entries/identifiers.ts";
 import type { AgentMessage } from "../entries/message-types.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
+import type { DivergedEntry } from "../index-table/link-check.ts";
 import { commonAncestorRow, pathToRow, tipRows } from "../index-table/tree-walk.ts";
 import type { PathContext } from "../projections/context.ts";
 import type { Label, Labels } from "../projections/labels.ts";
@@ -30,11 +31,10 @@ import { BodyFold, usageFold } from "./body-fold.ts";
 import { contextAt } from "./context-load.ts";
 import type { ContextOptions } from "./context-load.ts";
 import { ContextMemo } from "./context-memo.ts";
-import { divergedEntries } from "./divergences.ts";
-import type { DivergedEntry } from "./divergences.ts";
 import type { Engine } from "./engine.ts";
 import { entryLines, openBodyStream, pickFromBody, rowsOf } from "./entry-query.ts";
 import type { BodyPart, EntryLine, EntryQuery } from "./entry-query.ts";
+import { checkLinks } from "./link-findings.ts";
 import { requireRow, rowOfEntry } from "./named-entry.ts";
 import { readOfOneLog } from "./same-log.ts";
 import { TurnMemo, turnsIn } from "./turn-memo.ts";
@@ -176,12 +176,12 @@ export class SessionView {
   }
 
   /**
-   * The branches that nobody chose: of entries whose session did not know that other writers had
-   * continued from its leaf, in file order. Only of entries that Branchlog appended. Reads the bodies
-   * of entries that are not the first below their parent.
+   * The branches that nobody chose: their first entries, whose session did not know that other
+   * writers had continued from its leaf, in file order. Only of entries that Branchlog appended.
+   * Reads the bodies of entries that are not the first below their parent, or refer to others.
    */
   async divergences(): Promise<DivergedEntry[]> {
-    return divergedEntries(this.#access.open());
+    return (await checkLinks(this.#access.open())).divergences();
   }
 
   /** The whole tree as it is now, as envelopes. */

@@ -61,7 +61,7 @@ export function takeRetained(path: string, { lock }: Ports, nowMs: number): Held
 /**
  * Acquires the lock of `path`, or takes over the one that this process retained. With a
  * `lockWaitMs` of 0 it is tried once, whether others wait or not.
- * @throws BranchlogError `ERR_LOCK_TIMEOUT` once the queue has not advanced for `lockWaitMs`, or the
+ * @throws BranchlogError `ERR_LOCK_TIMEOUT` once the queue has not advanced for `lockWaitMs`, or a
  * wait without a place has lasted as long; in any case after `lockWaitTotalFactor` times as long.
  */
 export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): Steps<HeldLock> {

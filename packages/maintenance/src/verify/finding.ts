@@ -20,6 +20,8 @@ export type FindingWeight = "damage" | "pending" | "noted";
  *   `second-header`, `byte-order-mark` (also before another line).
  * - The tree: `duplicate-id`, `repeated-line` (the same entry again, byte for byte),
  *   `missing-parent`, `cycle`.
+ * - Links: `dangling-reference` (its target does not exist, or is not on the path), `diverged` (a
+ *   branch that nobody chose).
  * - The end: `unfinished-line`, `unfinished-record` (whole but for its newline).
  * - `not-an-entry`, `unknown-type`: as in `session.diagnostics`.
  */
@@ -44,7 +46,9 @@ export type FindingKind =
   | "repeated-line"
   | "second-header"
   | "not-an-entry"
-  | "unknown-type";
+  | "unknown-type"
+  | "dangling-reference"
+  | "diverged";
 
 /** Findings of one kind. */
 export interface Finding {
@@ -80,6 +84,8 @@ const weights: readonly (readonly [FindingKind, FindingWeight])[] = [
   ["second-header", "noted"],
   ["not-an-entry", "noted"],
   ["unknown-type", "noted"],
+  ["dangling-reference", "noted"],
+  ["diverged", "noted"],
 ];
 
 /** The findings of these counts, by weight and in the order of their kinds. */

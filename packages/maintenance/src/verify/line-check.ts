@@ -24,6 +24,7 @@ import type {
 import type { SessionEntry } from "@branchlog/core";
 import {
   FoldedProjections,
+  LinkCheck,
   LogIndexer,
   bodyBytesMax,
   diagnosticsMax,
@@ -51,12 +52,15 @@ interface CheckedLine {
   readonly id: unknown;
   /** The record, if its usage may count. */
   readonly spending: JsonObject | undefined;
+  /** The record, of a long one its top-level scalars. */
+  readonly value: JsonObject | undefined;
 }
 
 /** See the file comment. To be fed every line, then {@link LineCheck.batchEnd} once more. */
 export class LineCheck implements LineSink {
   readonly indexer: LogIndexer;
   readonly folded: FoldedProjections = new FoldedProjections();
+  readonly links: LinkCheck;
   lines: number = 0;
   blank: number = 0;
   records: number = 0;
@@ -93,6 +97,7 @@ export class LineCheck implements LineSink {
       readLong: (offset, length) => this.readLong(offset, length),
       onFolded: (row, value) => this.folded.apply(row, this.#entry(row, value)),
     });
+    this.links = new LinkCheck(this.indexer);
   }
 
   /** How many lines are bad. */
@@ -110,7 +115,8 @@ export class LineCheck implements LineSink {
     // Lines of version 1 have no ids; the index makes them from their places.
     const hasId = decoded.ok && entryForm(this.indexer.header?.version ?? 1) > 1;
     const id = hasId ? decoded.value["id"] : undefined;
-    this.#checked.push({ offset, kind, id, spending: this.#spending(decoded) });
+    const value = decoded.ok ? decoded.value : undefined;
+    this.#checked.push({ offset, kind, id, spending: this.#spending(decoded), value });
   }
 
   longLine(long: LongLine, line: number): void {
@@ -122,7 +128,8 @@ export class LineCheck implements LineSink {
     this.#count(kind, { line, offset, length }, pieces);
     this.#countMark(long.head, offset, line);
     const spending = this.#spending(decoded) && this.#readWhole(offset, length);
-    this.#checked.push({ offset, kind, id: undefined, spending });
+    const value = decoded.ok ? decoded.value : undefined;
+    this.#checked.push({ offset, kind, id: undefined, spending, value });
   }
 
   /**
@@ -142,7 +149,7 @@ export class LineCheck implements LineSink {
   batchEnd(): void {
     this.indexer.batchEnd();
     const { index } = this.indexer;
-    for (const { offset, kind, id, spending } of this.#checked) {
+    for (const { offset, kind, id, spending, value } of this.#checked) {
       while (this.#nextRow < index.count && index.rows.offset(this.#nextRow) < offset) {
         this.#nextRow += 1;
       }
@@ -150,7 +157,10 @@ export class LineCheck implements LineSink {
       if (kind === "blank" || row >= index.count || index.rows.offset(row) !== offset) continue;
       if (kind !== "record") this.#markDamaged(row, kind);
       else if (id !== undefined && id !== index.idOf(row)) this.#markDamaged(row, "id-changed");
-      else if (spending !== undefined) this.#foldUsage(row, spending);
+      else {
+        if (spending !== undefined) this.#foldUsage(row, spending);
+        if (value !== undefined) this.links.take(row, value);
+      }
     }
     this.#checked = [];
   }

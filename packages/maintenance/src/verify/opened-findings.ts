@@ -1,12 +1,12 @@
 /**
  * What opening found in a log, in the classification of `verify`. Opening reads envelopes and some
  * bodies, so there may be more; but what is said here, `verify` says as well. Reads again only
- * what was found, the end of the log and its first bytes.
+ * what was found, entries that link to others, the end of the log and its first bytes.
  */
 import { hasByteOrderMark, lineKind, readRange } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { Diagnostic, Session } from "@branchlog/core";
-import { watchedSession } from "@branchlog/core/internal";
+import { checkLinks, watchedSession } from "@branchlog/core/internal";
 import { findingsOf } from "./finding.ts";
 import type { Finding, FindingKind } from "./finding.ts";
 import { endFinding, endKind, mayBeWritten } from "./log-end.ts";
@@ -17,12 +17,14 @@ import { checkTree } from "./tree-check.ts";
  * first 1,000. Changes nothing.
  * @throws BranchlogError `ERR_CLOSED`, `ERR_LOG_GONE`, `ERR_LOG_UNREADABLE`.
  * @example
- * const findings = openedFindings(session);
+ * const findings = await openedFindings(session);
  * if (isDamaged(findings)) console.log("damaged");
  */
-export function openedFindings(session: Session): readonly Finding[] {
+export async function openedFindings(session: Session): Promise<readonly Finding[]> {
+  const { engine } = watchedSession(session);
+  const links = await checkLinks(engine);
   const { diagnostics } = session;
-  const { log, settings } = watchedSession(session).engine;
+  const { log, settings } = engine;
   const { indexer, file: source, pendingRow, rest } = log.state;
   const mayGrow = mayBeWritten(log.statSync(), settings.ports.clock);
   const end = rest === null ? undefined : endFinding(endKind(rest, source, mayGrow));
@@ -33,7 +35,12 @@ export function openedFindings(session: Session): readonly Finding[] {
     counts.set("byte-order-mark", 1);
   }
   const { counts: ofTree } = checkTree({ indexer, source, leftOut: new Set([pendingRow]) });
-  return findingsOf({ ...ofTree, ...Object.fromEntries(counts) });
+  return findingsOf({
+    ...ofTree,
+    ...Object.fromEntries(counts),
+    diverged: links.divergences().length,
+    "dangling-reference": links.danglingReferences().length,
+  });
 }
 
 /** What a line is called that is no record, or not the entry that it begins with. */

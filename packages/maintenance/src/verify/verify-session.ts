@@ -12,11 +12,13 @@ import {
   watchedSession,
   checkpointPath,
   checkpointSchema,
+  diagnosticsMax,
   isBoundTo,
   loadIndex,
   savedSums,
   yieldEveryMs,
 } from "@branchlog/core/internal";
+import type { DanglingReference, DivergedEntry } from "@branchlog/core/types";
 import type {
   Engine,
   EngineSettings,
@@ -82,6 +84,12 @@ export interface VerifyReport extends TreeFindings {
   /** Damaged entries. Their lines are bad lines as well, unless their ids changed. */
   readonly damagedEntryCount: number;
   readonly damagedEntries: readonly DamagedEntry[];
+  /** Branches that nobody chose, by the marks of their first entries. Not damage. */
+  readonly divergenceCount: number;
+  readonly divergences: readonly DivergedEntry[];
+  /** Labels, compactions and context edits whose target does not exist, or is not on their path. */
+  readonly danglingReferenceCount: number;
+  readonly danglingReferences: readonly DanglingReference[];
   readonly pending: PendingEnd | null;
 }
 
@@ -177,8 +185,11 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
   const pending = rest === null ? null : check.addRest(rest, mayGrow());
   const { tree, counts } = checkTree({ indexer, source: file });
   const changes = await checkChecksums({ source: file, indexer, sums }, signal);
+  const [divergences, dangling] = [check.links.divergences(), check.links.danglingReferences()];
   const findings = findingsOf({
     ...counts,
+    diverged: divergences.length,
+    "dangling-reference": dangling.length,
     ...check.badLineCounts,
     "id-changed": check.changedIds,
     "invalid-utf8": check.invalidUtf8Count,
@@ -207,6 +218,10 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
     damagedEntryCount: indexer.index.damagedCount,
     damagedEntries: check.damagedEntries,
     ...tree,
+    divergenceCount: divergences.length,
+    divergences: divergences.slice(0, diagnosticsMax),
+    danglingReferenceCount: dangling.length,
+    danglingReferences: dangling.slice(0, diagnosticsMax),
     pending,
   };
 }
