@@ -91,7 +91,7 @@ async function walk({ session, ports }: World): Promise<{
   session.context(session.tail, true);
   const verified = await openSession(path, { ports });
   const report = await verifySession(verified);
-  return { report, opened: openedFindings(verified) };
+  return { report, opened: await openedFindings(verified) };
 }
 
 /** Entries that the flip at `at` did not hit. A newline belongs to the lines on both sides. */

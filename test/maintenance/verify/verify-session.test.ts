@@ -136,6 +136,10 @@ describe("a log with every kind of damage", () => {
       pending: { kind: "fragment", offset: bytes - end.length, length: end.length },
       unknownTypeCount: 0,
       unknownTypes: [],
+      divergenceCount: 0,
+      divergences: [],
+      danglingReferenceCount: 0,
+      danglingReferences: [],
     });
   });
 

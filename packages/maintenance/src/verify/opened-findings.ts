@@ -6,7 +6,8 @@
 import { hasByteOrderMark, lineKind, readRange } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { Diagnostic, Session } from "@branchlog/core";
-import { checkLinks, watchedSession } from "@branchlog/core/internal";
+import { checkLinks, findCycles, orphanRows, watchedSession } from "@branchlog/core/internal";
+import type { Engine } from "@branchlog/core/internal";
 import { findingsOf } from "./finding.ts";
 import type { Finding, FindingKind } from "./finding.ts";
 import { endFinding, endKind, mayBeWritten } from "./log-end.ts";
@@ -23,6 +24,7 @@ import { checkTree } from "./tree-check.ts";
 export async function openedFindings(session: Session): Promise<readonly Finding[]> {
   const { engine } = watchedSession(session);
   const links = await checkLinks(engine);
+  confirmTree(engine);
   const { diagnostics } = session;
   const { log, settings } = engine;
   const { indexer, file: source, pendingRow, rest } = log.state;
@@ -41,6 +43,18 @@ export async function openedFindings(session: Session): Promise<readonly Finding
     diverged: links.divergences().length,
     "dangling-reference": links.danglingReferences().length,
   });
+}
+
+/** Reads the entries that the tree is damaged at: what is not that entry is a bad line instead. */
+function confirmTree({ index, bodies }: Engine): void {
+  for (const row of orphanRows(index)) bodies.confirmSync(row);
+  for (const { row, size } of findCycles(index).cycles) {
+    for (let at = row, left = size; left > 0 && at >= 0; left -= 1) {
+      const parent = index.rowOfHandle(index.rows.parentHandle(at));
+      bodies.confirmSync(at);
+      at = parent;
+    }
+  }
 }
 
 /** What a line is called that is no record, or not the entry that it begins with. */
