@@ -29,8 +29,12 @@ export interface FollowOptions extends CursorOptions {
  * bytes before the cursor have changed, and "truncated" if they no longer exist.
  */
 export type FollowEvent =
-  | { readonly kind: "record"; readonly record: FileRecord }
-  | { readonly kind: "reset"; readonly reason: "replaced" | "truncated" };
+  | { readonly kind: "record"; readonly record: FileRecord; readonly reason?: undefined }
+  | {
+      readonly kind: "reset";
+      readonly record?: undefined;
+      readonly reason: "replaced" | "truncated";
+    };
 
 /**
  * The records of a file from `from` on, then those that are appended, without end. Only whole lines

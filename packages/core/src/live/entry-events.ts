@@ -13,7 +13,8 @@ import { isTransient } from "./live-value.ts";
 /**
  * `entry`: the next one. `reset`: the log was replaced, cut or rewritten, or the session went to
  * another; what came before is void, and all entries of the present file follow. `migrated`: the
- * log has a newer form; its entries and their revisions are what they were.
+ * log has a newer form; its entries and their revisions are what they were. Every kind declares the
+ * properties of the others, so that an event can be destructured.
  */
 export type EntryEvent =
   | {
@@ -21,9 +22,20 @@ export type EntryEvent =
       readonly entry: SessionEntry;
       /** 1-based ordinal of the entry in its generation. */
       readonly revision: number;
+      readonly generation?: undefined;
     }
-  | { readonly kind: "reset"; readonly generation: number }
-  | { readonly kind: "migrated" };
+  | {
+      readonly kind: "reset";
+      readonly entry?: undefined;
+      readonly revision?: undefined;
+      readonly generation: number;
+    }
+  | {
+      readonly kind: "migrated";
+      readonly entry?: undefined;
+      readonly revision?: undefined;
+      readonly generation?: undefined;
+    };
 
 /** Which entries, and whether to continue with new ones. */
 export interface EntryEventOptions {
