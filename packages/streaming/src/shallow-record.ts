@@ -6,6 +6,7 @@
 import type { DecodedLine, JsonObject, JsonValue } from "./decode-line.ts";
 import { stringBytesMaxDefault } from "./limits.ts";
 import { isSpace } from "./object-scanner.ts";
+import { type OptionNames, requireKnown } from "./option-names.ts";
 import { type JsonToken, TokenReader } from "./token-reader.ts";
 import { setOwn } from "./value-builder.ts";
 
@@ -17,6 +18,8 @@ export interface ShallowOptions {
   readonly stringBytesMax?: number;
 }
 
+const shallowNames: OptionNames<ShallowOptions> = { open: true, stringBytesMax: true };
+
 /**
  * The record without its arrays, without its objects except those in `open`, and without strings
  * longer than `stringBytesMax`. Linear; about a tenth of the speed of an index scan.
@@ -26,7 +29,7 @@ export function readShallow(
   options: ShallowOptions = {},
 ): DecodedLine {
   const reader = new TokenReader();
-  const collector = new ShallowCollector(options);
+  const collector = new ShallowCollector(requireKnown(options, shallowNames));
   let hasNul = false;
   let isBlank = true;
   try {

@@ -1,4 +1,5 @@
 /** What a caller asks to append: its drafts as bytes, where they go, and on what conditions. */
+import type { OptionNames } from "@branchlog/streaming";
 import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import type { AnyDraft } from "../entries/entry-draft.ts";
 import { requireNamedType } from "../entries/entry-types.ts";
@@ -10,7 +11,6 @@ import {
   requireBoolean,
   requireList,
   requireOneOf,
-  requireOptions,
   shown,
 } from "../argument-checks.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
@@ -84,6 +84,18 @@ export interface AppendOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The names of the options for more than one entry, which have no id to share. */
+export const appendAllNames: OptionNames<Omit<AppendOptions, "id">> = {
+  parent: true,
+  onDiverged: true,
+  expectedTail: true,
+  allowUnknownType: true,
+  signal: true,
+};
+
+/** The names of {@link AppendOptions}. */
+export const appendNames: OptionNames<AppendOptions> = { ...appendAllNames, id: true };
+
 /** Options that say by themselves whether types are checked: their drafts may have any. */
 export type AnyTypeOptions<O extends Partial<AppendOptions> = AppendOptions> = O &
   Required<Pick<AppendOptions, "allowUnknownType">>;
@@ -94,7 +106,7 @@ const checkTypeAndFields: DraftTranslation = (draft) => requireFields(requireNam
  * The request to append drafts, each the parent of the next. Code of the caller runs here, and not
  * later.
  * @throws As `encodeDraft`, `requireNamedType`, `requireFields` and `appendItem`;
- * `ERR_INVALID_ARGUMENT` for options that are none.
+ * `ERR_INVALID_ARGUMENT` for options that have other values.
  */
 export function requestOf(
   log: RequestedLog,
@@ -102,12 +114,7 @@ export function requestOf(
   options: AppendOptions,
 ): AppendRequest {
   const timestamp = isoText(log.settings.ports.clock.now());
-  const {
-    onDiverged = "branch",
-    expectedTail,
-    id,
-    allowUnknownType = false,
-  } = requireOptions(options);
+  const { onDiverged = "branch", expectedTail, id, allowUnknownType = false } = options;
   const isAnyType = requireBoolean("allowUnknownType", allowUnknownType);
   requireOneOf("onDiverged", onDiverged, ["branch", "follow", "reject"]);
   if (typeof (expectedTail ?? "") !== "string") {

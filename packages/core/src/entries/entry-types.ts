@@ -3,7 +3,7 @@
  * form of version 3. Types only: an entry of another type, or with missing fields, is handed out as
  * stored; tell it apart with {@link isKnownEntry}. Optional keys are absent on disk when undefined.
  */
-import { closestMatch } from "leven";
+import { nearestName } from "@branchlog/streaming";
 import { invalidArgument, shown } from "../argument-checks.ts";
 import type { DraftFields } from "./encode-entry.ts";
 import type {
@@ -253,9 +253,7 @@ export function isNamedType(type: string): boolean {
 
 /** The type of pi or omp that was probably meant; undefined if none is near. */
 export function nearestType(type: string): string | undefined {
-  // A third of the letters: further away, a suggestion is a guess.
-  const maxDistance = Math.ceil(type.length / 3);
-  return closestMatch(type, [...knownEntryTypes, ...ompEntryTypes], { maxDistance });
+  return nearestName(type, [...knownEntryTypes, ...ompEntryTypes]);
 }
 
 /**

@@ -3,6 +3,7 @@
  * row, and the log is read again after every wait, so that there is no gap between old and new
  * entries. If the log was replaced, that is an event, and all entries of the new log follow.
  */
+import type { OptionNames } from "@branchlog/streaming";
 import type { RowBody } from "../bodies/body-reader.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
@@ -46,6 +47,18 @@ export interface EntryEventOptions {
   /** Ends it with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** The names of {@link EntryEventOptions} without a signal. */
+export const pushedEventNames: OptionNames<Omit<EntryEventOptions, "signal">> = {
+  from: true,
+  live: true,
+};
+
+/** The names of {@link EntryEventOptions}. */
+export const entryEventNames: OptionNames<EntryEventOptions> = {
+  ...pushedEventNames,
+  signal: true,
+};
 
 /** What is read blocking, at most: it was appended a moment ago, so the system still has it. */
 const sharedBytesMax = 64 * 1024;
