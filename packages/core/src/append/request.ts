@@ -3,7 +3,7 @@ import type { OptionNames } from "@branchlog/streaming";
 import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import type { AnyDraft } from "../entries/entry-draft.ts";
 import { requireNamedType } from "../entries/entry-types.ts";
-import { requireFields } from "../entries/entry-draft.ts";
+import { requireFields, requireMessage } from "../entries/entry-draft.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Ports } from "../store/ports.ts";
 import {
@@ -78,7 +78,10 @@ export interface AppendOptions {
   readonly expectedTail?: string | null;
   /** The id to give the entry; appending it again writes nothing and says where it is. */
   readonly id?: string;
-  /** Accepts types that are neither those of pi and omp nor have a namespace. Default false. */
+  /**
+   * Accepts types that are neither those of pi and omp nor have a namespace, and roles of messages
+   * that are not those of pi and omp. Default false.
+   */
   readonly allowUnknownType?: boolean;
   /** Gives up waiting for the lock; nothing is written then. */
   readonly signal?: AbortSignal;
@@ -105,7 +108,7 @@ const checkTypeAndFields: DraftTranslation = (draft) => requireFields(requireNam
 /**
  * The request to append drafts, each the parent of the next. Code of the caller runs here, and not
  * later.
- * @throws As `encodeDraft`, `requireNamedType`, `requireFields` and `appendItem`;
+ * @throws As `encodeDraft`, `requireNamedType`, `requireFields`, `requireMessage` and `appendItem`;
  * `ERR_INVALID_ARGUMENT` for options that have other values.
  */
 export function requestOf(
@@ -123,7 +126,10 @@ export function requestOf(
   const parent = parentChoice(options.parent ?? "leaf");
   const items = requireList("The drafts", drafts).map((draft, i) =>
     appendItem(
-      log.encode(draft, timestamp, isAnyType ? requireFields : checkTypeAndFields),
+      requireMessage(
+        log.encode(draft, timestamp, isAnyType ? requireFields : checkTypeAndFields),
+        isAnyType,
+      ),
       i === 0 ? parent : { kind: "leaf" },
       id,
     ),
