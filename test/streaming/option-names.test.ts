@@ -28,8 +28,7 @@ describe("a misspelt option", () => {
   it.each(Object.entries(calls))(
     "is a TypeError when it is given to %s",
     async (_, [meant, call]) => {
-      const attempt = expect((async () => call())()).rejects;
-      await attempt.toBeInstanceOf(TypeError);
+      await expect((async () => call())()).rejects.toBeInstanceOf(TypeError);
       await expect((async () => call())()).rejects.toMatchObject({
         code: "ERR_INVALID_ARGUMENT",
         message: expect.stringContaining(`Did you mean "${meant}"?`) as unknown,

@@ -26,7 +26,10 @@ export function unknownOption(
   return `The option ${JSON.stringify(unknown)} is unknown. ${hint}`;
 }
 
-/** The options, if all of them are known. @throws TypeError with the code `ERR_INVALID_ARGUMENT`. */
+/**
+ * The options, if all of them are known.
+ * @throws TypeError with the code `ERR_INVALID_ARGUMENT`.
+ */
 export function requireKnown<T extends object>(options: T, names: OptionNames<T>): T {
   const problem = unknownOption(options, names);
   if (problem === undefined) return options;

@@ -20,9 +20,9 @@ const freeUnits = 2;
 const textUnitsMin = 20;
 
 /** Characters in front of the text of a line. */
-function takenUnits(isJudged: boolean): number {
+function takenUnits(hasMark: boolean): number {
   const { mark, ...others } = widths;
-  const taken = isJudged ? [mark, ...Object.values(others)] : Object.values(others);
+  const taken = hasMark ? [mark, ...Object.values(others)] : Object.values(others);
   return taken.reduce((sum, width) => sum + width + gap.length, 0);
 }
 
@@ -101,7 +101,8 @@ export function turnsSummary(
     totals.total_cache_write_tokens ?? 0,
   );
   const tokens = countText(totals.total_tokens, "token");
-  const took = `${countText(totals.count, "turn")}, ${tokens}${cached}, ${costText(totals.total_cost)}`;
+  const cost = costText(totals.total_cost);
+  const took = `${countText(totals.count, "turn")}, ${tokens}${cached}, ${cost}`;
   const judged = passed + failed;
   const verdict = judged === 0 ? "" : `, ${numberText(passed)} of ${numberText(judged)} passed`;
   const warnings = diagnostics.map(({ message }) => `${style.warning(oneLine(message, 200))}\n`);

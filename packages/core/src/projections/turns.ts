@@ -22,7 +22,7 @@ export interface TurnSummary {
   readonly model: string;
   /** From its first user, assistant or tool message to its last. */
   readonly duration_ms: number;
-  /** Input and output of its requests together, without what was read from or written to a cache. */
+  /** Input and output of its requests together; what a cache gave or took is not among them. */
   readonly tokens: number;
   /** US dollars, of its requests together; 0 also if no request says what it cost. */
   readonly cost: number;
