@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 const directory = fileURLToPath(new URL("../examples/", import.meta.url));
-const names = readdirSync(directory).filter((name) => name.endsWith(".mjs"));
+const names = readdirSync(directory).filter((name) => name.endsWith(".ts"));
 
 /** What the comment at the start of an example says that it prints. */
 function promised(text: string): string[] {
@@ -21,7 +21,9 @@ describe("the examples", () => {
 
   it.each(names)("print what they say: %s", (name) => {
     const path = `${directory}${name}`;
-    const { stdout, stderr, status } = spawnSync(process.execPath, [path], { encoding: "utf8" });
+    const { stdout, stderr, status } = spawnSync(process.execPath, ["--import", "tsx", path], {
+      encoding: "utf8",
+    });
     const wanted = promised(readFileSync(path, "utf8"));
     expect(wanted).not.toEqual([]);
     expect([status, stderr, stdout.split("\n").slice(0, -1)]).toEqual([0, "", wanted]);

@@ -1,6 +1,9 @@
-/** Runs the examples of the READMEs as a reader would, and compares what they print. */
+/**
+ * Compiles the examples of the READMEs under the strictest options of a consumer, runs those that
+ * are marked, and compares what they print.
+ */
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -8,10 +11,11 @@ import { afterAll, describe, expect, it } from "vitest";
 import { readDocument } from "./tidy/documents.ts";
 import { root } from "./tidy/source-file.ts";
 
-/** A block of code under the mark `<!-- runs -->`, and the lines it says that it prints. */
+/** A block of code; whether it runs, by the mark `<!-- runs -->`, and the lines that it prints. */
 interface Example {
   readonly name: string;
   readonly code: string;
+  readonly runs: boolean;
   readonly prints: readonly string[];
 }
 
@@ -19,10 +23,10 @@ const folder = mkdtempSync(join(tmpdir(), "branchlog-readme-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function examplesIn(markdown: string): Example[] {
-  const blocks = markdown.matchAll(/^<!-- runs -->\n```js\n([^]*?)^```$/gm);
-  return Array.from(blocks, ([, code = ""]) => {
+  const blocks = markdown.matchAll(/^(<!-- runs -->\n)?```[jt]s\n([^]*?)^```$/gm);
+  return Array.from(blocks, ([, mark, code = ""]) => {
     const name = /from "(@branchlog[^"]*)"/.exec(code)?.[1] ?? "an example";
-    return { name, code, prints: printedLines(code) };
+    return { name, code, runs: mark !== undefined, prints: printedLines(code) };
   });
 }
 
@@ -34,18 +38,40 @@ function printedLines(code: string): string[] {
   });
 }
 
-/** Runs code on the sources; imports are resolved in the workspace, files land in the folder. */
-async function run(code: string): Promise<string> {
-  const source = `process.chdir(${JSON.stringify(folder)});\n${code}`;
-  const options = ["--import", "tsx", "--conditions=@branchlog/source", "--input-type=module"];
-  const { stdout } = await promisify(execFile)(process.execPath, [...options, "-e", source], {
-    cwd: root,
-  });
+/** Runs Node in the folder, which has the packages of the workspace. */
+async function node(...args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder });
   return stdout;
 }
 
-const packages = ["streaming", "maintenance", "transfer", "connectonion"];
-const documents = ["README.md", ...packages.map((name) => `packages/${name}/README.md`)];
+/** What a program printed that failed. */
+function outputOf(error: unknown): unknown {
+  return error instanceof Error && "stdout" in error ? error.stdout : error;
+}
+
+const readmes = readdirSync(join(root, "packages")).map((name) => `packages/${name}/README.md`);
+const documents = ["README.md", ...readmes.filter((path) => existsSync(join(root, path)))];
+const examples = documents
+  .flatMap((path) => examplesIn(readDocument(path).text))
+  .map((example, i) => ({ ...example, file: `example-${i}.mts` }));
+
+const compilerOptions = {
+  target: "ES2022",
+  lib: ["ES2023", "ESNext.Disposable"],
+  module: "NodeNext",
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  types: ["node"],
+  noEmit: true,
+  skipLibCheck: true,
+  allowImportingTsExtensions: true,
+  customConditions: ["@branchlog/source"],
+};
+
+symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+for (const { file, code } of examples) writeFileSync(join(folder, file), code);
 
 describe("the README", () => {
   const { text } = readDocument("README.md");
@@ -55,17 +81,22 @@ describe("the README", () => {
   });
 
   it("has examples, with what they print", () => {
-    const sample = "<!-- runs -->\n```js\nlet a = 1; // one\nconsole.log(a); // 1\n// 2\n```\n";
+    const sample = "<!-- runs -->\n```ts\nlet a = 1; // one\nconsole.log(a); // 1\n// 2\n```\n";
     expect(examplesIn(sample)[0]?.prints).toEqual(["1", "2"]);
     expect(examplesIn(text).length).toBeGreaterThanOrEqual(3);
     for (const { prints } of examplesIn(text)) expect(prints).not.toEqual([]);
   });
 
-  const examples = documents.flatMap((path) => examplesIn(readDocument(path).text));
-  it.each(examples)(
+  it("and those of packages have examples that compile under strict options", async () => {
+    const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+    expect(await node(tsc, "--project", folder).catch(outputOf)).toBe("");
+  });
+
+  it.each(examples.filter(({ runs }) => runs))(
     "and those of packages have examples that run: $name",
-    async ({ code, prints }) => {
-      expect(await run(code)).toBe(prints.map((line) => `${line}\n`).join(""));
+    async ({ file, prints }) => {
+      const options = ["--import", "tsx", "--conditions=@branchlog/source"];
+      expect(await node(...options, file)).toBe(prints.map((line) => `${line}\n`).join(""));
     },
   );
 });

@@ -1,8 +1,8 @@
 /**
  * Uses the packages as another project would. The commands under "Install" in the README, as they
  * are there, pack and install them in an empty project with this clone beside it; the first example
- * of the README runs, strict TypeScript compiles small programs of both module kinds against them,
- * plain node runs these, a wrong error code is a type error, and the command starts. Another empty
+ * of the README runs, strict TypeScript compiles it and small programs of both module kinds against
+ * them, plain node runs these, a wrong error code is a type error, and the command starts. Another empty
  * project links the packages of this clone instead.
  * Their dependencies come from npm's cache, and from the registry only what is not there yet.
  */
@@ -12,6 +12,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync } from
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+import ts from "typescript";
 
 import { publishedPackages, readManifest, root } from "./packages.mjs";
 
@@ -56,8 +58,10 @@ function installCommands() {
 
 /** The first example of the README, in a file of its own: what it prints is beside its calls. */
 function runExample(project) {
-  const code = /^<!-- runs -->\n```js\n([^]*?)^```$/m.exec(readme)?.[1] ?? "";
-  writeFileSync(join(project, "readme.mjs"), code);
+  const code = /^<!-- runs -->\n```ts\n([^]*?)^```$/m.exec(readme)?.[1] ?? "";
+  writeFileSync(join(project, "readme.mts"), code);
+  const { outputText } = ts.transpileModule(code, { compilerOptions: { target: "ES2022" } });
+  writeFileSync(join(project, "readme.mjs"), outputText);
   const said = [...code.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, line]) => line);
   assert.notEqual(said.length, 0);
   assert.deepEqual(run(project, "node", ["readme.mjs"]).trimEnd().split("\n"), said);

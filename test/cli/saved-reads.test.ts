@@ -1,7 +1,16 @@
 /** What commands that only read leave beside a large session, and what that spares the next one. */
-import { chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { openSession } from "@branchlog/core";
+import { decodeCounter, readCounter } from "@branchlog/streaming";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { runProcess } from "./command-process.ts";
 import { fixture } from "./command-run.ts";
@@ -44,6 +53,14 @@ async function outputOf(words: readonly string[]): Promise<string> {
   const { code, out, err } = await runProcess(words);
   expect([code, err]).toEqual([0, ""]);
   return out;
+}
+
+/** What the sessions that the large one begins with put out. */
+async function usageOfFixture(): Promise<number> {
+  const session = await openSession(fixture("realistic-session.jsonl"), { access: "read" });
+  const { total } = await session.usage;
+  await session.close();
+  return total.output;
 }
 
 const readers: readonly (readonly [string, readonly string[]])[] = [
@@ -89,6 +106,24 @@ describe("a command that reads a large session", () => {
     // Nothing new was found, so that nothing is written.
     expect(await outputOf(["info", path])).toContain("1 line parsed");
     expect(readFileSync(`${path}.ckpt`).equals(saved)).toBe(true);
+  });
+
+  it("info --no-save continues the saved usage: of the bodies it reads only what came later", async () => {
+    const path = largeSession();
+    await outputOf(["info", path]);
+    const later = { role: "assistant", content: [], usage: { input: 5, output: 1 } };
+    const line = { type: "message", id: "later", parentId: "m899", timestamp: "", message: later };
+    appendFileSync(path, `${JSON.stringify(line)}\n`);
+    // As --no-save opens it.
+    const session = await openSession(path, { access: "read" });
+    const [bytes, parses] = [readCounter.bytes, decodeCounter.parses];
+    const { total } = await session.usage;
+    expect(decodeCounter.parses - parses).toBeLessThanOrEqual(1);
+    expect(readCounter.bytes - bytes).toBeLessThan(1000);
+    const shown = await outputOf(["info", path, "--json", "--no-save"]);
+    expect(JSON.parse(shown)).toMatchObject({ usage: { requests: total.requests } });
+    expect(total.output).toBe(901 + (await usageOfFixture()));
+    await session.close();
   });
 
   it.skipIf(process.geteuid?.() !== 0)(

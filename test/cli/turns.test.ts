@@ -3,6 +3,8 @@ import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession } from "@branchlog/core";
+import type { AgentMessage } from "@branchlog/core";
+import { assistantMessage, usageOf, userDraft } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines } from "./command-run.ts";
 
@@ -18,6 +20,33 @@ describe("turns", () => {
     copyFileSync(fixture("pi-linear.jsonl"), log);
     expect((await branchlog(["turns", log])).out).toMatch(/^3 turns|^1 turn|\n\d turns?, /);
     expect(readdirSync(directory).toSorted()).toEqual(["session.jsonl", "session.yaml"]);
+  });
+
+  it("turns and info name a cost unknown when no request says it, and null as JSON", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const session = await createSession(path, { cwd: "/w" });
+    await session.append(userDraft("Hi"));
+    const usage = { ...usageOf(10, 5), cacheRead: 7, cacheWrite: 3 };
+    const message = { ...assistantMessage("Hello"), usage } as AgentMessage;
+    await session.append({ type: "message", message });
+    const turns = await branchlog(["turns", path]);
+    expect(turns.out).toMatch(/^turn +time +tokens +cost {2}input → result\n.* 15 +unknown {2}Hi/);
+    const cached = "7 tokens read from cache, 3 written to it";
+    expect(turns.out).toContain(`1 turn, 15 tokens, ${cached}, cost unknown\n`);
+    expect((await branchlog(["turns", path, "--turn", "1"])).out).toContain(`15 tokens, ${cached}`);
+    const info = await branchlog(["info", path]);
+    expect(info.out).toContain("cost unknown in 1 request");
+    expect(info.out).toContain(`: cost unknown, 15 tokens, ${cached}`);
+    expect(turns.out + info.out).not.toContain("$0.00");
+    expect(jsonLines((await branchlog(["turns", path, "--json"])).out)).toMatchObject([
+      {
+        turns: [{ tokens: 15, cost: null, cache_read_tokens: 7, cache_write_tokens: 3 }],
+        totals: { total_tokens: 15, total_cost: null, total_cache_read_tokens: 7 },
+      },
+    ]);
+    expect(jsonLines((await branchlog(["info", path, "--json"])).out)).toMatchObject([
+      { usage: { tokens: 15, totalTokens: 25, cost: null, models: [{ tokens: 15, cost: null }] } },
+    ]);
   });
 
   it("turns fit the terminal, without control sequences", async () => {
@@ -37,7 +66,7 @@ describe("turns", () => {
       for (const steering of ["\u001B", "\u0007"]) expect(out).not.toContain(steering);
       for (const line of out.split("\n"))
         expect(line.length).toBeLessThanOrEqual(Math.max(columns, 80));
-      expect(out).toContain("1 turn, 0 tokens, $0.00, 0 of 1 passed\n");
+      expect(out).toContain("1 turn, 0 tokens, cost unknown, 0 of 1 passed\n");
     }
     const { out } = await branchlog(["turns", path, "--turn", "1"]);
     for (const steering of ["\u001B", "\u0007"]) expect(out).not.toContain(steering);

@@ -7,6 +7,7 @@ import type { DivergedEntry, Label, UsageTotals } from "@branchlog/core/types";
 import { openedFindings } from "@branchlog/maintenance";
 import type { Finding } from "@branchlog/maintenance";
 import type { OpenedSession, OpeningCost } from "./opened-session.ts";
+import { knownCost } from "./text/quantities.ts";
 
 /** Counts by name, the names in order of first appearance. */
 export type Counts = Readonly<Record<string, number>>;
@@ -56,9 +57,17 @@ export interface Tip {
   readonly time: string | null;
 }
 
+/** Sums over requests. */
+interface UsageSums extends Omit<UsageTotals, "cost"> {
+  /** Input and output, as `branchlog turns` counts them. */
+  readonly tokens: number;
+  /** US dollars; null if it is unknown. */
+  readonly cost: number | null;
+}
+
 /** Tokens and dollars of the whole log, and of each model. */
-export interface UsageInfo extends UsageTotals {
-  readonly models: readonly (UsageTotals & {
+export interface UsageInfo extends UsageSums {
+  readonly models: readonly (UsageSums & {
     readonly provider: string;
     readonly modelId: string;
   })[];
@@ -126,7 +135,11 @@ async function usageInfo(session: Session): Promise<UsageInfo | null> {
   const { total, byModel } = await session.usage;
   if (total.requests === 0) return null;
   const models = [...byModel].flatMap(([provider, ofProvider]) =>
-    [...ofProvider].map(([modelId, totals]) => ({ provider, modelId, ...totals })),
+    [...ofProvider].map(([modelId, totals]) => ({ provider, modelId, ...sumsOf(totals) })),
   );
-  return { ...total, models };
+  return { ...sumsOf(total), models };
+}
+
+function sumsOf(totals: UsageTotals): UsageSums {
+  return { ...totals, tokens: totals.input + totals.output, cost: knownCost(totals.cost) };
 }

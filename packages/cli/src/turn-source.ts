@@ -12,6 +12,9 @@ export interface ShownTotals {
   readonly count: number;
   readonly total_cost: number;
   readonly total_tokens: number;
+  /** Absent in documents, which do not say. */
+  readonly total_cache_read_tokens?: number;
+  readonly total_cache_write_tokens?: number;
   readonly passed: number;
   readonly failed: number;
 }

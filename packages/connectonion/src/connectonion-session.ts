@@ -3,6 +3,7 @@
  * when it is opened and on request; appending a turn begins with what is in the file
  * then, so that edits and the turns of other processes survive.
  */
+import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
@@ -11,6 +12,7 @@ import {
   engineSettings,
   guardEncoding,
   noSuchTurn,
+  requireOptions,
   runAsync,
 } from "@branchlog/core/internal";
 import type { EngineSettings } from "@branchlog/core/internal";
@@ -42,6 +44,18 @@ export interface CreateConnectonionOptions extends ConnectonionOptions {
   readonly systemPrompt: string;
 }
 
+/** The names of {@link ConnectonionOptions}. */
+export const connectonionNames: OptionNames<ConnectonionOptions> = {
+  ports: true,
+  lockWaitMs: true,
+};
+
+const createNames: OptionNames<CreateConnectonionOptions> = {
+  ...connectonionNames,
+  name: true,
+  systemPrompt: true,
+};
+
 /** What became of an appended turn. */
 export interface AppendedTurn {
   /** The number it got: one more than the highest in the document. */
@@ -60,7 +74,7 @@ export async function openConnectonion(
   path: string,
   options: ConnectonionOptions = {},
 ): Promise<ConnectonionSession> {
-  const settings = engineSettings(options);
+  const settings = engineSettings(requireOptions(options, connectonionNames));
   const file = new LogFile(settings.ports.fs, path).path;
   const document = await readFileAs(settings.ports, file, documentAt(file));
   return new ConnectonionSession(file, document, settings);
@@ -76,7 +90,7 @@ const keyForm = /^(?:name|created|turns|messages|system_prompt|total_cost)[ \t]*
  * and for what cannot be read: opening it says why.
  */
 export function isConnectonion(path: string, options: ConnectonionOptions = {}): boolean {
-  const { fs } = engineSettings(options).ports;
+  const { fs } = engineSettings(requireOptions(options, connectonionNames)).ports;
   try {
     if (fs.statSync(path)?.isFile !== true) return false;
     const fd = fs.openSync(path, "read");
@@ -101,19 +115,20 @@ export async function createConnectonion(
   path: string,
   options: CreateConnectonionOptions,
 ): Promise<ConnectonionSession> {
-  const { ports } = engineSettings(options);
+  const { name, systemPrompt, ...settings } = requireOptions(options, createNames);
+  const { ports } = engineSettings(settings);
   const text = documentText({
-    name: options.name,
+    name,
     created: localTimeText(ports.clock.now()),
     updated: "",
     total_cost: 0,
     total_tokens: 0,
     turns: [],
-    system_prompt: options.systemPrompt,
+    system_prompt: systemPrompt,
     messages: {},
   });
   createLog(ports, new LogFile(ports.fs, path).path, [Buffer.from(text)]);
-  return openConnectonion(path, options);
+  return openConnectonion(path, settings);
 }
 
 function documentAt(path: string): (text: string) => ConnectonionDocument {

@@ -6,13 +6,20 @@
 import { isDeepStrictEqual } from "node:util";
 import { basename } from "node:path";
 import { decodeLine } from "@branchlog/streaming";
-import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import type { JsonObject, JsonValue, OptionNames } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError, openSession } from "@branchlog/core";
 import type { SessionEntry } from "@branchlog/core";
 import type { SessionView } from "@branchlog/core/types";
-import { LogFile, createLog, engineSettings, exactArguments } from "@branchlog/core/internal";
+import {
+  LogFile,
+  createLog,
+  engineSettings,
+  exactArguments,
+  requireOptions,
+} from "@branchlog/core/internal";
 import { TurnCollector } from "./collected-turns.ts";
 import type { CollectedTurn, Loss } from "./collected-turns.ts";
+import { connectonionNames } from "./connectonion-session.ts";
 import type { ConnectonionOptions } from "./connectonion-session.ts";
 import { addedCost, localTimeText, roundedCost } from "./costs-and-times.ts";
 import { numberOfTurn } from "./document-types.ts";
@@ -25,6 +32,8 @@ export interface ExportConnectonionOptions extends ConnectonionOptions {
   /** The name of the agent. Default: as imported, else the session's name, else the file's. */
   readonly name?: string;
 }
+
+const exportNames: OptionNames<ExportConnectonionOptions> = { ...connectonionNames, name: true };
 
 /** What was made. */
 export interface ExportedDocument {
@@ -46,7 +55,7 @@ export async function exportConnectonion(
   documentPath: string,
   options: ExportConnectonionOptions = {},
 ): Promise<ExportedDocument> {
-  const { ports } = engineSettings(options);
+  const { ports } = engineSettings(requireOptions(options, exportNames));
   const path = new LogFile(ports.fs, documentPath).path;
   const session = typeof log === "string" ? await openSession(log, { access: "read", ports }) : log;
   const collector = await session.readOfOneLog(() => collectTurns(session));

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { basename, dirname } from "node:path";
-import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import type { JsonObject, JsonValue, OptionNames } from "@branchlog/streaming";
 import type { EntryDraft } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/types";
 import {
@@ -15,6 +15,7 @@ import {
   engineSettings,
   newHeader,
   sourceType,
+  requireOptions,
   spliceDraft,
   turnNoteType,
 } from "@branchlog/core/internal";
@@ -22,7 +23,7 @@ import { draftsOfChat } from "./chat-drafts.ts";
 import type { TurnFacts } from "./chat-drafts.ts";
 import { chatOfDrafts } from "./chat-of-messages.ts";
 import { isObject, printableJson, textOf } from "./json-values.ts";
-import { openConnectonion } from "./connectonion-session.ts";
+import { connectonionNames, openConnectonion } from "./connectonion-session.ts";
 import type { ConnectonionOptions } from "./connectonion-session.ts";
 import { numberOfTurn } from "./document-types.ts";
 import type { ConnectonionDocument, DocumentDiagnostic } from "./document-types.ts";
@@ -37,6 +38,12 @@ export interface ImportConnectonionOptions extends ConnectonionOptions {
   /** The id of the session. Default: a new UUIDv7. */
   readonly id?: string;
 }
+
+const importNames: OptionNames<ImportConnectonionOptions> = {
+  ...connectonionNames,
+  cwd: true,
+  id: true,
+};
 
 /** What was made. */
 export interface ImportedLog {
@@ -58,10 +65,11 @@ export async function importConnectonion(
   logPath: string,
   options: ImportConnectonionOptions = {},
 ): Promise<ImportedLog> {
-  const { path: source, document, diagnostics } = await openConnectonion(documentPath, options);
-  const { ports } = engineSettings(options);
+  const { cwd, id, ...settings } = requireOptions(options, importNames);
+  const { path: source, document, diagnostics } = await openConnectonion(documentPath, settings);
+  const { ports } = engineSettings(settings);
   const path = new LogFile(ports.fs, logPath).path;
-  const header = newHeader(ports, options.cwd ?? directoryOf(source), { id: options.id });
+  const header = newHeader(ports, cwd ?? directoryOf(source), { id });
   const createdMs = [document.created, document.turns[0]?.timestamp].map(localTimeMs);
   const startMs = createdMs.find((timeMs) => !Number.isNaN(timeMs)) ?? ports.clock.now();
   const lines = new LogLines(ports, startMs);

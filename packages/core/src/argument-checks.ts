@@ -2,6 +2,7 @@
  * Checks of what callers pass in. Types do not hold back callers in JavaScript, nor values that
  * come from an environment or a file; and a misspelt promise must not be a weaker one. Pure.
  */
+import { type OptionNames, unknownOption } from "@branchlog/streaming";
 import { BranchlogError } from "./errors.ts";
 
 /**
@@ -63,13 +64,17 @@ export function requireList<T>(name: string, value: readonly T[]): readonly T[] 
 }
 
 /**
- * The options of a call, if they are an object.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
+ * The options of a call, if they are an object without other names than these.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the nearest name.
  */
-export function requireOptions<T extends object>(options: T): T {
+export function requireOptions<T extends object>(options: T, names: OptionNames<T>): T {
   const given: unknown = options;
-  if (typeof given === "object" && given !== null && !Array.isArray(given)) return options;
-  throw invalidArgument(`Options must be an object, or left out, not ${shown(given)}`);
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw invalidArgument(`Options must be an object, or left out, not ${shown(given)}`);
+  }
+  const problem = unknownOption(given, names);
+  if (problem !== undefined) throw invalidArgument(problem);
+  return options;
 }
 
 /** `ERR_INVALID_ARGUMENT`: the message says what was passed in, and what can be. */

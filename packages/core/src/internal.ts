@@ -92,7 +92,7 @@ export type { ChangedPiece, RecordSums, SumComparison } from "./checkpoint/recor
 export { checkpointSchema } from "./log/log-checkpoint.ts";
 export type { FoundCheckpoint } from "./log/log-checkpoint.ts";
 export { savedSums } from "./log/log-sums.ts";
-export { engineSettings } from "./log/engine-options.ts";
+export { engineOptionNames, engineSettings } from "./log/engine-options.ts";
 export type { EngineSettings } from "./log/engine-options.ts";
 export { Engine } from "./session/engine.ts";
 export { watchedSession } from "./session/watched-session.ts";

@@ -1,11 +1,12 @@
 /**
  * The three ways to a session: open a log that exists, create one, or keep one in memory.
  */
+import type { OptionNames } from "@branchlog/streaming";
 import type { SessionHeader } from "./entries/entry-types.ts";
 import { BranchlogError } from "./errors.ts";
 import { Session } from "./session/session.ts";
 import { Engine } from "./session/engine.ts";
-import { engineSettings } from "./log/engine-options.ts";
+import { engineOptionNames, engineSettings } from "./log/engine-options.ts";
 import type { EngineOptions } from "./log/engine-options.ts";
 import { newHeader } from "./session/new-header.ts";
 import { requireOptions, requireNonEmpty } from "./argument-checks.ts";
@@ -34,6 +35,16 @@ export interface CreateOptions extends EngineOptions {
   readonly title?: string;
 }
 
+const openNames: OptionNames<OpenOptions> = { ...engineOptionNames, follow: true, signal: true };
+
+const createNames: OptionNames<CreateOptions> = {
+  ...engineOptionNames,
+  id: true,
+  cwd: true,
+  parentSession: true,
+  title: true,
+};
+
 /**
  * Opens a log of any version without changing it. Its leaf follows the tail until the first append
  * or move.
@@ -44,7 +55,7 @@ export interface CreateOptions extends EngineOptions {
  * const { messages } = await session.context();
  */
 export async function openSession(path: string, options: OpenOptions = {}): Promise<Session> {
-  const { signal } = requireOptions(options);
+  const { signal } = requireOptions(options, openNames);
   return new Session(await Engine.open(path, options, signal), options);
 }
 
@@ -79,7 +90,7 @@ export async function memorySession(options: CreateOptions = {}): Promise<Sessio
 }
 
 function headerFor(options: CreateOptions): SessionHeader {
-  const { cwd, parentSession } = requireOptions(options);
+  const { cwd, parentSession } = requireOptions(options, createNames);
   if (cwd !== undefined) requireNonEmpty("cwd", cwd);
   if (parentSession !== undefined) requireNonEmpty("parentSession", parentSession);
   if (options.title !== undefined && options.dialect !== "omp") {

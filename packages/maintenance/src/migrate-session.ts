@@ -1,10 +1,12 @@
 /** Brings a file of an older version into the current one now, instead of at its first append. */
+import type { OptionNames } from "@branchlog/streaming";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
   Engine,
   currentVersion,
   migrate,
   needsMigration,
+  requireOptions,
   runAsync,
 } from "@branchlog/core/internal";
 
@@ -16,6 +18,13 @@ export interface MigrateOptions extends Pick<
   /** Ends the wait for the lock with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+const migrateNames: OptionNames<MigrateOptions> = {
+  ports: true,
+  lockWaitMs: true,
+  lineBytesMax: true,
+  signal: true,
+};
 
 /** What became of a session. */
 export interface MigrationResult {
@@ -40,7 +49,7 @@ export async function migrateSession(
   path: string,
   options: MigrateOptions = {},
 ): Promise<MigrationResult> {
-  const { signal } = options;
+  const { signal } = requireOptions(options, migrateNames);
   const engine = await Engine.open(path, options, signal);
   const { log, path: canonical, settings } = engine;
   try {

@@ -16,8 +16,18 @@ export type BadLineReason = "blank" | "nul-bytes" | "not-json" | "not-object" | 
 
 /** A record, or why the line is not one. */
 export type DecodedLine =
-  | { readonly ok: true; readonly value: JsonObject }
-  | { readonly ok: false; readonly reason: BadLineReason; readonly message: string };
+  | {
+      readonly ok: true;
+      readonly value: JsonObject;
+      readonly reason?: undefined;
+      readonly message?: undefined;
+    }
+  | {
+      readonly ok: false;
+      readonly value?: undefined;
+      readonly reason: BadLineReason;
+      readonly message: string;
+    };
 
 /** What a line is. `torn`: it ends within a record, as a failed write leaves it. */
 export type LineKind = "record" | "torn" | BadLineReason;

@@ -1,10 +1,5 @@
 /** The line and the record that the file readers yield, and the decoding of one into the other. */
-import {
-  type BadLineReason,
-  type DecodedLine,
-  decodeLine,
-  type JsonObject,
-} from "./decode-line.ts";
+import { type DecodedLine, decodeLine } from "./decode-line.ts";
 import type { LineRest, LineSink } from "./line-framer.ts";
 import type { LongLine } from "./long-line.ts";
 
@@ -29,9 +24,7 @@ export interface FileLine extends AnyFileLine {
 }
 
 /** A line and its record, or why it is not a record. */
-export type FileRecord =
-  | (FileLine & { readonly ok: true; readonly value: JsonObject })
-  | (FileLine & { readonly ok: false; readonly reason: BadLineReason; readonly message: string });
+export type FileRecord = FileLine & DecodedLine;
 
 /** Decodes a line. Blank and over-long lines yield a reason, as any bad line. */
 export function toRecord(line: FileLine): FileRecord {

@@ -11,6 +11,7 @@ import { type CursorOptions, FileCursor } from "./file-cursor.ts";
 import { EndableGenerator } from "./endable-generator.ts";
 import { type FileLine, type FileRecord, toRecord } from "./file-line.ts";
 import { pollMsDefault } from "./limits.ts";
+import { type OptionNames, requireKnown } from "./option-names.ts";
 import { requireAtLeast } from "./read-sizes.ts";
 
 /** Where to start, and how to follow. */
@@ -23,14 +24,28 @@ export interface FollowOptions extends CursorOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The names of {@link FollowOptions} without a signal. */
+export const followStreamNames: OptionNames<Omit<FollowOptions, "signal">> = {
+  from: true,
+  lineBytesMax: true,
+  chunkBytes: true,
+  pollMs: true,
+};
+
+const followNames: OptionNames<FollowOptions> = { ...followStreamNames, signal: true };
+
 /**
  * A record; or a reset, which voids all records before it: all records of the file follow, and
  * their line numbers count from 1. A file is "replaced" if another file has its path, or if its
  * bytes before the cursor have changed, and "truncated" if they no longer exist.
  */
 export type FollowEvent =
-  | { readonly kind: "record"; readonly record: FileRecord }
-  | { readonly kind: "reset"; readonly reason: "replaced" | "truncated" };
+  | { readonly kind: "record"; readonly record: FileRecord; readonly reason?: undefined }
+  | {
+      readonly kind: "reset";
+      readonly record?: undefined;
+      readonly reason: "replaced" | "truncated";
+    };
 
 /**
  * The records of a file from `from` on, then those that are appended, without end. Only whole lines
@@ -65,7 +80,7 @@ export function followFileWith(
   path: string,
   options: FollowOptions,
 ): AsyncGenerator<FollowEvent, void, undefined> {
-  const { signal } = options;
+  const { signal } = requireKnown(options, followNames);
   const pollMs = requireAtLeast("pollMs", options.pollMs ?? pollMsDefault, 1);
   // A derived signal: many followers may share one, and Node warns of many listeners.
   const ending = signal && AbortSignal.any([signal]);

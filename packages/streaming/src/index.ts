@@ -15,6 +15,8 @@ export type { PassOptions } from "./pass-driver.ts";
 export { itemsOf } from "./batch-items.ts";
 export { scan, scanSync } from "./scan.ts";
 export type { AsyncScanRange, ScanRange } from "./scan.ts";
+export { nearestName, unknownOption } from "./option-names.ts";
+export type { OptionNames } from "./option-names.ts";
 export { lines, linesSync, records, recordsSync } from "./read-file.ts";
 export type { ReadFileOptions } from "./read-file.ts";
 export type { AnyFileLine, FileLine, FileRecord } from "./file-line.ts";

@@ -5,6 +5,7 @@
  */
 import type { JsonValue } from "./decode-line.ts";
 import { valueBytesMaxDefault } from "./limits.ts";
+import { type OptionNames, requireKnown } from "./option-names.ts";
 import { PathTracker, type ValuePath } from "./path-tracker.ts";
 import { type JsonToken, TokenReader } from "./token-reader.ts";
 import { ValueBuilder } from "./value-builder.ts";
@@ -21,6 +22,9 @@ export interface PickOptions extends LargeValueOptions {
   readonly valueBytesMax?: number;
 }
 
+const largeValueNames: OptionNames<LargeValueOptions> = { signal: true };
+const pickNames: OptionNames<PickOptions> = { ...largeValueNames, valueBytesMax: true };
+
 /**
  * The tokens of the text, in order. Strings come in pieces of any length; keys and numbers whole.
  * Malformed or incomplete text throws a SyntaxError; some tokens before the fault are lost then.
@@ -29,10 +33,11 @@ export async function* bodyStream(
   chunks: AsyncIterable<Uint8Array>,
   options: LargeValueOptions = {},
 ): AsyncGenerator<JsonToken, void, undefined> {
+  const { signal } = requireKnown(options, largeValueNames);
   const reader = new TokenReader();
-  options.signal?.throwIfAborted();
+  signal?.throwIfAborted();
   for await (const chunk of chunks) {
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     yield* reader.push(chunk);
   }
   yield* reader.finish();
@@ -52,10 +57,13 @@ export async function pick(
   path: ValuePath,
   options: PickOptions = {},
 ): Promise<JsonValue | undefined> {
-  const bytesMax = options.valueBytesMax ?? valueBytesMaxDefault;
+  const { signal, valueBytesMax: bytesMax = valueBytesMaxDefault } = requireKnown(
+    options,
+    pickNames,
+  );
   const builder = new ValueBuilder();
   let bytes = 0;
-  for await (const tokens of tokensAt(chunks, path, options)) {
+  for await (const tokens of tokensAt(chunks, path, signal)) {
     for (const token of tokens) {
       bytes += bytesOf(token);
       if (bytes > bytesMax) throw new RangeError(`the value has more than ${bytesMax} bytes`);
@@ -77,7 +85,8 @@ export async function* pickStream(
   path: ValuePath,
   options: LargeValueOptions = {},
 ): AsyncGenerator<string, void, undefined> {
-  for await (const tokens of tokensAt(chunks, path, options)) {
+  const { signal } = requireKnown(options, largeValueNames);
+  for await (const tokens of tokensAt(chunks, path, signal)) {
     for (const token of tokens) {
       if (token.name === "stringChunk") yield token.value;
       else if (token.name !== "startString" && token.name !== "endString") {
@@ -91,13 +100,13 @@ export async function* pickStream(
 async function* tokensAt(
   chunks: AsyncIterable<Uint8Array>,
   path: ValuePath,
-  options: LargeValueOptions,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Iterable<JsonToken>, void, undefined> {
   const reader = new TokenReader();
   const tracker = new PathTracker(path);
-  options.signal?.throwIfAborted();
+  signal?.throwIfAborted();
   for await (const chunk of chunks) {
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     yield tracker.valueTokens(reader.push(chunk));
     if (tracker.isOver) return;
   }

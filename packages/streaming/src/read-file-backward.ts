@@ -5,7 +5,8 @@
 import { backwardPass } from "./backward-pass.ts";
 import type { AnyFileLine } from "./file-line.ts";
 import { filePass, filePassSync } from "./file-pass.ts";
-import type { ReadFileOptions } from "./read-file.ts";
+import { requireKnown } from "./option-names.ts";
+import { readFileNames, type ReadFileOptions } from "./read-file.ts";
 
 /**
  * The lines of a file, last one first.
@@ -16,7 +17,7 @@ export function linesBackward(
   path: string,
   options: ReadFileOptions = {},
 ): AsyncGenerator<AnyFileLine, void, undefined> {
-  const { signal } = options;
+  const { signal } = requireKnown(options, readFileNames);
   return filePass(path, (size) => backwardPass(size, options), { signal });
 }
 
@@ -25,5 +26,9 @@ export function linesBackwardSync(
   path: string,
   options: ReadFileOptions = {},
 ): Generator<AnyFileLine, void, undefined> {
-  return filePassSync(path, (size) => backwardPass(size, options), options.signal);
+  return filePassSync(
+    path,
+    (size) => backwardPass(size, options),
+    requireKnown(options, readFileNames).signal,
+  );
 }

@@ -7,6 +7,7 @@ import { chunkPass, mapPass, type Pass, reusedBuffers } from "./byte-pass.ts";
 import { type FileLine, type FileRecord, lastLine, LineCopies, toRecord } from "./file-line.ts";
 import { filePass, filePassSync } from "./file-pass.ts";
 import { LineFramer } from "./line-framer.ts";
+import { type OptionNames, requireKnown } from "./option-names.ts";
 import { readSizes, requireWhole } from "./read-sizes.ts";
 
 /** The part of a file to read, and how. */
@@ -23,6 +24,17 @@ export interface ReadFileOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The names of {@link ReadFileOptions} without a signal. */
+export const readStreamNames: OptionNames<Omit<ReadFileOptions, "signal">> = {
+  from: true,
+  to: true,
+  lineBytesMax: true,
+  chunkBytes: true,
+};
+
+/** The names of {@link ReadFileOptions}. */
+export const readFileNames: OptionNames<ReadFileOptions> = { ...readStreamNames, signal: true };
+
 /**
  * The lines of a file, in order; an unterminated last one too, with `terminated: false`. The next
  * chunk is read while the lines of one are consumed.
@@ -35,7 +47,7 @@ export function lines(
   path: string,
   options: ReadFileOptions = {},
 ): AsyncGenerator<FileLine, void, undefined> {
-  const { signal } = options;
+  const { signal } = requireKnown(options, readFileNames);
   return filePass(path, (size) => linePass(size, options), { signal, readsAhead: true });
 }
 
@@ -44,7 +56,11 @@ export function linesSync(
   path: string,
   options: ReadFileOptions = {},
 ): Generator<FileLine, void, undefined> {
-  return filePassSync(path, (size) => linePass(size, options), options.signal);
+  return filePassSync(
+    path,
+    (size) => linePass(size, options),
+    requireKnown(options, readFileNames).signal,
+  );
 }
 
 /** The records of a file: every line decoded, or the reason why it is not a record. */
@@ -52,7 +68,7 @@ export function records(
   path: string,
   options: ReadFileOptions = {},
 ): AsyncGenerator<FileRecord, void, undefined> {
-  const { signal } = options;
+  const { signal } = requireKnown(options, readFileNames);
   return filePass(path, (size) => recordPass(size, options), { signal, readsAhead: true });
 }
 
@@ -61,7 +77,11 @@ export function recordsSync(
   path: string,
   options: ReadFileOptions = {},
 ): Generator<FileRecord, void, undefined> {
-  return filePassSync(path, (size) => recordPass(size, options), options.signal);
+  return filePassSync(
+    path,
+    (size) => recordPass(size, options),
+    requireKnown(options, readFileNames).signal,
+  );
 }
 
 /** Finds the lines of a file of `size` bytes. */

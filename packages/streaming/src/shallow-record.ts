@@ -7,6 +7,7 @@ import { hasByteOrderMark } from "./decode-line.ts";
 import type { DecodedLine, JsonObject, JsonValue } from "./decode-line.ts";
 import { stringBytesMaxDefault } from "./limits.ts";
 import { isSpace } from "./object-scanner.ts";
+import { type OptionNames, requireKnown } from "./option-names.ts";
 import { type JsonToken, TokenReader } from "./token-reader.ts";
 import { setOwn } from "./value-builder.ts";
 
@@ -18,6 +19,8 @@ export interface ShallowOptions {
   readonly stringBytesMax?: number;
 }
 
+const shallowNames: OptionNames<ShallowOptions> = { open: true, stringBytesMax: true };
+
 /**
  * The record without its arrays, without its objects except those in `open`, and without strings
  * longer than `stringBytesMax`. It tolerates a byte-order mark in front, if the first chunk holds
@@ -28,7 +31,7 @@ export function readShallow(
   options: ShallowOptions = {},
 ): DecodedLine {
   const reader = new TokenReader();
-  const collector = new ShallowCollector(options);
+  const collector = new ShallowCollector(requireKnown(options, shallowNames));
   let hasNul = false;
   let isBlank = true;
   try {

@@ -7,9 +7,15 @@
  * skipped.
  */
 import type { FileLine, FileRecord } from "./file-line.ts";
-import { followFile, type FollowEvent, type FollowOptions } from "./follow-file.ts";
+import {
+  followFile,
+  followStreamNames,
+  type FollowEvent,
+  type FollowOptions,
+} from "./follow-file.ts";
 import { type Observable, observableOf } from "./observable.ts";
-import { lines, type ReadFileOptions, records } from "./read-file.ts";
+import { requireKnown } from "./option-names.ts";
+import { lines, type ReadFileOptions, readStreamNames, records } from "./read-file.ts";
 
 /** {@link ReadFileOptions}, but for the signal: an observable is stopped by unsubscribing. */
 export type ReadStreamOptions = Omit<ReadFileOptions, "signal">;
@@ -19,15 +25,18 @@ export type FollowStreamOptions = Omit<FollowOptions, "signal">;
 
 /** {@link lines} as a cold observable. Its error is what `fs` throws. */
 export function lines$(path: string, options: ReadStreamOptions = {}): Observable<FileLine> {
-  return observableOf((signal) => lines(path, { ...options, signal }));
+  const known = requireKnown(options, readStreamNames);
+  return observableOf((signal) => lines(path, { ...known, signal }));
 }
 
 /** {@link records} as a cold observable. A damaged record is an item, not an error. */
 export function records$(path: string, options: ReadStreamOptions = {}): Observable<FileRecord> {
-  return observableOf((signal) => records(path, { ...options, signal }));
+  const known = requireKnown(options, readStreamNames);
+  return observableOf((signal) => records(path, { ...known, signal }));
 }
 
 /** {@link followFile} as a cold observable, which never completes. */
 export function follow$(path: string, options: FollowStreamOptions = {}): Observable<FollowEvent> {
-  return observableOf((signal) => followFile(path, { ...options, signal }));
+  const known = requireKnown(options, followStreamNames);
+  return observableOf((signal) => followFile(path, { ...known, signal }));
 }

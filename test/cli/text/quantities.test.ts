@@ -38,7 +38,7 @@ describe("quantities", () => {
       "1.25 s",
     ]);
     expect([costText(0), costText(0.00783), costText(12.345)]).toEqual([
-      "$0.00",
+      "cost unknown",
       "$0.0078",
       "$12.35",
     ]);

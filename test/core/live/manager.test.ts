@@ -11,7 +11,8 @@ import { say, seen, turns, values, World } from "./support.ts";
 const speak = (manager: SessionManager, content: string): string =>
   manager.appendMessage({ role: "user", content, timestamp: 1 });
 
-const create = (world: World): SessionManager => managersWith(world).create("/w", "/sessions");
+const create = (world: World): SessionManager =>
+  managersWith({ ports: world.ports }).create("/w", "/sessions");
 
 const told = (events: readonly EntryEvent[]): string[] =>
   events.map((event) => (event.kind === "entry" ? event.entry.id : event.kind));

@@ -55,6 +55,8 @@ describe("the turns of a path", () => {
         tools_called: ["run(command='ls -la')", "run(command='ls -la')"],
         timestamp: "2025-06-03T09:00:00.000Z",
         entryId: "u1",
+        cache_read_tokens: 0,
+        cache_write_tokens: 0,
         fields: {},
       },
       {
@@ -68,6 +70,8 @@ describe("the turns of a path", () => {
         tools_called: [],
         timestamp: "2025-06-05T09:00:00.000Z",
         entryId: "u2",
+        cache_read_tokens: 0,
+        cache_write_tokens: 0,
         fields: {},
       },
     ]);
@@ -102,6 +106,8 @@ describe("the turns of a path", () => {
     expect(turnTotals(turns)).toEqual({
       count: 2,
       total_tokens: 0,
+      total_cache_read_tokens: 0,
+      total_cache_write_tokens: 0,
       total_cost: 0,
       passed: 1,
       failed: 0,
@@ -165,6 +171,8 @@ describe("the turns of a path", () => {
     expect(turnTotals(turns)).toEqual({
       count: 3,
       total_tokens: 30,
+      total_cache_read_tokens: 0,
+      total_cache_write_tokens: 0,
       total_cost: 0.5,
       passed: 1,
       failed: 1,

@@ -2,8 +2,10 @@
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import type { ReadingOptions } from "../opened-session.ts";
+import { numberOf } from "../text/stored-field.ts";
+import { knownCost } from "../text/quantities.ts";
 import { messageText } from "../text/message-text.ts";
-import { turnDetails, turnLine, turnsHeading, turnsSummary } from "../text/turn-text.ts";
+import { isJudged, turnDetails, turnLine, turnsHeading, turnsSummary } from "../text/turn-text.ts";
 import { inBlocks, openTurns } from "../turn-source.ts";
 import type { TurnSource } from "../turn-source.ts";
 
@@ -29,12 +31,19 @@ export async function turnsCommand(options: TurnsOptions, io: CommandIo): Promis
 async function writeTurns(source: TurnSource, json: boolean, { out }: CommandIo): Promise<void> {
   const { turns, totals, diagnostics } = source;
   if (json) {
-    await writeJsonLine(out, { turns, totals, diagnostics });
+    const shown = { ...totals, total_cost: knownCost(totals.total_cost) };
+    await writeJsonLine(out, { turns: turns.map(withKnownCost), totals: shown, diagnostics });
     return;
   }
-  if (turns.length > 0) await out.write(turnsHeading(out));
-  for (const [place, turn] of turns.entries()) await out.write(turnLine(turn, place + 1, out));
+  const place = { columns: out.columns, style: out.style, isJudged: turns.some(isJudged) };
+  if (turns.length > 0) await out.write(turnsHeading(place));
+  for (const [at, turn] of turns.entries()) await out.write(turnLine(turn, at + 1, place));
   await out.write(turnsSummary(totals, diagnostics, out.style));
+}
+
+/** The turn, with null for a cost that is unknown. */
+function withKnownCost(turn: object): object {
+  return "cost" in turn ? { ...turn, cost: knownCost(numberOf(turn, "cost")) } : turn;
 }
 
 async function writeTurn(
@@ -47,7 +56,7 @@ async function writeTurn(
   const named = source.turns.find((turn) => "turn" in turn && turn.turn === number);
   const turn = named ?? source.turns[number - 1] ?? {};
   if (json) {
-    await writeJsonLine(out, { turn, messages });
+    await writeJsonLine(out, { turn: withKnownCost(turn), messages });
     return;
   }
   await out.write(turnDetails(turn, out.style));

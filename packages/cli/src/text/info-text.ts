@@ -3,7 +3,15 @@ import type { Counts, SessionInfo, Tip, UsageInfo } from "../session-info.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { divergenceText, kindsText } from "./findings.ts";
-import { costText, countText, durationText, numberText, sizeText, timeText } from "./quantities.ts";
+import {
+  cacheText,
+  costText,
+  countText,
+  durationText,
+  numberText,
+  sizeText,
+  timeText,
+} from "./quantities.ts";
 
 /** Branches and labels that are listed one by one; the rest is counted. */
 const listedMax = 8;
@@ -97,12 +105,13 @@ function listed<T>(items: readonly T[], line: (item: T) => string): string[] {
 function usageLines(usage: UsageInfo): string[] {
   const { requests, input, output, cacheRead, cacheWrite, cost, models } = usage;
   return [
-    `${costText(cost)} in ${countText(requests, "request")}`,
+    `${costText(cost ?? 0)} in ${countText(requests, "request")}`,
     `tokens: ${numberText(input)} in, ${numberText(output)} out, ` +
       `${numberText(cacheRead)} read from cache, ${numberText(cacheWrite)} written to cache`,
     ...models.map((model) => {
       const name = shown(`${model.provider}/${model.modelId}`);
-      return `${name}: ${costText(model.cost)}, ${numberText(model.totalTokens)} tokens`;
+      const cached = cacheText(model.cacheRead, model.cacheWrite);
+      return `${name}: ${costText(model.cost ?? 0)}, ${countText(model.tokens, "token")}${cached}`;
     }),
   ];
 }

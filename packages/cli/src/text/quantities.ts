@@ -44,7 +44,22 @@ export function ageText(ms: number): string {
   return days < 730 ? `${Math.floor(days / 30)} months` : `${Math.floor(days / 365)} years`;
 }
 
-/** `$12.34`; small amounts with as many digits as they need. */
-export function costText(dollars: number): string {
-  return `$${dollars.toFixed(dollars >= 1 || dollars === 0 ? 2 : 4)}`;
+/**
+ * The cost, or null if it is unknown. Agents store 0 for a model whose price they do not know, and
+ * so do imports from agents that store no cost: a sum of 0 says nothing.
+ */
+export function knownCost(dollars: number): number | null {
+  return dollars > 0 ? dollars : null;
+}
+
+/** `$12.34`, small amounts with more digits; `unknown` for a cost that is unknown. */
+export function costText(dollars: number, unknown: string = "cost unknown"): string {
+  const known = knownCost(dollars);
+  return known === null ? unknown : `$${known.toFixed(known >= 1 ? 2 : 4)}`;
+}
+
+/** `, 1,200 tokens read from cache, 30 written to it`; empty if there are none. */
+export function cacheText(read: number, written: number): string {
+  if (read === 0 && written === 0) return "";
+  return `, ${countText(read, "token")} read from cache, ${numberText(written)} written to it`;
 }

@@ -2,54 +2,72 @@
 import type { Style } from "../style.ts";
 import type { ShownTotals } from "../turn-source.ts";
 import { oneLine } from "./clean-text.ts";
-import { costText, countText, durationText, numberText } from "./quantities.ts";
+import { cacheText, costText, countText, durationText, numberText } from "./quantities.ts";
 import { fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
 
 /** Parameters of a line. */
 export interface LinePlace {
   readonly columns: number;
   readonly style: Style;
+  /** Whether any turn has passed or failed, so that there is a column for it. */
+  readonly isJudged: boolean;
 }
 
 const widths = { turn: 4, mark: 6, time: 8, tokens: 9, cost: 8 };
-const takenUnits = Object.values(widths).reduce((sum, width) => sum + width, 0) + 12;
+const gap = "  ";
+/** Columns that stay free, for a terminal that breaks lines early. */
+const freeUnits = 2;
 const textUnitsMin = 20;
 
+/** Characters in front of the text of a line. */
+function takenUnits(hasMark: boolean): number {
+  const { mark, ...others } = widths;
+  const taken = hasMark ? [mark, ...Object.values(others)] : Object.values(others);
+  return taken.reduce((sum, width) => sum + width + gap.length, 0);
+}
+
+/** Whether a turn has passed or failed. */
+export function isJudged(turn: object): boolean {
+  return typeof fieldOf(turn, "passed") === "boolean";
+}
+
 /** The names of the columns. */
-export function turnsHeading({ style }: LinePlace): string {
+export function turnsHeading({ style, isJudged: hasMark }: LinePlace): string {
   const cells = [
     "turn".padStart(widths.turn),
-    "passed".padEnd(widths.mark),
+    ...(hasMark ? ["passed".padEnd(widths.mark)] : []),
     "time".padStart(widths.time),
     "tokens".padStart(widths.tokens),
     "cost".padStart(widths.cost),
     "input → result",
   ];
-  return `${style.faint(cells.join("  "))}\n`;
+  return `${style.faint(cells.join(gap))}\n`;
 }
 
 /** A turn as one line, and one below it if the expected result is stored. */
-export function turnLine(turn: object, place: number, { columns, style }: LinePlace): string {
+export function turnLine(turn: object, place: number, on: LinePlace): string {
+  const { columns, style } = on;
+  const taken = takenUnits(on.isJudged);
   const number = fieldOf(turn, "turn");
   const shown = typeof number === "number" ? number : place;
   const { word, paint } = verdictOf(turn, style);
   const cells = [
     String(shown).padStart(widths.turn),
-    paint(word.padEnd(widths.mark)),
+    ...(on.isJudged ? [paint(word.padEnd(widths.mark))] : []),
     style.faint(durationText(numberOf(turn, "duration_ms")).padStart(widths.time)),
     style.faint(numberText(numberOf(turn, "tokens")).padStart(widths.tokens)),
-    style.faint(costText(numberOf(turn, "cost")).padStart(widths.cost)),
-    gistOf(turn, Math.max(textUnitsMin, columns - takenUnits), style),
+    style.faint(costText(numberOf(turn, "cost"), "unknown").padStart(widths.cost)),
+    gistOf(turn, Math.max(textUnitsMin, columns - taken - freeUnits), style),
   ];
   const expected = stringOf(turn, "expected");
-  const below = expected === undefined ? "" : expectedLine(expected, columns, style);
-  return `${cells.join("  ").trimEnd()}\n${below}`;
+  const below = expected === undefined ? "" : expectedLine(expected, taken, on);
+  return `${cells.join(gap).trimEnd()}\n${below}`;
 }
 
 /** The expected result, below the actual one. */
-function expectedLine(expected: string, columns: number, style: Style): string {
-  const room = Math.max(textUnitsMin, columns - takenUnits - "expected ".length);
-  return `${" ".repeat(takenUnits - 2)}${style.faint("expected")} ${oneLine(expected, room)}\n`;
+function expectedLine(expected: string, taken: number, { columns, style }: LinePlace): string {
+  const room = Math.max(textUnitsMin, columns - taken - freeUnits - "expected ".length);
+  return `${" ".repeat(taken)}${style.faint("expected")} ${oneLine(expected, room)}\n`;
 }
 
 /** Input and result on one line; the input gets at least half of the room. */
@@ -73,11 +91,18 @@ function verdictOf(turn: object, style: Style): { word: string; paint: (text: st
 
 /** The totals below all turns. */
 export function turnsSummary(
-  { count, total_cost: cost, total_tokens: tokens, passed, failed }: ShownTotals,
+  totals: ShownTotals,
   diagnostics: readonly { readonly message: string }[],
   style: Style,
 ): string {
-  const took = `${countText(count, "turn")}, ${countText(tokens, "token")}, ${costText(cost)}`;
+  const { passed, failed } = totals;
+  const cached = cacheText(
+    totals.total_cache_read_tokens ?? 0,
+    totals.total_cache_write_tokens ?? 0,
+  );
+  const tokens = countText(totals.total_tokens, "token");
+  const cost = costText(totals.total_cost);
+  const took = `${countText(totals.count, "turn")}, ${tokens}${cached}, ${cost}`;
   const judged = passed + failed;
   const verdict = judged === 0 ? "" : `, ${numberText(passed)} of ${numberText(judged)} passed`;
   const warnings = diagnostics.map(({ message }) => `${style.warning(oneLine(message, 200))}\n`);
@@ -86,7 +111,15 @@ export function turnsSummary(
 
 /** Keys whose values have a form of their own. */
 const known = ["turn", "timestamp", "model", "duration_ms", "tokens", "cost", "passed", "expected"];
-const hidden: ReadonlySet<string> = new Set([...known, "input", "result", "fields", "messages"]);
+const caches = ["cache_read_tokens", "cache_write_tokens"];
+const hidden: ReadonlySet<string> = new Set([
+  ...known,
+  ...caches,
+  "input",
+  "result",
+  "fields",
+  "messages",
+]);
 
 /** Width of the column of names. */
 const nameUnits = 12;
@@ -98,11 +131,15 @@ function objectOf(value: unknown): object {
 /** All facts of one turn, without its messages. */
 export function turnDetails(turn: object, style: Style): string {
   const number = fieldOf(turn, "turn");
+  const cached = cacheText(
+    numberOf(turn, "cache_read_tokens"),
+    numberOf(turn, "cache_write_tokens"),
+  );
   const facts = [
     stringOf(turn, "timestamp"),
     stringOf(turn, "model"),
     durationText(numberOf(turn, "duration_ms")),
-    countText(numberOf(turn, "tokens"), "token"),
+    `${countText(numberOf(turn, "tokens"), "token")}${cached}`,
     costText(numberOf(turn, "cost")),
   ];
   const said = facts.filter((fact) => fact !== undefined && fact !== "");

@@ -6,10 +6,10 @@
  * keep the others back. Pure: it reads the index and returns lines; the caller writes them. Nothing
  * here depends on the size of a body.
  */
+import { nearestName } from "@branchlog/streaming";
 import { spliceDraft } from "../entries/encode-entry.ts";
 import type { EncodedDraft } from "../entries/encode-entry.ts";
 import type { Divergence } from "../entries/divergence.ts";
-import { nearestName } from "../entries/entry-types.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { danglingText } from "../entries/references.ts";
 import type { Reference } from "../entries/references.ts";

@@ -1,8 +1,9 @@
 /** What a caller asks to append: its drafts as bytes, where they go, and on what conditions. */
+import type { OptionNames } from "@branchlog/streaming";
 import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import type { AnyDraft } from "../entries/entry-draft.ts";
 import { requireNamedType } from "../entries/entry-types.ts";
-import { requireFields } from "../entries/entry-draft.ts";
+import { requireFields, requireMessage } from "../entries/entry-draft.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Ports } from "../store/ports.ts";
 import {
@@ -10,7 +11,6 @@ import {
   requireBoolean,
   requireList,
   requireOneOf,
-  requireOptions,
   shown,
 } from "../argument-checks.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
@@ -84,11 +84,26 @@ export interface AppendOptions {
   readonly expectedTail?: string | null;
   /** The id to give the entry; appending it again writes nothing and says where it is. */
   readonly id?: string;
-  /** Accepts types that are neither those of pi and omp nor have a namespace. Default false. */
+  /**
+   * Accepts types that are neither those of pi and omp nor have a namespace, and roles of messages
+   * that are not those of pi and omp. Default false.
+   */
   readonly allowUnknownType?: boolean;
   /** Gives up waiting for the lock; nothing is written then. */
   readonly signal?: AbortSignal;
 }
+
+/** The names of the options for more than one entry, which have no id to share. */
+export const appendAllNames: OptionNames<Omit<AppendOptions, "id">> = {
+  parent: true,
+  onDiverged: true,
+  expectedTail: true,
+  allowUnknownType: true,
+  signal: true,
+};
+
+/** The names of {@link AppendOptions}. */
+export const appendNames: OptionNames<AppendOptions> = { ...appendAllNames, id: true };
 
 /** Options that say by themselves whether types are checked: their drafts may have any. */
 export type AnyTypeOptions<O extends Partial<AppendOptions> = AppendOptions> = O &
@@ -99,8 +114,8 @@ const checkTypeAndFields: DraftTranslation = (draft) => requireFields(requireNam
 /**
  * The request to append drafts, each the parent of the next. Code of the caller runs here, and not
  * later.
- * @throws As `encodeDraft`, `requireNamedType`, `requireFields` and `appendItem`;
- * `ERR_INVALID_ARGUMENT` for options that are none.
+ * @throws As `encodeDraft`, `requireNamedType`, `requireFields`, `requireMessage` and `appendItem`;
+ * `ERR_INVALID_ARGUMENT` for options that have other values.
  */
 export function requestOf(
   log: RequestedLog,
@@ -108,12 +123,7 @@ export function requestOf(
   options: AppendOptions,
 ): AppendRequest {
   const timestamp = isoText(log.settings.ports.clock.now());
-  const {
-    onDiverged = "branch",
-    expectedTail,
-    id,
-    allowUnknownType = false,
-  } = requireOptions(options);
+  const { onDiverged = "branch", expectedTail, id, allowUnknownType = false } = options;
   const isAnyType = requireBoolean("allowUnknownType", allowUnknownType);
   requireOneOf("onDiverged", onDiverged, ["branch", "follow", "reject"]);
   if (typeof (expectedTail ?? "") !== "string") {
@@ -121,7 +131,10 @@ export function requestOf(
   }
   const parent = parentChoice(options.parent ?? "leaf");
   const items = requireList("The drafts", drafts).map((draft, i) => {
-    const encoded = log.encode(draft, timestamp, isAnyType ? requireFields : checkTypeAndFields);
+    const encoded = requireMessage(
+      log.encode(draft, timestamp, isAnyType ? requireFields : checkTypeAndFields),
+      isAnyType,
+    );
     const item = appendItem(encoded, i === 0 ? parent : { kind: "leaf" }, id);
     return { ...item, checksReferences: true };
   });

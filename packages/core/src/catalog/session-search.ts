@@ -6,7 +6,7 @@
  */
 import { resolve } from "node:path";
 import { LineFramer, chunkBytesDefault, openByteSource } from "@branchlog/streaming";
-import type { FileSource } from "@branchlog/streaming";
+import type { FileSource, OptionNames } from "@branchlog/streaming";
 import { requireOptions, requireText } from "../argument-checks.ts";
 import { entryForm } from "../dialects/header.ts";
 import { legacyEntryId } from "../dialects/migrate-line.ts";
@@ -55,6 +55,12 @@ export interface SearchOptions {
   readonly signal?: AbortSignal;
 }
 
+const searchNames: OptionNames<SearchOptions> = {
+  subdirectories: true,
+  onUnlisted: true,
+  signal: true,
+};
+
 /**
  * The hits of a query in the sessions of a directory, one for each entry at most: those of the
  * session that changed last come first, and those of one session in file order. Upper and lower
@@ -73,7 +79,7 @@ export async function* searchSessions(
   query: string,
   options: SearchOptions = {},
 ): AsyncGenerator<SearchHit, void, undefined> {
-  const { signal } = requireOptions(options);
+  const { signal } = requireOptions(options, searchNames);
   const search = textSearch(requireText("The query", query));
   signal?.throwIfAborted();
   const files = await filesAt(resolve(requireText("The place", place)), options);

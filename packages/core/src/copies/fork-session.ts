@@ -2,6 +2,8 @@
  * Forks: one branch of a session as a new session that names its source. The source is only read,
  * in bounded memory; the fork appears under its name whole or not at all.
  */
+import type { OptionNames } from "@branchlog/streaming";
+import { requireOptions } from "../argument-checks.ts";
 import { dirname, resolve } from "node:path";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { rowFlags } from "../index-table/row-table.ts";
@@ -31,6 +33,16 @@ export interface ForkOptions extends Pick<EngineOptions, "ports" | "lineBytesMax
   readonly signal?: AbortSignal | undefined;
 }
 
+const forkNames: OptionNames<ForkOptions> = {
+  ports: true,
+  lineBytesMax: true,
+  at: true,
+  target: true,
+  id: true,
+  cwd: true,
+  signal: true,
+};
+
 /** A fork that is there. */
 export interface ForkResult {
   /** Path of the fork. */
@@ -55,7 +67,8 @@ export interface ForkResult {
  * const { path } = await forkSession("session.jsonl", { at: "5b2e9d04" });
  */
 export async function forkSession(source: string, options: ForkOptions = {}): Promise<ForkResult> {
-  const engine = await Engine.open(source, { ...options, access: "read" }, options.signal);
+  const { signal } = requireOptions(options, forkNames);
+  const engine = await Engine.open(source, { ...options, access: "read" }, signal);
   try {
     return await forkOf(engine, options);
   } finally {

@@ -8,6 +8,7 @@ import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import type { OptionNames } from "@branchlog/streaming";
 import { getAgentDir, resolvePath, sessionsRoot } from "../adapters/pi/agent-directory.ts";
 import { requireList, requireOptions, requireText } from "../argument-checks.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
@@ -38,6 +39,8 @@ export interface FindOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const findNames: OptionNames<FindOptions> = { artifacts: true, catalog: true, signal: true };
+
 /** Sessions that were found, latest change first. */
 export interface FoundSessions {
   /** Of pi, co-mono and omp. */
@@ -62,7 +65,7 @@ export async function findSessions(
   places: readonly string[] = knownPlaces(),
   options: FindOptions = {},
 ): Promise<FoundSessions> {
-  const { artifacts = false, catalog = "auto", signal } = requireOptions(options);
+  const { artifacts = false, catalog = "auto", signal } = requireOptions(options, findNames);
   for (const place of requireList("What holds the places", places)) requireText("A place", place);
   const cleans = catalog === "auto";
   const found = await walkSessions(places, { artifacts, cleans, signal });

@@ -93,6 +93,8 @@ export interface EncodedDraft {
   readonly type: string;
   /** The role of a message that has one; undefined for every other type. */
   readonly role: string | undefined;
+  /** What the content of a message is; undefined without one, and for every other type. */
+  readonly content: ContentForm | undefined;
   /** The line up to the key `id`, a comma included. */
   readonly before: Buffer;
   /** The line from the comma behind the value of `parentId`, without its newline. */
@@ -103,6 +105,9 @@ export interface EncodedDraft {
   readonly timestamp: string;
   readonly references: readonly Reference[];
 }
+
+/** What content is, whatever is in it. */
+export type ContentForm = "a text" | "a list" | "another value";
 
 /** What a draft says, apart from its envelope. */
 export interface DraftFields {
@@ -162,7 +167,7 @@ export function encodeDraft(
   const ownId = type === "compaction" && payload["firstKeptEntryId"] === null;
   const left = ownId ? takeUpToOwnId(payload) : "";
   const right = membersText(payload);
-  const role = type === "message" ? roleOf(right) : undefined;
+  const { role, content } = type === "message" ? messageIn(right) : nothing;
   return guardEncoding(`The ${type} entry`, () => {
     const stamp = `,"timestamp":${stringText(timestamp)}`;
     const behind = right === "" ? "" : `,${right}`;
@@ -171,7 +176,7 @@ export function encodeDraft(
       payloadFirst && right !== "" ? Buffer.from(`${opening(type)}${right},`) : openingBytes(type);
     const after = Buffer.from(payloadFirst ? `${stamp}}` : `${stamp}${left}${behind}}`);
     const ownIdAt = ownId ? Buffer.byteLength(`${stamp}${left}`) : -1;
-    return { type, role, before, after, ownIdAt, timestamp, references };
+    return { type, role, content, before, after, ownIdAt, timestamp, references };
   });
 }
 
@@ -291,17 +296,34 @@ function takeUpToOwnId(payload: Record<string, unknown>): string {
   return `${summary === "" ? "" : ","}${summary},"firstKeptEntryId":`;
 }
 
-/** Reads the role from the text, as toJSON may have changed what the object says. */
-function roleOf(members: string): string | undefined {
-  const roleFirst = /^"message":\{"role":"([^"\\]*)"/.exec(members);
-  if (roleFirst !== null) return roleFirst[1];
+type MessageForm = Pick<EncodedDraft, "role" | "content">;
+
+const nothing: MessageForm = { role: undefined, content: undefined };
+
+/** A role, members of plain values, and the first character of the content. */
+const messageForm =
+  /^"message":\{"role":"([^"\\]*)"(?:,"(?!content")[^"\\]*":(?:"[^"\\]*"|[-\w.+]+))*,"content":(.)/;
+
+/** Reads the form from the text, as toJSON may have changed what the object says. */
+function messageIn(members: string): MessageForm {
+  const found = messageForm.exec(members);
+  if (found !== null) return { role: found[1], content: formOf(found[2]) };
   // Decoding boundary: `members` is JSON text that we have just made.
   const message = (JSON.parse(`{${members}}`) as JsonObject)["message"];
   if (typeof message !== "object" || message === null || Array.isArray(message)) {
     throw new BranchlogError("ERR_UNSERIALIZABLE", "A message must be written as an object");
   }
-  const role = message["role"];
-  return typeof role === "string" ? role : undefined;
+  const { role, content } = message;
+  return {
+    role: typeof role === "string" ? role : undefined,
+    content: content === undefined ? undefined : formOf(JSON.stringify(content)[0]),
+  };
+}
+
+/** @param first The first character of a JSON value. */
+function formOf(first: string | undefined): ContentForm {
+  if (first === '"') return "a text";
+  return first === "[" ? "a list" : "another value";
 }
 
 // Makes the header line of a session file, byte for byte as pi writes it. Pure.

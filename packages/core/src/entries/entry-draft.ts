@@ -2,8 +2,9 @@
  * What a caller wants appended: an entry without id, parentId and timestamp, which the log gives it
  * under its lock. A draft is read once, when it is encoded; changing it later changes nothing.
  */
+import { nearestName } from "@branchlog/streaming";
 import { invalidArgument, shown } from "../argument-checks.ts";
-import type { DraftFields } from "./encode-entry.ts";
+import type { ContentForm, DraftFields, EncodedDraft } from "./encode-entry.ts";
 import type { ContextEditReplacement } from "./entry-types.ts";
 import type { AgentMessage, SystemMessage, Usage, UserContent } from "./message-types.ts";
 import type { OmpEntryType } from "./omp-entry-types.ts";
@@ -181,7 +182,7 @@ type Kind =
   | "an object or null"
   | "a text or a list";
 
-/** What is needed per type; `message` is checked as it is encoded. */
+/** What is needed per type; see {@link requireMessage} for `message`. */
 const needed: ReadonlyMap<string, Readonly<Record<string, Kind>>> = new Map(
   Object.entries<Readonly<Record<string, Kind>>>({
     thinking_level_change: { thinkingLevel: "a text or null" },
@@ -242,4 +243,53 @@ function isOfKind(value: unknown, kind: Kind): boolean {
     case "a text or a list":
       return typeof value === "string" || Array.isArray(value);
   }
+}
+
+// Messages: a reader of pi shows nothing of a role that it does not know, and fails at content of
+// another form. Checked as they are written, since toJSON may change what an object says.
+
+/** The roles of messages that only omp stores. */
+type OmpRole = "developer" | "pythonExecution" | "fileMention";
+
+/** The forms of content that a role has; of none, it is not checked. */
+const contentForms: ReadonlyMap<string, readonly ContentForm[]> = new Map(
+  Object.entries<readonly ContentForm[]>({
+    user: ["a text", "a list"],
+    assistant: ["a list"],
+    toolResult: ["a list"],
+    system: ["a text", "a list"],
+    custom: ["a text", "a list"],
+    developer: ["a text", "a list"],
+    bashExecution: [],
+    branchSummary: [],
+    compactionSummary: [],
+    pythonExecution: [],
+    fileMention: [],
+  } satisfies Record<AgentMessage["role"] | OmpRole, readonly ContentForm[]>),
+);
+
+/**
+ * The draft, if it is not a message, or a message as its role has it.
+ * @param allowUnknownRole Accepts roles that are neither of pi nor of omp.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`, with the nearest role or the form of the content.
+ */
+export function requireMessage(draft: EncodedDraft, allowUnknownRole: boolean): EncodedDraft {
+  const { type, role, content } = draft;
+  if (type !== "message") return draft;
+  if (role === undefined) throw invalidArgument("role of a message must be a text");
+  const forms = contentForms.get(role);
+  if (forms === undefined && !allowUnknownRole) {
+    const nearest = nearestName(role, [...contentForms.keys()]);
+    const meant = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
+    throw invalidArgument(
+      `The role ${shown(role)} of a message is unknown; nothing was written.${meant} ` +
+        "A role of your own needs allowUnknownType: true (branchlog append --allow-unknown-type)",
+    );
+  }
+  if (forms === undefined || forms.length === 0) return draft;
+  if (content !== undefined && forms.includes(content)) return draft;
+  const found = content === undefined ? "but there is none" : `not ${content}`;
+  throw invalidArgument(
+    `content of a message of the role ${role} must be ${forms.join(" or ")}, ${found}`,
+  );
 }

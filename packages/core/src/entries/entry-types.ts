@@ -3,7 +3,7 @@
  * form of version 3. Types only: an entry of another type, or with missing fields, is handed out as
  * stored; tell it apart with {@link isKnownEntry}. Optional keys are absent on disk when undefined.
  */
-import { closestMatch } from "leven";
+import { nearestName } from "@branchlog/streaming";
 import { invalidArgument, shown } from "../argument-checks.ts";
 import type { DraftFields } from "./encode-entry.ts";
 import type {
@@ -254,12 +254,6 @@ export function isNamedType(type: string): boolean {
 /** The type of pi or omp that was probably meant; undefined if none is near. */
 export function nearestType(type: string): string | undefined {
   return nearestName(type, [...knownEntryTypes, ...ompEntryTypes]);
-}
-
-/** The name that was probably meant; undefined if none is near. */
-export function nearestName(name: string, names: readonly string[]): string | undefined {
-  // A third of the letters: further away, a suggestion is a guess.
-  return closestMatch(name, names, { maxDistance: Math.ceil(name.length / 3) });
 }
 
 /**

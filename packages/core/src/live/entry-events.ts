@@ -3,6 +3,7 @@
  * row, and the log is read again after every wait, so that there is no gap between old and new
  * entries. If the log was replaced, that is an event, and all entries of the new log follow.
  */
+import type { OptionNames } from "@branchlog/streaming";
 import type { RowBody } from "../bodies/body-reader.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
@@ -13,7 +14,8 @@ import { isTransient } from "./live-value.ts";
 /**
  * `entry`: the next one. `reset`: the log was replaced, cut or rewritten, or the session went to
  * another; what came before is void, and all entries of the present file follow. `migrated`: the
- * log has a newer form; its entries and their revisions are what they were.
+ * log has a newer form; its entries and their revisions are what they were. Every kind declares the
+ * properties of the others, so that an event can be destructured.
  */
 export type EntryEvent =
   | {
@@ -21,9 +23,20 @@ export type EntryEvent =
       readonly entry: SessionEntry;
       /** 1-based ordinal of the entry in its generation. */
       readonly revision: number;
+      readonly generation?: undefined;
     }
-  | { readonly kind: "reset"; readonly generation: number }
-  | { readonly kind: "migrated" };
+  | {
+      readonly kind: "reset";
+      readonly entry?: undefined;
+      readonly revision?: undefined;
+      readonly generation: number;
+    }
+  | {
+      readonly kind: "migrated";
+      readonly entry?: undefined;
+      readonly revision?: undefined;
+      readonly generation?: undefined;
+    };
 
 /** Which entries, and whether to continue with new ones. */
 export interface EntryEventOptions {
@@ -34,6 +47,18 @@ export interface EntryEventOptions {
   /** Ends it with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** The names of {@link EntryEventOptions} without a signal. */
+export const pushedEventNames: OptionNames<Omit<EntryEventOptions, "signal">> = {
+  from: true,
+  live: true,
+};
+
+/** The names of {@link EntryEventOptions}. */
+export const entryEventNames: OptionNames<EntryEventOptions> = {
+  ...pushedEventNames,
+  signal: true,
+};
 
 /** What is read blocking, at most: it was appended a moment ago, so the system still has it. */
 const sharedBytesMax = 64 * 1024;

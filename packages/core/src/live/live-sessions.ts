@@ -6,7 +6,7 @@
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Observable } from "@branchlog/streaming";
-import type { Subscriber } from "@branchlog/streaming";
+import type { OptionNames, Subscriber } from "@branchlog/streaming";
 import { requireOptions, requireText } from "../argument-checks.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
@@ -66,6 +66,13 @@ export interface LiveSessionsOptions {
   readonly ports?: Partial<Pick<Ports, "clock" | "hints">>;
 }
 
+const liveSessionsNames: OptionNames<LiveSessionsOptions> = {
+  subdirectories: true,
+  pollMs: true,
+  catalog: true,
+  ports: true,
+};
+
 /**
  * The sessions of a directory, live. The first emission of each subscriber holds all sessions known
  * so far as `added`; while many files are read for the first time, a part of them comes every 100
@@ -79,7 +86,11 @@ export function sessions$(
   directory: string,
   options: LiveSessionsOptions = {},
 ): Observable<LiveSessions> {
-  const { pollMs = directoryPollMsDefault, ports = {}, catalog = "auto" } = requireOptions(options);
+  const {
+    pollMs = directoryPollMsDefault,
+    ports = {},
+    catalog = "auto",
+  } = requireOptions(options, liveSessionsNames);
   const settings = engineSettings({ pollMs, ports });
   const list = new LiveSessionList({
     directory: resolve(requireText("The directory", directory)),

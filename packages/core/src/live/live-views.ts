@@ -25,7 +25,7 @@ import type { Engine } from "../session/engine.ts";
 import { SettingsMemo } from "../session/path-fold.ts";
 import { sessionClosed } from "../session/session-view.ts";
 import { TurnMemo } from "../session/turn-memo.ts";
-import { entryEvents } from "./entry-events.ts";
+import { entryEventNames, entryEvents, pushedEventNames } from "./entry-events.ts";
 import type { EntryEvent, EntryEventOptions } from "./entry-events.ts";
 import { TurnListView } from "./list-view.ts";
 import type { ListView } from "./list-view.ts";
@@ -102,14 +102,14 @@ export class LiveViews {
    * use {@link LiveViews.events}.
    */
   entries$(options: Omit<EntryEventOptions, "signal"> = {}): Observable<EntryEvent> {
-    const checked = requireOptions(options);
+    const checked = requireOptions(options, pushedEventNames);
     return observableOf((signal) => this.events({ ...checked, signal }));
   }
 
   /** As {@link LiveViews.entries$}, pulled: nothing is read before it is asked for. */
   events(options: EntryEventOptions = {}): AsyncGenerator<EntryEvent, void, undefined> {
     const ending = new AbortController();
-    const { signal } = requireOptions(options);
+    const { signal } = requireOptions(options, entryEventNames);
     const either = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
     const events = this.#events({ ...options, signal: either }, () => signal?.aborted !== true);
     return new EndableGenerator(events, () => ending.abort());

@@ -14,10 +14,8 @@ import type { WatchedSession } from "../session/watched-session.ts";
  * `closed`: it is not read any more.
  */
 export type LiveStatus =
-  | { readonly kind: "catching-up" }
-  | { readonly kind: "live" }
-  | { readonly kind: "stalled"; readonly error: unknown }
-  | { readonly kind: "closed" };
+  | { readonly kind: "catching-up" | "live" | "closed"; readonly error?: undefined }
+  | { readonly kind: "stalled"; readonly error: unknown };
 
 const catchingUp: LiveStatus = { kind: "catching-up" };
 const live: LiveStatus = { kind: "live" };

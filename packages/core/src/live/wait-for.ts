@@ -1,4 +1,5 @@
 /** Waits until a log holds an entry, or a number of entries, of any process. */
+import type { OptionNames } from "@branchlog/streaming";
 import { requireOptions } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
 import { timerMsMax } from "../limits.ts";
@@ -16,13 +17,15 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
+const waitNames: OptionNames<WaitOptions> = { timeoutMs: true, signal: true };
+
 /**
  * See the file comment.
  * @throws BranchlogError `ERR_WAIT_TIMEOUT`, `ERR_CLOSED`, `ERR_INVALID_ARGUMENT`; the signal's
  * reason.
  */
 export async function waitFor(hub: LiveHub, what: WaitTarget, options: WaitOptions): Promise<void> {
-  const { timeoutMs, signal } = requireOptions(options);
+  const { timeoutMs, signal } = requireOptions(options, waitNames);
   signal?.throwIfAborted();
   check(what, timeoutMs);
   const ending = new AbortController();

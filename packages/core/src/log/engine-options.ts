@@ -1,5 +1,5 @@
 /** How an engine reads, waits and writes, with the defaults for what is not said. */
-import { lineBytesMaxDefault, pollMsDefault } from "@branchlog/streaming";
+import { type OptionNames, lineBytesMaxDefault, pollMsDefault } from "@branchlog/streaming";
 import type { DialectName } from "../dialects/dialect.ts";
 import {
   batchBytesMaxDefault,
@@ -75,6 +75,33 @@ export interface EngineOptions {
   readonly dialect?: DialectName | undefined;
 }
 
+/** The names of {@link EngineOptions}. */
+export const engineOptionNames: OptionNames<EngineOptions> = {
+  access: true,
+  ports: true,
+  lineBytesMax: true,
+  bodyCacheBytesMax: true,
+  lockWaitMs: true,
+  durability: true,
+  batchBytesMax: true,
+  queuedBytesMax: true,
+  checkpoint: true,
+  checkpointDir: true,
+  checkpointEveryBytes: true,
+  pollMs: true,
+  freezeBodies: true,
+  allowNewerVersion: true,
+  dialect: true,
+};
+
+const portNames: OptionNames<Ports> = {
+  fs: true,
+  lock: true,
+  hints: true,
+  clock: true,
+  ids: true,
+};
+
 /** Options with every default filled in. */
 export interface EngineSettings extends Required<
   Omit<EngineOptions, "ports" | "checkpointDir" | "dialect">
@@ -85,19 +112,14 @@ export interface EngineSettings extends Required<
 }
 
 /**
- * Fills in the defaults.
+ * Fills in the defaults. What else the options hold belongs to the caller, which knows its names.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a value that its option cannot have.
  */
 export function engineSettings(options: EngineOptions): EngineSettings {
-  const {
-    access = "append",
-    checkpoint = "auto",
-    dialect,
-    checkpointDir,
-  } = requireOptions(options);
+  const { access = "append", checkpoint = "auto", dialect, checkpointDir } = options;
   return {
     access: requireOneOf("access", access, ["read", "append"]),
-    ports: { ...nodePorts, ...options.ports },
+    ports: { ...nodePorts, ...requireOptions(options.ports ?? {}, portNames) },
     ...sizes(options),
     lockWaitMs: requireAtLeast("lockWaitMs", options.lockWaitMs ?? lockWaitMsDefault, 0),
     durability: checkedDurability(options.durability ?? "os"),

@@ -5,7 +5,9 @@
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { Projection } from "./projection.ts";
-import { isStoredObject, storedList, storedNumber, storedText } from "./stored-value.ts";
+import { isStoredObject, storedList, storedText } from "./stored-value.ts";
+import { noUsage, plus, spentBy, usage } from "./usage.ts";
+import type { UsageTotals } from "./usage.ts";
 
 /**
  * The summary of a turn, under ConnectOnion's names: that of a session is computed from its
@@ -20,9 +22,9 @@ export interface TurnSummary {
   readonly model: string;
   /** From its first user, assistant or tool message to its last. */
   readonly duration_ms: number;
-  /** Input and output of its assistant messages together. */
+  /** Input and output of its requests together; what a cache gave or took is not among them. */
   readonly tokens: number;
-  /** US dollars, of its assistant messages together. */
+  /** US dollars, of its requests together; 0 also if no request says what it cost. */
   readonly cost: number;
   /** The calls of tools in it, in order, each as `run(command='ls -la')`; see `toolCallText`. */
   readonly tools_called: readonly string[];
@@ -40,6 +42,10 @@ export interface SessionTurn extends TurnSummary {
   readonly timestamp: string;
   /** The id of its user message. */
   readonly entryId: string;
+  /** Tokens that its requests read from a cache. */
+  readonly cache_read_tokens: number;
+  /** Tokens that its requests wrote to a cache. */
+  readonly cache_write_tokens: number;
   /** Everything that was said about it, `expected` and `passed` included. */
   readonly fields: TurnFields;
 }
@@ -48,6 +54,8 @@ export interface SessionTurn extends TurnSummary {
 export interface TurnTotals {
   readonly count: number;
   readonly total_tokens: number;
+  readonly total_cache_read_tokens: number;
+  readonly total_cache_write_tokens: number;
   /** US dollars. */
   readonly total_cost: number;
   /** Turns whose note says that they passed. */
@@ -66,16 +74,15 @@ export interface OpenTurn {
   input: string;
   result: string;
   model: string;
-  tokens: number;
-  cost: number;
+  spent: UsageTotals;
   readonly toolsCalled: string[];
 }
 
 /** A turn that begins with the user message of that id, at that time. */
 export function beginTurn(turn: number, entryId: string, timeMs: number): OpenTurn {
   const texts = { timestamp: "", input: "", result: "", model: "" };
-  const sums = { tokens: 0, cost: 0 };
-  return { turn, entryId, startMs: timeMs, endMs: timeMs, ...texts, ...sums, toolsCalled: [] };
+  const times = { startMs: timeMs, endMs: timeMs };
+  return { turn, entryId, ...times, ...texts, spent: noUsage, toolsCalled: [] };
 }
 
 /** Whether a message with that role is part of a turn's time; a shell command beside it is not. */
@@ -88,8 +95,24 @@ export function goOn(open: OpenTurn, timeMs: number): void {
   if (!Number.isNaN(timeMs)) open.endMs = timeMs;
 }
 
-/** Adds the body of a user or assistant message; every other says nothing here. */
-export function addMessage(open: OpenTurn, entry: SessionEntry): void {
+/**
+ * Whether an entry of that kind adds to a turn beyond its time: what users and assistants said, and
+ * what was spent beside them. What tools spent is left out, as their results are long.
+ */
+export function addsToTurn(type: string, role: string | undefined): boolean {
+  if (type === "message") return role === "user" || role === "assistant";
+  return usage.types?.includes(type) === true;
+}
+
+/** Adds the body of an entry for which {@link addsToTurn} holds; every other says nothing here. */
+export function addEntry(open: OpenTurn, entry: SessionEntry): void {
+  if (!addsToTurn(entry.type, roleOf(entry))) return;
+  const spent = spentBy(entry);
+  if (spent !== undefined) open.spent = plus(open.spent, spent.usage);
+  addMessage(open, entry);
+}
+
+function addMessage(open: OpenTurn, entry: SessionEntry): void {
   const message: unknown = entry.type === "message" ? entry.message : undefined;
   if (!isStoredObject(message) || !("role" in message)) return;
   const content = "content" in message ? message.content : undefined;
@@ -104,14 +127,6 @@ export function addMessage(open: OpenTurn, entry: SessionEntry): void {
 function addAnswer(open: OpenTurn, message: object, content: unknown): void {
   open.result = storedText(content, "\n") || open.result;
   open.model = modelOf(message) || open.model;
-  const usage = "usage" in message ? message.usage : undefined;
-  if (isStoredObject(usage)) {
-    const input = "input" in usage ? storedNumber(usage.input) : 0;
-    const output = "output" in usage ? storedNumber(usage.output) : 0;
-    const cost = "cost" in usage ? usage.cost : undefined;
-    open.tokens += input + output;
-    open.cost += isStoredObject(cost) && "total" in cost ? storedNumber(cost.total) : 0;
-  }
   for (const block of storedList(content)) {
     if (!isStoredObject(block) || !("type" in block) || block.type !== "toolCall") continue;
     const name = "name" in block ? block.name : undefined;
@@ -133,7 +148,7 @@ export const nothingSaid: TurnFields = {};
  * The turn as it is now, with its notes. What is added later does not change it.
  */
 export function turnOf(open: OpenTurn, fields: TurnFields = nothingSaid): SessionTurn {
-  const { turn, input, result, model, tokens, cost, timestamp, entryId } = open;
+  const { turn, input, result, model, spent, timestamp, entryId } = open;
   const duration = open.endMs - open.startMs;
   return withFields(
     {
@@ -142,11 +157,13 @@ export function turnOf(open: OpenTurn, fields: TurnFields = nothingSaid): Sessio
       result,
       model,
       duration_ms: duration > 0 ? duration : 0,
-      tokens,
-      cost,
+      tokens: spent.input + spent.output,
+      cost: spent.cost,
       tools_called: [...open.toolsCalled],
       timestamp,
       entryId,
+      cache_read_tokens: spent.cacheRead,
+      cache_write_tokens: spent.cacheWrite,
       fields: nothingSaid,
     },
     fields,
@@ -183,7 +200,7 @@ export function turnsOfEntries(
     const open = turns.at(-1);
     if (open === undefined) continue;
     if (takesTime(role)) goOn(open, timeMs);
-    addMessage(open, entry);
+    addEntry(open, entry);
   }
   return turns.map((open) => turnOf(open, notes.get(open.entryId)));
 }
@@ -196,13 +213,16 @@ function roleOf(entry: SessionEntry): string | undefined {
 
 /** What turns took together, and how many passed. */
 export function turnTotals(turns: Iterable<SessionTurn>): TurnTotals {
-  const totals = { count: 0, total_tokens: 0, total_cost: 0, passed: 0, failed: 0 };
-  for (const { tokens, cost, passed } of turns) {
+  const caches = { total_cache_read_tokens: 0, total_cache_write_tokens: 0 };
+  const totals = { count: 0, total_tokens: 0, ...caches, total_cost: 0, passed: 0, failed: 0 };
+  for (const turn of turns) {
     totals.count += 1;
-    totals.total_tokens += tokens;
-    totals.total_cost += cost;
-    if (passed === true) totals.passed += 1;
-    if (passed === false) totals.failed += 1;
+    totals.total_tokens += turn.tokens;
+    totals.total_cache_read_tokens += turn.cache_read_tokens;
+    totals.total_cache_write_tokens += turn.cache_write_tokens;
+    totals.total_cost += turn.cost;
+    if (turn.passed === true) totals.passed += 1;
+    if (turn.passed === false) totals.failed += 1;
   }
   return totals;
 }

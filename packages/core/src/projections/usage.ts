@@ -34,7 +34,8 @@ export interface SessionUsage {
   readonly unattributed: UsageTotals;
 }
 
-const noUsage: UsageTotals = {
+/** The sums of nothing. */
+export const noUsage: UsageTotals = {
   requests: 0,
   input: 0,
   output: 0,
@@ -68,13 +69,15 @@ const fold: Projection<OwnUsage> = {
  */
 export const usage: Projection<SessionUsage> = fold;
 
+/** What an entry spent. */
 interface Spent {
   readonly usage: Usage;
   /** Undefined where the entry names no model. */
   readonly model: { readonly provider: string; readonly id: string } | undefined;
 }
 
-function spentBy(entry: SessionEntry): Spent | undefined {
+/** What an entry spent; undefined if it does not say. */
+export function spentBy(entry: SessionEntry): Spent | undefined {
   switch (entry.type) {
     case "message":
       return spentByMessage(entry.message);
@@ -124,7 +127,8 @@ function plusSpent(state: OwnUsage, { usage: added, model }: Spent): OwnUsage {
   return { total, byModel, unattributed };
 }
 
-function plus(totals: UsageTotals, added: Usage): UsageTotals {
+/** The sums with one more usage; missing numbers count as 0. */
+export function plus(totals: UsageTotals, added: Usage): UsageTotals {
   const input = totals.input + storedNumber(added.input);
   const output = totals.output + storedNumber(added.output);
   const cacheRead = totals.cacheRead + storedNumber(added.cacheRead);

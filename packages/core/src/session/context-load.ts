@@ -2,6 +2,7 @@
  * Reads ahead the bodies that the context at an entry needs, in few large reads and without
  * blocking, so that the one context builder can then run on them synchronously.
  */
+import type { OptionNames } from "@branchlog/streaming";
 import type { BodyReader } from "../bodies/body-reader.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
@@ -20,6 +21,9 @@ export interface ContextOptions {
   /** Continue at the entry before, in file order, where a parent is missing. Default false. */
   readonly bridgeGaps?: boolean;
 }
+
+/** The names of {@link ContextOptions}. */
+export const contextNames: OptionNames<ContextOptions> = { at: true, bridgeGaps: true };
 
 /**
  * The context at an entry, without blocking.

@@ -3,8 +3,8 @@
  * is asked for: the latest state of an extension among any number of entries costs one parse.
  */
 import { bodyStream, pick, readRangeAsync } from "@branchlog/streaming";
-import type { JsonToken, JsonValue } from "@branchlog/streaming";
-import { invalidArgument, requireOneOf, requireOptions } from "../argument-checks.ts";
+import type { JsonToken, JsonValue, OptionNames } from "@branchlog/streaming";
+import { invalidArgument, requireOneOf } from "../argument-checks.ts";
 import { lineChunks, rowLines } from "../bodies/row-lines.ts";
 import { BranchlogError } from "../errors.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
@@ -29,6 +29,16 @@ export interface EntryQuery {
   readonly signal?: AbortSignal;
 }
 
+/** The names of {@link EntryQuery}. */
+export const queryNames: OptionNames<EntryQuery> = {
+  from: true,
+  type: true,
+  customType: true,
+  on: true,
+  reverse: true,
+  signal: true,
+};
+
 /** The rows that a query means, in its order, lazily. */
 export function* rowsOf(
   engine: Engine,
@@ -36,7 +46,7 @@ export function* rowsOf(
   leafId: string | null,
 ): Generator<number> {
   const { index } = engine;
-  const { on = "log", from = 1 } = requireOptions(query);
+  const { on = "log", from = 1 } = query;
   requireOneOf("on", on, ["log", "branch"]);
   if (!Number.isInteger(from) || from < 1) {
     throw invalidArgument(`from must be a revision ≥ 1, not ${from}`);

@@ -1,4 +1,6 @@
 /** Puts the images that omp keeps in files of their own back into what was stored. */
+import type { OptionNames } from "@branchlog/streaming";
+import { requireOptions } from "../argument-checks.ts";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { isStoredObject } from "../projections/stored-value.ts";
@@ -20,13 +22,15 @@ export interface BlobOptions {
   readonly fs?: FileSystem;
 }
 
+const blobNames: OptionNames<BlobOptions> = { directory: true, onProblem: true, fs: true };
+
 /**
  * A copy of a message, an entry or a list of them, with the images that its references name.
  * A file that is missing, or does not hold what its name says, leaves the reference in its place.
  * Blocks while files are read; each is read once, and all of them are in memory then.
  */
 export function resolveBlobs<T>(value: T, options: BlobOptions): T {
-  const { directory, onProblem, fs = nodeFileSystem } = options;
+  const { directory, onProblem, fs = nodeFileSystem } = requireOptions(options, blobNames);
   const known = new Map<string, Buffer | undefined>();
   const bytesOf = (sha256: string): Buffer | undefined => {
     if (known.has(sha256)) return known.get(sha256);

@@ -28,11 +28,11 @@ import { turnTotals } from "../projections/turns.ts";
 import type { SessionTurn, TurnTotals } from "../projections/turns.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold, usageFold } from "./body-fold.ts";
-import { contextAt } from "./context-load.ts";
+import { contextAt, contextNames } from "./context-load.ts";
 import type { ContextOptions } from "./context-load.ts";
 import { ContextMemo } from "./context-memo.ts";
 import type { Engine } from "./engine.ts";
-import { entryLines, openBodyStream, pickFromBody, rowsOf } from "./entry-query.ts";
+import { entryLines, openBodyStream, pickFromBody, queryNames, rowsOf } from "./entry-query.ts";
 import type { BodyPart, EntryLine, EntryQuery } from "./entry-query.ts";
 import { checkLinks } from "./link-findings.ts";
 import { requireRow, rowOfEntry } from "./named-entry.ts";
@@ -143,7 +143,7 @@ export class SessionView {
 
   /** Entries as the query says; bodies are read during the iteration. */
   entries(query: EntryQuery = {}): AsyncGenerator<SessionEntry> {
-    return itemsOf(this.#entryBatches(query), requireOptions(query).signal);
+    return itemsOf(this.#entryBatches(query), requireOptions(query, queryNames).signal);
   }
 
   /**
@@ -152,7 +152,7 @@ export class SessionView {
    * its migration would write.
    */
   async *lines(query: EntryQuery = {}): AsyncGenerator<EntryLine> {
-    yield* entryLines(this.#access.open(), requireOptions(query), this.#leaf.id);
+    yield* entryLines(this.#access.open(), requireOptions(query, queryNames), this.#leaf.id);
   }
 
   /** The entries from the root to an entry (default: the leaf). Empty for an unknown id. */
@@ -203,7 +203,7 @@ export class SessionView {
    */
   async context(options: ContextOptions = {}): Promise<PathContext> {
     const engine = this.#access.open();
-    const { at, bridgeGaps = false } = requireOptions(options);
+    const { at, bridgeGaps = false } = requireOptions(options, contextNames);
     if (at === undefined && !bridgeGaps) return this.#memo.pathContextAt(engine, this.#leaf.id);
     return contextAt(engine, at === undefined ? this.#leaf.id : at, bridgeGaps);
   }

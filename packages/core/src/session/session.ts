@@ -8,7 +8,7 @@ import { requireOptions, requireText } from "../argument-checks.ts";
 import { normalizeName } from "../entries/identifiers.ts";
 import { AppendQueue } from "../append/queue.ts";
 import type { AppendResult } from "../append/outcome.ts";
-import { requestOf } from "../append/request.ts";
+import { appendAllNames, appendNames, requestOf } from "../append/request.ts";
 import type { AnyTypeOptions, AppendOptions } from "../append/request.ts";
 import type { Engine } from "./engine.ts";
 import { EngineAccess, SessionView } from "./session-view.ts";
@@ -66,7 +66,8 @@ export class Session extends SessionView {
   append(draft: EntryDraft, options?: AppendOptions): Promise<AppendResult>;
   append(draft: AnyDraft, options: AnyTypeOptions): Promise<AppendResult>;
   async append(draft: AnyDraft, options: AppendOptions = {}): Promise<AppendResult> {
-    const [result] = await this.#append([draft], options);
+    const checked = requireOptions(options, appendNames);
+    const [result] = await this.#append([draft], checked);
     if (result === undefined) throw new Error("an append without a result");
     return result;
   }
@@ -84,7 +85,7 @@ export class Session extends SessionView {
     drafts: readonly AnyDraft[],
     options: Omit<AppendOptions, "id"> = {},
   ): Promise<readonly AppendResult[]> {
-    return this.#append(drafts, options);
+    return this.#append(drafts, requireOptions(options, appendAllNames));
   }
 
   /**
@@ -98,7 +99,7 @@ export class Session extends SessionView {
   ): Promise<AppendResult | null> {
     const engine = this.#open();
     const title = normalizeName(requireText("The name", name));
-    const { signal } = requireOptions(options);
+    const { signal } = requireOptions(options, { signal: true });
     if (engine.log.state.titleSlot === undefined) {
       return this.append({ type: "session_info", name: title }, options);
     }
@@ -117,7 +118,7 @@ export class Session extends SessionView {
    */
   async moveTo(id: string | null, options: { readonly persist?: boolean } = {}): Promise<void> {
     const engine = this.#open();
-    const { persist = false } = requireOptions(options);
+    const { persist = false } = requireOptions(options, { persist: true });
     await this.#queue.run(() => {
       if (id !== null) requireNode(engine, id);
       this.#leaf.pin(id);

@@ -6,7 +6,8 @@
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import {
-  addMessage,
+  addEntry,
+  addsToTurn,
   beginTurn,
   goOn,
   nothingSaid,
@@ -107,7 +108,7 @@ class TurnBuilder {
     this.#open = from?.open;
   }
 
-  /** Reads the bodies of what users and assistants said; the index knows the rest. */
+  /** Reads the bodies of what adds to a turn; the index knows the rest. */
   async add(rows: ArrayLike<number>, { bodies }: LogState): Promise<void> {
     let at = 0;
     for await (const { row, entry } of bodies.entries(this.#spoken(rows))) {
@@ -129,18 +130,18 @@ class TurnBuilder {
     for (let at = 0; at < rows.length; at += 1) {
       const row = rows[at] ?? -1;
       const { type, role } = this.#index.kindOf(row);
-      if (type === "message" && (role === "user" || role === "assistant")) yield row;
+      if (addsToTurn(type, role)) yield row;
     }
   }
 
   #pass(row: number, entry?: SessionEntry): void {
     const { type, role } = this.#index.kindOf(row);
-    if (type !== "message") return;
+    const said = type === "message" ? role : undefined;
     const timeMs = this.#index.rows.time(row);
-    if (role === "user") this.#begin(this.#index.idOf(row), timeMs);
+    if (said === "user") this.#begin(this.#index.idOf(row), timeMs);
     if (this.#open === undefined) return;
-    if (takesTime(role)) goOn(this.#open, timeMs);
-    if (entry !== undefined) addMessage(this.#open, entry);
+    if (takesTime(said)) goOn(this.#open, timeMs);
+    if (entry !== undefined) addEntry(this.#open, entry);
   }
 
   #begin(entryId: string, timeMs: number): void {

@@ -3,6 +3,7 @@
  * test knows which file-system calls belong to it. Reads, appends and checkpoints are those of the
  * engine; its leaf follows the tail until it is moved.
  */
+import { requireOptions } from "../argument-checks.ts";
 import type { AppendResult } from "../append/outcome.ts";
 import { LeafCursor } from "../append/leaf-cursor.ts";
 import { appendItem } from "../append/request.ts";
@@ -11,6 +12,7 @@ import type { AnyDraft } from "../entries/entry-draft.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import { tipRows } from "../index-table/tree-walk.ts";
+import { engineOptionNames } from "../log/engine-options.ts";
 import type { EngineOptions } from "../log/engine-options.ts";
 import type { PathContext } from "../projections/context.ts";
 import { treeView } from "../projections/tree.ts";
@@ -38,12 +40,13 @@ export class BlockingSession {
 
   /** Opens a log; throws as `openSession`. */
   static open(path: string, options: EngineOptions = {}): BlockingSession {
-    return new BlockingSession(Engine.openSync(path, options));
+    return new BlockingSession(Engine.openSync(path, requireOptions(options, engineOptionNames)));
   }
 
   /** Creates a log with a header; throws as `createSession`. */
   static create(path: string, header: SessionHeader, options: EngineOptions = {}): BlockingSession {
-    return new BlockingSession(Engine.createSync(path, header, options));
+    const known = requireOptions(options, engineOptionNames);
+    return new BlockingSession(Engine.createSync(path, header, known));
   }
 
   get header(): SessionHeader {

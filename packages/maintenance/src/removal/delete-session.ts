@@ -6,6 +6,7 @@ import { execFile } from "node:child_process";
 import { existsSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { EngineOptions, Ports } from "@branchlog/core/types";
 import {
@@ -33,6 +34,12 @@ export interface DeleteOptions extends Pick<EngineOptions, "checkpointDir"> {
   /** Lock and clock from elsewhere. */
   readonly ports?: Partial<Pick<Ports, "clock" | "lock">>;
 }
+
+const deleteNames: OptionNames<DeleteOptions> = {
+  checkpointDir: true,
+  force: true,
+  ports: true,
+};
 
 /** What was deleted. */
 export interface DeleteResult {
@@ -63,7 +70,7 @@ export async function deleteSession(
   path: string,
   options: DeleteOptions = {},
 ): Promise<DeleteResult> {
-  const { ports } = engineSettings({ ports: requireOptions(options).ports ?? {} });
+  const { ports } = engineSettings({ ports: requireOptions(options, deleteNames).ports ?? {} });
   const file = deletableFile(requireText("The path", path));
   const held = options.force === true ? null : lockOf(file.path, ports);
   try {

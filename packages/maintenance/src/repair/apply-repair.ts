@@ -5,6 +5,7 @@
  * before that.
  */
 import { dirname, resolve } from "node:path";
+import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
@@ -15,6 +16,7 @@ import {
   makeDurableDirectory,
   removeQuietly,
   requireKnownVersion,
+  requireOptions,
   runAsync,
 } from "@branchlog/core/internal";
 import type { EngineSettings } from "@branchlog/core/internal";
@@ -34,6 +36,14 @@ export interface ApplyOptions extends Pick<EngineOptions, "ports" | "lockWaitMs"
   /** Ends the work with the signal's reason, until the repaired log is in place. */
   readonly signal?: AbortSignal | undefined;
 }
+
+const applyNames: OptionNames<ApplyOptions> = {
+  ports: true,
+  lockWaitMs: true,
+  lineBytesMax: true,
+  output: true,
+  signal: true,
+};
 
 /** What a repair left. */
 export interface RepairResult {
@@ -64,7 +74,7 @@ export async function applyRepair(
   plan: RepairPlan,
   options: ApplyOptions = {},
 ): Promise<RepairResult> {
-  const { output, signal } = options;
+  const { output, signal } = requireOptions(options, applyNames);
   const { path } = plan;
   if (output === undefined && plan.changes.length === 0) {
     return { path, original: null, salvage: null, lateBytes: 0, findings: plan.findings };

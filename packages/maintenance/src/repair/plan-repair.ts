@@ -4,6 +4,7 @@
  * lock and changes nothing; a plan is good for as long as the log does not change.
  */
 import { LineFramer, scan } from "@branchlog/streaming";
+import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
@@ -14,6 +15,7 @@ import {
   requireFile,
   requireHeader,
   requireNoTranscript,
+  requireOptions,
   yieldEveryMs,
 } from "@branchlog/core/internal";
 import type { EngineSettings, FileStat } from "@branchlog/core/internal";
@@ -41,6 +43,14 @@ export interface PlanOptions extends Pick<EngineOptions, "ports" | "lineBytesMax
   readonly signal?: AbortSignal | undefined;
 }
 
+const planNames: OptionNames<PlanOptions> = {
+  ports: true,
+  lineBytesMax: true,
+  bridge: true,
+  cwd: true,
+  signal: true,
+};
+
 /**
  * Plans the repair of a log. Costs two passes over its bytes; memory grows with its entries and its
  * damage, not with its bytes.
@@ -53,7 +63,7 @@ export interface PlanOptions extends Pick<EngineOptions, "ports" | "lineBytesMax
  * if (plan.changes.length > 0) await applyRepair(plan);
  */
 export async function planRepair(path: string, options: PlanOptions = {}): Promise<RepairPlan> {
-  const settings = engineSettings(options);
+  const settings = engineSettings(requireOptions(options, planNames));
   const named = new LogFile(settings.ports.fs, path);
   // Before the length that is read is known, which then reaches at least as far.
   const saved = savedFor(settings, named.path, named.statSync());

@@ -111,7 +111,7 @@ export async function verifySession(
   session: Session,
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
-  const { signal } = requireOptions(options);
+  const { signal } = requireOptions(options, { signal: true });
   await session.refresh();
   return verifyLog(watchedSession(session).engine, signal);
 }

@@ -5,6 +5,7 @@
  */
 import { resolve } from "node:path";
 import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
+import type { OptionNames } from "@branchlog/streaming";
 import { isBranchlogError } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
@@ -34,6 +35,14 @@ export interface ConvertOptions extends Pick<EngineOptions, "ports" | "lineBytes
   /** Ends the work with the signal's reason, until the new file has its name. */
   readonly signal?: AbortSignal | undefined;
 }
+
+const convertNames: OptionNames<ConvertOptions> = {
+  ports: true,
+  lineBytesMax: true,
+  to: true,
+  target: true,
+  signal: true,
+};
 
 /** A converted session that is there. */
 export interface ConversionResult {
@@ -70,7 +79,7 @@ export async function convertSession(
   source: string,
   options: ConvertOptions,
 ): Promise<ConversionResult> {
-  const { signal, ...settings } = requireOptions(options);
+  const { signal, ...settings } = requireOptions(options, convertNames);
   const path = resolve(requireText("The source", source));
   const engine = await Engine.open(path, { ...settings, access: "read" }, signal);
   try {

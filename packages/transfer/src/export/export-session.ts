@@ -4,7 +4,7 @@
  * only read.
  */
 import { resolve } from "node:path";
-import type { JsonObject } from "@branchlog/streaming";
+import type { JsonObject, OptionNames } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
@@ -16,6 +16,7 @@ import {
   isObject,
   piecesOfOneLog,
   requireFree,
+  requireOptions,
   requireText,
 } from "@branchlog/core/internal";
 import { LineConverter } from "../convert/line-converter.ts";
@@ -30,6 +31,13 @@ export interface ExportOptions extends Pick<EngineOptions, "ports" | "lineBytesM
   /** Ends the export with the signal's reason; nothing is left. */
   readonly signal?: AbortSignal;
 }
+
+const exportNames: OptionNames<ExportOptions> = {
+  ports: true,
+  lineBytesMax: true,
+  at: true,
+  signal: true,
+};
 
 /** What was written. */
 export interface ExportReport {
@@ -69,7 +77,8 @@ async function* piecesOf<T>(
   options: ExportOptions,
   make: (engine: Engine) => AsyncIterable<T>,
 ): AsyncGenerator<T, void, undefined> {
-  const engine = await Engine.open(source, { ...options, access: "read" }, options.signal);
+  const { signal } = requireOptions(options, exportNames);
+  const engine = await Engine.open(source, { ...options, access: "read" }, signal);
   try {
     yield* piecesOfOneLog(engine, make(engine));
   } finally {
@@ -155,9 +164,10 @@ export async function exportLinear(
 
 async function written(
   target: string,
-  { ports: given, signal }: ExportOptions,
+  options: ExportOptions,
   pieces: AsyncIterable<Buffer>,
 ): Promise<ExportReport> {
+  const { ports: given, signal } = requireOptions(options, exportNames);
   const { ports } = engineSettings(given === undefined ? {} : { ports: given });
   const path = resolve(requireText("The target", target));
   signal?.throwIfAborted();

@@ -107,7 +107,8 @@ export class CodexLog {
   consumed(usage: Usage, at: CodexLine): void {
     const pending = this.#pending;
     if (pending === undefined || pending.isOver || pending.content.length === 0) {
-      const { provider, model } = this;
+      const { provider } = this;
+      const model = this.#modelName;
       this.write({ type: "usage", kind: "codex.response", provider, model, usage }, at);
       return;
     }
@@ -131,6 +132,10 @@ export class CodexLog {
     this.#setting.log.endAt(this.#tail.id, at);
   }
 
+  get #modelName(): string {
+    return this.model === "" ? "unknown" : this.model;
+  }
+
   #answerAt(at: CodexLine): PendingAnswer {
     const before = this.#pending;
     if (before !== undefined && (before.isOver || before.bytes > mergedBytesMax)) this.flush();
@@ -147,13 +152,12 @@ export class CodexLog {
   }
 
   #message({ at, content, usage }: PendingAnswer): AssistantMessage {
-    const { provider, model } = this;
     return {
       role: "assistant",
       content,
       api: "openai-codex-responses",
-      provider,
-      model: model === "" ? "unknown" : model,
+      provider: this.provider,
+      model: this.#modelName,
       usage,
       stopReason: content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop",
       timestamp: Date.parse(at.time),

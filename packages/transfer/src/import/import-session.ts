@@ -5,7 +5,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { basename, resolve } from "node:path";
-import type { FileRecord } from "@branchlog/streaming";
+import type { FileRecord, OptionNames } from "@branchlog/streaming";
 import type { Ports, SourceKind } from "@branchlog/core/types";
 import {
   changedNumber,
@@ -57,6 +57,14 @@ export interface ImportOptions {
   readonly ports?: Partial<Ports>;
 }
 
+const importNames: OptionNames<ImportOptions> = {
+  from: true,
+  lineBytesMax: true,
+  signal: true,
+  onProgress: true,
+  ports: true,
+};
+
 /** What became of a source. `imported` and the counts of `skipped` add up to `lines`. */
 export interface ImportReport {
   readonly kind: SourceKind;
@@ -93,7 +101,11 @@ export async function importSession(
   target: string,
   options: ImportOptions = {},
 ): Promise<ImportReport> {
-  const { from = "auto", signal, lineBytesMax = sourceLineBytesMax } = requireOptions(options);
+  const {
+    from = "auto",
+    signal,
+    lineBytesMax = sourceLineBytesMax,
+  } = requireOptions(options, importNames);
   const { ports } = engineSettings(options.ports === undefined ? {} : { ports: options.ports });
   const sourcePath = resolve(requireText("The source", source));
   const path = resolve(requireText("The target", target));

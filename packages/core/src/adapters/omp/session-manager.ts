@@ -3,6 +3,8 @@
  * versions where that says nothing. It only translates; what it knows is in its state, what it does
  * in the engine. Here it moves and appends; what it is asked is in the class that it extends.
  */
+import { engineOptionNames } from "../../log/engine-options.ts";
+import { requireOptions } from "../../argument-checks.ts";
 import type { TitleSource } from "../../dialects/title-slot.ts";
 import type { AgentMessage, UserContent } from "../../entries/message-types.ts";
 import type { EntryDraft } from "../../entries/entry-draft.ts";
@@ -27,7 +29,7 @@ let newManager: (state: ManagerState) => SessionManager;
 
 /** The static constructors, with ports and limits of the caller's choice. */
 export function managersWith(options: EngineOptions): ManagerFactory<SessionManager> {
-  return managerFactory(options, (state) => newManager(state));
+  return managerFactory(requireOptions(options, engineOptionNames), (state) => newManager(state));
 }
 
 const defaults = managersWith({});

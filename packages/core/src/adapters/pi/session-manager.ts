@@ -3,6 +3,8 @@
  * translates; what it knows is in its state, what it does in the engine. Entries come as plain
  * objects whose bodies are read at the first use; nothing done to them changes the log.
  */
+import { engineOptionNames } from "../../log/engine-options.ts";
+import { requireOptions } from "../../argument-checks.ts";
 import type { AgentMessage, Usage, UserContent } from "../../entries/message-types.ts";
 import type { ContextEditDraft, KnownDraft } from "../../entries/entry-draft.ts";
 import type { SessionEntry, SessionHeader, UsageEntry } from "../../entries/entry-types.ts";
@@ -34,7 +36,10 @@ let newManager: (state: ManagerState) => SessionManager;
 
 /** The static constructors, with ports and limits of the caller's choice. */
 export function managersWith(options: EngineOptions): ManagerFactory<SessionManager> {
-  return managerFactory({ newSessionDialect: "pi", ...options }, (state) => newManager(state));
+  return managerFactory(
+    { newSessionDialect: "pi", ...requireOptions(options, engineOptionNames) },
+    (state) => newManager(state),
+  );
 }
 
 /** The current engine of a manager; another one after a change of session. */

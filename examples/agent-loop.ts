@@ -11,27 +11,36 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSession } from "@branchlog/core";
+import type { EntryDraft } from "@branchlog/core";
+import type { AgentMessage } from "@branchlog/core/entries";
 
 const directory = mkdtempSync(join(tmpdir(), "branchlog-example-"));
 const session = await createSession(join(directory, "session.jsonl"), { cwd: directory });
 
 /** Stands for a model. */
-const answer = (messages) => `An answer to ${messages.length} messages.`;
+const answer = (messages: readonly AgentMessage[]) => `An answer to ${messages.length} messages.`;
 
-const user = (content) => ({ type: "message", message: { role: "user", content, timestamp: 0 } });
-const assistant = (text) => ({
+const user = (content: string): EntryDraft => ({
+  type: "message",
+  message: { role: "user", content, timestamp: 0 },
+});
+const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+const assistant = (text: string): EntryDraft => ({
   type: "message",
   message: {
     role: "assistant",
     content: [{ type: "text", text }],
+    api: "example",
     provider: "example",
     model: "parrot",
+    usage: { ...none, totalTokens: 0, cost: { ...none, total: 0 } },
+    stopReason: "stop",
     timestamp: 0,
   },
 });
 
 /** One turn: what the user says, what the model makes of everything so far. */
-async function turn(text, note = "") {
+async function turn(text: string, note = "") {
   const { id } = await session.append(user(text));
   const { messages } = await session.context();
   const count = messages.length === 1 ? "1 message" : `${messages.length} messages`;

@@ -8,22 +8,24 @@
  *   {"bash":1,"edit":1}
  */
 import { memorySession } from "@branchlog/core";
+import type { EntryDraft, Projection } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
 
 /** A pure fold: a new state where something changed, else the same. */
-const failures = {
+const failures: Projection<Readonly<Record<string, number>>> = {
   name: "failures",
   version: 1,
   types: ["message"],
   initial: () => ({}),
   apply: (state, { entry }) => {
-    const { role, isError, toolName } = entry.message ?? {};
-    if (role !== "toolResult" || isError !== true) return state;
+    if (entry.type !== "message" || entry.message.role !== "toolResult") return state;
+    const { isError, toolName } = entry.message;
+    if (!isError) return state;
     return { ...state, [toolName]: (state[toolName] ?? 0) + 1 };
   },
 };
 
-const result = (toolName, isError) => ({
+const result = (toolName: string, isError: boolean): EntryDraft => ({
   type: "message",
   message: {
     role: "toolResult",
@@ -42,12 +44,8 @@ const watching = live(session)
     console.log(JSON.stringify(value));
   });
 await live(session).project(failures); // What there is so far, once.
-for (const [tool, isError] of [
-  ["bash", false],
-  ["bash", true],
-  ["edit", true],
-]) {
-  await session.append(result(tool, isError));
+for (const draft of [result("bash", false), result("bash", true), result("edit", true)]) {
+  await session.append(draft);
   await live(session).project(failures);
 }
 watching.unsubscribe();

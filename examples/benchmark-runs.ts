@@ -17,8 +17,8 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createSession, openSession } from "@branchlog/core";
+import type { AssistantMessage } from "@branchlog/core/entries";
 
 /** What the agent of this example makes of each task. */
 const tasks = {
@@ -27,22 +27,26 @@ const tasks = {
   search: { tokens: 926, passedOfFive: 2 },
   write: { tokens: 482, passedOfFive: 5 },
 };
-const attempts = 125;
-const [, , directory, task] = process.argv;
-if (directory === undefined) await benchmark();
-else await runAll(directory, task);
+type Task = keyof typeof tasks;
 
-async function benchmark() {
+const names: readonly Task[] = ["parse", "repair", "search", "write"];
+const attempts = 125;
+const [, example = "", directory, word] = process.argv;
+if (directory === undefined) await benchmark();
+else for (const name of names) if (name === word) await runAll(directory, name);
+
+async function benchmark(): Promise<void> {
   const runs = mkdtempSync(join(tmpdir(), "branchlog-example-"));
-  const workers = Object.keys(tasks).map((name) =>
-    spawn(process.execPath, [fileURLToPath(import.meta.url), runs, name], { stdio: "inherit" }),
+  const command = [...process.execArgv, example, runs];
+  const workers = names.map((name) =>
+    spawn(process.execPath, [...command, name], { stdio: "inherit" }),
   );
   await Promise.all(workers.map((worker) => once(worker, "exit")));
   print(await totalsOf(runs));
 }
 
 /** One process: the runs of one task, some at a time. */
-async function runAll(runs, name) {
+async function runAll(runs: string, name: Task): Promise<void> {
   let next = 0;
   const runSome = async () => {
     while (next < attempts) await run(runs, name, next++);
@@ -51,7 +55,7 @@ async function runAll(runs, name) {
 }
 
 /** One run: the request, the answer with its usage, and the verdict, written together. */
-async function run(runs, name, attempt) {
+async function run(runs: string, name: Task, attempt: number): Promise<void> {
   const path = join(runs, `${name}_${attempt}_${randomUUID()}.jsonl`);
   const session = await createSession(path, { cwd: runs, checkpoint: "off" });
   const { tokens, passedOfFive } = tasks[name];
@@ -63,7 +67,7 @@ async function run(runs, name, attempt) {
   await session.close();
 }
 
-function answer(totalTokens) {
+function answer(totalTokens: number): AssistantMessage {
   const none = { cacheRead: 0, cacheWrite: 0 };
   const cost = { input: 0, output: totalTokens / 1e5, ...none, total: totalTokens / 1e5 };
   return {
@@ -78,14 +82,26 @@ function answer(totalTokens) {
   };
 }
 
+interface Total {
+  runs: number;
+  passed: number;
+  tokens: number;
+  cost: number;
+}
+
+interface Totals {
+  readonly totals: ReadonlyMap<string, Total>;
+  readonly sessions: number;
+}
+
 /** Sums over all sessions; what is held is one entry, the sums and the ids. */
-async function totalsOf(runs) {
-  const ids = new Set();
-  const totals = new Map();
-  for (const name of Object.keys(tasks))
-    totals.set(name, { runs: 0, passed: 0, tokens: 0, cost: 0 });
-  for (const file of readdirSync(runs)) {
-    const total = totals.get(file.split("_")[0]);
+async function totalsOf(runs: string): Promise<Totals> {
+  const ids = new Set<string>();
+  const totals = new Map<string, Total>();
+  for (const file of readdirSync(runs).sort()) {
+    const [name = ""] = file.split("_");
+    const total = totals.get(name) ?? { runs: 0, passed: 0, tokens: 0, cost: 0 };
+    totals.set(name, total);
     const session = await openSession(join(runs, file), { access: "read", checkpoint: "off" });
     ids.add(session.header.id);
     total.runs += 1;
@@ -95,7 +111,7 @@ async function totalsOf(runs) {
         total.cost += entry.message.usage.cost.total;
       }
       if (entry.type === "custom" && entry.customType === "verdict") {
-        total.passed += entry.data.passed ? 1 : 0;
+        total.passed += hasPassed(entry.data) ? 1 : 0;
       }
     }
     await session.close();
@@ -103,7 +119,12 @@ async function totalsOf(runs) {
   return { totals, sessions: ids.size };
 }
 
-function print({ totals, sessions }) {
+/** The data of a custom entry are as they were stored: of any type. */
+function hasPassed(data: unknown): boolean {
+  return typeof data === "object" && data !== null && "passed" in data && data.passed === true;
+}
+
+function print({ totals, sessions }: Totals): void {
   console.log("task    runs  passed  tokens    cost");
   let [allRuns, allPassed] = [0, 0];
   for (const [name, { runs, passed, tokens, cost }] of totals) {

@@ -12,22 +12,21 @@ import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createSession, openSession } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
 
-const [, , path] = process.argv;
+const [, example = "", path] = process.argv;
 if (path === undefined) await watch();
 else await write(path);
 
-async function watch() {
+async function watch(): Promise<void> {
   const file = join(mkdtempSync(join(tmpdir(), "branchlog-example-")), "session.jsonl");
   await createSession(file, { cwd: process.cwd() });
   const session = await openSession(file, { access: "read" });
-  let name;
+  let name: string | undefined;
   const names = live(session).name$.subscribe(({ value }) => (name = value));
 
-  spawn(process.execPath, [fileURLToPath(import.meta.url), file], { stdio: "inherit" });
+  spawn(process.execPath, [...process.execArgv, example, file], { stdio: "inherit" });
   for await (const event of live(session).events()) {
     // A file that is replaced by another would be told as a `reset`.
     if (event.kind !== "entry") continue;
@@ -40,7 +39,7 @@ async function watch() {
   await session.close();
 }
 
-async function write(file) {
+async function write(file: string): Promise<void> {
   const session = await openSession(file);
   await session.append({ type: "custom", customType: "example", data: 1 });
   await session.append({ type: "custom", customType: "example", data: 2 });

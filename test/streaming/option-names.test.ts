@@ -1,0 +1,38 @@
+/** Misspelt options of the readers: refused before a file is opened. */
+import { describe, expect, it } from "vitest";
+import * as streaming from "@branchlog/streaming";
+
+/** Cast: the compiler refuses a misspelt option. */
+const misspelt = (name: string): never => ({ [name]: 1 }) as never;
+
+async function* noBytes(): AsyncGenerator<Uint8Array> {}
+
+const calls: Readonly<Record<string, readonly [string, () => unknown]>> = {
+  lines: ["chunkBytes", () => streaming.lines("none", misspelt("chunkByte"))],
+  linesSync: ["from", () => streaming.linesSync("none", misspelt("form"))],
+  records: ["lineBytesMax", () => streaming.records("none", misspelt("lineBytes"))],
+  recordsSync: ["signal", () => streaming.recordsSync("none", misspelt("sginal"))],
+  linesBackward: ["to", () => streaming.linesBackward("none", misspelt("too"))],
+  linesBackwardSync: ["from", () => streaming.linesBackwardSync("none", misspelt("fron"))],
+  followFile: ["pollMs", () => streaming.followFile("none", misspelt("pollMS"))],
+  lines$: ["chunkBytes", () => streaming.lines$("none", misspelt("chunksBytes"))],
+  records$: ["from", () => streaming.records$("none", misspelt("form"))],
+  follow$: ["pollMs", () => streaming.follow$("none", misspelt("poolMs"))],
+  readShallow: ["open", () => streaming.readShallow([], misspelt("opn"))],
+  bodyStream: ["signal", () => streaming.bodyStream(noBytes(), misspelt("signl")).next()],
+  pick: ["valueBytesMax", () => streaming.pick(noBytes(), [], misspelt("valueBytes"))],
+  pickStream: ["signal", () => streaming.pickStream(noBytes(), [], misspelt("signl")).next()],
+};
+
+describe("a misspelt option", () => {
+  it.each(Object.entries(calls))(
+    "is a TypeError when it is given to %s",
+    async (_, [meant, call]) => {
+      await expect((async () => call())()).rejects.toBeInstanceOf(TypeError);
+      await expect((async () => call())()).rejects.toMatchObject({
+        code: "ERR_INVALID_ARGUMENT",
+        message: expect.stringContaining(`Did you mean "${meant}"?`) as unknown,
+      });
+    },
+  );
+});

@@ -1,0 +1,115 @@
+/** Tokens of Codex: told by lines that are anywhere among those of the request that they are of. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { UsageTotals } from "@branchlog/core/types";
+import { importedLines } from "./imported.ts";
+
+const record = (type: string, payload: object): object => ({
+  timestamp: "2026-01-02T03:04:05.006Z",
+  type,
+  payload,
+});
+const item = (type: string, rest: object): object => record("response_item", { type, ...rest });
+const meta = record("session_meta", { id: "s1", cwd: "/w" });
+const said = (text: string): object =>
+  item("message", { role: "user", content: [{ type: "input_text", text }] });
+const answered = (text: string): object =>
+  item("message", { role: "assistant", content: [{ type: "output_text", text }] });
+const called = (id: string): readonly object[] => [
+  item("function_call", { name: "ls", arguments: "{}", call_id: id }),
+  item("function_call_output", { call_id: id, output: "x" }),
+];
+
+/** The counts of tokens of requests, each with the total so far. */
+function countsOf(outputs: readonly number[]): object[] {
+  let total = 0;
+  return outputs.map((output) => {
+    total += 100 + output;
+    const last = { input_tokens: 100, cached_input_tokens: 40, output_tokens: output };
+    const info = { last_token_usage: last, total_token_usage: { total_tokens: total } };
+    return record("event_msg", { type: "token_count", info });
+  });
+}
+
+/** But for the requests: each answer has a usage, if only one of 0 tokens. */
+function countsIn({ input, output, cacheRead, cacheWrite }: UsageTotals): object {
+  return { input, output, cacheRead, cacheWrite };
+}
+
+async function tokensOf(lines: readonly object[]): Promise<object> {
+  const { session } = await importedLines(lines);
+  const turns = await session.turns();
+  const { total, byModel } = await session.usage;
+  const models = [...byModel].flatMap(([, ofProvider]) =>
+    [...ofProvider].map(([model, totals]) => [model, countsIn(totals)]),
+  );
+  return {
+    usage: countsIn(total),
+    models,
+    turns: turns.map((turn) => [turn.tokens, turn.cache_read_tokens]),
+  };
+}
+
+/** The lines with the counts behind so many of them each, in order. */
+function placed(lines: readonly object[], counts: readonly object[], places: number[]): object[] {
+  const behind = places.map((place) => place % (lines.length + 1)).sort((a, b) => a - b);
+  return Array.from({ length: lines.length + 1 }, (_, at) => [
+    ...counts.filter((_count, i) => behind[i] === at),
+    ...lines.slice(at, at + 1),
+  ]).flat();
+}
+
+describe("the tokens of a rollout of Codex", () => {
+  it("are those of the turn when their line comes before an answer, in it, or after a result", async () => {
+    const lines = [answered("a"), ...called("c"), answered("b")];
+    const [count = meta] = countsOf([7]);
+    for (let at = 0; at <= lines.length; at += 1) {
+      const turn = placed(lines, [count], [at]);
+      expect(await tokensOf([meta, said("Hi"), ...turn, said("Bye")])).toMatchObject({
+        usage: { input: 60, output: 7, cacheRead: 40 },
+        turns: [
+          [67, 40],
+          [0, 0],
+        ],
+      });
+    }
+  });
+
+  it("do not change when lines that count them move inside their turns", async () => {
+    const step = fc.constantFrom<readonly object[]>([answered("a")], called("c"), called("d"));
+    const turn = fc.record({
+      steps: fc.array(step, { maxLength: 4 }),
+      counts: fc.array(
+        fc.record({ output: fc.integer({ min: 1, max: 50 }), place: fc.nat(), other: fc.nat() }),
+        { maxLength: 4 },
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
+        const counts = countsOf(turns.flatMap((one) => one.counts.map(({ output }) => output)));
+        const [here, elsewhere]: [object[], object[]] = [[meta], [meta]];
+        for (const { steps, counts: ofTurn } of turns) {
+          const own = counts.splice(0, ofTurn.length);
+          here.push(
+            said("Hi"),
+            ...placed(
+              steps.flat(),
+              own,
+              ofTurn.map(({ place }) => place),
+            ),
+          );
+          elsewhere.push(
+            said("Hi"),
+            ...placed(
+              steps.flat(),
+              own,
+              ofTurn.map(({ other }) => other),
+            ),
+          );
+        }
+        expect(await tokensOf(elsewhere)).toEqual(await tokensOf(here));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
