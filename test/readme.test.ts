@@ -1,5 +1,5 @@
 /**
- * Compiles the examples of the READMEs under the strictest options of a consumer, runs those that
+ * Compiles the examples of the READMEs and of the guide under the strictest options of a consumer, runs those that
  * are marked, and compares what they print.
  */
 import { execFile } from "node:child_process";
@@ -50,7 +50,11 @@ function outputOf(error: unknown): unknown {
 }
 
 const readmes = readdirSync(join(root, "packages")).map((name) => `packages/${name}/README.md`);
-const documents = ["README.md", ...readmes.filter((path) => existsSync(join(root, path)))];
+const documents = [
+  "README.md",
+  "docs/guide.md",
+  ...readmes.filter((path) => existsSync(join(root, path))),
+];
 const examples = documents
   .flatMap((path) => examplesIn(readDocument(path).text))
   .map((example, i) => ({ ...example, file: `example-${i}.mts` }));

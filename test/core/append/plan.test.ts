@@ -59,7 +59,8 @@ function situation(changes: Partial<AppendPreconditions> = {}): AppendPreconditi
 
 /** A plan without its bytes, and what these say. */
 function shown({ entries, leafId }: AppendPlan): object {
-  const rows = entries.map(({ line, diverged: _, dangling: __, ...entry }) => {
+  const rows = entries.map(({ line, diverged, dangling, ...entry }) => {
+    expect([diverged, dangling]).toEqual([undefined, undefined]);
     if (line === null) return { ...entry, writes: false };
     const { id, parentId } = JSON.parse(line.toString()) as Record<string, unknown>;
     expect({ id, parentId }).toEqual({ id: entry.id, parentId: entry.parentId });
