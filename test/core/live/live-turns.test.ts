@@ -72,7 +72,7 @@ it("follow the leaf to another branch, and what other processes append", async (
 
 it("of a session manager go with it to another session", async () => {
   const world = new World();
-  const manager = managersWith(world).create("/w", "/sessions");
+  const manager = managersWith({ ports: world.ports }).create("/w", "/sessions");
   const shown = seen(live(manager).turns$);
   manager.appendMessage({ role: "user", content: "one", timestamp: 1 });
   await turnsOfTheLoop(8);
