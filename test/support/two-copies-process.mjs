@@ -24,7 +24,7 @@ for (let round = 0; round < Number(rounds); round += 1) {
   for (const { id } of await Promise.all(appends)) acknowledged.inFlight.push(id);
 }
 
-const isShared = Symbol.for("branchlog.lock-sharing.5") in globalThis;
+const isShared = Symbol.for("branchlog.lock-sharing.6") in globalThis;
 const isOneModule =
   (await import(pathToFileURL(`${one}/index.js`).href)).openSession === openSession;
 writeSync(1, JSON.stringify({ ...acknowledged, isShared, isOneModule }));

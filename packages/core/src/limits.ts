@@ -22,7 +22,7 @@ export const lockUpdateMs: number = 5_000;
  * How late a waiter may check, against its own announcement, before those behind it go first: far
  * more than a busy machine delays a timer.
  */
-export const ticketGraceMs: number = 3_000;
+export const ticketGraceMs: number = 1_000;
 
 /** How late it may be before its ticket is removed, if it is unknown whether it has ended. */
 export const ticketStaleMs: number = 10_000;

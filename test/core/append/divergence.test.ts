@@ -2,11 +2,12 @@
  * Appends below a leaf from which other writers had continued, unknown to the session: the entry is
  * where pi would put it, and everybody can see that nobody chose that branch.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
 import { join } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { AppendResult, Diagnostic, Session } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
@@ -98,7 +99,70 @@ describe("an append below a leaf from which others continued", () => {
   });
 });
 
+describe("an append at a leaf that metadata or a retry left behind", () => {
+  const acts: readonly (readonly [string, (session: Session) => Promise<unknown>])[] = [
+    ["a name", (session) => session.setName("n")],
+    ["a label", (session) => session.append({ type: "label", targetId: "first", label: "L" })],
+    ["a retry", (session) => session.append(user("first"), { id: "first" })],
+  ];
+
+  it.each(acts)("diverges, or is rejected, when %s came in between", async (_, act) => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const one = await createSession(path, { cwd: "/w" });
+    await one.append(user("first"), { id: "first" });
+    const other = await openSession(path);
+    await other.append(user("theirs"));
+    await act(one);
+    const rejected = one.append(user("mine"), { onDiverged: "reject" });
+    await expect(rejected).rejects.toMatchObject({ code: "ERR_DIVERGED" });
+    const [, mine] = await Promise.all([act(one), one.append(user("mine"))]);
+    expect(mine).toMatchObject({ parentId: "first", diverged: { entryCount: 1 } });
+    expect(await one.divergences()).toHaveLength(1);
+  });
+
+  it("is said again to a session that appends the diverged entry again", async () => {
+    const { path } = await newLog();
+    const [one, other] = [await openSession(path), await openSession(path)];
+    await other.append(user("theirs"));
+    await other.append(user("theirs, too"));
+    const { diverged } = await one.append(user("mine"), { id: "mine" });
+    expect(diverged).toMatchObject({ entryCount: 2 });
+    await other.append(user("theirs again"));
+    expect((await one.append(user("mine"), { id: "mine" })).diverged).toEqual(diverged);
+    expect(divergedIn(one)).toHaveLength(1);
+  });
+
+  it("follows a retry of what the session appended without being told", async () => {
+    const { path } = await newLog();
+    const [one, same] = [await openSession(path), await openSession(path)];
+    // As a process that died before it was told, and began again.
+    await same.append(user("mine"), { id: "mine" });
+    await one.append(user("mine"), { id: "mine" });
+    const next = await one.append(user("next"), { onDiverged: "reject" });
+    expect(next).toMatchObject({ parentId: "mine" });
+    expect(next.diverged).toBeUndefined();
+  });
+});
+
 describe("an append is not diverged", () => {
+  it("when others only named or labelled the session", async () => {
+    const { path, first } = await newLog();
+    const [one, other] = [await openSession(path), await openSession(path)];
+    await other.append({ type: "session_info", name: "n" });
+    await other.append({ type: "label", targetId: first.id, label: "L" });
+    expect((await one.append(user("mine"))).diverged).toBeUndefined();
+  });
+
+  it("when the log was rewritten after a move to an entry with children", async () => {
+    const { path, first } = await newLog();
+    const one = await openSession(path);
+    await one.append(user("mine"));
+    await one.moveTo(first.id);
+    writeFileSync(`${path}.tmp`, readFileSync(path));
+    renameSync(`${path}.tmp`, path);
+    expect((await one.append(user("a second branch"))).diverged).toBeUndefined();
+  });
+
   it("when its place was chosen: by parent, by follow, by a move to where there were children", async () => {
     const { path, first } = await newLog();
     const [one, other] = [await openSession(path), await openSession(path)];
@@ -190,5 +254,29 @@ describe.each([
     manager.branch(first.id);
     manager.appendMessage(user("chosen").message);
     expect(told).toHaveLength(1);
+  });
+
+  it("acknowledges an append whose listener throws, and the error is not lost", async () => {
+    const { path } = await newLog();
+    const manager = await Manager.open(path);
+    manager.onDiverged(() => {
+      throw new Error("of a listener");
+    });
+    const lost = once(process, "uncaughtException");
+    const listeners = process.rawListeners("uncaughtException");
+    const ours = listeners.at(-1);
+    for (const listener of listeners) {
+      if (listener !== ours) process.off("uncaughtException", listener as () => void);
+    }
+    onTestFinished(() => {
+      for (const listener of listeners) {
+        if (listener !== ours) process.on("uncaughtException", listener as () => void);
+      }
+    });
+    await (await openSession(path)).append(user("theirs"));
+    const id = manager.appendMessage(user("mine").message);
+    expect(manager.getLeafId()).toBe(id);
+    const [error] = (await lost) as [Error];
+    expect(error.message).toBe("of a listener");
   });
 });

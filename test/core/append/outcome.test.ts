@@ -55,6 +55,7 @@ function logOf(...ids: readonly string[]): WrittenLog & { readonly ownCount: () 
     generation: 1,
     tailId: ids.at(-1) ?? null,
     markOwn: () => void (ownCount += 1),
+    markKnown: () => undefined,
     report: () => undefined,
     ownCount: () => ownCount,
   };

@@ -53,6 +53,7 @@ function situation(changes: Partial<AppendPreconditions> = {}): AppendPreconditi
     expectedTail: undefined,
     mintId: () => `n${(minted += 1)}`,
     hasSameContent: () => true,
+    divergedFrom: () => undefined,
     ...changes,
   };
 }

@@ -74,6 +74,12 @@ describe("a session takes a reference", () => {
     expect(await verifySession(session)).toMatchObject({ ok: true, danglingReferenceCount: 0 });
   });
 
+  it("to itself, as a compaction that keeps nothing is stored", async () => {
+    const session = await newSession();
+    await session.append(compaction("own1"), { id: "own1" });
+    expect(await session.entry("own1")).toMatchObject({ firstKeptEntryId: "own1" });
+  });
+
   it("to an entry of the same batch", async () => {
     const session = await newSession();
     const first = session.append(user("new"), { id: "new1" });

@@ -220,8 +220,8 @@ describe("appending behind what others left", () => {
     expect(one.leaf).toBe(first.id);
     expect(one.name).toBe("n");
     const labelled = await one.append({ type: "label", targetId: first.id, label: "l" });
-    expect(labelled).toMatchObject({ parentId: first.id, attachedTo: "leaf" });
-    expect(one.leaf).toBe(labelled.id);
+    expect(labelled).toMatchObject({ parentId: named.id, attachedTo: "tail" });
+    expect(one.leaf).toBe(first.id);
   });
 
   it("returns the first result when the same id and content come again (Verifies: P4)", async () => {

@@ -117,7 +117,9 @@ class World {
     log.rows.push({ ...rowOf(draft), id, parentId });
     expect(revision).toBe(log.rows.length);
     Object.assign(actor, { isFollowing: false, leaf: isAside ? leaf : id });
-    actor.ownRows = actor.seenRows = log.rows.length;
+    // Beside its leaf: what others appended there is as unread as before.
+    if (!isAside) actor.ownRows = actor.seenRows = log.rows.length;
+    else if (actor.seenRows === log.rows.length - 1) actor.seenRows += 1;
   }
 
   #draft(b: number): EntryDraft {

@@ -121,14 +121,16 @@ describe("a process that waits for a lock", () => {
   });
 
   it("gets an error with the number of waiters in front, without a known holder", () => {
-    const { ports, clock } = setUp(new QueueOf(1_000_000));
+    const { ports, clock, inner } = setUp(new QueueOf(1_000_000));
+    inner.tryAcquireSync(path);
     const lock = { ...ports.lock, holderSync: () => ({ ...holder, pid: null }) };
     const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 100), clock));
     expect(thrown.message).toMatch(/tries, 99\d{4} more waited in front\); .*by another process/);
   });
 
   it("times out lockWaitMs after its last progress, when the lock has no new holder", () => {
-    const { ports, clock } = setUp(queueAt(() => 3));
+    const { ports, clock, inner } = setUp(queueAt(() => 3));
+    inner.tryAcquireSync(path);
     const nowMs = (): number => clock.monotonicMs();
     // Holders every 800 ms; the third stays.
     const heldMs = (): number => nowMs() - Math.min(1_600, Math.floor(nowMs() / 800) * 800);
@@ -140,17 +142,39 @@ describe("a process that waits for a lock", () => {
   });
 
   it("times out after lockWaitMs when others leave without having had the lock", () => {
-    const { ports, clock } = setUp(queueAt(() => 10_000 - Math.floor(clock.monotonicMs())));
+    const { ports, clock, inner } = setUp(queueAt(() => 10_000 - Math.floor(clock.monotonicMs())));
+    inner.tryAcquireSync(path);
     const lock = { ...ports.lock, holderSync: () => ({ ...holder, heldMs: 3_600_000 }) };
     const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000), clock));
     expect(thrown.lock).toMatchObject({ waitedMs: 1_000 });
   });
 
   it("times out after a total of several times lockWaitMs, however the queue advances", () => {
-    const { ports, clock } = setUp(queueAt(() => 1_000_000 - Math.floor(clock.monotonicMs())));
-    const lock = { ...ports.lock, holderSync: () => null };
+    const { ports, clock, inner } = setUp(
+      queueAt(() => 1_000_000 - Math.floor(clock.monotonicMs())),
+    );
+    inner.tryAcquireSync(path);
+    const lock = { ...ports.lock, holderSync: () => ({ ...holder, heldMs: 0 }) };
     const thrown = errorOf(() => runSync(acquireLock(path, { ...ports, lock }, 1_000), clock));
     expect(thrown.lock).toMatchObject({ waitedMs: 1_000 * lockWaitTotalFactor });
+  });
+
+  it("takes a lock that is free at the end of its wait, out of its turn", () => {
+    const { ports, clock } = setUp(queueAt(() => 1));
+    const lock = { ...ports.lock, holderSync: () => null };
+    runSync(acquireLock(path, { ...ports, lock }, 300), clock).releaseSync();
+    expect(clock.monotonicMs()).toBe(300);
+  });
+
+  it("waits in the place of another waiter of its thread, which it keeps from checking", () => {
+    const queue = new QueueOf(2);
+    const { ports, clock } = setUp(queue);
+    const steps = acquireLock(path, ports, 60_000);
+    while (queue.joined === 0) steps.next();
+    runSync(acquireLock(path, ports, 60_000), clock).releaseSync();
+    expect(queue).toMatchObject({ joined: 1, left: 0 });
+    runSync(steps, clock).releaseSync();
+    expect(queue).toMatchObject({ joined: 1, left: 1 });
   });
 
   it("tries once, however many wait, if it may not wait", () => {

@@ -133,8 +133,18 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     this.#seen = { generation: this.log.generation, rows: this.index.count };
   }
 
-  get othersAppended(): boolean {
-    return this.index.count > this.#rowAfter(this.#own);
+  /** Notes that the owner knows the entry of a row, which it appended; not what is before it. */
+  markKnown(row: number): void {
+    const { generation } = this.log;
+    const isNext = (mark: { generation: number; rows: number }): boolean =>
+      mark.generation === generation && mark.rows === row;
+    const next = { generation, rows: row + 1 };
+    if (isNext(this.#own)) this.#own = next;
+    if (isNext(this.#seen)) this.#seen = next;
+  }
+
+  get ownRow(): number {
+    return this.#rowAfter(this.#own);
   }
 
   get unreadRow(): number {

@@ -7,6 +7,7 @@ import { BranchlogError } from "../errors.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import type { AppendVerification, AppendFailure } from "./commit.ts";
+import { movesLeaf } from "./plan.ts";
 import type { AppendPlan, PlannedEntry } from "./plan.ts";
 import type { AppendCall } from "./request.ts";
 
@@ -17,8 +18,10 @@ export interface WrittenLog {
   readonly generation: number;
   /** The id of the last readable entry, or null. */
   readonly tailId: string | null;
-  /** Takes note that the log ends with what the owner appended. */
+  /** Takes note that the log ends with what the owner appended at its leaf. */
   markOwn(): void;
+  /** Takes note that the owner knows the entry of a row, which it appended. */
+  markKnown(row: number): void;
   /** Reports what is unusual about an entry that is in the log. */
   report(entry: PlannedEntry): void;
 }
@@ -89,8 +92,13 @@ export function landedCall(
     return failedCall(appendError(target.path, verification.failure, ids, entries.length));
   }
   leaf.pin(leafId);
-  target.markOwn();
-  for (const entry of entries) target.report(entry);
+  // Metadata that was attached elsewhere leaves the leaf behind what others appended.
+  const isAtLeaf = entries.some(movesLeaf);
+  if (isAtLeaf) target.markOwn();
+  for (const entry of entries) {
+    if (!isAtLeaf) target.markKnown(target.index.rowOfId(entry.id));
+    if (entry.line !== null) target.report(entry);
+  }
   const results = entries.map((entry) =>
     resultOf(target, entry, verification.displaced.has(entry.id)),
   );

@@ -9,6 +9,7 @@
 import { nearestName } from "@branchlog/streaming";
 import { spliceDraft } from "../entries/encode-entry.ts";
 import type { EncodedDraft } from "../entries/encode-entry.ts";
+import { divergedFrom } from "../entries/divergence.ts";
 import type { Divergence } from "../entries/divergence.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { danglingText } from "../entries/references.ts";
@@ -16,8 +17,9 @@ import type { Reference } from "../entries/references.ts";
 import { BranchlogError } from "../errors.ts";
 import { rootHandle } from "../index-table/id-table.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
-import { countBelow, isOnPath } from "../index-table/tree-walk.ts";
+import { isOnPath, rowsBelow } from "../index-table/tree-walk.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
+import { isMetadataType } from "./request.ts";
 import type { AppendCall, AppendItem, OnDiverged, ParentChoice } from "./request.ts";
 import { sameContent, sameDraft } from "./same-content.ts";
 
@@ -27,9 +29,9 @@ export interface AppendTarget {
   readonly index: IndexTable;
   /** The id of the last readable entry, or null. */
   readonly tailId: string | null;
-  /** Whether other writers appended after the owner's last append or its opening. */
-  readonly othersAppended: boolean;
-  /** The first row that the owner has not read: other writers appended it. */
+  /** The first row after the owner's last append at its leaf, or its opening. */
+  readonly ownRow: number;
+  /** The first row that the owner has not read. */
   readonly unreadRow: number;
   /** A new id; it may be taken. */
   mintEntryId(): string;
@@ -51,11 +53,14 @@ export function planGroup(
 ): readonly PlannedCall[] {
   const log = new PlannedLog(target.path, target.index, target.tailId);
   const leaves = calls.length > 1 ? new Map<LeafCursor, string | null>() : undefined;
+  let marks: ReadMarks = target;
   return calls.map((call) => {
     const mark = log.mark();
     try {
-      const plan = planAppend(log, call.request.items, preconditionsOf(target, log, call, leaves));
+      const preconditions = preconditionsOf(target, log, call, marks, leaves);
+      const plan = planAppend(log, call.request.items, preconditions);
       leaves?.set(call.leaf, plan.leafId);
+      marks = marksAfter(marks, plan, target.index);
       return { call, plan };
     } catch (error) {
       log.rollBack(mark);
@@ -64,24 +69,40 @@ export function planGroup(
   });
 }
 
+/** Up to where an owner knows its log. */
+type ReadMarks = Pick<AppendTarget, "ownRow" | "unreadRow">;
+
+/** The marks once a plan is in the log, as `landedCall` sets them. */
+function marksAfter(marks: ReadMarks, { entries }: AppendPlan, index: IndexTable): ReadMarks {
+  // No other writer's entry follows an own one at the leaf.
+  if (entries.some(movesLeaf)) return { ownRow: index.count, unreadRow: index.count };
+  let { ownRow, unreadRow } = marks;
+  for (const { id, line } of entries) {
+    const row = line === null ? index.rowOfId(id) : -1;
+    if (row === ownRow) ownRow += 1;
+    if (row === unreadRow) unreadRow += 1;
+  }
+  return { ownRow, unreadRow };
+}
+
 /** @param leaves Where the calls planned so far leave the leaves of their sessions, if any. */
 function preconditionsOf(
   target: AppendTarget,
   log: PlannedLog,
   { request, leaf }: AppendCall,
+  { ownRow, unreadRow }: ReadMarks,
   leaves: ReadonlyMap<LeafCursor, string | null> | undefined,
 ): AppendPreconditions {
   const moved = leaves?.get(leaf);
-  // Once an own append is in the log, no other writer's entry follows it.
-  const isFirst = leaves === undefined || leaves.size === 0;
   return {
     leafId: moved === undefined ? startingLeafId(target, leaf) : moved,
-    othersAppended: isFirst && target.othersAppended,
-    unreadRow: isFirst ? target.unreadRow : target.index.count,
+    othersAppended: target.index.count > ownRow,
+    unreadRow,
     onDiverged: request.onDiverged,
     expectedTail: request.expectedTail,
     mintId: () => target.mintEntryId(),
     hasSameContent: (id, encoded) => isSame(target, log, id, encoded),
+    divergedFrom: (id) => divergedFrom(target.entrySync(id) ?? {}),
   };
 }
 
@@ -116,6 +137,8 @@ export interface AppendPreconditions {
   readonly mintId: () => string;
   /** Whether the entry with that id, in the log or planned, says the same as this draft. */
   readonly hasSameContent: (id: string, encoded: EncodedDraft) => boolean;
+  /** The tail from which the entry of the log with that id diverged, or undefined. */
+  readonly divergedFrom: (id: string) => string | undefined;
 }
 
 /** One planned entry. */
@@ -131,6 +154,11 @@ export interface PlannedEntry {
   readonly diverged: Divergence | undefined;
   /** The reference of this entry that leads nowhere, where that is not refused. */
   readonly dangling: Reference | undefined;
+}
+
+/** Whether an entry is new, and the leaf is at it: metadata may be attached elsewhere. */
+export function movesLeaf({ id, leafId, line }: PlannedEntry): boolean {
+  return line !== null && leafId === id;
 }
 
 /** What to write, in order, and where the leaf is afterwards. */
@@ -193,10 +221,27 @@ function divergenceAt(
   { unreadRow }: AppendPreconditions,
 ): Divergence | undefined {
   if (unreadRow >= index.count || tailId === null || leafId === tailId) return undefined;
+  // The log was rewritten: the session knew some of these rows, and not which.
+  if (unreadRow === 0 && leafId !== null) return undefined;
   const handle = leafId === null ? rootHandle : index.ids.find(leafId);
-  if (index.firstChildOf(handle) < unreadRow) return undefined;
-  const entryCount = countBelow(index, index.rowOfHandle(handle), unreadRow);
+  if (hasKnownChild(index, handle, unreadRow)) return undefined;
+  const entryCount = countOfOthers(index, index.rowOfHandle(handle), unreadRow, index.count);
   return entryCount === 0 ? undefined : { entryCount, tailId };
+}
+
+/** Whether one of the first rows is below a handle, and is not metadata. */
+function hasKnownChild(index: IndexTable, handle: number, unreadRow: number): boolean {
+  let row = index.firstChildOf(handle);
+  while (row >= 0 && row < unreadRow && isMetadataType(index.kindOf(row).type)) {
+    row = index.rows.nextSibling(row);
+  }
+  return row >= 0 && row < unreadRow;
+}
+
+/** Entries that are below a row (-1: in the log), in a range of rows, and are not metadata. */
+function countOfOthers(index: IndexTable, ancestor: number, from: number, to: number): number {
+  const rows = rowsBelow(index, ancestor, from, to);
+  return rows.filter((row) => !isMetadataType(index.kindOf(row).type)).length;
 }
 
 function startingLeaf(
@@ -231,7 +276,7 @@ function planEntry(
   const id = item.id ?? mintUnused(log, preconditions);
   const diverged = toTail || item.parent.kind !== "leaf" ? undefined : leaf.diverged;
   const line = spliceDraft(encoded, id, parentId, diverged?.tailId);
-  log.add({ id, parentId, encoded });
+  log.add({ id, parentId, encoded, diverged });
   // A metadata entry on a foreign tail does not move the leaf.
   if (!toTail) {
     leaf.id = id;
@@ -247,21 +292,23 @@ function planEntry(
  */
 function danglingReference(
   log: PlannedLog,
-  { encoded, checksReferences }: AppendItem,
+  { id: ownId, encoded, checksReferences }: AppendItem,
   parentId: string | null,
 ): Reference | undefined {
-  const dangling = encoded.references.find(({ id, within }) =>
-    within === "log" ? !log.has(id) : !log.isOnPath(parentId, id),
+  // A compaction that keeps nothing names itself.
+  const dangling = encoded.references.find(
+    ({ id, within }) =>
+      id !== ownId && !(within === "log" ? log.has(id) : log.isOnPath(parentId, id)),
   );
   if (dangling === undefined || !checksReferences) return dangling;
   const { path } = log;
   const { id } = dangling;
-  const nearest = nearestName(id, log.lastIds(nearIdsMax));
+  const nearest = log.has(id) ? undefined : nearestName(id, log.lastIds(nearIdsMax));
   const meant = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
   throw new BranchlogError(
     "ERR_ENTRY_NOT_FOUND",
-    `The ${encoded.type} entry for ${path} refers to nothing: ${danglingText(dangling)}; nothing ` +
-      `was written.${meant}`,
+    `The ${encoded.type} entry does not fit into ${path}: ${danglingText(dangling)}; nothing was ` +
+      `written.${meant}`,
     { path, id },
   );
 }
@@ -270,7 +317,7 @@ function planRetry(
   log: PlannedLog,
   item: AppendItem,
   id: string,
-  { hasSameContent }: AppendPreconditions,
+  { hasSameContent, divergedFrom: divergedFromOf }: AppendPreconditions,
   leaf: PlannedLeaf,
 ): PlannedEntry {
   if (!hasSameContent(id, item.encoded)) {
@@ -286,8 +333,18 @@ function planRetry(
   const parentId = planned === undefined ? index.parentIdOf(index.rowOfId(id)) : planned.parentId;
   // What landed without its session's knowledge is where the leaf would be.
   if (item.parent.kind === "leaf" && parentId === leaf.id) leaf.id = id;
-  const unchanged = { diverged: undefined, dangling: undefined };
-  return { id, parentId, line: null, attachedTo: "entry", leafId: leaf.id, ...unchanged };
+  const tailId = planned === undefined ? divergedFromOf(id) : undefined;
+  const stored = tailId === undefined ? undefined : divergenceOf(index, id, tailId);
+  const diverged = planned === undefined ? stored : planned.diverged;
+  const usual = { line: null, attachedTo: "entry", dangling: undefined } as const;
+  return { id, parentId, leafId: leaf.id, diverged, ...usual };
+}
+
+/** What a stored entry diverged from: its session knew nothing below its parent. */
+function divergenceOf(index: IndexTable, id: string, tailId: string): Divergence {
+  const row = index.rowOfId(id);
+  const parent = index.rowOfHandle(index.rows.parentHandle(row));
+  return { entryCount: countOfOthers(index, parent, 0, row), tailId };
 }
 
 function parentOf(log: PlannedLog, parent: ParentChoice, leaf: PlannedLeaf): string | null {
@@ -423,6 +480,7 @@ export interface PlannedEntryFacts {
   readonly id: string;
   readonly parentId: string | null;
   readonly encoded: EncodedDraft;
+  readonly diverged: Divergence | undefined;
 }
 
 /** A state of the planned log that can be returned to. */

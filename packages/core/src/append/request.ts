@@ -163,6 +163,11 @@ function parentChoice(parent: NonNullable<AppendOptions["parent"]>): ParentChoic
 /** Types whose entries describe the session and are attached so that they move no leaf. */
 const metadataTypes: ReadonlySet<string> = new Set(["label", "session_info", "title_change"]);
 
+/** Whether entries of a type describe the session, and continue no conversation. */
+export function isMetadataType(type: string): boolean {
+  return metadataTypes.has(type);
+}
+
 /**
  * An item for a draft, with the defaults of pi: a child of the leaf, with a new id.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` for an id that is empty, or no string.
@@ -176,7 +181,7 @@ export function appendItem(
     const message = "An entry's id must be a string that is not empty: others name it as theirs";
     throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
   }
-  const isMetadata = metadataTypes.has(encoded.type);
+  const isMetadata = isMetadataType(encoded.type);
   return { encoded, id, parent: parent ?? { kind: "leaf" }, isMetadata, checksReferences: false };
 }
 

@@ -53,19 +53,22 @@ export function isOnPath(index: IndexTable, row: number, id: string): boolean {
   return false;
 }
 
-/**
- * How many nodes from row `from` on are below a node, or in the log for -1. O(rows from there on).
- */
-export function countBelow(index: IndexTable, ancestor: number, from: number): number {
+/** The nodes among the rows `[from, to)` that are below a node, or below none for -1. O(rows). */
+export function rowsBelow(
+  index: IndexTable,
+  ancestor: number,
+  from: number,
+  to: number,
+): readonly number[] {
   const below = new Set([ancestor]);
   const parentOf = parentFinder(index);
-  let count = 0;
-  for (let row = from; row < index.count; row += 1) {
+  const found: number[] = [];
+  for (let row = from; row < to; row += 1) {
     if (!index.isNode(row) || !below.has(parentOf(row))) continue;
     below.add(row);
-    count += 1;
+    found.push(row);
   }
-  return count;
+  return found;
 }
 
 /** Answers with the row of a parent; -1 at a root, and at a gap unless that is bridged. */

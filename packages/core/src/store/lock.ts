@@ -21,7 +21,7 @@ import {
   unawaitedRetentionMsMax,
 } from "../limits.ts";
 import { lockfileLock } from "./lockfile-lock.ts";
-import type { FileLock, HeldLock, LockPlace, Ports } from "./ports.ts";
+import type { FileLock, HeldLock, LockPlace, LockQueue, Ports } from "./ports.ts";
 import { portStep } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
@@ -30,11 +30,22 @@ export interface LockSharing {
   /** Gives one appender of each log a turn after the other. */
   readonly mutex: KeyedMutex;
   readonly retention: LockRetention;
+  /** The places of this thread in queues, by path. */
+  readonly places: Map<string, SharedPlace>;
+}
+
+/**
+ * A place in a queue and how many wait there: one that blocks the thread waits in the place of the
+ * one that it keeps from checking, not behind it.
+ */
+interface SharedPlace {
+  readonly place: LockPlace;
+  waiters: number;
 }
 
 // Through the registry of symbols, so that two copies of this package in one process share it. The
 // number changes when the methods of the classes do, or those of a held lock.
-const sharedKey: unique symbol = Symbol.for("branchlog.lock-sharing.5");
+const sharedKey: unique symbol = Symbol.for("branchlog.lock-sharing.6");
 const registry: Pick<typeof globalThis, "Symbol"> & { [sharedKey]?: LockSharing } = globalThis;
 const sharingByLock = new WeakMap<FileLock, LockSharing>();
 
@@ -49,7 +60,7 @@ export function sharingOf(lock: FileLock): LockSharing {
 }
 
 function newSharing(): LockSharing {
-  return { mutex: new KeyedMutex(), retention: new LockRetention() };
+  return { mutex: new KeyedMutex(), retention: new LockRetention(), places: new Map() };
 }
 
 /** The lock of `path` that this process retained; null: it is to be acquired. */
@@ -60,25 +71,26 @@ export function takeRetained(path: string, { lock }: Ports, nowMs: number): Held
 
 /**
  * Acquires the lock of `path`, or takes over the one that this process retained. With a
- * `lockWaitMs` of 0 it is tried once, whether others wait or not.
+ * `lockWaitMs` of 0 it is tried once, whether others wait or not; so is a lock that is free at the
+ * end of a wait.
  * @throws BranchlogError `ERR_LOCK_TIMEOUT` once the queue has not advanced for `lockWaitMs`, or a
  * wait without a place has lasted as long; in any case after `lockWaitTotalFactor` times as long.
  */
 export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): Steps<HeldLock> {
   const { clock, ids, lock } = ports;
-  const { retention } = sharingOf(lock);
+  const { retention, places } = sharingOf(lock);
   const startMs = clock.monotonicMs();
   const retained = takeRetained(path, ports, startMs);
   if (retained !== null) return retained;
   const queue = lockWaitMs > 0 ? lock.queue : undefined;
   const progress = new WaitProgress(lockWaitMs, startMs);
   // Undefined: not asked for yet; null: unavailable.
-  let place: LockPlace | null | undefined;
+  let shared: SharedPlace | null | undefined;
   try {
     for (let tries = 1; ; tries += 1) {
       yield portStep("lock");
-      const ahead = place?.aheadSync() ?? 0;
-      const isNext = place === undefined ? queue?.isBusySync(path) !== true : ahead === 0;
+      const ahead = shared?.place.aheadSync() ?? 0;
+      const isNext = shared === undefined ? queue?.isBusySync(path) !== true : ahead === 0;
       const held = isNext ? lock.tryAcquireSync(path) : null;
       if (held !== null) {
         retention.begin(clock.monotonicMs());
@@ -88,25 +100,52 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
       retention.release();
       const nowMs = clock.monotonicMs();
       const waitedMs = nowMs - startMs;
-      if (place) progress.note(nowMs, ahead, lock.holderSync?.(path) ?? null);
+      if (shared) progress.note(nowMs, ahead, lock.holderSync?.(path) ?? null);
       const leftMs = progress.leftMs(nowMs);
       if (leftMs <= 0) {
+        // Not in its turn: nobody in front may be able to take a lock that is free.
+        const free = isNext ? null : lock.tryAcquireSync(path);
+        if (free !== null) {
+          retention.begin(nowMs);
+          return free;
+        }
         const holder = lock.holderSync?.(path) ?? null;
         throw lockTimeout(path, { tries, waitedMs: Math.round(waitedMs), ahead, holder });
       }
-      if (place === undefined && queue !== undefined) {
-        place = queue.joinSync(path);
+      if (shared === undefined && queue !== undefined) {
+        shared = sharePlace(places, path, queue);
         continue;
       }
-      const isQueued = place !== undefined && place !== null;
+      const isQueued = shared !== undefined && shared !== null;
       const wait = { waitedMs, ahead, passed: progress.passed, isQueued };
       const pauseMs = Math.min(lockPauseMs(wait, ids.jitter()), leftMs);
-      place?.pauseSync(pauseMs);
+      shared?.place.pauseSync(pauseMs);
       yield { kind: "wait", ms: pauseMs };
     }
   } finally {
-    place?.leaveSync();
+    if (shared && (shared.waiters -= 1) === 0) {
+      places.delete(path);
+      shared.place.leaveSync();
+    }
   }
+}
+
+/** The place of this thread in a queue, a new one if it has none; null where that is impossible. */
+function sharePlace(
+  places: Map<string, SharedPlace>,
+  path: string,
+  queue: LockQueue,
+): SharedPlace | null {
+  const known = places.get(path);
+  if (known !== undefined) {
+    known.waiters += 1;
+    return known;
+  }
+  const place = queue.joinSync(path);
+  if (place === null) return null;
+  const shared = { place, waiters: 1 };
+  places.set(path, shared);
+  return shared;
 }
 
 /** How far a wait has come, and how long it may last from there. */
@@ -133,7 +172,7 @@ class WaitProgress {
     this.#first ??= ahead;
     this.#least = Math.min(this.#least, ahead);
     // Not that others left the queue: behind a stuck holder they give up one after the other.
-    if (holder === null || nowMs - holder.heldMs > this.#progressMs) this.#progressMs = nowMs;
+    if (holder !== null && nowMs - holder.heldMs > this.#progressMs) this.#progressMs = nowMs;
   }
 
   /** The time left, in milliseconds; not positive if the wait is over. */

@@ -12,6 +12,17 @@ import { appendToLog, nowMs } from "./session-log.ts";
 /** Told of an appended entry that is on a branch that nobody chose. */
 export type DivergedListener = (diverged: Divergence & { readonly id: string }) => void;
 
+/** A listener that throws must not make a written entry look like a failed append. */
+function tell(listener: DivergedListener, diverged: Parameters<DivergedListener>[0]): void {
+  try {
+    listener(diverged);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
+
 /** See the file comment. */
 export class ManagerPosition implements WatchedSession {
   readonly changes: ChangeSignal = new ChangeSignal();
@@ -53,7 +64,7 @@ export class ManagerPosition implements WatchedSession {
     if (log !== this.#state.log) this.go({ ...this.#state, log });
     const { id, diverged } = result;
     if (diverged !== undefined) {
-      for (const listener of this.#divergedListeners) listener({ id, ...diverged });
+      for (const listener of this.#divergedListeners) tell(listener, { id, ...diverged });
     }
     return id;
   }
