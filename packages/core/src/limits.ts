@@ -27,17 +27,14 @@ export const ticketGraceMs: number = 1_000;
 /** How late it may be before its ticket is removed, if it is unknown whether it has ended. */
 export const ticketStaleMs: number = 10_000;
 
-/** Longest pause of a process that waits for a lock, which a stopped owner may delay by as much. */
+/** Longest pause of a process that waits for a lock: behind one that was held for long. */
 export const lockPauseMsMax: number = 5_000;
 
-/** Longest pause with few in front, or without a place: the delay if the lock is free early. */
+/** Longest pause of the first in the queue, or without a place; and near it while it advances. */
 export const nearPauseMsMax: number = 250;
 
 /** Longest pause for each waiter in front: many waiters must leave the processor to the holder. */
 export const lockPausePlaceMsMax: number = 20;
-
-/** Longest pause of the first in the queue: the lock is idle for as long. */
-export const nextPauseMsMax: number = 10;
 
 /** Bytes of one batch: one write of this size takes milliseconds, so others wait no longer. */
 export const batchBytesMaxDefault: number = 8 * 1024 * 1024;

@@ -16,7 +16,6 @@ import {
   lockPausePlaceMsMax,
   lockWaitTotalFactor,
   nearPauseMsMax,
-  nextPauseMsMax,
 } from "../../../packages/core/src/limits.ts";
 import { acquireLock, lockPauseMs } from "../../../packages/core/src/store/lock.ts";
 import type { LockWait } from "../../../packages/core/src/store/lock.ts";
@@ -203,11 +202,11 @@ describe("a process that waits for a lock", () => {
     }
     // No place in front is asked for, then three, two, one; then it is the next.
     const waits = [
-      { waitedMs: 0, ahead: 4, passed: 0 },
-      { waitedMs: 96, ahead: 3, passed: 1 },
-      { waitedMs: 192, ahead: 2, passed: 2 },
-      { waitedMs: 288, ahead: 1, passed: 3 },
-    ];
+      { paceMs: 0, ahead: 4 },
+      { paceMs: 96, ahead: 3 },
+      { paceMs: 96, ahead: 2 },
+      { paceMs: 96, ahead: 1 },
+    ].map((wait) => ({ ...wait, unchangedMs: 0 }));
     const wanted = waits.map((wait) => lockPauseMs({ ...wait, isQueued: true }, 0));
     expect(pausesMs).toEqual(wanted);
   });
@@ -256,9 +255,9 @@ function errorOf(work: () => unknown): BranchlogError {
 
 describe("the pause of a waiter", () => {
   const waits = fc.record<LockWait>({
-    waitedMs: fc.double({ min: 0, max: 600_000, noNaN: true }),
+    paceMs: fc.double({ min: 0, max: 600_000, noNaN: true }),
+    unchangedMs: fc.double({ min: 0, max: 600_000, noNaN: true }),
     ahead: fc.nat(2_000),
-    passed: fc.nat(2_000),
     isQueued: fc.boolean(),
   });
   const jitters = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -268,47 +267,54 @@ describe("the pause of a waiter", () => {
       fc.property(waits, jitters, (wait, jitter) => {
         const pauseMs = lockPauseMs(wait, jitter);
         expect(pauseMs).toBeGreaterThanOrEqual(1);
-        const longestMs = Math.min(
-          lockPauseMsMax,
-          Math.max(nearPauseMsMax, wait.ahead * lockPausePlaceMsMax),
-        );
-        expect(pauseMs).toBeLessThan(
-          wait.isQueued && wait.ahead === 0 ? nextPauseMsMax : longestMs,
-        );
+        const isBehind = wait.isQueued && wait.ahead > 0;
+        expect(pauseMs).toBeLessThan(isBehind ? lockPauseMsMax : nearPauseMsMax);
+        if (wait.isQueued && !isBehind)
+          expect(pauseMs).toBeLessThan(Math.max(2, wait.unchangedMs / 8));
+        if (wait.unchangedMs > 2 * nearPauseMsMax) return;
+        const placeMs = wait.ahead * lockPausePlaceMsMax;
+        expect(pauseMs).toBeLessThan(Math.max(nearPauseMsMax, placeMs));
       }),
     );
   });
 
-  // An eighth of the pace of the queue for the next, half of the wait to expect for the others;
+  // An eighth of the time without a change for the next, half of the wait to expect for the others;
   // both halved by the lowest jitter.
   it.each<[LockWait, number]>([
-    [{ waitedMs: 80, ahead: 0, passed: 0, isQueued: true }, 5],
-    [{ waitedMs: 400, ahead: 0, passed: 0, isQueued: true }, 5],
-    [{ waitedMs: 80, ahead: 0, passed: 1, isQueued: true }, 2.5],
-    [{ waitedMs: 0, ahead: 0, passed: 0, isQueued: true }, 1],
-    [{ waitedMs: 100, ahead: 0, passed: 0, isQueued: false }, 25],
-    [{ waitedMs: 100, ahead: 3, passed: 4, isQueued: true }, 15],
-    [{ waitedMs: 10_000, ahead: 12, passed: 0, isQueued: true }, 125],
-    [{ waitedMs: 10_000, ahead: 13, passed: 0, isQueued: true }, 130],
-    [{ waitedMs: 10_000, ahead: 100, passed: 0, isQueued: true }, 1_000],
+    [{ unchangedMs: 80, paceMs: 80, ahead: 0, isQueued: true }, 5],
+    [{ unchangedMs: 4_000, paceMs: 4_000, ahead: 0, isQueued: true }, 125],
+    [{ unchangedMs: 40, paceMs: 90, ahead: 0, isQueued: true }, 2.5],
+    [{ unchangedMs: 0, paceMs: 90, ahead: 0, isQueued: true }, 1],
+    [{ unchangedMs: 100, paceMs: 100, ahead: 0, isQueued: false }, 25],
+    [{ unchangedMs: 10_000, paceMs: 10_000, ahead: 0, isQueued: false }, 125],
+    [{ unchangedMs: 20, paceMs: 20, ahead: 3, isQueued: true }, 15],
+    [{ unchangedMs: 100, paceMs: 10_000, ahead: 12, isQueued: true }, 125],
+    [{ unchangedMs: 100, paceMs: 10_000, ahead: 13, isQueued: true }, 130],
+    [{ unchangedMs: 100, paceMs: 10_000, ahead: 100, isQueued: true }, 1_000],
+    [{ unchangedMs: 8_000, paceMs: 8_000, ahead: 1, isQueued: true }, 2_000],
+    [{ unchangedMs: 60_000, paceMs: 60_000, ahead: 1, isQueued: true }, 2_500],
   ])("of %j is %d ms at least", (wait, pauseMs) => {
     expect(lockPauseMs(wait, 0)).toBe(pauseMs);
     expect(lockPauseMs(wait, 0.5)).toBe(pauseMs * 1.5);
   });
 
-  it("allows a thousand waiters less than a thousand checks a second while nothing moves", () => {
-    const aheadOfEach = Array.from({ length: 1_000 }, (_, ahead) => ahead);
-    const pausesMs = aheadOfEach.map((ahead) =>
-      lockPauseMs({ waitedMs: 10_000, ahead, passed: 0, isQueued: true }, 0),
-    );
-    const looks = pausesMs.reduce((sum, pauseMs) => sum + 1_000 / pauseMs, 0);
-    expect(looks).toBeLessThan(1_000);
+  it.each([
+    [100, 1_000],
+    [10, 4_000],
+    [0.5, 10_000],
+  ])("allows a waiter %d checks a second on average once nothing changed for %d ms", (most, ms) => {
+    const checks = Array.from({ length: 100 }, (_, ahead) => {
+      const wait = { unchangedMs: ms, paceMs: ms, ahead, isQueued: true };
+      return 1_000 / lockPauseMs(wait, 0.5);
+    });
+    expect(checks.reduce((sum, each) => sum + each, 0) / 100).toBeLessThan(most);
   });
 
   it("never shrinks while nothing moves", () => {
     fc.assert(
       fc.property(waits, jitters, fc.nat(10_000), (wait, jitter, moreMs) => {
-        const later = { ...wait, waitedMs: wait.waitedMs + moreMs };
+        const { paceMs, unchangedMs } = wait;
+        const later = { ...wait, paceMs: paceMs + moreMs, unchangedMs: unchangedMs + moreMs };
         expect(lockPauseMs(later, jitter)).toBeGreaterThanOrEqual(lockPauseMs(wait, jitter));
       }),
     );

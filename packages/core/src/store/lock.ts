@@ -17,7 +17,6 @@ import {
   lockPausePlaceMsMax,
   lockWaitTotalFactor,
   nearPauseMsMax,
-  nextPauseMsMax,
   unawaitedRetentionMsMax,
 } from "../limits.ts";
 import { lockfileLock } from "./lockfile-lock.ts";
@@ -117,7 +116,7 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
         continue;
       }
       const isQueued = shared !== undefined && shared !== null;
-      const wait = { waitedMs, ahead, passed: progress.passed, isQueued };
+      const wait = { ...progress.paceAt(nowMs), ahead, isQueued };
       const pauseMs = Math.min(lockPauseMs(wait, ids.jitter()), leftMs);
       shared?.place.pauseSync(pauseMs);
       yield { kind: "wait", ms: pauseMs };
@@ -153,26 +152,34 @@ class WaitProgress {
   readonly #lockWaitMs: number;
   readonly #startMs: number;
   #progressMs: number;
-  #first: number | undefined;
-  #least = Number.POSITIVE_INFINITY;
+  #changeMs: number;
+  #paceMs = 0;
+  #leastAhead = Number.POSITIVE_INFINITY;
 
   constructor(lockWaitMs: number, startMs: number) {
     this.#lockWaitMs = lockWaitMs;
     this.#startMs = startMs;
     this.#progressMs = startMs;
-  }
-
-  /** How many of those that were in front are not any more. */
-  get passed(): number {
-    return this.#first === undefined ? 0 : this.#first - this.#least;
+    this.#changeMs = startMs;
   }
 
   /** Notes how many are in front, and who holds the lock: a new holder is progress. */
   note(nowMs: number, ahead: number, holder: LockHolder | null): void {
-    this.#first ??= ahead;
-    this.#least = Math.min(this.#least, ahead);
+    if (ahead < this.#leastAhead) {
+      this.#paceMs = (nowMs - this.#changeMs) / Math.min(ahead + 1, this.#leastAhead - ahead);
+      this.#changeMs = nowMs;
+      this.#leastAhead = ahead;
+    }
     // Not that others left the queue: behind a stuck holder they give up one after the other.
-    if (holder !== null && nowMs - holder.heldMs > this.#progressMs) this.#progressMs = nowMs;
+    if (holder === null || nowMs - holder.heldMs <= this.#progressMs) return;
+    this.#progressMs = nowMs;
+    this.#changeMs = nowMs;
+  }
+
+  /** How long nothing has changed, and how long each of those in front takes. */
+  paceAt(nowMs: number): Pick<LockWait, "unchangedMs" | "paceMs"> {
+    const unchangedMs = nowMs - this.#changeMs;
+    return { unchangedMs, paceMs: Math.max(unchangedMs, this.#paceMs) };
   }
 
   /** The time left, in milliseconds; not positive if the wait is over. */
@@ -184,33 +191,30 @@ class WaitProgress {
 
 /** What a waiter knows of its wait. */
 export interface LockWait {
-  /** How long it has lasted, in milliseconds. */
-  readonly waitedMs: number;
+  /** The time since the place advanced or the lock had a new holder, in milliseconds. */
+  readonly unchangedMs: number;
+  /** The time that each of those in front takes, in milliseconds. */
+  readonly paceMs: number;
   /** How many wait in front. */
   readonly ahead: number;
-  /** How many of those that were in front are not any more. */
-  readonly passed: number;
   readonly isQueued: boolean;
 }
 
 /**
- * The next pause of a waiter, in milliseconds: an eighth to a quarter of the time that it is likely
- * to wait, told from the pace so far. It grows as long as nothing moves, so that a wait of any
- * length costs few checks, however many wait, and is never below 1.
+ * The next pause of a waiter, in milliseconds. It is never below 1, and grows while nothing changes,
+ * so that waiters behind a stuck holder cost next to nothing, however many there are. For the first
+ * in the queue it is a fraction of the time that the holder has had the lock; for the others one of
+ * the time that they are likely to wait.
  * @param jitter From 0 up to 1, exclusive.
  */
 export function lockPauseMs(wait: LockWait, jitter: number): number {
-  const { waitedMs, ahead, passed, isQueued } = wait;
-  const paceMs = waitedMs / (passed + 1);
-  const isNext = isQueued && ahead === 0;
-  const pauseMs = isNext
-    ? Math.min(nextPauseMsMax, paceMs / 8)
-    : Math.min(pauseMsMax(ahead), (paceMs * Math.max(1, ahead)) / 2);
+  const { unchangedMs, paceMs, ahead, isQueued } = wait;
+  const placeMsMax = Math.max(nearPauseMsMax, ahead * lockPausePlaceMsMax, unchangedMs / 2);
+  const pauseMs =
+    isQueued && ahead > 0
+      ? Math.min(lockPauseMsMax, placeMsMax, (paceMs * ahead) / 2)
+      : Math.min(nearPauseMsMax, unchangedMs / (isQueued ? 8 : 2));
   return Math.max(2, pauseMs) * (1 + jitter) * 0.5;
-}
-
-function pauseMsMax(ahead: number): number {
-  return Math.min(lockPauseMsMax, Math.max(nearPauseMsMax, ahead * lockPausePlaceMsMax));
 }
 
 function lockTimeout(path: string, facts: LockFacts): BranchlogError {
