@@ -33,6 +33,20 @@ const shown = ({ input, result, model, tokens, cost, tools_called }: SessionTurn
   return { input, result, model, tokens, cost: Number(cost.toFixed(4)), tools_called };
 };
 
+/** JSON that cannot be written again by `JSON.stringify`. */
+const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+const deepCall = `turns:
+- turn: 1
+  input: a
+messages:
+  1:
+  - {role: user, content: a}
+  - role: assistant
+    content: null
+    tool_calls:
+    - {id: c1, type: function, function: {name: f, arguments: '{"a":${deep}}'}}
+`;
+
 describe("a document that becomes a log", () => {
   it.each(["ideal", "dumped", "nested"])("and a document again says the same: %s", async (name) => {
     const directory = temporaryDirectory();
@@ -150,6 +164,11 @@ describe("a document that becomes a log", () => {
     ["lists that are none", "turns:\n- turn: 1\nmessages:\n  1: {a: b}\n"],
     ["keys without values", "turns:\nmessages:\nsystem_prompt:\n"],
     ["no turns at all", "name: a\nmessages: {}\n"],
+    ["arguments of a tool that are nested 20,000 levels deep", deepCall],
+    [
+      "messages in a text nested as deeply",
+      `turns:\n- messages: '${deep}'\n  turn: 1\n  input: x\n`,
+    ],
     ["JSON that does not parse", "turns:\n- messages: '[{'\n  turn: 1\n  input: x\n"],
     [
       "numbers that are none",

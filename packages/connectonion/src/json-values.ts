@@ -1,5 +1,7 @@
 /** Questions about JSON values, and JSON text that YAML takes as it is. Pure; no answer throws. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import { isDeeper } from "@branchlog/core/internal";
+import { documentDepthMax } from "./limits.ts";
 
 /** Whether a value is an object of JSON: not null, not a list. */
 export function isObject(value: unknown): value is JsonObject {
@@ -11,17 +13,18 @@ export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-/** What a JSON text says; undefined for what is none. */
-export function parsedJson(text: string): unknown {
+/** What a JSON text says; undefined if it is not JSON, or nested too deeply to be written again. */
+export function parsedJson(text: string): JsonValue | undefined {
   try {
-    const parsed: unknown = JSON.parse(text);
-    return parsed;
+    // Decoding boundary: what JSON.parse returns is a JSON value.
+    const parsed = JSON.parse(text) as JsonValue;
+    return isDeeper(parsed, documentDepthMax) ? undefined : parsed;
   } catch {
     return undefined;
   }
 }
 
-/** The object that a JSON text holds; undefined if it holds none. */
+/** The object in a JSON text; undefined if it is something else. */
 export function parsedObject(text: string): JsonObject | undefined {
   const parsed = parsedJson(text);
   return isObject(parsed) ? parsed : undefined;
@@ -29,7 +32,8 @@ export function parsedObject(text: string): JsonObject | undefined {
 
 /** A value as the plain JSON that it is written as; empty for what is no object there. */
 export function jsonOf(value: object): JsonObject {
-  return parsedObject(JSON.stringify(value)) ?? {};
+  const written: unknown = JSON.parse(JSON.stringify(value));
+  return isObject(written) ? written : {};
 }
 
 /** The object with these keys first, as far as it has them, and the others in their order. */
