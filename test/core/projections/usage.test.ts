@@ -84,6 +84,15 @@ describe("the usage of a session", () => {
     expect(foldAll(usage, entries).total).toMatchObject({ requests: 2, totalTokens: 3, cost: 0 });
   });
 
+  it("does not count a usage without tokens and cost as a request", () => {
+    const entries = [
+      spent("p", "m", usageOf(0, 0)),
+      spent("p", "m", usageOf(0, 0, 0.5)),
+      spent("p", "m", usageOf(0, 1)),
+    ];
+    expect(foldAll(usage, entries).total).toMatchObject({ requests: 2, totalTokens: 1, cost: 0.5 });
+  });
+
   it("does not change in a snapshot when the fold continues", () => {
     const entry = spent("p", "m", usageOf(1, 1));
     const state = foldAll(usage, [entry]);

@@ -1,7 +1,6 @@
 /** Tokens of Codex: told by lines that are anywhere among those of the request that they are of. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { UsageTotals } from "@branchlog/core/types";
 import { importedLines } from "./imported.ts";
 
 const record = (type: string, payload: object): object => ({
@@ -31,20 +30,15 @@ function countsOf(outputs: readonly number[]): object[] {
   });
 }
 
-/** But for the requests: each answer has a usage, if only one of 0 tokens. */
-function countsIn({ input, output, cacheRead, cacheWrite }: UsageTotals): object {
-  return { input, output, cacheRead, cacheWrite };
-}
-
 async function tokensOf(lines: readonly object[]): Promise<object> {
   const { session } = await importedLines(lines);
   const turns = await session.turns();
   const { total, byModel } = await session.usage;
   const models = [...byModel].flatMap(([, ofProvider]) =>
-    [...ofProvider].map(([model, totals]) => [model, countsIn(totals)]),
+    [...ofProvider].map(([model, totals]) => [model, totals]),
   );
   return {
-    usage: countsIn(total),
+    usage: total,
     models,
     turns: turns.map((turn) => [turn.tokens, turn.cache_read_tokens]),
   };

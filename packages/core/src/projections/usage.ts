@@ -127,21 +127,21 @@ function plusSpent(state: OwnUsage, { usage: added, model }: Spent): OwnUsage {
   return { total, byModel, unattributed };
 }
 
-/** The sums with one more usage; missing numbers count as 0. */
+/**
+ * The sums with one more usage; missing numbers count as 0. One without tokens and cost is not
+ * counted as a request: agents store it with an answer that was aborted, imports with one of which
+ * the source says nothing.
+ */
 export function plus(totals: UsageTotals, added: Usage): UsageTotals {
   const input = totals.input + storedNumber(added.input);
   const output = totals.output + storedNumber(added.output);
   const cacheRead = totals.cacheRead + storedNumber(added.cacheRead);
   const cacheWrite = totals.cacheWrite + storedNumber(added.cacheWrite);
-  return {
-    requests: totals.requests + 1,
-    input,
-    output,
-    cacheRead,
-    cacheWrite,
-    totalTokens: input + output + cacheRead + cacheWrite,
-    cost: totals.cost + storedNumber(added.cost?.total),
-  };
+  const totalTokens = input + output + cacheRead + cacheWrite;
+  const cost = totals.cost + storedNumber(added.cost?.total);
+  const isSpent = totalTokens !== totals.totalTokens || cost !== totals.cost;
+  const requests = totals.requests + (isSpent ? 1 : 0);
+  return { requests, input, output, cacheRead, cacheWrite, totalTokens, cost };
 }
 
 /** The seven sums of {@link UsageTotals}, in their order. */
