@@ -1,8 +1,8 @@
 /** The disk that loses power in these tests behaves as a file system until then, and loses as said. */
 import { describe, expect, it } from "vitest";
-import { fileSystemContract } from "@branchlog/core/testing";
 import type { MemoryFileSystem } from "@branchlog/core/testing";
-import { itPasses } from "../support/contract.ts";
+import { itPasses } from "../contracts/contract.ts";
+import { fileSystemContract } from "../contracts/file-system.ts";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { Schedules } from "../support/schedules.ts";
 

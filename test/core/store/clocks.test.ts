@@ -1,8 +1,9 @@
 /** The clock of the machine and the one under control. */
 import { describe, expect, it } from "vitest";
-import { ManualClock, clockContract } from "@branchlog/core/testing";
+import { ManualClock } from "@branchlog/core/testing";
+import { clockContract } from "../../contracts/clock.ts";
 import { systemClock } from "../../../packages/core/src/store/clock.ts";
-import { itPasses } from "../../support/contract.ts";
+import { itPasses } from "../../contracts/contract.ts";
 
 itPasses(
   "the machine's clock",

@@ -1,9 +1,10 @@
 /** Random and seeded ids, and the UUIDv7 under both. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ManualClock, createSeededIds, idSourceContract } from "@branchlog/core/testing";
+import { ManualClock, createSeededIds } from "@branchlog/core/testing";
+import { idSourceContract } from "../../contracts/id-source.ts";
 import { createUuidV7, formatUuidV7, randomIds } from "../../../packages/core/src/store/ids.ts";
-import { itPasses } from "../../support/contract.ts";
+import { itPasses } from "../../contracts/contract.ts";
 
 itPasses(
   "the machine's randomness",

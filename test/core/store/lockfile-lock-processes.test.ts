@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { acquire } from "@branchlog/core/testing";
+import { acquire } from "../../contracts/file-lock.ts";
 import { createLockfileLock } from "../../../packages/core/src/store/lockfile-lock.ts";
 import { isLocked } from "../../support/lock-file.ts";
 import type { StallCommand } from "./lock-process.ts";

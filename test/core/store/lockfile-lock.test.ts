@@ -12,14 +12,14 @@ import fs, {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { acquire, fileLockContract } from "@branchlog/core/testing";
+import { acquire, fileLockContract } from "../../contracts/file-lock.ts";
 import {
   createLockfileLock,
   isHeldByAnother,
   lockfileLock,
 } from "../../../packages/core/src/store/lockfile-lock.ts";
 import { ownProcessName } from "../../../packages/core/src/store/process-name.ts";
-import { itPasses } from "../../support/contract.ts";
+import { itPasses } from "../../contracts/contract.ts";
 import { isLocked, lockPathOf, replaceLock } from "../../support/lock-file.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

@@ -2,9 +2,10 @@
 import { join, resolve } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MemoryFileSystem, fileError, fileSystemContract } from "@branchlog/core/testing";
+import { MemoryFileSystem, fileError } from "@branchlog/core/testing";
+import { fileSystemContract } from "../../contracts/file-system.ts";
 import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
-import { itPasses } from "../../support/contract.ts";
+import { itPasses } from "../../contracts/contract.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { answers, arbitraryCalls } from "./file-system-calls.ts";
 

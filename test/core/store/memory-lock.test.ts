@@ -1,8 +1,9 @@
 /** The lock inside one process, and the one that locks nothing. */
 import { expect, it } from "vitest";
-import { MemoryLock, acquire, fileLockContract } from "@branchlog/core/testing";
+import { MemoryLock } from "@branchlog/core/testing";
+import { acquire, fileLockContract } from "../../contracts/file-lock.ts";
 import { noLock } from "../../../packages/core/src/store/memory-ports.ts";
-import { itPasses } from "../../support/contract.ts";
+import { itPasses } from "../../contracts/contract.ts";
 
 itPasses(
   "the memory",

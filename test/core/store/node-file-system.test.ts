@@ -2,9 +2,9 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { fileSystemContract } from "@branchlog/core/testing";
+import { fileSystemContract } from "../../contracts/file-system.ts";
 import { nodeFileSystem } from "../../../packages/core/src/store/node-file-system.ts";
-import { itPasses } from "../../support/contract.ts";
+import { itPasses } from "../../contracts/contract.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 itPasses(

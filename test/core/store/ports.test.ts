@@ -1,13 +1,8 @@
 /** The ready-made sets of ports. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import {
-  ManualClock,
-  createFile,
-  createMemoryPorts,
-  nodePorts,
-  textAt,
-} from "@branchlog/core/testing";
+import { ManualClock, createMemoryPorts, nodePorts } from "@branchlog/core/testing";
+import { createFile, textAt } from "../../contracts/file-system-setting.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 it("of this machine work on its files", () => {

@@ -1,7 +1,6 @@
 /**
  * What tests of programs that use Branchlog need: sessions in memory with time, ids and failures
- * under control, builders for entries, and the suites that an adapter of a port has to pass. In
- * reading order.
+ * under control, and builders for entries. In reading order.
  */
 export { MemoryHints, MemoryLock, createMemoryPorts } from "../store/memory-ports.ts";
 export { nodePorts } from "../store/node-ports.ts";
@@ -39,12 +38,3 @@ export {
 } from "./builders.ts";
 export { BlockingSession } from "./blocking-session.ts";
 export type { Offer } from "./blocking-session.ts";
-export type { Contract } from "./contract.ts";
-export { clockContract } from "./clock-contract.ts";
-export type { ClockSetting } from "./clock-contract.ts";
-export { acquire, fileLockContract } from "./file-lock-contract.ts";
-export type { FileLockSetting } from "./file-lock-contract.ts";
-export { fileSystemContract } from "./file-system-contract.ts";
-export { createFile, textAt } from "./file-system-setting.ts";
-export type { FileSystemSetting } from "./file-system-setting.ts";
-export { idSourceContract } from "./id-source-contract.ts";

@@ -1,6 +1,6 @@
 /** What every source of ids must do. */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import type { IdSource } from "../store/ports.ts";
+import type { IdSource } from "@branchlog/core/testing";
 import type { Contract } from "./contract.ts";
 
 const entryId = /^[0-9a-f]{8}$/;

@@ -1,6 +1,6 @@
 /** What every clock adapter must do. */
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
-import type { Clock } from "../store/ports.ts";
+import type { Clock } from "@branchlog/core/testing";
 import type { Contract } from "./contract.ts";
 
 // Timers of Node may fire a fraction of a millisecond early.

@@ -2,7 +2,7 @@
  * What every lock adapter must do: exclude others, and never release the lock of another holder.
  */
 import { equal } from "node:assert/strict";
-import type { FileLock, HeldLock } from "../store/ports.ts";
+import type { FileLock, HeldLock } from "@branchlog/core/testing";
 import type { Contract } from "./contract.ts";
 
 /** A lock, and paths that it can lock. */

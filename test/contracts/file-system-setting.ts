@@ -1,5 +1,5 @@
 /** What the file system contract works with: an adapter, a root, and files in it. */
-import type { FileSystem } from "../store/ports.ts";
+import type { FileSystem } from "@branchlog/core/testing";
 
 /** A file system and an existing, empty, canonical directory in it. */
 export interface FileSystemSetting {
