@@ -41,9 +41,19 @@ export async function openTurns(
   options: ReadingOptions,
 ): Promise<TurnSource> {
   // Loaded on demand: a YAML parser would delay the start of every other command.
-  const { isConnectonion, openConnectonion } = await import("@branchlog/connectonion");
-  if (!isConnectonion(path)) return turnsOfLog(path, io, options);
-  const session = await openConnectonion(path);
+  const connectonion = await import("@branchlog/connectonion");
+  if (!connectonion.isConnectonion(path)) {
+    const { session } = await openForReading(path, io, options);
+    const turns = await connectonion.sessionTurns(session);
+    return {
+      turns,
+      totals: connectonion.turnTotals(turns),
+      diagnostics: [],
+      messagesOfTurn: (turn) => connectonion.messagesOfTurn(session, turn),
+      messagesForReplay: (turn) => connectonion.messagesForReplay(session, turn),
+    };
+  }
+  const session = await connectonion.openConnectonion(path);
   const { turns, totals, diagnostics } = session;
   return {
     turns,
@@ -51,21 +61,6 @@ export async function openTurns(
     diagnostics,
     messagesOfTurn: async (turn) => session.messagesOfTurn(turn),
     messagesForReplay: async (turn) => session.messagesForReplay(turn),
-  };
-}
-
-async function turnsOfLog(
-  path: string,
-  io: CommandIo,
-  options: ReadingOptions,
-): Promise<TurnSource> {
-  const { session } = await openForReading(path, io, options);
-  return {
-    turns: await session.turns(),
-    totals: await session.turnTotals(),
-    diagnostics: [],
-    messagesOfTurn: (turn) => session.messagesOfTurn(turn),
-    messagesForReplay: (turn) => session.messagesForReplay(turn),
   };
 }
 

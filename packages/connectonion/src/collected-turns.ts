@@ -4,8 +4,7 @@
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
-import type { SessionTurn } from "@branchlog/core/entries";
-import { sourceType, turnNoteType } from "@branchlog/core/internal";
+import { sourceType } from "@branchlog/core/internal";
 import type { ExactArguments } from "@branchlog/core/internal";
 import { chatOfContent, chatOfMessage } from "./chat-of-messages.ts";
 import type { LossReason } from "./chat-of-messages.ts";
@@ -13,6 +12,8 @@ import { furtherUserType } from "./chat-drafts.ts";
 import { isObject, textOf } from "./json-values.ts";
 import { documentSourceOf, foundTurnOf } from "./document-source.ts";
 import type { DocumentSource } from "./document-source.ts";
+import { turnNoteType } from "./session-turns.ts";
+import type { SessionTurn } from "./session-turns.ts";
 
 /** One turn and its messages. */
 export interface CollectedTurn {

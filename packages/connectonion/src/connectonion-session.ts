@@ -11,7 +11,6 @@ import {
   createLog,
   engineSettings,
   guardEncoding,
-  noSuchTurn,
   requireOptions,
   runAsync,
 } from "@branchlog/core/internal";
@@ -30,6 +29,7 @@ import type {
 } from "./document-types.ts";
 import { inOrder, isObject, parsedObject } from "./json-values.ts";
 import { readDocument } from "./read-document.ts";
+import { noSuchTurn } from "./session-turns.ts";
 import { spliceTurn } from "./turn-splice.ts";
 import type { SplicedTurn, TurnToAdd } from "./turn-splice.ts";
 import { documentText } from "./yaml-text.ts";

@@ -3,9 +3,10 @@
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
-import { sourceType, turnNoteType } from "@branchlog/core/internal";
+import { sourceType } from "@branchlog/core/internal";
 import type { DocumentShape } from "./document-types.ts";
 import { isObject } from "./json-values.ts";
+import { turnNoteType } from "./session-turns.ts";
 
 /** What the first entry of a log says of the document that it is from. */
 export interface DocumentSource {

@@ -3,7 +3,7 @@
  * with unknown keys in their order, and never checked against these types.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import type { TurnSummary } from "@branchlog/core/entries";
+import type { TurnSummary } from "./session-turns.ts";
 
 /** A call of a tool, as the chat API of OpenAI has it. */
 export interface ChatToolCall {

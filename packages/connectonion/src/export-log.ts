@@ -25,6 +25,7 @@ import { addedCost, localTimeText, roundedCost } from "./costs-and-times.ts";
 import { numberOfTurn } from "./document-types.ts";
 import { inOrder, jsonOf, printableJson } from "./json-values.ts";
 import { messageList, readDocument } from "./read-document.ts";
+import { sessionTurns } from "./session-turns.ts";
 import { documentText } from "./yaml-text.ts";
 
 /** How a session becomes a document. */
@@ -71,7 +72,7 @@ export async function exportConnectonion(
 
 /** The turns on the path to the leaf, with all that is said in them. */
 async function collectTurns(session: SessionView): Promise<TurnCollector> {
-  const collector = new TurnCollector(await session.turns());
+  const collector = new TurnCollector(await sessionTurns(session));
   let entries = 0;
   for await (const { id, bytes } of session.lines({ on: "branch" })) {
     // A line that is too long to be held beside its entry is left to the session.

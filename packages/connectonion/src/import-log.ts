@@ -17,7 +17,6 @@ import {
   sourceType,
   requireOptions,
   spliceDraft,
-  turnNoteType,
 } from "@branchlog/core/internal";
 import { draftsOfChat } from "./chat-drafts.ts";
 import type { TurnFacts } from "./chat-drafts.ts";
@@ -30,6 +29,7 @@ import type { ConnectonionDocument, DocumentDiagnostic } from "./document-types.
 import { localTimeMs } from "./costs-and-times.ts";
 import { messageList } from "./read-document.ts";
 import type { DocumentSource } from "./document-source.ts";
+import { turnNoteType } from "./session-turns.ts";
 
 /** How a document becomes a log. */
 export interface ImportConnectonionOptions extends ConnectonionOptions {

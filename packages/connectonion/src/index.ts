@@ -6,6 +6,23 @@ export type {
   ConnectonionSession,
   CreateConnectonionOptions,
 } from "./connectonion-session.ts";
+export {
+  messagesForReplay,
+  messagesForResume,
+  messagesOfTurn,
+  sessionTurns,
+  toolCallText,
+  turnNotesIn,
+  turnTotals,
+  turnsOfEntries,
+} from "./session-turns.ts";
+export type {
+  SessionTurn,
+  TurnFields,
+  TurnNotes,
+  TurnSummary,
+  TurnTotals,
+} from "./session-turns.ts";
 export { importConnectonion } from "./import-log.ts";
 export type { ImportConnectonionOptions, ImportedLog } from "./import-log.ts";
 export { exportConnectonion } from "./export-log.ts";

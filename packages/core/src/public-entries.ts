@@ -54,7 +54,6 @@ export type { DialectName } from "./dialects/dialect.ts";
 export type { ModelReference } from "./dialects/model-reference.ts";
 export { convertToLlm } from "./projections/llm-messages.ts";
 export type { LlmMessage } from "./projections/llm-messages.ts";
-export { toolCallText, turnTotals, turnsOfEntries } from "./projections/turns.ts";
 export type {
   SessionTurn,
   TurnFields,

@@ -52,7 +52,7 @@ interface OwnUsage extends SessionUsage {
 
 const fold: Projection<OwnUsage> = {
   name: "usage",
-  version: 2,
+  version: 3,
   types: ["message", "usage", "model_usage", "compaction", "branch_summary"],
   initial: () => ({ total: noUsage, byModel: new Map(), unattributed: noUsage }),
   apply: (state, { entry }) => {

@@ -11,11 +11,10 @@ import type { RowBody } from "../bodies/body-reader.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import { requireEntryId } from "../entries/identifiers.ts";
-import type { AgentMessage } from "../entries/message-types.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { DivergedEntry } from "../index-table/link-check.ts";
-import { commonAncestorRow, pathToRow, tipRows } from "../index-table/tree-walk.ts";
+import { pathToRow, tipRows } from "../index-table/tree-walk.ts";
 import type { PathContext } from "../projections/context.ts";
 import type { Label, Labels } from "../projections/labels.ts";
 import { settingsOfPath } from "../projections/settings.ts";
@@ -24,8 +23,6 @@ import { summary } from "../projections/summary.ts";
 import type { SessionSummary } from "../projections/summary.ts";
 import { childRows, envelopeOf, treeView } from "../projections/tree.ts";
 import type { Envelope, TreeView } from "../projections/tree.ts";
-import { turnTotals } from "../projections/turns.ts";
-import type { SessionTurn, TurnTotals } from "../projections/turns.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold, usageFold } from "./body-fold.ts";
 import { contextAt, contextNames } from "./context-load.ts";
@@ -35,10 +32,8 @@ import type { Engine } from "./engine.ts";
 import { entryLines, openBodyStream, pickFromBody, queryNames, rowsOf } from "./entry-query.ts";
 import type { BodyPart, EntryLine, EntryQuery } from "./entry-query.ts";
 import { checkLinks } from "./link-findings.ts";
-import { requireRow, rowOfEntry } from "./named-entry.ts";
+import { rowOfEntry } from "./named-entry.ts";
 import { readOfOneLog } from "./same-log.ts";
-import { TurnMemo, turnsIn } from "./turn-memo.ts";
-import { messagesForReplay, messagesForResume, messagesOfTurn } from "./turn-messages.ts";
 
 /**
  * The part of a session that only reads. An id that is no string is `ERR_INVALID_ARGUMENT`
@@ -50,7 +45,6 @@ export class SessionView {
   readonly #memo = new ContextMemo();
   readonly #usage: BodyFold<SessionUsage>;
   readonly #summary: BodyFold<SessionSummary>;
-  readonly #turns: TurnMemo;
 
   /** @internal Part of a session. */
   constructor(access: EngineAccess, leaf: LeafCursor) {
@@ -58,7 +52,6 @@ export class SessionView {
     this.#leaf = leaf;
     this.#usage = usageFold(access.engine);
     this.#summary = new BodyFold(access.engine, summary);
-    this.#turns = new TurnMemo(access.engine);
   }
 
   /** Canonical path of the log. */
@@ -206,59 +199,6 @@ export class SessionView {
     const { at, bridgeGaps = false } = requireOptions(options, contextNames);
     if (at === undefined && !bridgeGaps) return this.#memo.pathContextAt(engine, this.#leaf.id);
     return contextAt(engine, at === undefined ? this.#leaf.id : at, bridgeGaps);
-  }
-
-  /**
-   * The turns on the path to the leaf, or to another entry, whatever was compacted. Bodies pass
-   * through. Those at the leaf are kept, and the next ones cost what was added.
-   * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
-   */
-  async turns(id?: string | null): Promise<SessionTurn[]> {
-    const engine = this.#access.open();
-    if (id === undefined) return turnsIn(await this.#turns.at(this.#leaf.id));
-    if (id !== null) requireRow(engine, id);
-    return turnsIn(await new TurnMemo(engine).at(id));
-  }
-
-  /** What the turns on the path to the leaf took together, and how many passed. */
-  async turnTotals(): Promise<TurnTotals> {
-    return turnTotals(await this.turns());
-  }
-
-  /** All messages on the path to the leaf as they were said, none of them compacted. */
-  async messagesForResume(): Promise<AgentMessage[]> {
-    return messagesForResume(this.#access.open(), this.#leaf.id);
-  }
-
-  /**
-   * What a model was given when a turn began: all messages before, and the user's.
-   * @throws BranchlogError `ERR_INVALID_ARGUMENT` if there is no such turn on the path.
-   */
-  async messagesForReplay(turn: number): Promise<AgentMessage[]> {
-    return messagesForReplay(this.#access.open(), this.#leaf.id, turn);
-  }
-
-  /** The messages of one turn, that of the user first. Throws as `messagesForReplay`. */
-  async messagesOfTurn(turn: number): Promise<AgentMessage[]> {
-    return messagesOfTurn(this.#access.open(), this.#leaf.id, turn);
-  }
-
-  /** The deepest entry on the paths of both, or null. */
-  commonAncestor(a: string, b: string): string | null {
-    const engine = this.#access.open();
-    const { index } = engine;
-    const row = commonAncestorRow(index, rowOfEntry(engine, a), rowOfEntry(engine, b));
-    return row < 0 ? null : index.idOf(row);
-  }
-
-  /** The entries that are left behind by going from one entry to another, oldest first. */
-  async abandonedPath(from: string, to: string): Promise<SessionEntry[]> {
-    const engine = this.#access.open();
-    const { index } = engine;
-    const [left, entered] = [rowOfEntry(engine, from), rowOfEntry(engine, to)];
-    const { rows } = pathToRow(index, left);
-    const ancestor = commonAncestorRow(index, left, entered);
-    return this.#read(rows.subarray(rows.indexOf(ancestor) + 1));
   }
 
   /**

@@ -1,13 +1,13 @@
 /**
- * The turns of a path, in ConnectOnion's words: a turn begins with each user message and ends
- * before the next. A compaction changes nothing about them. Pure and linear; messages of any shape
- * are taken as far as they can be read.
+ * The turns of a session, under ConnectOnion's names: a turn begins with each user message on the
+ * path to the leaf and ends before the next; a compaction changes nothing about them. Messages of
+ * any shape are taken as far as they can be read.
  */
-import type { SessionEntry } from "../entries/entry-types.ts";
-import type { Projection } from "./projection.ts";
-import { isStoredObject, storedList, storedText } from "./stored-value.ts";
-import { noUsage, plus, spentBy, usage } from "./usage.ts";
-import type { UsageTotals } from "./usage.ts";
+import { BranchlogError } from "@branchlog/core";
+import type { AgentMessage, SessionEntry } from "@branchlog/core";
+import type { SessionUsage, SessionView } from "@branchlog/core/types";
+import { entryMessages, usage, watchedSession } from "@branchlog/core/internal";
+import { isObject } from "./json-values.ts";
 
 /**
  * The summary of a turn, under ConnectOnion's names: that of a session is computed from its
@@ -65,7 +65,7 @@ export interface TurnTotals {
 }
 
 /** A turn that entries are still added to. */
-export interface OpenTurn {
+interface OpenTurn {
   readonly turn: number;
   readonly entryId: string;
   readonly startMs: number;
@@ -74,24 +74,24 @@ export interface OpenTurn {
   input: string;
   result: string;
   model: string;
-  spent: UsageTotals;
+  spent: SessionUsage;
   readonly toolsCalled: string[];
 }
 
 /** A turn that begins with the user message of that id, at that time. */
-export function beginTurn(turn: number, entryId: string, timeMs: number): OpenTurn {
+function beginTurn(turn: number, entryId: string, timeMs: number): OpenTurn {
   const texts = { timestamp: "", input: "", result: "", model: "" };
   const times = { startMs: timeMs, endMs: timeMs };
-  return { turn, entryId, ...times, ...texts, spent: noUsage, toolsCalled: [] };
+  return { turn, entryId, ...times, ...texts, spent: usage.initial(), toolsCalled: [] };
 }
 
 /** Whether a message with that role is part of a turn's time; a shell command beside it is not. */
-export function takesTime(role: string | undefined): boolean {
+function takesTime(role: string | undefined): boolean {
   return role === "user" || role === "assistant" || role === "toolResult";
 }
 
 /** Extends the turn to that time; one that cannot be read is ignored. */
-export function goOn(open: OpenTurn, timeMs: number): void {
+function extend(open: OpenTurn, timeMs: number): void {
   if (!Number.isNaN(timeMs)) open.endMs = timeMs;
 }
 
@@ -99,39 +99,50 @@ export function goOn(open: OpenTurn, timeMs: number): void {
  * Whether an entry of that kind adds to a turn beyond its time: what users and assistants said, and
  * what was spent beside them. What tools spent is left out, as their results are long.
  */
-export function addsToTurn(type: string, role: string | undefined): boolean {
+function addsToTurn(type: string, role: string | undefined): boolean {
   if (type === "message") return role === "user" || role === "assistant";
   return usage.types?.includes(type) === true;
 }
 
 /** Adds the body of an entry for which {@link addsToTurn} holds; every other says nothing here. */
-export function addEntry(open: OpenTurn, entry: SessionEntry): void {
+function addEntry(open: OpenTurn, entry: SessionEntry): void {
   if (!addsToTurn(entry.type, roleOf(entry))) return;
-  const spent = spentBy(entry);
-  if (spent !== undefined) open.spent = plus(open.spent, spent.usage);
+  open.spent = usage.apply(open.spent, { revision: 0, entry });
   addMessage(open, entry);
 }
 
 function addMessage(open: OpenTurn, entry: SessionEntry): void {
   const message: unknown = entry.type === "message" ? entry.message : undefined;
-  if (!isStoredObject(message) || !("role" in message)) return;
+  if (!isObject(message) || !("role" in message)) return;
   const content = "content" in message ? message.content : undefined;
   if (message.role === "assistant") {
     addAnswer(open, message, content);
   } else if (message.role === "user" && entry.id === open.entryId) {
-    open.input = storedText(content, "\n");
+    open.input = textIn(content);
     open.timestamp = typeof entry.timestamp === "string" ? entry.timestamp : "";
   }
 }
 
 function addAnswer(open: OpenTurn, message: object, content: unknown): void {
-  open.result = storedText(content, "\n") || open.result;
+  open.result = textIn(content) || open.result;
   open.model = modelOf(message) || open.model;
-  for (const block of storedList(content)) {
-    if (!isStoredObject(block) || !("type" in block) || block.type !== "toolCall") continue;
+  for (const block of listOf(content)) {
+    if (!isObject(block) || !("type" in block) || block.type !== "toolCall") continue;
     const name = "name" in block ? block.name : undefined;
     open.toolsCalled.push(toolCallText(name, "arguments" in block ? block.arguments : undefined));
   }
+}
+
+function listOf(content: unknown): readonly unknown[] {
+  return Array.isArray(content) ? content : [];
+}
+
+/** A text as it is, or the text blocks of a list, a line each. */
+function textIn(content: unknown): string {
+  if (typeof content === "string") return content;
+  const blocks = listOf(content).filter(isObject);
+  const texts = blocks.filter(({ type }) => type === "text").map(({ text }) => text);
+  return texts.filter((text) => typeof text === "string").join("\n");
 }
 
 /** `provider/model`, or what there is of it. */
@@ -141,45 +152,28 @@ function modelOf(message: object): string {
   return [provider, model].filter((part) => typeof part === "string" && part !== "").join("/");
 }
 
-/** The notes of a turn without notes. */
-export const nothingSaid: TurnFields = {};
-
-/**
- * The turn as it is now, with its notes. What is added later does not change it.
- */
-export function turnOf(open: OpenTurn, fields: TurnFields = nothingSaid): SessionTurn {
-  const { turn, input, result, model, spent, timestamp, entryId } = open;
-  const duration = open.endMs - open.startMs;
-  return withFields(
-    {
-      turn,
-      input,
-      result,
-      model,
-      duration_ms: duration > 0 ? duration : 0,
-      tokens: spent.input + spent.output,
-      cost: spent.cost,
-      tools_called: [...open.toolsCalled],
-      timestamp,
-      entryId,
-      cache_read_tokens: spent.cacheRead,
-      cache_write_tokens: spent.cacheWrite,
-      fields: nothingSaid,
-    },
-    fields,
-  );
-}
-
-/** The same turn, with what was said about it. */
-export function withFields(turn: SessionTurn, fields: TurnFields): SessionTurn {
-  const { expected: _, passed: __, ...rest } = turn;
-  const expected = fields["expected"];
-  const passed = fields["passed"];
+/** The turn as it is now, with what notes say of it. */
+function turnOf(open: OpenTurn, fields: TurnFields = {}): SessionTurn {
+  const { turn, input, result, model, timestamp, entryId } = open;
+  const { input: inputTokens, output, cacheRead, cacheWrite, cost } = open.spent.total;
+  const durationMs = open.endMs - open.startMs;
+  const { expected, passed } = fields;
   return {
-    ...rest,
+    turn,
+    input,
+    result,
+    model,
+    duration_ms: durationMs > 0 ? durationMs : 0,
+    tokens: inputTokens + output,
+    cost,
+    tools_called: [...open.toolsCalled],
+    timestamp,
+    entryId,
+    cache_read_tokens: cacheRead,
+    cache_write_tokens: cacheWrite,
+    fields,
     ...(typeof expected === "string" ? { expected } : {}),
     ...(typeof passed === "boolean" ? { passed } : {}),
-    fields,
   };
 }
 
@@ -199,7 +193,7 @@ export function turnsOfEntries(
     if (role === "user") turns.push(beginTurn(turns.length + 1, entry.id, timeMs));
     const open = turns.at(-1);
     if (open === undefined) continue;
-    if (takesTime(role)) goOn(open, timeMs);
+    if (takesTime(role)) extend(open, timeMs);
     addEntry(open, entry);
   }
   return turns.map((open) => turnOf(open, notes.get(open.entryId)));
@@ -207,7 +201,7 @@ export function turnsOfEntries(
 
 function roleOf(entry: SessionEntry): string | undefined {
   const message: unknown = entry.type === "message" ? entry.message : undefined;
-  const role = isStoredObject(message) && "role" in message ? message.role : undefined;
+  const role = isObject(message) && "role" in message ? message.role : undefined;
   return typeof role === "string" ? role : undefined;
 }
 
@@ -239,41 +233,131 @@ export type TurnFields = Readonly<Record<string, unknown>>;
 /** What was said about turns, by the id of the user message. */
 export type TurnNotes = ReadonlyMap<string, TurnFields>;
 
-/** What one of these entries says. */
-interface TurnNote {
-  readonly targetId: string;
-  readonly fields: TurnFields;
+/** The notes in entries: of several for one turn, the later one's keys win, key by key. */
+export function turnNotesIn(entries: Iterable<SessionEntry>): TurnNotes {
+  const notes = new Map<string, TurnFields>();
+  for (const entry of entries) {
+    if (entry.type !== "custom" || entry.customType !== turnNoteType) continue;
+    const { data } = entry;
+    if (!isObject(data)) continue;
+    const { targetId, fields } = data;
+    if (typeof targetId !== "string" || !isObject(fields)) continue;
+    notes.set(targetId, { ...notes.get(targetId), ...fields });
+  }
+  return notes;
 }
 
-/** Reads such an entry; undefined for every other, and for one that says nothing of a turn. */
-function turnNoteOf(entry: SessionEntry): TurnNote | undefined {
-  if (entry.type !== "custom" || entry.customType !== turnNoteType) return undefined;
-  const { data } = entry;
-  if (!isStoredObject(data) || !("targetId" in data) || !("fields" in data)) return undefined;
-  const { targetId, fields } = data;
-  if (typeof targetId !== "string" || !isStoredObject(fields)) return undefined;
-  return { targetId, fields: { ...fields } };
-}
-
-const fold: Projection<Map<string, TurnFields>> = {
-  name: "turn-notes",
-  version: 1,
-  types: ["custom"],
-  customTypes: [turnNoteType],
-  initial: () => new Map(),
-  apply: (state, { entry }) => {
-    const note = turnNoteOf(entry);
-    if (note === undefined) return state;
-    return state.set(note.targetId, { ...state.get(note.targetId), ...note.fields });
-  },
-  snapshot: (state) => new Map(state),
-};
+// The turns of an open session. Bodies pass through, and those of tool results are not read.
 
 /**
- * Folds them: of several for one turn, the later one's keys win, key by key. `apply` changes the
- * map that it is given: O(fields of the turn) per entry; take a `snapshot` of what must not change.
+ * The turns on the path to the leaf of a session, whatever was compacted. O(path).
+ * @throws BranchlogError `ERR_LOG_CHANGED`.
  */
-export const turnNotes: Projection<TurnNotes> = fold;
+export async function sessionTurns(session: SessionView): Promise<SessionTurn[]> {
+  return session.readOfOneLog(async () => {
+    const noted: SessionEntry[] = [];
+    const query = { type: "custom", customType: turnNoteType };
+    for await (const entry of session.entries(query)) noted.push(entry);
+    const notes = turnNotesIn(noted);
+    const { index, bodies } = engineOf(session);
+    const rows = pathRows(session);
+    const turns: OpenTurn[] = [];
+    const pass = (row: number, entry?: SessionEntry): void => {
+      const { type, role } = index.kindOf(row);
+      const said = type === "message" ? role : undefined;
+      const timeMs = index.rows.time(row);
+      if (said === "user") turns.push(beginTurn(turns.length + 1, index.idOf(row), timeMs));
+      const open = turns.at(-1);
+      if (open === undefined) return;
+      if (takesTime(said)) extend(open, timeMs);
+      if (entry !== undefined) addEntry(open, entry);
+    };
+    const read = rows.filter((row) => {
+      const { type, role } = index.kindOf(row);
+      return addsToTurn(type, role);
+    });
+    let at = 0;
+    for await (const { row, entry } of bodies.entries(read)) {
+      // Those in between are not read, or cannot be.
+      while (at < rows.length && rows[at] !== row) pass(rows[at++] ?? -1);
+      pass(rows[at++] ?? -1, entry);
+    }
+    while (at < rows.length) pass(rows[at++] ?? -1);
+    return turns.map((open) => turnOf(open, notes.get(open.entryId)));
+  });
+}
+
+/** All messages on the path to the leaf as they were said: a compaction removes nothing. */
+export function messagesForResume(session: SessionView): Promise<AgentMessage[]> {
+  return messagesOf(session, pathRows(session));
+}
+
+/**
+ * What a model was given when a turn began: all messages before, and the user's.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` if there is no such turn on the path.
+ */
+export async function messagesForReplay(
+  session: SessionView,
+  turn: number,
+): Promise<AgentMessage[]> {
+  const rows = pathRows(session);
+  return messagesOf(session, rows.subarray(0, placeOfTurn(session, rows, turn).start + 1));
+}
+
+/**
+ * The messages of one turn, that of the user first.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` if there is no such turn on the path.
+ */
+export async function messagesOfTurn(session: SessionView, turn: number): Promise<AgentMessage[]> {
+  const rows = pathRows(session);
+  const { start, end } = placeOfTurn(session, rows, turn);
+  return messagesOf(session, rows.subarray(start, end));
+}
+
+/** `ERR_INVALID_ARGUMENT` for a turn that does not exist. */
+export function noSuchTurn(turn: number, count: number): BranchlogError {
+  const there = count === 0 ? "there are none" : `there are ${count}, numbered from 1`;
+  return new BranchlogError("ERR_INVALID_ARGUMENT", `There is no turn ${turn}: ${there}.`);
+}
+
+type Engine = ReturnType<typeof watchedSession>["engine"];
+
+function engineOf(session: SessionView): Engine {
+  return watchedSession(session).engine;
+}
+
+function pathRows(session: SessionView): Int32Array {
+  return engineOf(session).rowPath(session.leaf).rows;
+}
+
+function placeOfTurn(
+  session: SessionView,
+  rows: Int32Array,
+  turn: number,
+): { readonly start: number; readonly end: number } {
+  const { index } = engineOf(session);
+  const starts: number[] = [];
+  for (const [place, row] of rows.entries()) {
+    const { type, role } = index.kindOf(row);
+    if (type === "message" && role === "user") starts.push(place);
+  }
+  const start = Number.isInteger(turn) ? starts[turn - 1] : undefined;
+  if (start === undefined) throw noSuchTurn(turn, starts.length);
+  return { start, end: starts[turn] ?? rows.length };
+}
+
+/** Types of entries that are messages. */
+const messageTypes: ReadonlySet<string> = new Set(["message", "custom_message", "branch_summary"]);
+
+async function messagesOf(session: SessionView, rows: Int32Array): Promise<AgentMessage[]> {
+  const { index, bodies, findings } = engineOf(session);
+  const messages: AgentMessage[] = [];
+  const wanted = rows.filter((row) => messageTypes.has(index.kindOf(row).type));
+  for await (const { entry } of bodies.entries(wanted)) {
+    messages.push(...entryMessages(entry, (problem) => findings.addMalformed(problem)));
+  }
+  return messages;
+}
 
 // A call of a tool as one line, as ConnectOnion shows it: `run(command='ls -la')`. Meant to be
 // read, not parsed: quotes inside a text stay as they are, long values are cut. Pure.
@@ -292,11 +376,11 @@ export function toolCallText(name: unknown, given: unknown): string {
 
 /** Arguments as an object; some providers store them as JSON text. */
 function argumentsOf(given: unknown): object {
-  if (isStoredObject(given)) return given;
+  if (isObject(given)) return given;
   if (typeof given !== "string") return {};
   try {
     const parsed: unknown = JSON.parse(given);
-    return isStoredObject(parsed) ? parsed : {};
+    return isObject(parsed) ? parsed : {};
   } catch {
     return {};
   }
