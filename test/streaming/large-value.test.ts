@@ -1,4 +1,4 @@
-/** Reading inside a record: tokens, one value, one string; JSON.parse at any chunk size. */
+/** Reading inside a record: tokens, one value; JSON.parse at any chunk size. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -6,7 +6,6 @@ import {
   type JsonToken,
   type JsonValue,
   pick,
-  pickStream,
   readRange,
   readRangeAsync,
   type ValuePath,
@@ -255,28 +254,6 @@ describe("pick", () => {
   });
 });
 
-describe("pickStream", () => {
-  it("yields the pieces of one string", async () => {
-    const text = "é😀\n".repeat(5000);
-    const json = JSON.stringify({ before: "x", a: [text], after: "y" });
-    for (const size of [1, 7, 1000, 1_000_000]) {
-      const pieces = await collect(pickStream(bytes(json, size), ["a", 0]));
-      expect(pieces.join("")).toBe(text);
-    }
-  });
-
-  it("pickStream yields nothing for an empty or missing string", async () => {
-    expect(await collect(pickStream(bytes(record), ["c"]))).toEqual([]);
-    expect(await collect(pickStream(bytes(record), ["d"]))).toEqual([]);
-  });
-
-  it("pickStream rejects a value that is no string", async () => {
-    for (const path of [["a"], ["b"], ["a", 0], ["a", 2, 1]]) {
-      await expect(collect(pickStream(bytes(record), path))).rejects.toThrow(TypeError);
-    }
-  });
-});
-
 describe("an aborted signal", () => {
   const reason = new Error("enough");
 
@@ -286,11 +263,6 @@ describe("an aborted signal", () => {
       (c: AsyncIterable<Uint8Array>, signal: AbortSignal) => collect(bodyStream(c, { signal })),
     ],
     ["pick", (c: AsyncIterable<Uint8Array>, signal: AbortSignal) => pick(c, ["z"], { signal })],
-    [
-      "pickStream",
-      (c: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
-        collect(pickStream(c, ["z"], { signal })),
-    ],
   ])("ends %s between two chunks and lets the source go", async (_, read) => {
     const controller = new AbortController();
     let pulled = 0;

@@ -73,29 +73,6 @@ export async function pick(
   return builder.value;
 }
 
-/**
- * The pieces of the string at `path`, in order; none if there is no such value. Memory does not
- * grow with the string. Stops reading at its end.
- *
- * @throws TypeError if the value is not a string; SyntaxError if the text is malformed up to its
- * end.
- */
-export async function* pickStream(
-  chunks: AsyncIterable<Uint8Array>,
-  path: ValuePath,
-  options: LargeValueOptions = {},
-): AsyncGenerator<string, void, undefined> {
-  const { signal } = requireKnown(options, largeValueNames);
-  for await (const tokens of tokensAt(chunks, path, signal)) {
-    for (const token of tokens) {
-      if (token.name === "stringChunk") yield token.value;
-      else if (token.name !== "startString" && token.name !== "endString") {
-        throw new TypeError(`the value at ${JSON.stringify(path)} is not a string`);
-      }
-    }
-  }
-}
-
 /** The tokens of the value at `path`, chunk by chunk; each part must be drained. */
 async function* tokensAt(
   chunks: AsyncIterable<Uint8Array>,
