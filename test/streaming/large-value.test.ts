@@ -10,7 +10,6 @@ import {
   readRangeAsync,
   type ValuePath,
 } from "@branchlog/streaming";
-import { ValueBuilder } from "../../packages/streaming/src/value-builder.ts";
 import { MemorySource } from "./support/memory-source.ts";
 import { chunksOf, chunksOfSize, jsonText } from "./support/session-lines.ts";
 
@@ -45,10 +44,21 @@ function valuesIn(root: JsonValue): { path: ValuePath; value: JsonValue }[] {
   return found;
 }
 
-function build(tokens: Iterable<JsonToken>): JsonValue | undefined {
-  const builder = new ValueBuilder();
-  for (const token of tokens) builder.push(token);
-  return builder.value;
+/** The value whose tokens these are, by a text that JSON.parse reads. */
+function build(tokens: Iterable<JsonToken>): unknown {
+  let text = "";
+  for (const token of tokens) {
+    if (token.name === "startObject") text += "{";
+    else if (token.name === "startArray") text += "[";
+    else if (token.name === "startString") text += '"';
+    else if (token.name === "stringChunk") text += JSON.stringify(token.value).slice(1, -1);
+    else if (token.name === "endString") text += '",';
+    else if (token.name === "keyValue") text += `${JSON.stringify(token.value)}:`;
+    else if (token.name === "endObject") text = `${text.replace(/,$/, "")}},`;
+    else if (token.name === "endArray") text = `${text.replace(/,$/, "")}],`;
+    else text += `${token.value},`;
+  }
+  return JSON.parse(text.slice(0, -1));
 }
 
 /** Texts that JSON.parse refuses. */
