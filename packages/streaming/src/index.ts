@@ -27,8 +27,5 @@ export type { ScanStatus, Span } from "./object-scanner.ts";
 export { readShallow } from "./shallow-record.ts";
 export type { ShallowOptions } from "./shallow-record.ts";
 export { watchDirectory } from "./directory-watch.ts";
-export { EndableGenerator } from "./endable-generator.ts";
 export type { DirectoryWatch, HintListener } from "./directory-watch.ts";
-export { Observable, observableOf } from "./observable.ts";
-export type { Subscriber, Subscription } from "./observable.ts";
 export { chunkBytesDefault, lineBytesMaxDefault, lineEdgeBytes, pollMsDefault } from "./limits.ts";
