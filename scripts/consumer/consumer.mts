@@ -9,8 +9,8 @@ import { isKnownEntry } from "@branchlog/core/entries";
 import { createConnectonion } from "@branchlog/connectonion";
 import { SessionManager as OmpSessionManager } from "@branchlog/core/omp";
 import { SessionManager } from "@branchlog/core/pi";
-import { follow$, followFile, records } from "@branchlog/streaming";
-import type { FollowEvent, Subscription } from "@branchlog/streaming";
+import { live } from "@branchlog/core/live";
+import { records } from "@branchlog/streaming";
 
 const folder = mkdtempSync(join(tmpdir(), "branchlog-consumer-"));
 
@@ -65,17 +65,16 @@ async function streamLines(): Promise<void> {
   const path = join(folder, "lines.jsonl");
   writeFileSync(path, '{"a":1}\n');
   for await (const record of records(path)) assert.ok(record.ok && record.value["a"] === 1);
-  const subscriptions = new Set<Subscription>();
-  const event = await new Promise<FollowEvent>((resolve, reject) => {
-    const subscription: Subscription = follow$(path).subscribe({ next: resolve, error: reject });
-    subscriptions.add(subscription);
+}
+
+async function subscribe(): Promise<void> {
+  const session = await memorySession();
+  await session.setName("consumer");
+  const name = await new Promise((resolve, reject) => {
+    live(session).name$.subscribe({ next: ({ value }) => resolve(value), error: reject });
   });
-  for (const subscription of subscriptions) subscription.unsubscribe();
-  assert.ok(event.kind === "record");
-  for await (const { kind } of followFile(path)) {
-    assert.equal(kind, event.kind);
-    break;
-  }
+  assert.equal(name, "consumer");
+  await session.close();
 }
 
 try {
@@ -85,6 +84,7 @@ try {
   useDropIn();
   await keepTurns();
   await streamLines();
+  await subscribe();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -7,7 +7,7 @@ import { type HintListener, watchDirectory } from "@branchlog/streaming";
 import { DirectoryWatches } from "../../packages/streaming/src/directory-watch.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { watchersNow } from "./support/resources.ts";
-import { uncaughtError } from "./support/uncaught-error.ts";
+import { uncaughtError } from "../support/uncaught-error.ts";
 
 /** A watcher of the system that says what the test wants it to say. */
 class StagedWatcher extends EventEmitter {

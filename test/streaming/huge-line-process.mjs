@@ -8,8 +8,8 @@ import process from "node:process";
 
 const [packageUrl, path] = process.argv.slice(2);
 const streaming = await import(packageUrl);
-const { LineFramer, openByteSource, pick, pickStream, readRangeAsync, scanLines } = streaming;
-const { bodyStream, linesBackwardSync, readRange, readShallow, scanLongLine, scanSync } = streaming;
+const { LineFramer, openByteSource, pick, readRangeAsync, scanLines } = streaming;
+const { bodyStream, readRange, readShallow, scanLongLine, scanSync } = streaming;
 
 const payloadBytes = 300 * 1024 * 1024;
 const core = '"id":"a1b2c3d4","parentId":null,"timestamp":"2026-11-21T20:28:20.131Z"';
@@ -52,15 +52,18 @@ async function readFile() {
   scanSync(source, new LineFramer(), sink, { from: 0, to: source.sizeSync() });
   const body = () => readRangeAsync(source, long.offset, long.length);
   const model = await pick(body(), ["message", "model"]);
-  let streamedBytes = 0;
-  const data = pickStream(body(), ["message", "content", 0, "data"]);
-  for await (const piece of data) streamedBytes += piece.length;
   let tokens = 0;
-  for await (const token of bodyStream(body())) tokens += token.name === "stringChunk" ? 0 : 1;
+  let stringLength = 0;
+  let longestString = 0;
+  for await (const token of bodyStream(body())) {
+    if (token.name === "startString") stringLength = 0;
+    if (token.name === "stringChunk") stringLength += token.value.length;
+    else tokens += 1;
+    longestString = Math.max(longestString, stringLength);
+  }
   const shallow = readShallow(readRange(source, long.offset, long.length), { open: ["message"] });
-  const backward = [...linesBackwardSync(path)].map((line) => line.long?.parentIdCount ?? 0);
   source.closeSync();
-  return { ids, length: long.length, model, streamedBytes, tokens, shallow, backward };
+  return { ids, length: long.length, model, longestString, tokens, shallow };
 }
 
 /** Linux counts the peak per program; elsewhere the peak of whoever started it may be in it. */

@@ -9,19 +9,11 @@ async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
 const calls: Readonly<Record<string, readonly [string, () => unknown]>> = {
   lines: ["chunkBytes", () => streaming.lines("none", misspelt("chunkByte"))],
-  linesSync: ["from", () => streaming.linesSync("none", misspelt("form"))],
   records: ["lineBytesMax", () => streaming.records("none", misspelt("lineBytes"))],
   recordsSync: ["signal", () => streaming.recordsSync("none", misspelt("sginal"))],
-  linesBackward: ["to", () => streaming.linesBackward("none", misspelt("too"))],
-  linesBackwardSync: ["from", () => streaming.linesBackwardSync("none", misspelt("fron"))],
-  followFile: ["pollMs", () => streaming.followFile("none", misspelt("pollMS"))],
-  lines$: ["chunkBytes", () => streaming.lines$("none", misspelt("chunksBytes"))],
-  records$: ["from", () => streaming.records$("none", misspelt("form"))],
-  follow$: ["pollMs", () => streaming.follow$("none", misspelt("poolMs"))],
   readShallow: ["open", () => streaming.readShallow([], misspelt("opn"))],
   bodyStream: ["signal", () => streaming.bodyStream(noBytes(), misspelt("signl")).next()],
   pick: ["valueBytesMax", () => streaming.pick(noBytes(), [], misspelt("valueBytes"))],
-  pickStream: ["signal", () => streaming.pickStream(noBytes(), [], misspelt("signl")).next()],
 };
 
 describe("a misspelt option", () => {

@@ -1,22 +1,12 @@
-/** Reading files forward and backward: the same lines, bounded work, descriptors closed. */
+/** Reading files line by line: exact places, any chunk size, descriptors closed. */
 import fc from "fast-check";
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  type AnyFileLine,
-  lines,
-  linesBackward,
-  linesBackwardSync,
-  linesSync,
-  records,
-  recordsSync,
-  runPassSync,
-} from "@branchlog/streaming";
-import { backwardPass } from "../../packages/streaming/src/backward-pass.ts";
+import { lines, records, recordsSync } from "@branchlog/streaming";
+import type { FileLine } from "@branchlog/streaming";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { splitLines } from "./support/collected-lines.ts";
-import { MemorySource } from "./support/memory-source.ts";
 import { nextDescriptor } from "./support/resources.ts";
 
 const bom = "\ufeff";
@@ -33,11 +23,6 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-function withoutNumber(line: AnyFileLine): AnyFileLine {
-  const { bytes, long, offset, length, terminated } = line;
-  return { bytes, long, offset, length, terminated };
-}
-
 describe("lines", () => {
   it("lines have offsets, lengths and numbers; an unterminated last one is marked", async () => {
     const path = fileWith(`${bom}{"a":1}\r\n\n{"b":2}`);
@@ -46,49 +31,35 @@ describe("lines", () => {
       { bytes: Buffer.alloc(0), offset: 12, length: 0, lineNumber: 2, terminated: true },
       { bytes: Buffer.from('{"b":2}'), offset: 13, length: 7, lineNumber: 3, terminated: false },
     ].map((line) => ({ ...line, long: null }));
-    expect([...linesSync(path)]).toEqual(expected);
     expect(await collect(lines(path))).toEqual(expected);
   });
 
-  it("lines of a range start and end at the given offsets", () => {
+  it("lines of a range start and end at the given offsets", async () => {
     const path = fileWith("ab\ncd\nef\n");
-    expect([...linesSync(path, { from: 3 })].map(({ offset }) => offset)).toEqual([3, 6]);
-    expect([...linesSync(path, { from: 3, to: 7 })].map(({ terminated }) => terminated)).toEqual([
-      true,
-      false,
-    ]);
-    expect([...linesBackwardSync(path, { from: 3 })].map(({ offset }) => offset)).toEqual([6, 3]);
-    expect([...linesBackwardSync(path, { to: 7 })].map(({ offset }) => offset)).toEqual([6, 3, 0]);
+    const rest = await collect(lines(path, { from: 3 }));
+    expect(rest.map(({ offset }) => offset)).toEqual([3, 6]);
+    const cut = await collect(lines(path, { from: 3, to: 7 }));
+    expect(cut.map(({ terminated }) => terminated)).toEqual([true, false]);
   });
 
   it("an empty file has no lines", async () => {
     for (const path of [fileWith(""), fileWith(bom)]) {
-      expect([...linesSync(path)]).toEqual([]);
       expect(await collect(lines(path))).toEqual([]);
-      expect([...linesBackwardSync(path)]).toEqual([]);
-      expect(await collect(linesBackward(path))).toEqual([]);
+      expect([...recordsSync(path)]).toEqual([]);
     }
   });
 
-  it("lines stay unchanged after further reads", () => {
+  it("lines stay unchanged after further reads", async () => {
     const path = fileWith("aa\nbb\ncc\n");
-    const kept = [...linesSync(path, { chunkBytes: 3 })];
+    const kept = await collect(lines(path, { chunkBytes: 3 }));
     expect(kept.map(({ bytes }) => bytes?.toString())).toEqual(["aa", "bb", "cc"]);
   });
 
-  it("lines above the maximum are described in both directions", async () => {
+  it("lines above the maximum are described", async () => {
     const path = fileWith(`short\n${"x".repeat(100)}\nshort\n${"y".repeat(200)}`);
-    const options = { lineBytesMax: 50, chunkBytes: 16 };
-    const forward = [...linesSync(path, options)];
-    expect(forward.map(({ long }) => long?.length)).toEqual([undefined, 100, undefined, 200]);
-    expect(forward.map(({ long }) => long?.terminated)).toEqual([
-      undefined,
-      true,
-      undefined,
-      false,
-    ]);
-    const backward = await collect(linesBackward(path, options));
-    expect(backward.reverse()).toEqual(forward.map(withoutNumber));
+    const found = await collect(lines(path, { lineBytesMax: 50, chunkBytes: 16 }));
+    expect(found.map(({ long }) => long?.length)).toEqual([undefined, 100, undefined, 200]);
+    expect(found.map(({ long }) => long?.terminated)).toEqual([undefined, true, undefined, false]);
   });
 });
 
@@ -110,8 +81,8 @@ describe("records", () => {
   });
 });
 
-describe("law: every direction and chunk size gives the same lines", () => {
-  it("forward is a plain split, backward is forward reversed", async () => {
+describe("law: every chunk size gives the same lines", () => {
+  it("lines and records are those of a plain split", async () => {
     const part = fc.oneof(
       fc.constantFrom("\n", "\r\n", "\n\n", "ab", '{"a":"漢"}\n', bom),
       fc.string({ unit: "binary", maxLength: 10 }),
@@ -124,7 +95,7 @@ describe("law: every direction and chunk size gives the same lines", () => {
       fc.asyncProperty(content, size, size, async (bytes, chunkBytes, lineBytesMax) => {
         const path = join(directory, `${files++}.jsonl`);
         writeFileSync(path, bytes);
-        const joined = [...linesSync(path, { chunkBytes })];
+        const joined = await collect(lines(path, { chunkBytes }));
         const { lines: split, rest } = splitLines(bytes);
         const texts = split.map(({ text, offset }) => [text, offset]);
         const last = rest.length > 0 ? [[rest.toString("latin1"), bytes.length - rest.length]] : [];
@@ -133,47 +104,21 @@ describe("law: every direction and chunk size gives the same lines", () => {
           ...last,
         ]);
         const options = { chunkBytes, lineBytesMax };
-        const forward = [...linesSync(path, options)];
-        expect(await collect(lines(path, options))).toEqual(forward);
-        const reversed = forward.map(withoutNumber).reverse();
-        expect([...linesBackwardSync(path, options)]).toEqual(reversed);
-        expect(await collect(linesBackward(path, options))).toEqual(reversed);
+        const found = await collect(records(path, options));
+        expect([...recordsSync(path, options)]).toEqual(found);
+        const places = (list: readonly FileLine[]) =>
+          list.map(({ offset, length }) => [offset, length]);
+        expect(places(found)).toEqual(places(joined));
       }),
       { numRuns: 150 },
     );
   });
 });
 
-describe("work", () => {
-  /** Finds so many lines of a file from its back and says how many bytes were read for them. */
-  function bytesRead(file: Buffer, chunkBytes: number, linesWanted: number): number {
-    const source = new MemorySource(file);
-    let found = 0;
-    for (const line of runPassSync(source, backwardPass(file.length, { chunkBytes }))) {
-      found += line.terminated ? 1 : 0;
-      if (found === linesWanted) break;
-    }
-    return source.bytesRead;
-  }
-
-  it.each([10, 999, 1000, 1001, 100_000])("backward reads each byte twice at most: %i", (size) => {
-    const file = Buffer.from(`${"x".repeat(size)}\n`.repeat(Math.ceil(300_000 / size)));
-    expect(bytesRead(file, 1000, Infinity)).toBeLessThanOrEqual(2 * file.length);
-  });
-
-  it("the last lines of a large file cost one chunk", () => {
-    const file = Buffer.from(`${"x".repeat(99)}\n`.repeat(10_000));
-    expect(bytesRead(file, 4096, 20)).toBe(4096);
-  });
-});
-
 const readers = [
   ["lines", lines],
-  ["linesSync", linesSync],
   ["records", records],
   ["recordsSync", recordsSync],
-  ["linesBackward", linesBackward],
-  ["linesBackwardSync", linesBackwardSync],
 ] as const;
 
 describe.each(readers)("%s", (_, read) => {

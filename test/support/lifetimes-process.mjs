@@ -42,7 +42,7 @@ async function sampled(count, cycle) {
  */
 function watch(session, n) {
   const { leaf$, tree$, context$, usage$ } = live(session);
-  /** @type {import("@branchlog/streaming").Observable<unknown> | undefined} */
+  /** @type {import("rxjs").Observable<unknown> | undefined} */
   const observable = [leaf$, live(session).entries$(), tree$, context$, usage$][n % 6];
   if (observable === undefined) {
     const events = live(session).events();

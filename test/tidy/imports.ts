@@ -153,18 +153,20 @@ function resolved(file: SourceFile, specifier: string): string {
   return join(dirname(file.path), specifier);
 }
 
-/** Third-party packages that are imported in more than one file. */
+/** Packages whose door is a folder. */
+const wideDoors: Readonly<Record<string, string>> = { rxjs: "packages/core/src/live/" };
+
+/** Third-party packages that are imported in more than one file, or outside of their folder. */
 export function manyDoors(files: readonly SourceFile[]): Problem[] {
   const doors = new Map<string, Map<string, Problem>>();
   for (const file of files) {
     for (const { specifier, node } of importsOf(file)) {
       if (isRelative(specifier) || /^(node:|@branchlog\/)/.test(specifier)) continue;
       const name = packageOf(specifier);
+      const folder = wideDoors[name];
+      const door = folder !== undefined && file.path.startsWith(folder) ? folder : file.path;
       const known = doors.get(name) ?? new Map<string, Problem>();
-      doors.set(
-        name,
-        known.set(file.path, problemAt(file, node, `one of several doors to ${name}`)),
-      );
+      doors.set(name, known.set(door, problemAt(file, node, `one of several doors to ${name}`)));
     }
   }
   const crowded = [...doors.values()].filter((sites) => sites.size > 1);

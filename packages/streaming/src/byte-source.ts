@@ -1,6 +1,6 @@
 /** The port through which this package reads: positional reads of a file, and its Node adapter. */
 import type { BigIntStats } from "node:fs";
-import { closeSync, fstatSync, openSync, read, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, read, readSync } from "node:fs";
 
 /** Something that can be read at any position. A read may be short; 0 means the end. */
 export interface ByteSource {
@@ -21,11 +21,6 @@ export interface FileSource extends ByteSource {
   sizeSync(): number;
   /** The result of `fstat`, now. */
   statSync(): BigIntStats;
-  /**
-   * Whether the path resolves to this file (same device and inode), now. Throws what `fs.statSync`
-   * throws, unless the path does not exist.
-   */
-  isAtSync(path: string): boolean;
 }
 
 /** Opens a regular file, to read only. Throws what `fs.openSync` throws. */
@@ -53,34 +48,5 @@ export function openByteSource(path: string): FileSource {
     },
     sizeSync: () => fstatSync(descriptor).size,
     statSync: () => fstatSync(descriptor, { bigint: true }),
-    isAtSync: (other) => {
-      const there = statIfExists(other);
-      const here = fstatSync(descriptor, { bigint: true });
-      return there !== undefined && there.dev === here.dev && there.ino === here.ino;
-    },
   };
-}
-
-/** {@link openByteSource}, or null if the path does not exist. */
-export function openIfExists(path: string): FileSource | null {
-  try {
-    return openByteSource(path);
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
-}
-
-function statIfExists(path: string): BigIntStats | undefined {
-  try {
-    return statSync(path, { bigint: true });
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOENT" || code === "ENOTDIR";
 }

@@ -23,12 +23,3 @@ export const stringBytesMaxDefault: number = 64 * 1024;
 
 /** How long a follower waits before it polls: hints of the system can get lost. */
 export const pollMsDefault: number = 1000;
-
-/** Longest delay of a Node timer; a longer one would fire at once. */
-export const timerMsMax: number = 2 ** 31 - 1;
-
-/** Bytes before a line that are compared to recognise a file; part of every read of a follower. */
-export const edgeBytesMax: number = 64;
-
-/** Bytes of an incomplete line that are compared as well: all of it, unless it is longer. */
-export const begunBytesMax: number = 4096;

@@ -1,14 +1,36 @@
 /**
- * Reads a file line by line from its start, synchronously or asynchronously: by pull, with one
- * chunk in memory; the file is closed however the loop ends. It reads up to the size at the start,
- * so a file that grows meanwhile does not extend the iteration.
+ * Reads a file line by line, synchronously or asynchronously: by pull, with one chunk in memory;
+ * the file is closed however the loop ends. It reads up to the size at the start, so a file that
+ * grows meanwhile does not extend the iteration.
  */
+import { itemsOf, itemsOfSync } from "./batch-items.ts";
 import { chunkPass, mapPass, type Pass, reusedBuffers } from "./byte-pass.ts";
-import { type FileLine, type FileRecord, lastLine, LineCopies, toRecord } from "./file-line.ts";
-import { filePass, filePassSync } from "./file-pass.ts";
-import { LineFramer } from "./line-framer.ts";
+import { openByteSource } from "./byte-source.ts";
+import { type DecodedLine, decodeLine } from "./decode-line.ts";
+import { LineFramer, type LineSink } from "./line-framer.ts";
+import type { LongLine } from "./long-line.ts";
 import { type OptionNames, requireKnown } from "./option-names.ts";
+import { passBatches, passBatchesSync } from "./pass-driver.ts";
 import { readSizes, requireWhole } from "./read-sizes.ts";
+
+/** One line of a file. */
+export interface FileLine {
+  /** The line without "\n", a trailing "\r" still in it; a copy. null: see `long`. */
+  readonly bytes: Buffer | null;
+  /** Set instead of `bytes` if the line has more than `lineBytesMax` bytes. */
+  readonly long: LongLine | null;
+  /** File position of its first byte. */
+  readonly offset: number;
+  /** Bytes without "\n". */
+  readonly length: number;
+  /** 1-based, counted from where the read began. */
+  readonly lineNumber: number;
+  /** false only for the last line of a file that does not end in "\n". */
+  readonly terminated: boolean;
+}
+
+/** A line and its record, or why it is not a record. */
+export type FileRecord = FileLine & DecodedLine;
 
 /** The part of a file to read, and how. */
 export interface ReadFileOptions {
@@ -24,16 +46,13 @@ export interface ReadFileOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The names of {@link ReadFileOptions} without a signal. */
-export const readStreamNames: OptionNames<Omit<ReadFileOptions, "signal">> = {
+const readFileNames: OptionNames<ReadFileOptions> = {
   from: true,
   to: true,
   lineBytesMax: true,
   chunkBytes: true,
+  signal: true,
 };
-
-/** The names of {@link ReadFileOptions}. */
-export const readFileNames: OptionNames<ReadFileOptions> = { ...readStreamNames, signal: true };
 
 /**
  * The lines of a file, in order; an unterminated last one too, with `terminated: false`. The next
@@ -48,18 +67,9 @@ export function lines(
   options: ReadFileOptions = {},
 ): AsyncGenerator<FileLine, void, undefined> {
   const { signal } = requireKnown(options, readFileNames);
-  return filePass(path, (size) => linePass(size, options), { signal, readsAhead: true });
-}
-
-/** The same, synchronously; nothing is read ahead. */
-export function linesSync(
-  path: string,
-  options: ReadFileOptions = {},
-): Generator<FileLine, void, undefined> {
-  return filePassSync(
-    path,
-    (size) => linePass(size, options),
-    requireKnown(options, readFileNames).signal,
+  return itemsOf(
+    fileBatches(path, (size) => linePass(size, options), signal),
+    signal,
   );
 }
 
@@ -69,7 +79,10 @@ export function records(
   options: ReadFileOptions = {},
 ): AsyncGenerator<FileRecord, void, undefined> {
   const { signal } = requireKnown(options, readFileNames);
-  return filePass(path, (size) => recordPass(size, options), { signal, readsAhead: true });
+  return itemsOf(
+    fileBatches(path, (size) => recordPass(size, options), signal),
+    signal,
+  );
 }
 
 /** The same, synchronously; nothing is read ahead. */
@@ -77,14 +90,41 @@ export function recordsSync(
   path: string,
   options: ReadFileOptions = {},
 ): Generator<FileRecord, void, undefined> {
-  return filePassSync(
-    path,
-    (size) => recordPass(size, options),
-    requireKnown(options, readFileNames).signal,
+  const { signal } = requireKnown(options, readFileNames);
+  return itemsOfSync(
+    fileBatchesSync(path, (size) => recordPass(size, options), signal),
+    signal,
   );
 }
 
-/** Finds the lines of a file of `size` bytes. */
+async function* fileBatches<T>(
+  path: string,
+  passOf: (sizeBytes: number) => Pass<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Iterable<T>, void, undefined> {
+  signal?.throwIfAborted();
+  const file = openByteSource(path);
+  try {
+    yield* passBatches(file, passOf(file.sizeSync()), { signal, readsAhead: true });
+  } finally {
+    file.closeSync();
+  }
+}
+
+function* fileBatchesSync<T>(
+  path: string,
+  passOf: (sizeBytes: number) => Pass<T>,
+  signal: AbortSignal | undefined,
+): Generator<Iterable<T>, void, undefined> {
+  signal?.throwIfAborted();
+  const file = openByteSource(path);
+  try {
+    yield* passBatchesSync(file, passOf(file.sizeSync()), signal);
+  } finally {
+    file.closeSync();
+  }
+}
+
 function* linePass(size: number, options: ReadFileOptions): Pass<FileLine> {
   const { from = 0, to = size } = options;
   const { lineBytesMax, chunkBytes } = readSizes(options);
@@ -94,16 +134,27 @@ function* linePass(size: number, options: ReadFileOptions): Pass<FileLine> {
   const chunks = chunkPass({ from, to: Math.min(to, size), chunkBytes }, reusedBuffers(1));
   yield* mapPass(chunks, (found) => linesIn(found, framer));
   const rest = framer.rest();
-  if (rest) yield { found: [lastLine(rest)] };
+  if (rest) yield { found: [{ ...rest, terminated: false }] };
 }
 
 function linesIn(chunks: Iterable<Buffer>, framer: LineFramer): FileLine[] {
-  const copies = new LineCopies();
-  for (const chunk of chunks) framer.push(chunk, copies);
-  return copies.lines;
+  const found: FileLine[] = [];
+  const sink: LineSink = {
+    line: (source, start, end, offset, lineNumber) => {
+      const length = end - start;
+      const bytes = Buffer.allocUnsafe(length);
+      source.copy(bytes, 0, start, end);
+      found.push({ bytes, long: null, offset, length, lineNumber, terminated: true });
+    },
+    longLine: (long, lineNumber) => {
+      const { offset, length } = long;
+      found.push({ bytes: null, long, offset, length, lineNumber, terminated: true });
+    },
+  };
+  for (const chunk of chunks) framer.push(chunk, sink);
+  return found;
 }
 
-/** Finds the records of a file of `size` bytes. */
 function recordPass(size: number, options: ReadFileOptions): Pass<FileRecord> {
   return mapPass(linePass(size, options), recordsIn);
 }
@@ -111,4 +162,21 @@ function recordPass(size: number, options: ReadFileOptions): Pass<FileRecord> {
 /** Decodes lazily, so that few records are alive at a time. */
 function* recordsIn(found: Iterable<FileLine>): Generator<FileRecord> {
   for (const line of found) yield toRecord(line);
+}
+
+function toRecord(line: FileLine): FileRecord {
+  // Written out: a spread would take half as long as parsing.
+  const { bytes, long, offset, length, lineNumber, terminated } = line;
+  const decoded = bytes ? decodeLine(bytes) : tooLong(length);
+  if (decoded.ok) {
+    const { value } = decoded;
+    return { bytes, long, offset, length, lineNumber, terminated, ok: true, value };
+  }
+  const { reason, message } = decoded;
+  return { bytes, long, offset, length, lineNumber, terminated, ok: false, reason, message };
+}
+
+function tooLong(length: number): DecodedLine {
+  const message = `the line has ${length} bytes, more than lineBytesMax; read inside it`;
+  return { ok: false, reason: "too-long", message };
 }

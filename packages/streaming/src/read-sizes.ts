@@ -21,7 +21,7 @@ export function readSizes(options: ReadSizes): { lineBytesMax: number; chunkByte
 }
 
 /** The number, if it is at least `least`; `Infinity` is allowed. @throws RangeError */
-export function requireAtLeast(name: string, value: number, least: number): number {
+function requireAtLeast(name: string, value: number, least: number): number {
   if (typeof value === "number" && value >= least) return value;
   throw unusable(name, `a number from ${least} on`, value);
 }

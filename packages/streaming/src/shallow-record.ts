@@ -6,10 +6,9 @@
 import { hasByteOrderMark } from "./decode-line.ts";
 import type { DecodedLine, JsonObject, JsonValue } from "./decode-line.ts";
 import { stringBytesMaxDefault } from "./limits.ts";
+import { type JsonToken, TokenReader } from "./large-value.ts";
 import { isSpace } from "./object-scanner.ts";
 import { type OptionNames, requireKnown } from "./option-names.ts";
-import { type JsonToken, TokenReader } from "./token-reader.ts";
-import { setOwn } from "./value-builder.ts";
 
 /** What {@link readShallow} keeps. */
 export interface ShallowOptions {
@@ -136,7 +135,10 @@ class ShallowCollector {
 
   #keep(value: JsonValue): void {
     const target = this.#target;
-    if (target) setOwn(target, this.#key, value);
+    if (!target) return;
+    // A `__proto__` key is an ordinary property, too.
+    const property = { value, writable: true, enumerable: true, configurable: true };
+    Object.defineProperty(target, this.#key, property);
   }
 
   /** A dropped value also removes an earlier value of the same key. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
-import type { Observable } from "@branchlog/streaming";
+import type { Observable } from "rxjs";
 import { createSession, openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
 import type { SessionUsage } from "@branchlog/core/types";

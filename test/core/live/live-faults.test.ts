@@ -2,7 +2,7 @@
  * Watching where something goes wrong: subscribers that come and go, reads that fail, odd values.
  */
 import { describe, expect, it } from "vitest";
-import type { Observable } from "@branchlog/streaming";
+import type { Observable } from "rxjs";
 import { memorySession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { createMemoryPorts } from "@branchlog/core/testing";

@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Observable } from "@branchlog/streaming";
+import type { Observable } from "rxjs";
 import { createSession } from "@branchlog/core";
 import { Engine } from "@branchlog/core/internal";
 import { live } from "@branchlog/core/live";

@@ -1,5 +1,5 @@
 /** Two sessions of one log in memory, whose files report no changes unless they are told to. */
-import type { Observable } from "@branchlog/streaming";
+import type { Observable } from "rxjs";
 import { createSession, openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
 import type { Live } from "@branchlog/core/live";

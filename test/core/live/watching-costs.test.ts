@@ -6,7 +6,7 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { followFile, readCounter } from "@branchlog/streaming";
+import { readCounter } from "@branchlog/streaming";
 import type { Session } from "@branchlog/core";
 import { ManualClock, MemoryHints } from "@branchlog/core/testing";
 import { live } from "@branchlog/core/live";
@@ -110,20 +110,6 @@ describe("an entry that another writer appends", () => {
         expect([size, at, bytes]).toEqual([size, at, knownBytes + lineBytes]);
       }
       watching.end();
-    }
-  });
-
-  it("costs a follower of a file that entry, and the end of those before", async () => {
-    for (const size of sizes) {
-      const log = join(temporaryDirectory(), "s.jsonl");
-      writeFileSync(log, logOf(size));
-      const events = followFile(log);
-      for (let n = 0; n <= size; n += 1) await events.next();
-      for (const n of [size, size + 1]) {
-        appendFileSync(log, line(n));
-        expect([size, await bytesRead(() => events.next())]).toEqual([size, 64 + lineBytes]);
-      }
-      await events.return();
     }
   });
 });

@@ -8,7 +8,6 @@ import { memoryUsage } from "node:process";
 import { setImmediate as turn } from "node:timers/promises";
 import { createSession, openSession, type Session } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
-import type { Subscription } from "@branchlog/streaming";
 import { appendMessages } from "../appending.ts";
 import {
   baseline,
@@ -46,6 +45,10 @@ interface HeldMemory {
 
 /** Subscribes to a session; tells whether what comes is what it should be. */
 type Subscribe = (session: Session, tell: (isSound: boolean) => void) => Subscription;
+
+interface Subscription {
+  unsubscribe(): void;
+}
 
 type Counts = Readonly<Record<Scale, number>>;
 

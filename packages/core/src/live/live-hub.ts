@@ -1,26 +1,64 @@
 /**
  * What all observables of one session share: the delivery of changes, the watching of the file, and
- * the end of both when the session is closed.
+ * the end of both when the session is closed; and the observables of values, which are hot, shared
+ * and conflating: the current value at once, then each other one, to all subscribers the same in
+ * the same order. Without subscribers nothing is watched or computed.
  */
+import {
+  EMPTY,
+  NEVER,
+  Observable,
+  asapScheduler,
+  auditTime,
+  catchError,
+  concatMap,
+  defer,
+  distinctUntilChanged,
+  finalize,
+  firstValueFrom,
+  from,
+  fromEvent,
+  merge,
+  of,
+  share,
+  takeWhile,
+} from "rxjs";
 import type { LeafCursor } from "../append/leaf-cursor.ts";
-import type { ChangeSignal } from "../log/change-signal.ts";
 import type { Engine } from "../session/engine.ts";
 import type { WatchedSession } from "../session/watched-session.ts";
 import type { EventSource } from "./entry-events.ts";
-import { LiveComputation, LiveValue } from "./live-value.ts";
+import { isTransient, oneAtATime } from "./live-value.ts";
+import type { Live } from "./live-value.ts";
 import { LogWatch } from "./log-watch.ts";
 import type { LiveStatus } from "./log-watch.ts";
 
 /** See the file comment. */
 export class LiveHub implements EventSource {
+  /**
+   * The changes of the log, the leaf and the known damage, foreign ones too; completes when the
+   * session is closed. The file is watched while anything subscribes. A change is delivered after
+   * it, never during it, so that a subscriber may append; all changes of one event-loop iteration
+   * are one delivery.
+   */
+  readonly changes$: Observable<unknown>;
   readonly #session: WatchedSession;
-  readonly #delivery: Delivery;
   readonly #watch: LogWatch;
 
   constructor(session: WatchedSession) {
     this.#session = session;
-    this.#delivery = new Delivery(session.changes);
     this.#watch = new LogWatch(session);
+    this.changes$ = new Observable<undefined>((subscriber) => {
+      if (this.isClosed) {
+        subscriber.complete();
+        return;
+      }
+      subscriber.add(this.#watch.start());
+      subscriber.add(session.changes.listen(() => subscriber.next(undefined)));
+    }).pipe(
+      auditTime(0, asapScheduler),
+      takeWhile(() => !this.isClosed, true),
+      share(),
+    );
   }
 
   get engine(): Engine {
@@ -50,64 +88,78 @@ export class LiveHub implements EventSource {
   }
 
   /** A value that is the same until `read` gives another, by `isSame`. */
-  value<T>(read: () => T, isSame: (one: T, other: T) => boolean = Object.is): LiveValue<T> {
-    return new LiveValue<T>({
-      read,
-      isSame,
-      revision: () => this.engine.log.state.revision,
-      watch: (onChange) => this.watch(onChange),
-      isClosed: () => this.isClosed,
-      failed: (reader, error) => this.failed(reader, error),
-      succeeded: (reader) => this.succeeded(reader),
-    });
+  value<T>(read: () => T, isSame: (one: T, other: T) => boolean = Object.is): Observable<Live<T>> {
+    const reader = {};
+    let last: Live<T> | undefined;
+    const readNow = (): Live<T> => {
+      last = { value: kept(last, read(), isSame), revision: this.#revision };
+      return last;
+    };
+    const readAnew = (): Observable<Live<T>> => {
+      try {
+        const live = readNow();
+        this.succeeded(reader);
+        return of(live);
+      } catch (error) {
+        if (!isTransient(error)) throw error;
+        this.failed(reader, error);
+        return EMPTY;
+      }
+    };
+    const readFirst = (): Observable<Live<T>> => {
+      if (!this.isClosed) return readAnew();
+      try {
+        return of(readNow());
+      } catch (error) {
+        if (last === undefined) throw error;
+        return of(last);
+      }
+    };
+    const changed$ = this.changes$.pipe(concatMap(readAnew));
+    return this.#shared(reader, changed$, readFirst);
   }
 
-  /** As {@link LiveHub.value}, of something that takes time. */
+  /**
+   * As {@link LiveHub.value}, of something that takes time. It is computed for the first
+   * subscriber, and again after changes, one computation at a time; what changes meanwhile is the
+   * next one's.
+   */
   computation<T>(
     compute: () => Promise<T>,
     isSame: (one: T, other: T) => boolean = Object.is,
-  ): LiveComputation<T> {
-    return new LiveComputation<T>({
-      compute,
-      isSame,
-      version: () => this.version,
-      revision: () => this.engine.log.state.revision,
-      watch: (onChange) => this.watch(onChange),
-      isClosed: () => this.isClosed,
-      failed: (reader, error) => this.failed(reader, error),
-      succeeded: (reader) => this.succeeded(reader),
-    });
-  }
-
-  /** Calls `onChange` after each change, foreign ones too, until that is ended. */
-  watch(onChange: () => void): () => void {
-    const release = this.#watch.hold();
-    const stop = this.#delivery.listen(onChange);
-    return () => {
-      stop();
-      release();
+  ): Observable<Live<T>> {
+    const reader = {};
+    let last: Live<T> | undefined;
+    let lastVersion = -1;
+    const run = async (): Promise<Live<T>> => {
+      const { version } = this;
+      const revision = this.#revision;
+      last = { value: kept(last, await compute(), isSame), revision };
+      lastVersion = version;
+      this.succeeded(reader);
+      return last;
     };
+    const runOrFail = (isDue: () => boolean): Observable<Live<T>> =>
+      from(run()).pipe(
+        catchError((error: unknown) => {
+          // What changed meanwhile is another log, maybe, or the same without what was missing.
+          if (isDue()) return EMPTY;
+          if (!isTransient(error) || this.isClosed) throw error;
+          this.failed(reader, error);
+          return EMPTY;
+        }),
+      );
+    const known = (): Observable<Live<T>> =>
+      last !== undefined && lastVersion === this.version ? of(last) : EMPTY;
+    const isKnown = (): boolean => lastVersion === this.version;
+    const due$ = defer(() => merge(isKnown() ? EMPTY : of(undefined), this.changes$));
+    return this.#shared(reader, oneAtATime(due$, runOrFail), known);
   }
 
-  /** Watches the file until the returned function was called. */
-  hold(): () => void {
-    return this.#watch.hold();
-  }
-
-  changed(version: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.version !== version || this.isClosed || signal?.aborted === true) {
-        resolve();
-        return;
-      }
-      const end = (): void => {
-        stop();
-        signal?.removeEventListener("abort", end);
-        resolve();
-      };
-      const stop = this.#delivery.listen(end);
-      signal?.addEventListener("abort", end, { once: true });
-    });
+  async changed(version: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.version !== version || this.isClosed || signal?.aborted === true) return;
+    const aborted$ = signal === undefined ? NEVER : fromEvent(signal, "abort");
+    await firstValueFrom(merge(this.changes$, aborted$));
   }
 
   failed(reader: object, error: unknown): void {
@@ -117,45 +169,28 @@ export class LiveHub implements EventSource {
   succeeded(reader: object): void {
     this.#watch.succeeded(reader);
   }
+
+  get #revision(): number {
+    return this.engine.log.state.revision;
+  }
+
+  /** Later values are made once for all; the first is each subscriber's own, and comes at once. */
+  #shared<T>(
+    reader: object,
+    later$: Observable<Live<T>>,
+    first: () => Observable<Live<T>>,
+  ): Observable<Live<T>> {
+    const shared$ = later$.pipe(
+      finalize(() => this.succeeded(reader)),
+      share(),
+    );
+    return merge(shared$, defer(first)).pipe(
+      distinctUntilChanged((one, other) => one.value === other.value),
+    );
+  }
 }
 
-// Delivers changes to listeners: after the change, never during it, so that a subscriber may
-// append. All changes of one event-loop iteration are one delivery, and a change during a delivery
-// is the next one; so all listeners see the same values in the same order.
-
-/** Listens to the signal only while it has listeners. */
-class Delivery {
-  readonly #changes: ChangeSignal;
-  readonly #listeners = new Set<() => void>();
-  #isDue = false;
-  #stopListening: (() => void) | undefined;
-
-  constructor(changes: ChangeSignal) {
-    this.#changes = changes;
-  }
-
-  /** Calls `listener` after each change. Returns what ends that. */
-  listen(listener: () => void): () => void {
-    const own = (): void => listener();
-    this.#listeners.add(own);
-    this.#stopListening ??= this.#changes.listen(() => this.#schedule());
-    return () => {
-      this.#listeners.delete(own);
-      if (this.#listeners.size > 0) return;
-      this.#stopListening?.();
-      this.#stopListening = undefined;
-    };
-  }
-
-  #schedule(): void {
-    if (this.#isDue) return;
-    this.#isDue = true;
-    queueMicrotask(() => {
-      this.#isDue = false;
-      const listening = [...this.#listeners];
-      for (const listener of listening) {
-        if (this.#listeners.has(listener)) listener();
-      }
-    });
-  }
+/** The value; the one before if it is the same. */
+function kept<T>(last: Live<T> | undefined, value: T, isSame: (one: T, other: T) => boolean): T {
+  return last !== undefined && isSame(last.value, value) ? last.value : value;
 }

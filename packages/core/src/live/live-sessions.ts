@@ -5,8 +5,9 @@
  */
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { Observable } from "@branchlog/streaming";
-import type { OptionNames, Subscriber } from "@branchlog/streaming";
+import type { OptionNames } from "@branchlog/streaming";
+import { EMPTY, Observable, defer, finalize, merge, of, share } from "rxjs";
+import type { Subscriber } from "rxjs";
 import { requireOptions, requireText } from "../argument-checks.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
@@ -28,7 +29,7 @@ import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
 import { engineSettings } from "../log/engine-options.ts";
 import { poll } from "../store/polled-hints.ts";
 import type { Ports } from "../store/ports.ts";
-import { Subscribers } from "./live-value.ts";
+import { oneAtATime } from "./live-value.ts";
 import { isSameStatus } from "./log-watch.ts";
 import type { LiveStatus } from "./log-watch.ts";
 
@@ -113,54 +114,66 @@ interface ListedDirectory {
 class LiveSessionList {
   readonly observable: Observable<LiveSessions>;
   readonly #directory: ListedDirectory;
-  readonly #subscribers: Subscribers<LiveSessions>;
   #last: LiveSessions | undefined;
 
   constructor(directory: ListedDirectory) {
     this.#directory = directory;
-    this.#subscribers = new Subscribers<LiveSessions>(() => this.#begin(), Object.is);
-    this.observable = new Observable((subscriber) => this.#subscribe(subscriber));
+    this.observable = merge(
+      this.#looks().pipe(share()),
+      defer(() => this.#known()),
+    );
   }
 
-  #subscribe(subscriber: Subscriber<LiveSessions>): () => void {
+  /** What the others got last, as a first emission. */
+  #known(): Observable<LiveSessions> {
     const last = this.#last;
-    const known = last && { ...last, added: last.sessions, changed: [], removed: [] };
-    const release = this.#subscribers.add(subscriber);
-    if (known !== undefined) this.#subscribers.showTo(subscriber, known);
-    return release;
+    return last === undefined
+      ? EMPTY
+      : of({ ...last, added: last.sessions, changed: [], removed: [] });
   }
 
-  #begin(): () => void {
-    const end = new AbortController();
-    void this.#follow(end.signal);
-    return () => {
-      end.abort();
-      this.#last = undefined;
-    };
+  #looks(): Observable<LiveSessions> {
+    return defer(() => {
+      const { ports, saved } = this.#directory;
+      const list = newestFirst(this.#directory);
+      const catalog = new DirectoryCatalog({ list, saved, now: () => ports.clock.now() });
+      /** What is to be read next: some files, or everything. */
+      let paths: Set<string> | null = null;
+      const hints$ = new Observable<unknown>((subscriber) => {
+        const onHint = (hinted: string | null): void => {
+          const path = hinted === null ? null : catalog.listedPath(hinted);
+          if (path === null) paths = null;
+          else paths?.add(path);
+          subscriber.next(path);
+        };
+        const watches = new DirectoryWatches({ ...this.#directory, onHint });
+        void watches.renew();
+        return () => watches.close();
+      });
+      return oneAtATime(hints$, () => {
+        const look = this.#look(catalog, paths);
+        paths = new Set();
+        return look;
+      }).pipe(
+        finalize(() => {
+          this.#last = undefined;
+        }),
+      );
+    });
   }
 
-  async #follow(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#directory.ports;
-    const due = new DueLooks(signal);
-    const { saved } = this.#directory;
-    const list = newestFirst(this.#directory);
-    const catalog = new DirectoryCatalog({ list, saved, now: () => clock.now() });
-    const onHint = (path: string | null): void => {
-      due.add(path === null ? null : catalog.listedPath(path));
-    };
-    const watches = new DirectoryWatches({ ...this.#directory, onHint });
-    signal.addEventListener("abort", () => watches.close(), { once: true });
-    await watches.renew();
-    for (;;) {
-      const look = await due.next();
-      if (look === undefined) return;
-      await this.#look(catalog, { ...look, signal });
-    }
+  #look(catalog: DirectoryCatalog, paths: ReadonlySet<string> | null): Observable<LiveSessions> {
+    return new Observable((subscriber) => {
+      const end = new AbortController();
+      void this.#lookAt(catalog, { paths, signal: end.signal }, subscriber);
+      return () => end.abort();
+    });
   }
 
-  async #look(
+  async #lookAt(
     catalog: DirectoryCatalog,
     look: Pick<CatalogLook, "paths"> & { readonly signal: AbortSignal },
+    subscriber: Subscriber<LiveSessions>,
   ): Promise<void> {
     const { directory, ports } = this.#directory;
     const { clock } = ports;
@@ -173,7 +186,7 @@ class LiveSessionList {
       if (look.signal.aborted || !isNews) return;
       this.#last = { sessions: catalog.sessions(), ...changes.take(), status, unlisted };
       shownMs = clock.monotonicMs();
-      this.#subscribers.show(this.#last);
+      subscriber.next(this.#last);
     };
     try {
       await catalog.look({
@@ -189,6 +202,7 @@ class LiveSessionList {
     } catch (error) {
       show({ kind: "stalled", error: unreadableDirectory(directory, error) });
     }
+    subscriber.complete();
   }
 
   #isNews(changes: SessionListChanges, status: LiveStatus): boolean {
@@ -325,43 +339,5 @@ async function subdirectoriesOf(directory: string): Promise<string[]> {
   } catch {
     // The read of the directory reports the failure.
     return [];
-  }
-}
-
-// What is to be read next: some files, or everything. Collects hints during a read.
-
-/** See the file comment. At first, everything is due. */
-class DueLooks {
-  readonly #signal: AbortSignal;
-  #paths: Set<string> | null = null;
-  #isDue = true;
-  #wake: () => void = () => undefined;
-
-  /** @param signal Ends the waiting. */
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
-    signal.addEventListener("abort", () => this.#wake(), { once: true });
-  }
-
-  /** Takes note of a file, or with null of everything. */
-  add(path: string | null): void {
-    if (path === null) this.#paths = null;
-    else this.#paths?.add(path);
-    this.#isDue = true;
-    this.#wake();
-  }
-
-  /** Resolves once something is due, with what it is; undefined at the signal. */
-  async next(): Promise<{ readonly paths: ReadonlySet<string> | null } | undefined> {
-    while (!this.#isDue && !this.#signal.aborted) {
-      await new Promise<void>((wake) => {
-        this.#wake = wake;
-      });
-    }
-    if (this.#signal.aborted) return undefined;
-    const paths = this.#paths;
-    this.#paths = new Set();
-    this.#isDue = false;
-    return { paths };
   }
 }

@@ -6,8 +6,7 @@
  * subscriber gets the last value and the completion, one of `entries$` fails with `ERR_CLOSED`.
  */
 import { isDeepStrictEqual } from "node:util";
-import { EndableGenerator, observableOf } from "@branchlog/streaming";
-import type { Observable } from "@branchlog/streaming";
+import type { Observable } from "rxjs";
 import { requireOptions } from "../argument-checks.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
@@ -25,6 +24,7 @@ import type { Engine } from "../session/engine.ts";
 import { SettingsMemo } from "../session/path-fold.ts";
 import { sessionClosed } from "../session/session-view.ts";
 import { TurnMemo } from "../session/turn-memo.ts";
+import { EndableGenerator } from "./endable-generator.ts";
 import { entryEventNames, entryEvents, pushedEventNames } from "./entry-events.ts";
 import type { EntryEvent, EntryEventOptions } from "./entry-events.ts";
 import { TurnListView } from "./list-view.ts";
@@ -35,6 +35,7 @@ import type { LiveHub } from "./live-hub.ts";
 import { LiveLabels } from "./live-labels.ts";
 import { TreeViews } from "./live-tree.ts";
 import type { LiveTree } from "./live-tree.ts";
+import { observableOf } from "./live-value.ts";
 import type { Live } from "./live-value.ts";
 import type { LiveStatus } from "./log-watch.ts";
 import { waitFor } from "./wait-for.ts";
@@ -77,22 +78,22 @@ export class LiveViews {
     const labels = new LiveLabels();
     const contexts = new LiveContexts();
     const folded = (): LiveHub["engine"]["log"]["state"]["folded"] => hub.engine.log.state.folded;
-    this.leaf$ = hub.value(() => hub.leaf.id).observable;
-    this.tips$ = hub.value(() => tree.tips()).observable;
-    this.tree$ = hub.value(() => tree.tree()).observable;
-    this.labels$ = hub.value(() => labels.read(folded())).observable;
-    this.name$ = hub.value(() => hub.engine.log.state.name).observable;
-    this.header$ = hub.value(() => hub.engine.header, isDeepStrictEqual).observable;
-    this.diagnostics$ = hub.value(() => hub.engine.diagnostics, isSameList).observable;
-    this.status$ = hub.value(() => hub.status).observable;
+    this.leaf$ = hub.value(() => hub.leaf.id);
+    this.tips$ = hub.value(() => tree.tips());
+    this.tree$ = hub.value(() => tree.tree());
+    this.labels$ = hub.value(() => labels.read(folded()));
+    this.name$ = hub.value(() => hub.engine.log.state.name);
+    this.header$ = hub.value(() => hub.engine.header, isDeepStrictEqual);
+    this.diagnostics$ = hub.value(() => hub.engine.diagnostics, isSameList);
+    this.status$ = hub.value(() => hub.status);
     const settings = new SettingsMemo();
     const settingsNow = (): PathSettings => settings.at(hub.engine, hub.leaf.id);
-    this.settings$ = hub.value(settingsNow, isSameSettings).observable;
+    this.settings$ = hub.value(settingsNow, isSameSettings);
     const context = (): Promise<LiveContext> => contexts.at(hub.engine, hub.leaf.id);
-    this.context$ = hub.computation(context, isSameContext).observable;
+    this.context$ = hub.computation(context, isSameContext);
     this.turns$ = this.#turns$();
     const usage = (): Promise<SessionUsage> => usageFold(hub.engine).value();
-    this.usage$ = hub.computation(usage, isDeepStrictEqual).observable;
+    this.usage$ = hub.computation(usage, isDeepStrictEqual);
     this.summary$ = this.project$(summary, isDeepStrictEqual);
   }
 
@@ -138,12 +139,12 @@ export class LiveViews {
       }
       return fold.value();
     };
-    return this.#hub.computation(compute, isSame).observable;
+    return this.#hub.computation(compute, isSame);
   }
 
   /** What a function makes of the session, whenever that is another; it must not change it. */
   select<T>(read: () => T, isSame?: (one: T, other: T) => boolean): Observable<Live<T>> {
-    return this.#hub.value(() => this.#hub.reading(read), isSame).observable;
+    return this.#hub.value(() => this.#hub.reading(read), isSame);
   }
 
   /** What the index answers, all of the same moment. */
@@ -170,7 +171,7 @@ export class LiveViews {
       }
       return new TurnListView(await memo.at(this.#hub.leaf.id));
     };
-    return this.#hub.computation(compute, (one, other) => one.isSameAs(other)).observable;
+    return this.#hub.computation(compute, (one, other) => one.isSameAs(other));
   }
 
   /** @param isOwnEnd Whether an end is that of the generator itself, which is no error. */
@@ -180,13 +181,13 @@ export class LiveViews {
   ): AsyncGenerator<EntryEvent, void, undefined> {
     // Those under way when it is closed end by themselves, with all that was there.
     if (this.#hub.isClosed) throw sessionClosed(this.#hub.engine.path);
-    const release = options.live === false ? undefined : this.#hub.hold();
+    const watching = options.live === false ? undefined : this.#hub.changes$.subscribe();
     try {
       yield* entryEvents(this.#hub, options);
     } catch (error) {
       if (options.signal?.aborted !== true || !isOwnEnd()) throw error;
     } finally {
-      release?.();
+      watching?.unsubscribe();
     }
   }
 }

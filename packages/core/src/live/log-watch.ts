@@ -26,7 +26,6 @@ export class LogWatch {
   readonly #session: WatchedSession;
   /** The readers that failed, and why. */
   readonly #failures = new Map<object, unknown>();
-  #holders = 0;
   #isDue = false;
   /** The result of the last read of the file. */
   #look: LiveStatus = catchingUp;
@@ -45,17 +44,18 @@ export class LogWatch {
     return this.#session.isClosed() ? closed : this.#status;
   }
 
-  /** Watches until the returned function was called, for as many as hold it. */
-  hold(): () => void {
-    this.#holders += 1;
-    if (this.#holders === 1 && !this.#session.isClosed()) this.#begin();
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.#holders -= 1;
-      if (this.#holders === 0) this.#end();
-    };
+  /** Watches until the returned function was called, or the session is closed. */
+  start(): () => void {
+    this.#watch();
+    this.#stopListening = this.#session.changes.listen(() => {
+      if (this.#session.isClosed()) {
+        this.#end();
+      } else if (this.#session.engine !== this.#watched?.engine) {
+        this.#unwatch();
+        this.#watch();
+      }
+    });
+    return () => this.#end();
   }
 
   /** Notes that a reader failed; it is to try again at the next signal. */
@@ -68,18 +68,6 @@ export class LogWatch {
   /** Notes that it succeeded, or has ended. */
   succeeded(reader: object): void {
     if (this.#failures.delete(reader)) this.#update();
-  }
-
-  #begin(): void {
-    this.#watch();
-    this.#stopListening = this.#session.changes.listen(() => {
-      if (this.#session.isClosed()) {
-        this.#end();
-      } else if (this.#session.engine !== this.#watched?.engine) {
-        this.#unwatch();
-        this.#watch();
-      }
-    });
   }
 
   #end(): void {

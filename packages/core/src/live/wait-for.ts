@@ -32,7 +32,7 @@ export async function waitFor(hub: LiveHub, what: WaitTarget, options: WaitOptio
   const either = ending.signal;
   const abort = (): void => ending.abort(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });
-  const release = hub.hold();
+  const watching = hub.changes$.subscribe();
   const isTimed = timeoutMs !== undefined && timeoutMs <= timerMsMax;
   const isLate = isTimed ? late(hub, timeoutMs, ending) : undefined;
   try {
@@ -49,7 +49,7 @@ export async function waitFor(hub: LiveHub, what: WaitTarget, options: WaitOptio
   } finally {
     ending.abort();
     signal?.removeEventListener("abort", abort);
-    release();
+    watching.unsubscribe();
   }
 }
 

@@ -1,8 +1,8 @@
 /** What becomes an observable: pulled item by item, ended by unsubscribing, with no loose ends. */
 import { describe, expect, it } from "vitest";
-import { observableOf } from "@branchlog/streaming";
-import type { Observable, Subscription } from "@branchlog/streaming";
-import { uncaughtError } from "./support/uncaught-error.ts";
+import type { Observable, Subscription } from "rxjs";
+import { observableOf } from "../../../packages/core/src/live/live-value.ts";
+import { uncaughtError } from "../../support/uncaught-error.ts";
 
 /** Numbers up to `count`, with notes of what was asked for and how it ended. */
 class Numbers {
