@@ -20,9 +20,6 @@ export interface ComparedSession {
   children(id: string | null): object[];
   tips(): object[];
   context(options?: object): Promise<object>;
-  turns(): Promise<object[]>;
-  turnTotals(): Promise<object>;
-  messagesForResume(): Promise<object[]>;
   append(draft: object, options: object): Promise<object>;
   appendAll(drafts: readonly object[], options: object): Promise<object[]>;
   setName(name: string): Promise<object>;
@@ -62,9 +59,6 @@ export async function answersOf(session: ComparedSession, verify: Verify): Promi
     tips: plain(session.tips()),
     context: await outcomeOf(() => session.context()),
     contexts: await Promise.all(contexts),
-    turns: await outcomeOf(() => session.turns()),
-    totals: await outcomeOf(() => session.turnTotals()),
-    resumed: await outcomeOf(() => session.messagesForResume()),
     usage: await outcomeOf(() => session.usage),
     summary: await outcomeOf(() => session.summary),
     diagnostics: plain(session.diagnostics),

@@ -5,8 +5,14 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { AgentMessage, EntryDraft } from "@branchlog/core";
-import type { SessionTurn } from "@branchlog/core/entries";
-import { exportConnectonion, importConnectonion, openConnectonion } from "@branchlog/connectonion";
+import {
+  exportConnectonion,
+  importConnectonion,
+  messagesForResume,
+  openConnectonion,
+  sessionTurns,
+} from "@branchlog/connectonion";
+import type { SessionTurn } from "@branchlog/connectonion";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { fixture } from "../cli/command-run.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -69,7 +75,7 @@ describe("a document that becomes a log", () => {
     const session = await openSession(log, { access: "read" });
     const { turns: found } = await openConnectonion(fixture("connectonion-ideal.yaml"));
     expect(session.header).toMatchObject({ id: "oo-1", cwd: "/work", version: 3 });
-    const turns = await session.turns();
+    const turns = await sessionTurns(session);
     const facts = [
       "input",
       "result",
@@ -103,7 +109,7 @@ describe("a document that becomes a log", () => {
     const log = join(directory, "a.jsonl");
     await importConnectonion(fixture("connectonion-dumped.yaml"), log);
     const session = await openSession(log);
-    const [first, second] = await session.turns();
+    const [first, second] = await sessionTurns(session);
     expect(second).toMatchObject({ passed: true, expected: "A time of day" });
     const data = { targetId: first?.entryId, fields: { passed: false, grade: 3 } };
     await session.append({ type: "custom", customType: "branchlog.turn", data });
@@ -188,7 +194,7 @@ describe("a document that becomes a log", () => {
     await exportConnectonion(log ?? "", copy ?? "");
     const [one, other] = [await openConnectonion(source ?? ""), await openConnectonion(copy ?? "")];
     expect(other.document.data).toEqual(one.document.data);
-    const turns = await (await openSession(log ?? "", { access: "read" })).turns();
+    const turns = await sessionTurns(await openSession(log ?? "", { access: "read" }));
     expect(turns).toHaveLength(one.turns.length);
   });
 
@@ -267,13 +273,13 @@ describe("a log that becomes a document", () => {
     ]);
     await importConnectonion(copy ?? "", again ?? "");
     const back = await openSession(again ?? "", { access: "read" });
-    expect((await back.turns()).map(shown)).toEqual((await session.turns()).map(shown));
+    expect((await sessionTurns(back)).map(shown)).toEqual((await sessionTurns(session)).map(shown));
     const bare = (messages: readonly AgentMessage[]): unknown[] =>
       messages.map((message) => ({
         role: message.role,
         content: "content" in message && message.content,
       }));
-    const [users, others] = [await back.messagesForResume(), await session.messagesForResume()].map(
+    const [users, others] = [await messagesForResume(back), await messagesForResume(session)].map(
       bare,
     );
     expect(users?.filter((_, at) => at !== 2)).toEqual(others?.filter((_, at) => at !== 2));
@@ -293,7 +299,7 @@ describe("a log that becomes a document", () => {
     await exportConnectonion(source, copy);
     const { diagnostics, turns } = await openConnectonion(copy);
     expect(diagnostics).toEqual([]);
-    const known = await source.turns();
+    const known = await sessionTurns(source);
     expect(turns.map(({ input, result }) => [input, result])).toEqual(
       known.map(({ input, result }) => [input, result]),
     );

@@ -163,7 +163,7 @@ describe("nesting that no stack holds", () => {
         `{"type":"message","id":"e","parentId":"d","timestamp":"${time}","message":{"role":"user","content":"fine","timestamp":1}}`,
       ];
       writeFileSync(path, `${headerOf(version)}${lines.join("\n")}\n`);
-      const session = await openSession(path, { freezeBodies: true });
+      const session = await openSession(path);
       expect(await askAll(session)).toEqual([]);
       expect(await session.branch()).toHaveLength(5);
       const { id } = await session.append(custom("after"));

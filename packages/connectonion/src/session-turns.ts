@@ -3,11 +3,12 @@
  * path to the leaf and ends before the next; a compaction changes nothing about them. Messages of
  * any shape are taken as far as they can be read.
  */
+import type { JsonObject } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { AgentMessage, SessionEntry } from "@branchlog/core";
 import type { SessionUsage, SessionView } from "@branchlog/core/types";
 import { entryMessages, usage, watchedSession } from "@branchlog/core/internal";
-import { isObject } from "./json-values.ts";
+import { isObject, textOf } from "./json-values.ts";
 
 /**
  * The summary of a turn, under ConnectOnion's names: that of a session is computed from its
@@ -113,23 +114,23 @@ function addEntry(open: OpenTurn, entry: SessionEntry): void {
 
 function addMessage(open: OpenTurn, entry: SessionEntry): void {
   const message: unknown = entry.type === "message" ? entry.message : undefined;
-  if (!isObject(message) || !("role" in message)) return;
-  const content = "content" in message ? message.content : undefined;
-  if (message.role === "assistant") {
-    addAnswer(open, message, content);
-  } else if (message.role === "user" && entry.id === open.entryId) {
+  if (!isObject(message)) return;
+  const { role, content } = message;
+  if (role === "assistant") {
+    addAnswer(open, message);
+  } else if (role === "user" && entry.id === open.entryId) {
     open.input = textIn(content);
     open.timestamp = typeof entry.timestamp === "string" ? entry.timestamp : "";
   }
 }
 
-function addAnswer(open: OpenTurn, message: object, content: unknown): void {
+function addAnswer(open: OpenTurn, { provider, model, content }: JsonObject): void {
   open.result = textIn(content) || open.result;
-  open.model = modelOf(message) || open.model;
+  const names = [textOf(provider), textOf(model)].filter((name) => name !== "");
+  open.model = names.join("/") || open.model;
   for (const block of listOf(content)) {
-    if (!isObject(block) || !("type" in block) || block.type !== "toolCall") continue;
-    const name = "name" in block ? block.name : undefined;
-    open.toolsCalled.push(toolCallText(name, "arguments" in block ? block.arguments : undefined));
+    if (!isObject(block) || block["type"] !== "toolCall") continue;
+    open.toolsCalled.push(toolCallText(block["name"], block["arguments"]));
   }
 }
 
@@ -143,13 +144,6 @@ function textIn(content: unknown): string {
   const blocks = listOf(content).filter(isObject);
   const texts = blocks.filter(({ type }) => type === "text").map(({ text }) => text);
   return texts.filter((text) => typeof text === "string").join("\n");
-}
-
-/** `provider/model`, or what there is of it. */
-function modelOf(message: object): string {
-  const provider = "provider" in message ? message.provider : "";
-  const model = "model" in message ? message.model : "";
-  return [provider, model].filter((part) => typeof part === "string" && part !== "").join("/");
 }
 
 /** The turn as it is now, with what notes say of it. */
@@ -201,7 +195,7 @@ export function turnsOfEntries(
 
 function roleOf(entry: SessionEntry): string | undefined {
   const message: unknown = entry.type === "message" ? entry.message : undefined;
-  const role = isObject(message) && "role" in message ? message.role : undefined;
+  const role = isObject(message) ? message["role"] : undefined;
   return typeof role === "string" ? role : undefined;
 }
 

@@ -54,13 +54,6 @@ export type { DialectName } from "./dialects/dialect.ts";
 export type { ModelReference } from "./dialects/model-reference.ts";
 export { convertToLlm } from "./projections/llm-messages.ts";
 export type { LlmMessage } from "./projections/llm-messages.ts";
-export type {
-  SessionTurn,
-  TurnFields,
-  TurnNotes,
-  TurnSummary,
-  TurnTotals,
-} from "./projections/turns.ts";
 export { fileOperations } from "./projections/file-operations.ts";
 export type { FileOperations } from "./projections/file-operations.ts";
 export { resolveBlobs } from "./session/resolve-blobs.ts";

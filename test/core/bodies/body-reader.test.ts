@@ -53,7 +53,6 @@ function logOf(lines: readonly string[], options: LogOptions = {}): Log {
     indexer,
     cache: createBodyCache(options.cacheBytesMax ?? 0),
     lineBytesMax: 1024 * 1024,
-    freeze: false,
     isUnchanged: options.isUnchanged ?? (() => true),
     onDamage: () => undefined,
   });

@@ -54,7 +54,6 @@ describe("an entry that another writer appends", () => {
     ["where it stands", (session: Session) => live(session).leaf$, 0],
     ["its tree", (session: Session) => live(session).tree$, 0],
     ["its context", (session: Session) => live(session).context$, 1],
-    ["its turns", (session: Session) => live(session).turns$, 1],
     ["its summary", (session: Session) => live(session).summary$, 1],
     ["its entries", (session: Session) => live(session).entries$({ from: 90 }), 1],
   ])("costs who watches %s of a session that entry", async (_, watch, bodies) => {

@@ -15,7 +15,7 @@ import { LogFile } from "../../../packages/core/src/store/log-file.ts";
 import { runSync } from "../../../packages/core/src/store/steps.ts";
 
 const path = "/s.jsonl";
-const options = { lineBytesMax: 1000, bodyCacheBytesMax: 0, freezeBodies: false };
+const options = { lineBytesMax: 1000, bodyCacheBytesMax: 0 };
 
 /** A log, and what is found in it. */
 class Found {

@@ -33,7 +33,7 @@ class Disk {
 
   constructor() {
     this.memory.writeFileSync(path, Buffer.from(jsonLines(sampleHeader())));
-    const options = { lineBytesMax: 1000, bodyCacheBytesMax: 1000, freezeBodies: false };
+    const options = { lineBytesMax: 1000, bodyCacheBytesMax: 1000 };
     this.log = new TrackedLog(new LogFile(this.#fs, path), options);
     this.log.openSync();
   }

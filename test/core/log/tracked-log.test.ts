@@ -13,7 +13,7 @@ import { runSync } from "../../../packages/core/src/store/steps.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 
 const path = "/s.jsonl";
-const options = { lineBytesMax: 1000, bodyCacheBytesMax: 0, freezeBodies: false };
+const options = { lineBytesMax: 1000, bodyCacheBytesMax: 0 };
 
 /** A log whose file is replaced right after the next so many calls of `stat`. */
 class Replaced {

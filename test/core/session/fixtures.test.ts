@@ -31,7 +31,7 @@ describe.each(paths)("the fixture $name, opened as a session", ({ name, path }) 
   it.each([undefined, 1024, 64])("has its expected projections (lineBytesMax %s)", async (max) => {
     const before = readFileSync(path);
     const options = max === undefined ? {} : { lineBytesMax: max };
-    const engine = await Engine.open(path, { ...options, access: "read", freezeBodies: true });
+    const engine = await Engine.open(path, { ...options, access: "read" });
     const session = sessionOver(engine);
     for (const context of expected.contexts) {
       const { messages, thinkingLevel, model, truncatedAt } = context;

@@ -27,7 +27,6 @@ describe("opening a session", () => {
     { access: "readonly" },
     { access: null, checkpoint: "yes" },
     { allowNewerVersion: "no" },
-    { freezeBodies: 1 },
     { lockWaitMs: Number.NaN },
     { lockWaitMs: "300" },
     { lockWaitMs: -1 },

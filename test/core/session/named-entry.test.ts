@@ -35,12 +35,8 @@ const questions = {
   moveTo: (session, id) => session.moveTo(id),
   pick: (session, id) => session.pick(id, ["type"]),
   bodyStream: (session, id) => session.bodyStream(id).next(),
-  commonAncestorOfOne: async (session, id) => session.commonAncestor(id, "a"),
-  commonAncestorOfOther: async (session, id) => session.commonAncestor("a", id),
   treeNode: async (session, id) => session.tree().node(id),
   treeChildren: async (session, id) => session.tree().children(id),
-  abandonedPathFrom: (session, id) => session.abandonedPath(id, "a"),
-  abandonedPathTo: (session, id) => session.abandonedPath("a", id),
 } satisfies Readonly<Record<string, (session: Session, id: string) => Promise<unknown>>>;
 
 /** What means something though it is no id: the place before all entries, and the leaf. */

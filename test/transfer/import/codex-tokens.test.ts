@@ -1,6 +1,7 @@
 /** Tokens of Codex: told by lines that are anywhere among those of the request that they are of. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { sessionTurns } from "@branchlog/connectonion";
 import { importedLines } from "./imported.ts";
 
 const record = (type: string, payload: object): object => ({
@@ -32,7 +33,7 @@ function countsOf(outputs: readonly number[]): object[] {
 
 async function tokensOf(lines: readonly object[]): Promise<object> {
   const { session } = await importedLines(lines);
-  const turns = await session.turns();
+  const turns = await sessionTurns(session);
   const { total, byModel } = await session.usage;
   const models = [...byModel].flatMap(([, ofProvider]) =>
     [...ofProvider].map(([model, totals]) => [model, totals]),

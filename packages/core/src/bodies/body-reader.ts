@@ -36,7 +36,6 @@ interface BodySource extends DamageSource {
   /** Longest line that is built only to see whether it parses, in bytes. */
   readonly lineBytesMax: number;
   /** Makes every returned body immutable, as tests do to find callers that mutate. */
-  readonly freeze: boolean;
 }
 
 /** A row and its body. */
@@ -214,7 +213,6 @@ export class BodyReader {
     const entry = typeof read === "string" ? this.#readAgain(row)?.entry : read;
     if (entry === undefined) return undefined;
     this.#confirm(row);
-    if (this.#source.freeze) freezeDeep(entry);
     return asEntry(entry);
   }
 
@@ -277,17 +275,6 @@ function upcastContext({ index, lines, header }: LogIndexer, row: number): Upcas
       return target > row ? null : index.idOf(target);
     },
   };
-}
-
-/** Freezes a JSON value and everything in it. Iterative: bodies may be nested deeply. */
-function freezeDeep(value: JsonObject): void {
-  const open: object[] = [value];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    Object.freeze(next);
-    for (const inner of Object.values<unknown>({ ...next })) {
-      if (typeof inner === "object" && inner !== null) open.push(inner);
-    }
-  }
 }
 
 /** A log whose bodies are read. */

@@ -113,8 +113,6 @@ interface LazyBodies {
   readonly index: IndexTable;
   /** The body of a row of that index at any later time; undefined if it is damaged or gone. */
   readonly bodyOf: (row: number) => SessionEntry | undefined;
-  /** Makes the entries immutable, as tests do. */
-  readonly freeze: boolean;
 }
 
 /** The message at a row whose line has pi's own shape. */
@@ -124,7 +122,7 @@ function lazyMessage(source: LazyBodies, row: number, links: LinkText): SessionE
   const entry = new BodyPlace(new PlainMessage(links.idOf(row), parentId), source, row);
   defineGetter(entry, "timestamp", readTimestamp);
   defineGetter(entry, "message", readMessage);
-  return finished(source, entry);
+  return asEntry(entry);
 }
 
 /** The entry of an extension at a row whose line has pi's own shape. */
@@ -141,12 +139,11 @@ function lazyCustom(
   fields["id"] = links.idOf(row);
   fields["parentId"] = parentId;
   defineGetter(entry, "timestamp", readTimestamp);
-  return finished(source, entry);
+  return asEntry(entry);
 }
 
-function finished(source: LazyBodies, entry: object): SessionEntry {
-  if (source.freeze) Object.freeze(entry);
-  // Decoding boundary: types say what pi writes; what the getters read is as stored.
+/** Decoding boundary: types say what pi writes; what the getters read is as stored. */
+function asEntry(entry: object): SessionEntry {
   return entry as SessionEntry;
 }
 

@@ -48,14 +48,6 @@ export class IdTable {
     return this.#count;
   }
 
-  /** Bytes held by the table, for reports. */
-  get bytes(): number {
-    const { byteLength } = this.#word;
-    return (
-      byteLength + this.#inArena.byteLength + this.#arena.byteLength + this.#buckets.byteLength
-    );
-  }
-
   /** The handle of the id at bytes[start, end), made if it is new. */
   addBytes(bytes: Uint8Array, start: number, end: number): number {
     this.#growFor(1);

@@ -69,11 +69,6 @@ export class IndexTable {
     return this.#strayCount;
   }
 
-  /** Bytes held by the whole index, for reports. */
-  get bytes(): number {
-    return this.rows.bytes + this.ids.bytes + this.#handles.bytes;
-  }
-
   /** Appends a row, links it, shadows an earlier row with its id. Returns the row's number. */
   add(facts: RowFacts): number {
     this.linkPendingRows();
@@ -302,11 +297,6 @@ class HandleTable {
   #lastChild: Int32Array = new Int32Array(16);
   /** Children that are shown: neither shadowed nor damaged without shown children. */
   #shownChildren: Int32Array = new Int32Array(16);
-
-  /** Bytes held by the columns, for reports. */
-  get bytes(): number {
-    return this.#rowOf.byteLength * 4;
-  }
 
   /** The row that holds the id, or -1. */
   rowOf(handle: number): number {

@@ -74,11 +74,6 @@ export class RowTable {
     return this.#count;
   }
 
-  /** Bytes held by the columns, for reports. */
-  get bytes(): number {
-    return this.#offset.length * (8 + 4 + 4 + 4 + 4 + 4 + 8 + 1);
-  }
-
   /** Appends a row and returns its number. */
   add(facts: RowFacts): number {
     const row = this.#count;

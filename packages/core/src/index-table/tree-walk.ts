@@ -230,18 +230,6 @@ export function tailRow(index: IndexTable): number {
 /** The damaged rows at the end of an index, as they were found last: damage does not heal. */
 const damagedEnds = new WeakMap<IndexTable, { readonly first: number; readonly last: number }>();
 
-/** The deepest row that is on both paths, or -1. O(length of both paths). */
-export function commonAncestorRow(index: IndexTable, a: number, b: number): number {
-  const left = pathToRow(index, a).rows;
-  const right = pathToRow(index, b).rows;
-  const onLeft = new Set(left);
-  for (let i = right.length - 1; i >= 0; i -= 1) {
-    const row = right[i] ?? -1;
-    if (onLeft.has(row)) return row;
-  }
-  return -1;
-}
-
 function collectChildren(
   index: IndexTable,
   handle: number,

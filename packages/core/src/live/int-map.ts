@@ -12,9 +12,6 @@ type Node<V> =
   | { readonly kind: "leaf"; readonly items: readonly (V | undefined)[] }
   | { readonly kind: "branch"; readonly items: readonly (Node<V> | undefined)[] };
 
-/** Counts the elements that were copied to make maps, for tests of what a change costs. */
-export const copyCounter: { elements: number } = { elements: 0 };
-
 /** See the file comment. Numbers are whole, from 0 and below 2^30. A value is never undefined. */
 export class IntMap<V> {
   readonly size: number;
@@ -120,7 +117,6 @@ function isEmpty(items: readonly unknown[]): boolean {
 }
 
 function withItem<T>(items: readonly T[], at: number, item: T): readonly T[] {
-  copyCounter.elements += items.length + 1;
   const copy = items.slice();
   copy[at] = item;
   return copy;

@@ -2,9 +2,6 @@
  * A list as it was at one moment: it never changes, though others that grew out of it share its
  * elements. Made without copying; as an array, where one is needed, it is a copy.
  */
-import { isDeepStrictEqual } from "node:util";
-import type { SessionTurn } from "../projections/turns.ts";
-import type { TurnList } from "../session/turn-memo.ts";
 import type { RowSet } from "./live-tree.ts";
 
 /** See the file comment. */
@@ -91,44 +88,5 @@ export class RowListView<T> implements ListView<T> {
   #all(): readonly T[] {
     this.#elements ??= Array.from(this.#rows.entries(), ([row]) => this.#elementOf(row));
     return this.#elements;
-  }
-}
-
-/**
- * The turns of a session as they are emitted: the finished ones are shared, the last is its own.
- */
-export class TurnListView implements ListView<SessionTurn> {
-  readonly length: number;
-  readonly #finished: GrowingListView<SessionTurn>;
-  readonly #last: SessionTurn | undefined;
-
-  constructor({ finished, finishedCount, last }: TurnList) {
-    this.#finished = new GrowingListView(finished, finishedCount);
-    this.#last = last;
-    this.length = finishedCount + (last === undefined ? 0 : 1);
-  }
-
-  /** Whether both are the same turns. Costs what the last one costs. */
-  isSameAs(other: TurnListView): boolean {
-    return this.#finished.isSameAs(other.#finished) && isDeepStrictEqual(this.#last, other.#last);
-  }
-
-  at(place: number): SessionTurn | undefined {
-    const at = place < 0 ? this.length + place : place;
-    if (at === this.#finished.length) return this.#last;
-    return at < 0 ? undefined : this.#finished.at(at);
-  }
-
-  slice(from?: number, to?: number): SessionTurn[] {
-    return [...this].slice(from, to);
-  }
-
-  *[Symbol.iterator](): Generator<SessionTurn, void, undefined> {
-    yield* this.#finished;
-    if (this.#last !== undefined) yield this.#last;
-  }
-
-  toJSON(): SessionTurn[] {
-    return [...this];
   }
 }

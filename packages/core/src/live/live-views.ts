@@ -17,17 +17,14 @@ import type { PathSettings } from "../projections/settings.ts";
 import { summary } from "../projections/summary.ts";
 import type { SessionSummary } from "../projections/summary.ts";
 import type { Envelope } from "../projections/tree.ts";
-import type { SessionTurn } from "../projections/turns.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold, usageFold } from "../session/body-fold.ts";
 import type { Engine } from "../session/engine.ts";
 import { SettingsMemo } from "../session/path-fold.ts";
 import { sessionClosed } from "../session/session-view.ts";
-import { TurnMemo } from "../session/turn-memo.ts";
 import { EndableGenerator } from "./endable-generator.ts";
 import { entryEventNames, entryEvents, pushedEventNames } from "./entry-events.ts";
 import type { EntryEvent, EntryEventOptions } from "./entry-events.ts";
-import { TurnListView } from "./list-view.ts";
 import type { ListView } from "./list-view.ts";
 import { LiveContexts, isSameContext, isSameSettings } from "./live-context.ts";
 import type { LiveContext } from "./live-context.ts";
@@ -63,8 +60,6 @@ export class LiveViews {
   readonly status$: Observable<Live<LiveStatus>>;
   /** What the model gets at the leaf. Its bodies are read when the first subscribes. */
   readonly context$: Observable<Live<LiveContext>>;
-  /** The turns on the path to the leaf; as {@link LiveViews.context$}. */
-  readonly turns$: Observable<Live<ListView<SessionTurn>>>;
   /** Token and cost totals of the log. One pass over its bodies when the first subscribes. */
   readonly usage$: Observable<Live<SessionUsage>>;
   /** Message count, first message, last activity; as {@link LiveViews.usage$}. */
@@ -91,7 +86,6 @@ export class LiveViews {
     this.settings$ = hub.value(settingsNow, isSameSettings);
     const context = (): Promise<LiveContext> => contexts.at(hub.engine, hub.leaf.id);
     this.context$ = hub.computation(context, isSameContext);
-    this.turns$ = this.#turns$();
     const usage = (): Promise<SessionUsage> => usageFold(hub.engine).value();
     this.usage$ = hub.computation(usage, isDeepStrictEqual);
     this.summary$ = this.project$(summary, isDeepStrictEqual);
@@ -159,19 +153,6 @@ export class LiveViews {
    */
   async waitFor(what: WaitTarget, options: WaitOptions = {}): Promise<void> {
     await waitFor(this.#hub, what, options);
-  }
-
-  #turns$(): Observable<Live<ListView<SessionTurn>>> {
-    let memo = new TurnMemo(this.#hub.engine);
-    let engine = this.#hub.engine;
-    const compute = async (): Promise<TurnListView> => {
-      if (engine !== this.#hub.engine) {
-        engine = this.#hub.engine;
-        memo = new TurnMemo(engine);
-      }
-      return new TurnListView(await memo.at(this.#hub.leaf.id));
-    };
-    return this.#hub.computation(compute, (one, other) => one.isSameAs(other));
   }
 
   /** @param isOwnEnd Whether an end is that of the generator itself, which is no error. */

@@ -67,8 +67,6 @@ export interface EngineOptions {
   readonly checkpointEveryBytes?: number;
   /** How often a log with subscribers is polled if no hint comes, in ms. Default 1000. */
   readonly pollMs?: number;
-  /** Hands out immutable bodies, to find callers that mutate them. Default false. */
-  readonly freezeBodies?: boolean;
   /** Appends to logs of a newer version all the same. Default false. */
   readonly allowNewerVersion?: boolean;
   /** The dialect of appended entries. Default: that of the log, see docs/formats. */
@@ -89,7 +87,6 @@ export const engineOptionNames: OptionNames<EngineOptions> = {
   checkpointDir: true,
   checkpointEveryBytes: true,
   pollMs: true,
-  freezeBodies: true,
   allowNewerVersion: true,
   dialect: true,
 };
@@ -128,7 +125,6 @@ export function engineSettings(options: EngineOptions): EngineSettings {
       checkpointDir === undefined ? undefined : requireNonEmpty("checkpointDir", checkpointDir),
     // A timer that is given more fires at once; `Infinity` means never.
     pollMs: Math.min(requireAtLeast("pollMs", options.pollMs ?? pollMsDefault, 1), timerMsMax),
-    freezeBodies: requireBoolean("freezeBodies", options.freezeBodies ?? false),
     allowNewerVersion: requireBoolean("allowNewerVersion", options.allowNewerVersion ?? false),
     dialect: dialect === undefined ? undefined : requireOneOf("dialect", dialect, dialects),
   };

@@ -43,7 +43,6 @@ import type { LogFingerprint, LogIdentity } from "./fingerprint.ts";
 export interface ReadOptions {
   readonly lineBytesMax: number;
   readonly bodyCacheBytesMax: number;
-  readonly freezeBodies: boolean;
 }
 
 /** Bytes read before the number of rows of a large log is estimated. */
@@ -95,7 +94,6 @@ export class LogState {
       indexer: this.indexer,
       cache: createBodyCache(options.bodyCacheBytesMax),
       lineBytesMax: options.lineBytesMax,
-      freeze: options.freezeBodies,
       isUnchanged: () => this.#identity === undefined || matchesFingerprint(file, this.#identity),
       onDamage,
     });

@@ -6,7 +6,7 @@ import { managersWith } from "../../../../packages/core/src/adapters/omp/session
 import { fixtureNames, readFixture } from "../../projections/fixture-session.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
-const managers = managersWith({ freezeBodies: true });
+const managers = managersWith({});
 const names = fixtureNames().filter((name) => /^(?:seed-)?omp|^mixed/.test(name));
 
 describe.each(names)("the fixture %s, opened as omp does", (name) => {

@@ -12,7 +12,7 @@ import type { ExpectedContext } from "../../projections/fixture-session.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 const json = (value: unknown): string => JSON.stringify(value, null, 1);
-const managers = managersWith({ freezeBodies: true });
+const managers = managersWith({});
 
 function idOf(manager: SessionManager, { leaf, leafLine }: ExpectedContext): string {
   const { index, log, tailId } = engineOf(manager);

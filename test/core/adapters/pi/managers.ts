@@ -15,7 +15,7 @@ export function inMemoryFiles(seed = 1): {
 } {
   const fs = new MemoryFileSystem();
   const ports = { fs, lock: new MemoryLock(), ...reproducible(seed) };
-  return { fs, managers: managersWith({ ports, freezeBodies: true }) };
+  return { fs, managers: managersWith({ ports }) };
 }
 
 /** Managers on real files, reproducible. */

@@ -86,7 +86,7 @@ export function usageEntryOf(engine: Engine, id: string): UsageEntry {
  * and a rewrite by another program as far as the new log has their ids.
  */
 function lazySource(engine: Engine): LazySource {
-  const { index, log, settings } = engine;
+  const { index, log } = engine;
   const { generation } = log;
   return {
     index,
@@ -96,7 +96,6 @@ function lazySource(engine: Engine): LazySource {
         : engine.entrySync(index.idOf(row)),
     bodiesOf: (rows) => engine.bodies.entriesSync(rows),
     confirmAll: (rows) => engine.bodies.confirmAllSync(rows),
-    freeze: settings.freezeBodies,
   };
 }
 

@@ -1,9 +1,7 @@
 /** The turns of a path: what belongs to one, what it took, and what was said about it. */
 import { describe, expect, it } from "vitest";
 import type { AgentMessage, SessionEntry } from "@branchlog/core";
-import { turnTotals, turnsOfEntries } from "@branchlog/core/entries";
-import { turnNotes } from "../../../packages/core/src/projections/turns.ts";
-import { foldAll } from "./fold.ts";
+import { turnNotesIn, turnTotals, turnsOfEntries } from "@branchlog/connectonion";
 import {
   assistant,
   assistantMessage,
@@ -12,7 +10,7 @@ import {
   stored,
   usageOf,
   user,
-} from "./sample-entries.ts";
+} from "../core/projections/sample-entries.ts";
 
 const note = (targetId: unknown, fields: unknown): SessionEntry =>
   stored("custom", "n", null, { customType: "branchlog.turn", data: { targetId, fields } });
@@ -88,7 +86,7 @@ describe("the turns of a path", () => {
   });
 
   it("take what was said about them, later words first, key by key", () => {
-    const notes = foldAll(turnNotes, [
+    const notes = turnNotesIn([
       note("u1", { expected: "a", passed: false, grade: 1 }),
       note("u2", { passed: "yes" }),
       note("u1", { passed: true }),
@@ -151,7 +149,7 @@ describe("the turns of a path", () => {
   });
 
   it("sum up to what they took, and how many were as expected", () => {
-    const notes = foldAll(turnNotes, [
+    const notes = turnNotesIn([
       note("u1", { passed: true, expected: 5 }),
       note("u2", { passed: false }),
     ]);

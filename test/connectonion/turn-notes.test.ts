@@ -1,12 +1,11 @@
 /** Notes about turns: what counts as one, and that nothing else stops the fold. */
 import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "@branchlog/core";
-import { turnNoteType, turnNotes } from "../../../packages/core/src/projections/turns.ts";
-import { foldAll } from "./fold.ts";
-import { stored } from "./sample-entries.ts";
+import { turnNotesIn } from "@branchlog/connectonion";
+import { stored } from "../core/projections/sample-entries.ts";
 
 const note = (data: unknown): SessionEntry =>
-  stored("custom", "n", null, { customType: turnNoteType, data });
+  stored("custom", "n", null, { customType: "branchlog.turn", data });
 
 describe("notes about turns", () => {
   it("are merged key by key, the later one's keys first", () => {
@@ -15,7 +14,7 @@ describe("notes about turns", () => {
       note({ targetId: "2", fields: { model: "c" } }),
       note({ targetId: "1", fields: { model: "b" } }),
     ];
-    expect([...foldAll(turnNotes, entries)]).toEqual([
+    expect([...turnNotesIn(entries)]).toEqual([
       ["1", { model: "b", cost: 1 }],
       ["2", { model: "c" }],
     ]);
@@ -25,10 +24,10 @@ describe("notes about turns", () => {
     const data = { targetId: "1", fields: { model: "a" } };
     const entries = [
       stored("custom", "n", null, { customType: "other", data }),
-      stored("custom_message", "n", null, { customType: turnNoteType, data }),
-      stored("message", "n", null, { customType: turnNoteType, data }),
+      stored("custom_message", "n", null, { customType: "branchlog.turn", data }),
+      stored("message", "n", null, { customType: "branchlog.turn", data }),
     ];
-    expect([...foldAll(turnNotes, entries)]).toEqual([]);
+    expect([...turnNotesIn(entries)]).toEqual([]);
   });
 
   it.each([
@@ -44,6 +43,6 @@ describe("notes about turns", () => {
     { targetId: "1", fields: 5 },
   ])("are none with the data %j, and the fold goes on (Verifies: P10)", (data) => {
     const entries = [note(data), note({ targetId: "2", fields: { model: "b" } })];
-    expect([...foldAll(turnNotes, entries)]).toEqual([["2", { model: "b" }]]);
+    expect([...turnNotesIn(entries)]).toEqual([["2", { model: "b" }]]);
   });
 });

@@ -1,6 +1,6 @@
 /** Calls of tools as one natural line. */
 import { expect, it } from "vitest";
-import { toolCallText } from "@branchlog/core/entries";
+import { toolCallText } from "@branchlog/connectonion";
 
 const long = "A very long description of how to greet somebody who is new";
 
