@@ -1,7 +1,7 @@
 /** The lock inside one process, and the one that locks nothing. */
 import { expect, it } from "vitest";
 import { MemoryLock, acquire, fileLockContract } from "@branchlog/core/testing";
-import { noLock } from "../../../packages/core/src/store/memory-ports.ts";
+import { noLock } from "../../../packages/core/src/store/private-ports.ts";
 import { itPasses } from "../../support/contract.ts";
 
 itPasses(

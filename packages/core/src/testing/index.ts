@@ -3,7 +3,7 @@
  * under control, builders for entries, and the suites that an adapter of a port has to pass. In
  * reading order.
  */
-export { MemoryHints, MemoryLock, createMemoryPorts } from "../store/memory-ports.ts";
+export { MemoryHints, MemoryLock, createMemoryPorts } from "./memory-ports.ts";
 export { nodePorts } from "../store/node-ports.ts";
 export type {
   Clock,
@@ -15,8 +15,8 @@ export type {
   OpenMode,
   Ports,
 } from "../store/ports.ts";
-export { MemoryFileSystem, fileError } from "../store/memory-file-system.ts";
-export type { FileErrorCode, FileSystemCall, FileSystemHook } from "../store/memory-file-system.ts";
+export { MemoryFileSystem, fileError } from "./memory-file-system.ts";
+export type { FileErrorCode, FileSystemCall, FileSystemHook } from "./memory-file-system.ts";
 export { ManualClock } from "../store/clock.ts";
 export { createSeededIds } from "../store/ids.ts";
 export { encodeTitleSlot } from "../dialects/title-slot.ts";
