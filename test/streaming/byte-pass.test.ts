@@ -1,16 +1,10 @@
 /** Reading as steps: both drivers find the same, and neither reads more than it has to. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  fill,
-  reusedBuffers,
-  runPass,
-  runPassSync,
-  runReads,
-  runReadsSync,
-} from "@branchlog/streaming";
+import { fill, reusedBuffers, runPassSync, runReads, runReadsSync } from "@branchlog/streaming";
 import type { Pass } from "@branchlog/streaming";
 import { chunkPass, mapPass } from "../../packages/streaming/src/byte-pass.ts";
+import { runPass } from "../../packages/streaming/src/pass-driver.ts";
 import { MemorySource } from "./support/memory-source.ts";
 
 const bytes = Buffer.from("0123456789abcdefghij");

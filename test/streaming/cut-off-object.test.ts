@@ -1,7 +1,7 @@
 /** Records that were cut off, told from text that is no JSON. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isCutOffObject } from "@branchlog/streaming";
+import { isCutOffObject } from "../../packages/streaming/src/object-scanner.ts";
 
 const isCutOff = (text: string): boolean => isCutOffObject([Buffer.from(text)]);
 

@@ -10,7 +10,7 @@ import { engineOptionNames, engineSettings } from "./log/engine-options.ts";
 import type { EngineOptions } from "./log/engine-options.ts";
 import { newHeader } from "./session/new-header.ts";
 import { requireOptions, requireNonEmpty } from "./argument-checks.ts";
-import { createMemoryPorts } from "./store/memory-ports.ts";
+import { createPrivatePorts } from "./store/private-ports.ts";
 
 /** How a session is opened. */
 export interface OpenOptions extends EngineOptions {
@@ -79,7 +79,7 @@ export async function createSession(path: string, options: CreateOptions = {}): 
  * `cwd` is given and that of the process is gone.
  */
 export async function memorySession(options: CreateOptions = {}): Promise<Session> {
-  const ports = createMemoryPorts(options.ports);
+  const ports = createPrivatePorts(options.ports);
   return new Session(
     Engine.createSync("/session.jsonl", headerFor(options), {
       ...options,

@@ -1,7 +1,7 @@
 /** The growable bytes under the memory file system. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { MemoryBytes } from "../../../packages/core/src/store/memory-file-system.ts";
+import { MemoryBytes } from "../../../packages/core/src/store/private-ports.ts";
 
 it("equals one buffer, whatever the sizes of the appends and wherever it is read", () => {
   const sizes = fc.array(fc.oneof(fc.nat(300), fc.nat(150_000)), { maxLength: 8 });

@@ -1,8 +1,8 @@
 /** The lock inside one process, and the one that locks nothing. */
 import { expect, it } from "vitest";
 import { MemoryLock } from "@branchlog/core/testing";
+import { noLock } from "../../../packages/core/src/store/private-ports.ts";
 import { acquire, fileLockContract } from "../../contracts/file-lock.ts";
-import { noLock } from "../../../packages/core/src/store/memory-ports.ts";
 import { itPasses } from "../../contracts/contract.ts";
 
 itPasses(

@@ -1,4 +1,7 @@
-/** Runs a function over a long list, yielding to the event loop, and ends it at an abort. */
+/**
+ * Runs a function over a long list, yielding to the event loop, and ends it at an abort. `p-map`
+ * rejects while calls are still running, and has no lanes.
+ */
 import { performance } from "node:perf_hooks";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { turnMsMax } from "./limits.ts";

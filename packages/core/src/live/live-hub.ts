@@ -6,7 +6,6 @@
  */
 import {
   EMPTY,
-  NEVER,
   Observable,
   asapScheduler,
   auditTime,
@@ -15,9 +14,7 @@ import {
   defer,
   distinctUntilChanged,
   finalize,
-  firstValueFrom,
   from,
-  fromEvent,
   merge,
   of,
   share,
@@ -156,10 +153,21 @@ export class LiveHub implements EventSource {
     return this.#shared(reader, oneAtATime(due$, runOrFail), known);
   }
 
-  async changed(version: number, signal: AbortSignal | undefined): Promise<void> {
-    if (this.version !== version || this.isClosed || signal?.aborted === true) return;
-    const aborted$ = signal === undefined ? NEVER : fromEvent(signal, "abort");
-    await firstValueFrom(merge(this.changes$, aborted$));
+  // Without operators: each reader of entries waits here, and would hold twice the memory.
+  changed(version: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.version !== version || this.isClosed || signal?.aborted === true) {
+        resolve();
+        return;
+      }
+      const end = (): void => {
+        waiting.unsubscribe();
+        signal?.removeEventListener("abort", end);
+        resolve();
+      };
+      const waiting = this.changes$.subscribe(end);
+      signal?.addEventListener("abort", end, { once: true });
+    });
   }
 
   failed(reader: object, error: unknown): void {

@@ -76,7 +76,8 @@ function sfc32(seed: number): () => number {
 }
 
 // UUIDv7 (RFC 9562, 5.7) that only ever increase: 48 bits of milliseconds, a 42-bit sequence in
-// rand_a and the top of rand_b, 32 random bits. When the clock does not advance or goes back, the
+// rand_a and the top of rand_b, 32 random bits. The package `uuid` keeps this order for its own
+// clock and randomness only. When the clock does not advance or goes back, the
 // millisecond stays and the sequence counts on.
 
 /** Where the generator takes its time and randomness from. */

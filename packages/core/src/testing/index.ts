@@ -2,7 +2,7 @@
  * What tests of programs that use Branchlog need: sessions in memory with time, ids and failures
  * under control, and builders for entries. In reading order.
  */
-export { MemoryHints, MemoryLock, createMemoryPorts } from "../store/memory-ports.ts";
+export { MemoryHints, MemoryLock, createMemoryPorts } from "./memory-ports.ts";
 export { nodePorts } from "../store/node-ports.ts";
 export type {
   Clock,
@@ -14,8 +14,8 @@ export type {
   OpenMode,
   Ports,
 } from "../store/ports.ts";
-export { MemoryFileSystem, fileError } from "../store/memory-file-system.ts";
-export type { FileErrorCode, FileSystemCall, FileSystemHook } from "../store/memory-file-system.ts";
+export { MemoryFileSystem, fileError } from "./memory-file-system.ts";
+export type { FileErrorCode, FileSystemCall, FileSystemHook } from "./memory-file-system.ts";
 export { ManualClock } from "../store/clock.ts";
 export { createSeededIds } from "../store/ids.ts";
 export { encodeTitleSlot } from "../dialects/title-slot.ts";

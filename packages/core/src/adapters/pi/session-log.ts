@@ -17,7 +17,7 @@ import type { EngineOptions } from "../../log/engine-options.ts";
 import { engineSettings } from "../../log/engine-options.ts";
 import { LeafCursor } from "../../append/leaf-cursor.ts";
 import { createLog } from "../../store/create-log.ts";
-import { createMemoryPorts, noLock } from "../../store/memory-ports.ts";
+import { createPrivatePorts } from "../../store/private-ports.ts";
 import { ContextMemo } from "../../session/context-memo.ts";
 import { runSync } from "../../store/steps.ts";
 import { writeTitle } from "../../session/title-write.ts";
@@ -113,7 +113,7 @@ function standingAtTail(
 
 function memoryEngine(path: string, chunks: Iterable<Buffer>, options: EngineOptions): Engine {
   const { clock, ids } = engineSettings(options).ports;
-  const ports = createMemoryPorts({ lock: noLock, clock, ids });
+  const ports = createPrivatePorts({ clock, ids });
   createLog(ports, path, chunks);
   return Engine.openSync(path, { ...options, ports, checkpoint: "off" });
 }

@@ -1,9 +1,9 @@
 /** Ports for sessions that live in memory: own files and locks, real time and real ids. */
 import { basename, dirname } from "node:path";
-import { systemClock } from "./clock.ts";
-import { randomIds } from "./ids.ts";
+import { systemClock } from "../store/clock.ts";
+import { randomIds } from "../store/ids.ts";
+import type { ChangeHints, FileLock, HeldLock, Ports } from "../store/ports.ts";
 import { MemoryFileSystem } from "./memory-file-system.ts";
-import type { ChangeHints, FileLock, HeldLock, Ports } from "./ports.ts";
 
 /** New ports that share nothing with others; `parts` replaces some of them. */
 export function createMemoryPorts(parts: Partial<Ports> = {}): Ports {
@@ -43,11 +43,6 @@ export class MemoryLock implements FileLock {
     this.#holders.delete(path);
   }
 }
-
-const unshared: HeldLock = { isOursSync: () => true, releaseSync: () => undefined };
-
-/** Grants every request: for logs with a single owner, such as a draft in memory. */
-export const noLock: FileLock = { tryAcquireSync: () => unshared };
 
 type Listener = (name: string | null) => void;
 

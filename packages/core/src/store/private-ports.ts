@@ -1,0 +1,230 @@
+/**
+ * Ports of a log that only one session of one process has, in memory: its bytes by name, without
+ * directories or permissions, and a lock that nobody contends for. Tests of file systems have a
+ * faithful one in `@branchlog/core/testing`.
+ */
+import { systemClock } from "./clock.ts";
+import { randomIds } from "./ids.ts";
+import type { ChangeHints, FileLock, FileStat, FileSystem, HeldLock, OpenMode } from "./ports.ts";
+import type { Ports } from "./ports.ts";
+
+/** New ports that share nothing with others; `parts` replaces some of them. */
+export function createPrivatePorts(parts: Partial<Ports> = {}): Ports {
+  const fs = new PrivateFiles();
+  return { fs, lock: noLock, hints: noHints, clock: systemClock, ids: randomIds, ...parts };
+}
+
+const unshared: HeldLock = { isOursSync: () => true, releaseSync: () => undefined };
+
+/** Grants every request. */
+export const noLock: FileLock = { tryAcquireSync: () => unshared };
+
+const noHints: ChangeHints = { watch: () => ({ closeSync: () => undefined }) };
+
+interface PrivateFile {
+  readonly ino: number;
+  readonly bytes: MemoryBytes;
+  changedMs: number;
+  permissions: number;
+}
+
+/** Files by name. Every directory is there, and holds nothing but them. */
+class PrivateFiles implements FileSystem {
+  readonly #files = new Map<string, PrivateFile>();
+  readonly #open = new Map<number, PrivateFile>();
+  /** Counts files, descriptors and changes, so that no two states of a file share their time. */
+  #count = 0;
+
+  openSync(path: string, mode: OpenMode): number {
+    if (mode === "create" && this.#files.has(path)) throw failure("EEXIST", path);
+    if (mode === "create") this.#files.set(path, this.#newFile());
+    const fd = (this.#count += 1);
+    this.#open.set(fd, this.#at(path));
+    return fd;
+  }
+
+  closeSync(fd: number): void {
+    this.#open.delete(fd);
+  }
+
+  readSync(fd: number, target: Buffer, offset: number, length: number, position: number): number {
+    return this.#opened(fd).bytes.copyTo(target, offset, length, position);
+  }
+
+  async read(...args: Parameters<FileSystem["readSync"]>): Promise<number> {
+    return this.readSync(...args);
+  }
+
+  writeSync(fd: number, bytes: Buffer, offset: number, length: number): number {
+    const file = this.#opened(fd);
+    file.bytes.append(bytes, offset, length);
+    file.changedMs = this.#count += 1;
+    return length;
+  }
+
+  updateSync(fd: number, bytes: Buffer, position: number): number {
+    const file = this.#opened(fd);
+    file.bytes.overwrite(bytes, position);
+    file.changedMs = this.#count += 1;
+    return bytes.length;
+  }
+
+  statSync(path: string): FileStat | null {
+    const file = this.#files.get(path);
+    return file === undefined ? null : statOf(file);
+  }
+
+  fstatSync(fd: number): FileStat {
+    return statOf(this.#opened(fd));
+  }
+
+  linkSync(from: string, to: string): void {
+    if (this.#files.has(to)) throw failure("EEXIST", to);
+    this.#files.set(to, this.#at(from));
+  }
+
+  renameSync(from: string, to: string): void {
+    this.#files.set(to, this.#at(from));
+    this.unlinkSync(from);
+  }
+
+  unlinkSync(path: string): void {
+    if (!this.#files.delete(path)) throw failure("ENOENT", path);
+  }
+
+  setModeSync(fd: number, mode: number): void {
+    this.#opened(fd).permissions = mode & 0o7777;
+  }
+
+  listSync(): readonly string[] {
+    return [];
+  }
+
+  realpathSync(path: string): string {
+    return path;
+  }
+
+  userId(): undefined {
+    return undefined;
+  }
+
+  fdatasyncSync(): void {}
+
+  async fdatasync(): Promise<void> {}
+
+  syncDirectorySync(): void {}
+
+  makeDirectorySync(): void {}
+
+  #newFile(): PrivateFile {
+    this.#count += 1;
+    const bytes = new MemoryBytes();
+    return { ino: this.#count, bytes, changedMs: this.#count, permissions: 0o600 };
+  }
+
+  #at(path: string): PrivateFile {
+    const file = this.#files.get(path);
+    if (file === undefined) throw failure("ENOENT", path);
+    return file;
+  }
+
+  #opened(fd: number): PrivateFile {
+    const file = this.#open.get(fd);
+    if (file === undefined) throw failure("EBADF", String(fd));
+    return file;
+  }
+}
+
+function failure(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${path}`), { code, path });
+}
+
+function statOf({ ino, bytes, changedMs, permissions }: PrivateFile): FileStat {
+  return {
+    dev: 1,
+    ino,
+    size: bytes.length,
+    mtimeMs: changedMs,
+    ctimeMs: changedMs,
+    isFile: true,
+    isDirectory: false,
+    mode: 0o100000 | permissions,
+    uid: 0,
+  };
+}
+
+// The content of a file. Appending n bytes costs O(n) amortised whatever is there already, since
+// what was stored is copied at most once.
+
+const chunkBytes = 64 * 1024;
+const firstChunkBytes = 256;
+
+/** The content of one file. Only the bytes below `length` exist. */
+export class MemoryBytes {
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+
+  /** Bytes stored. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Copies `source[offset, offset + length)` to the end. */
+  append(source: Buffer, offset: number, length: number): void {
+    let done = 0;
+    while (done < length) {
+      const start = this.#length % chunkBytes;
+      const chunk = this.#chunkWithRoom(Math.min(start + length - done, chunkBytes));
+      const count = Math.min(length - done, chunk.length - start);
+      source.copy(chunk, start, offset + done, offset + done + count);
+      this.#length += count;
+      done += count;
+    }
+  }
+
+  /** Copies up to `length` bytes from `position` into `target`; returns how many there were. */
+  copyTo(target: Buffer, offset: number, length: number, position: number): number {
+    const total = Math.max(0, Math.min(length, this.#length - position));
+    let done = 0;
+    while (done < total) {
+      const start = (position + done) % chunkBytes;
+      const chunk = this.#chunks[Math.floor((position + done) / chunkBytes)];
+      if (chunk === undefined) break;
+      const end = Math.min(start + total - done, chunkBytes);
+      done += chunk.copy(target, offset + done, start, end);
+    }
+    return total;
+  }
+
+  /** Replaces the bytes at `position`; those beyond the end are appended. */
+  overwrite(source: Buffer, position: number): void {
+    if (position > this.#length) throw new RangeError("a gap in a file");
+    let done = 0;
+    while (done < source.length && position + done < this.#length) {
+      const start = (position + done) % chunkBytes;
+      const chunk = this.#chunks[Math.floor((position + done) / chunkBytes)];
+      if (chunk === undefined) break;
+      const end = Math.min(chunk.length, start + this.#length - position - done);
+      done += source.copy(chunk, start, done, done + end - start);
+    }
+    this.append(source, done, source.length - done);
+  }
+
+  /** Drops everything. */
+  clear(): void {
+    this.#chunks.length = 0;
+    this.#length = 0;
+  }
+
+  /** The chunk that the next byte goes to, at least `size` bytes long. Only the first one grows. */
+  #chunkWithRoom(size: number): Buffer {
+    const index = Math.floor(this.#length / chunkBytes);
+    const old = this.#chunks[index];
+    if (old !== undefined && old.length >= size) return old;
+    const doubled = Math.max(firstChunkBytes, (old?.length ?? 0) * 2, size);
+    const chunk = Buffer.alloc(index === 0 ? Math.min(doubled, chunkBytes) : chunkBytes);
+    old?.copy(chunk);
+    this.#chunks[index] = chunk;
+    return chunk;
+  }
+}
