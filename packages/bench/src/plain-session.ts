@@ -13,7 +13,7 @@ export interface PlainEntry {
   readonly parentId: string | null;
 }
 
-/** What was read: entries in file order, and by id. */
+/** The entries in file order, and by id. */
 export interface PlainSession {
   readonly entries: readonly PlainEntry[];
   readonly byId: ReadonlyMap<string, PlainEntry>;
@@ -24,17 +24,18 @@ export interface TreeNode {
   readonly children: readonly TreeNode[];
 }
 
-const chunkBytes = 1 << 20;
+/** A short message of a user. */
+export interface SmallMessage {
+  readonly role: "user";
+  readonly content: string;
+  readonly timestamp: number;
+}
 
 /** The first line of a session that is written without an engine. */
 export const plainHeader: string = '{"type":"session","version":3,"id":"plain"}\n';
 
-/** A message of the usual size of a short one, about 200 bytes as an entry. */
-export function smallMessage(i: number): {
-  readonly role: "user";
-  readonly content: string;
-  readonly timestamp: number;
-} {
+/** A message that takes about 200 bytes as an entry. */
+export function smallMessage(i: number): SmallMessage {
   return { role: "user", content: `Please look at file number ${i} next.`, timestamp: i };
 }
 
@@ -74,7 +75,7 @@ export function readPlainly(path: string): PlainSession {
 /** The bytes of a file; each chunk is gone when the next one is asked for. */
 export function* chunksOf(path: string): Generator<Buffer> {
   const descriptor = openSync(path, "r");
-  const chunk = Buffer.allocUnsafe(chunkBytes);
+  const chunk = Buffer.allocUnsafe(1 << 20);
   try {
     for (let length = 1; length > 0;) {
       length = readSync(descriptor, chunk);
@@ -89,11 +90,8 @@ export function* chunksOf(path: string): Generator<Buffer> {
 export function checkChain(path: string, length: number): void {
   const { entries } = readPlainly(path);
   deepStrictEqual(entries.length, length);
-  let parentId: string | null = null;
-  for (const entry of entries) {
-    deepStrictEqual(entry.parentId, parentId);
-    parentId = entry.id;
-  }
+  const parents = entries.map(({ parentId }) => parentId);
+  deepStrictEqual(parents, [null, ...entries.slice(0, -1).map(({ id }) => id)]);
 }
 
 /** Visits every node of a tree, however deep; returns how many there are. */

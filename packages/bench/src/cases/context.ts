@@ -4,11 +4,12 @@ import { performance } from "node:perf_hooks";
 import { openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { baseline, type BenchCase, defineCase, ours } from "../bench-case.ts";
-import { copiedLog, largeSession, messagesOf, middleSession, openCold } from "../inputs.ts";
+import { copiedLog, largeSession, messagesOf, middleSession } from "../inputs.ts";
+import { openCold } from "../our-session.ts";
 import { smallMessage } from "../plain-session.ts";
 import {
   checkContext,
-  onNode24,
+  onBothNodes,
   openPeer,
   ourContext,
   peerContext,
@@ -38,8 +39,7 @@ const firstContext = defineCase<FoundMessages>({
   nodeFlags: ["--max-old-space-size=256"],
   input: largeSession,
   subjects: [
-    firstOurs,
-    onNode24(firstOurs),
+    ...onBothNodes(firstOurs),
     ...peerSubjects<FoundMessages>("buildSessionContext()", async (peer, input) => {
       const manager = await openPeer(peer, input);
       return () => ({
@@ -93,8 +93,7 @@ const nextContext = defineCase<WantedTurns>({
   input: middleSession,
   comparedBy: "µs/context",
   subjects: [
-    nextOurs,
-    onNode24(nextOurs),
+    ...onBothNodes(nextOurs),
     ...peerSubjects<WantedTurns>("buildSessionContext()", async (peer, input) => {
       const manager = await openPeer(peer, { ...input, path: copiedLog(input) });
       manager.buildSessionContext();
@@ -158,5 +157,4 @@ function timedTurns(count: number, begin: (turn: number) => () => readonly unkno
   return { timesMs, messages };
 }
 
-/** In the order in which they run. */
 export const cases: readonly BenchCase[] = [firstContext, nextContext, nextContext20k];
