@@ -7,14 +7,12 @@ import { cpuUsage, resourceUsage } from "node:process";
 import type { GeneratorOptions, SessionFacts } from "./generator/index.ts";
 import type { PeerSet, RuntimeName } from "./peer-folders.ts";
 
-/** A generated session, described by the options of the generator. */
 export interface InputSpec extends Omit<GeneratorOptions, "chunkBytes"> {
   readonly seed: number;
   /** A directory of so many sessions, each of the size; without it, one file. */
   readonly files?: number;
 }
 
-/** Facts of a generated session, or of all sessions of a directory together. */
 export interface InputFacts extends Omit<
   SessionFacts,
   "sessionId" | "bytesByType" | "name" | "labels"
@@ -22,7 +20,6 @@ export interface InputFacts extends Omit<
   readonly files: number;
 }
 
-/** The facts of a case without input. */
 export const noFacts: InputFacts = {
   files: 1,
   bytes: 0,
@@ -39,10 +36,8 @@ export const noFacts: InputFacts = {
 /** How large the inputs are: `full` as the questions say, `quick` to see that all works. */
 export type Scale = "full" | "quick";
 
-/** A count for each scale. */
 export type Counts = Readonly<Record<Scale, number>>;
 
-/** What a subject gets. */
 export interface CaseInput {
   readonly scale: Scale;
   /** The generated file or directory, not to be changed; "" for a case without input. */
@@ -52,16 +47,13 @@ export interface CaseInput {
   readonly scratch: string;
 }
 
-/** The timed part. */
 export type TimedWork<Result> = () => Result | Promise<Result>;
 
-/** Does everything that is not timed and returns the part that is. */
 export type Prepare<Result> = (input: CaseInput) => TimedWork<Result> | Promise<TimedWork<Result>>;
 
 /** Whether a subject is what we built, what the task costs without an engine, or another engine. */
 export type SubjectRole = "ours" | "baseline" | "peer";
 
-/** What a run needs to know of a subject. */
 export interface SubjectFacts {
   readonly name: string;
   readonly role: SubjectRole;
@@ -75,7 +67,6 @@ export interface SubjectFacts {
   readonly input?: (scale: Scale) => InputSpec;
 }
 
-/** One way to answer the question. */
 export interface Subject<Result> extends SubjectFacts {
   readonly prepare: Prepare<Result>;
 }
@@ -83,7 +74,6 @@ export interface Subject<Result> extends SubjectFacts {
 /** Figures by unit, like `MB/s`; the report leads with the first. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** What a report repeats of a case. */
 export interface CaseFacts {
   readonly name: string;
   readonly question: string;
@@ -93,17 +83,14 @@ export interface CaseFacts {
   readonly comparedBy?: string;
 }
 
-/** One question, as it is written down. */
 export interface CaseDefinition<Result> extends Omit<CaseFacts, "nodeFlags"> {
   readonly nodeFlags?: readonly string[];
   /** Default, or null: none. */
   readonly input?: (scale: Scale) => InputSpec | null;
-  /** The flag without which the case runs only if it is named. */
   readonly needs?: "huge" | "growth";
   readonly subjects: readonly Subject<Result>[];
   /** Throws if the result is wrong; then the run fails and nothing is reported for the case. */
   readonly check: (result: Result, input: CaseInput) => void | Promise<void>;
-  /** What the report says beyond time and memory. */
   readonly figures: (result: Result, wallMs: number, input: CaseInput) => Figures;
 }
 
@@ -125,12 +112,10 @@ export interface Measurement {
   readonly figures: Figures;
 }
 
-/** A measurement, and the time from the start of its process to the end. */
 export interface Sample extends Measurement {
   readonly processMs: number;
 }
 
-/** The exit code of a process whose answer was wrong. */
 export const wrongAnswerCode = 3;
 
 /** The name of the error that says so; its class may be loaded more than once. */
@@ -148,7 +133,6 @@ export function defineCase<Result>(definition: CaseDefinition<Result>): BenchCas
   };
 }
 
-/** A subject that is ours. */
 export function ours<Result>(
   name: string,
   prepare: Prepare<Result>,
@@ -157,12 +141,10 @@ export function ours<Result>(
   return { name, role: "ours", prepare, ...more };
 }
 
-/** A subject that says what the task costs without an engine. */
 export function baseline<Result>(name: string, prepare: Prepare<Result>): Subject<Result> {
   return { name, role: "baseline", prepare };
 }
 
-/** Only what a report repeats of a case. */
 export function caseFacts({ name, question, goal, nodeFlags, comparedBy }: CaseFacts): CaseFacts {
   const more = comparedBy === undefined ? {} : { comparedBy };
   return { name, question, goal, nodeFlags, ...more };

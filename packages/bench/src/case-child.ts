@@ -6,7 +6,6 @@ import { exit, stderr, stdin, stdout } from "node:process";
 import { text } from "node:stream/consumers";
 import { type BenchCase, type CaseInput, wrongAnswerCode, wrongAnswerName } from "./bench-case.ts";
 
-/** What the child is asked to do, as JSON on its standard input. */
 export interface ChildRequest {
   /** URL of the module that exports the case as `benchCase`, or several as `cases`. */
   readonly caseUrl: string;

@@ -28,7 +28,6 @@ const files = Object.entries({
 
 export const cases: readonly BenchCase[] = files.flatMap(([, inFile]) => inFile);
 
-/** The path of the module of a case, without its ending. */
 export function modulePathOf(name: string): string {
   const found = files.find(([, inFile]) => inFile.some((one) => one.name === name));
   return `cases/${found?.[0] ?? "none"}`;

@@ -4,7 +4,6 @@ import type { Scale } from "./bench-case.ts";
 import { cacheFolderDefault } from "./inputs.ts";
 import type { PeerSet } from "./peer-folders.ts";
 
-/** What to run and where the results go. */
 export interface BenchOptions {
   /** Names of cases; empty: all. */
   readonly names: readonly string[];
@@ -17,11 +16,9 @@ export interface BenchOptions {
   readonly huge: boolean;
   /** Whether, in place of cases, growth is measured. */
   readonly growth: boolean;
-  /** What to compare with, installed first if it is not there. */
   readonly peerSets: readonly PeerSet[];
 }
 
-/** The text of --help, for cases of the given names. */
 export function usage(names: readonly string[]): string {
   return `Usage: pnpm bench [NAME…] [options]
 

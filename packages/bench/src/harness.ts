@@ -5,12 +5,10 @@
  */
 import Benchmark from "benchmark";
 
-/** How long one call takes. */
 export interface OperationTime {
   readonly microseconds: number;
   /** Half the width of the 95 % confidence interval, as a share of the time. */
   readonly marginOfError: number;
-  /** Batches of calls that were measured. */
   readonly samples: number;
 }
 

@@ -6,9 +6,4 @@ export { ensureInput } from "./inputs.ts";
 export { createReport, readMachine, toMarkdown } from "./report.ts";
 export { runSuite } from "./run-cases.ts";
 export type { SuiteOptions } from "./run-cases.ts";
-export {
-  growSession,
-  sessionChunks,
-  writeSessionDirectory,
-  writeSessionFile,
-} from "./generator/index.ts";
+export { sessionChunks, writeSessionDirectory, writeSessionFile } from "./generator/index.ts";

@@ -28,7 +28,6 @@ import {
   type Scale,
 } from "./bench-case.ts";
 
-/** An input for each scale. */
 export type ScaledInput = (scale: Scale) => InputSpec;
 
 const seed = 7;
@@ -42,7 +41,6 @@ export function sessionOf(
   return (scale) => ({ mix, bytes: scale === "full" ? full : quick, seed });
 }
 
-/** So many short messages in a row, or all below the first. */
 export function messagesOf(shape: "chain" | "fan-out", full: number, quick: number): ScaledInput {
   return (scale) => ({ shape, entries: scale === "full" ? full : quick, seed });
 }
@@ -58,12 +56,10 @@ export function sessionDirectory(scale: Scale): InputSpec {
   return { ...sessionOf(437_000, 50_000)(scale), files: scale === "full" ? 2_000 : 20 };
 }
 
-/** The path of a session that a subject writes itself. */
 export function scratchLog({ scratch }: CaseInput): string {
   return join(scratch, "session.jsonl");
 }
 
-/** A copy of the session, to be appended to. */
 export function copiedLog(input: CaseInput): string {
   copyFileSync(input.path, scratchLog(input));
   return scratchLog(input);
@@ -96,7 +92,6 @@ function sessionsIn(directory: string): readonly string[] {
   return readdirSync(directory).filter((file) => file.endsWith(".jsonl"));
 }
 
-/** A generated session and its facts. */
 export interface CachedInput {
   readonly path: string;
   readonly facts: InputFacts;

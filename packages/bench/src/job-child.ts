@@ -33,7 +33,7 @@ const jobs: Readonly<Record<string, () => Promise<unknown>>> = {
     process.send?.("ready");
   },
 
-  /** Tells of so many entries how long after they were written they were seen. */
+  /** Tells how long after they were written so many entries were seen. */
   watch: async () => {
     const [count, way] = rest;
     const latenciesMs: number[] = [];

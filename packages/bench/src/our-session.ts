@@ -16,7 +16,6 @@ export function openCold(path: string): Promise<Session> {
   return openSession(path, { access: "read", checkpoint: "off" });
 }
 
-/** Appends the message of one number. */
 export function appendMessage(session: Session, i: number): Promise<AppendResult> {
   return session.append({ type: "message", message: smallMessage(i) });
 }
@@ -53,13 +52,11 @@ export function leaveCheckpoint(path: string): void {
   ok(existsSync(checkpoint), "no checkpoint was left");
 }
 
-/** An opened session, and how much of its log was read for that. */
 export interface Reopened {
   readonly session: Session;
   readonly logBytesRead: number;
 }
 
-/** Opens the log with the checkpoint beside it, or without. */
 export async function reopen(path: string, checkpoint: "off" | "read"): Promise<Reopened> {
   const before = readCounter.bytes;
   const session = await openSession(path, { access: "read", checkpoint });

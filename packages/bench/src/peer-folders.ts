@@ -32,12 +32,10 @@ export function installPeers(set: PeerSet): void {
   writeFileSync(mark, wanted);
 }
 
-/** The URL of a file of an installed package. */
 export function peerModule(set: PeerSet, path: string): string {
   return new URL(`node_modules/${path}`, folders[set].url).href;
 }
 
-/** The executable of a runtime. */
 export function runtimePath(runtime: RuntimeName): string {
   if (runtime === "node") return execPath;
   const node = `node/bin/node${platform === "win32" ? ".exe" : ""}`;

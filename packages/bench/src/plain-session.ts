@@ -6,32 +6,27 @@ import { deepStrictEqual } from "node:assert";
 import { closeSync, openSync, readSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 
-/** An entry as far as a reader needs to know it. */
 export interface PlainEntry {
   readonly type: string;
   readonly id: string;
   readonly parentId: string | null;
 }
 
-/** The entries in file order, and by id. */
 export interface PlainSession {
   readonly entries: readonly PlainEntry[];
   readonly byId: ReadonlyMap<string, PlainEntry>;
 }
 
-/** A node of a tree, as session managers build it. */
 export interface TreeNode {
   readonly children: readonly TreeNode[];
 }
 
-/** A short message of a user. */
 export interface SmallMessage {
   readonly role: "user";
   readonly content: string;
   readonly timestamp: number;
 }
 
-/** The first line of a session that is written without an engine. */
 export const plainHeader: string = '{"type":"session","version":3,"id":"plain"}\n';
 
 /** A message that takes about 200 bytes as an entry. */
@@ -46,12 +41,10 @@ export function plainLine(i: number, timestamp: string = new Date().toISOString(
   return `${JSON.stringify(entry)}\n`;
 }
 
-/** Eight hex digits. */
 export function idOf(i: number): string {
   return i.toString(16).padStart(8, "0");
 }
 
-/** Reads a whole file in chunks, every line parsed, every entry kept. */
 export function readPlainly(path: string): PlainSession {
   const entries: PlainEntry[] = [];
   const byId = new Map<string, PlainEntry>();
@@ -108,7 +101,6 @@ export function countFrom<Node>(
   return count;
 }
 
-/** The same of nodes that hold their children. */
 export function countNodes(roots: readonly TreeNode[]): number {
   return countFrom(roots, ({ children }) => children);
 }

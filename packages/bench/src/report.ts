@@ -13,7 +13,6 @@ import {
 import type { RuntimeName } from "./peer-folders.ts";
 import { spread, summarize, type Summary } from "./statistics.ts";
 
-/** Machine, runtime and sources of a run. */
 export interface MachineFacts {
   readonly processor: string;
   readonly cores: number;
@@ -26,14 +25,12 @@ export interface MachineFacts {
   readonly date: string;
 }
 
-/** All samples of one subject. */
 export interface SubjectSamples extends SubjectFacts {
   readonly samples: readonly Sample[];
   /** Of a peer: why it has none. */
   readonly failure?: string;
 }
 
-/** All figures of one subject, each summarized over its runs. */
 export interface SubjectReport {
   readonly name: string;
   readonly role: SubjectRole;
@@ -51,16 +48,12 @@ export interface SubjectReport {
   readonly figures: Readonly<Record<string, Summary>>;
 }
 
-/** One case, answered or failed. */
 export interface CaseReport extends CaseFacts {
   readonly subjects: readonly SubjectReport[];
-  /** Peers that crashed, or answered wrongly. */
   readonly failedPeers: readonly { readonly name: string; readonly reason: string }[];
-  /** Why the case counts for nothing. */
   readonly failure?: string;
 }
 
-/** A whole run. */
 export interface BenchReport {
   readonly schemaVersion: number;
   readonly machine: MachineFacts;
@@ -88,7 +81,6 @@ export function readMachine(root: string): MachineFacts {
   };
 }
 
-/** The report of a run that has just ended. */
 export function createReport(
   machine: MachineFacts,
   scale: Scale,
@@ -97,7 +89,6 @@ export function createReport(
   return { schemaVersion: 1, machine, scale, cases };
 }
 
-/** Summarizes the samples of a case. */
 export function reportCase(facts: CaseFacts, results: readonly SubjectSamples[]): CaseReport {
   const answered = results.filter(({ failure }) => failure === undefined);
   const subjects = withRatios(answered.map(reportSubject), facts.comparedBy);
@@ -107,7 +98,6 @@ export function reportCase(facts: CaseFacts, results: readonly SubjectSamples[])
   return { ...caseFacts(facts), subjects, failedPeers };
 }
 
-/** A case that failed. */
 export function reportFailure(facts: CaseFacts, failure: string): CaseReport {
   return { ...caseFacts(facts), subjects: [], failedPeers: [], failure };
 }
@@ -198,13 +188,11 @@ function subjectLine(subject: SubjectReport): string {
   ].join(" | ")} |`;
 }
 
-/** Milliseconds in the unit that reads best. */
 export function formatMs(ms: number): string {
   if (ms >= 1000) return `${(ms / 1000).toFixed(2)} s`;
   return ms >= 1 ? `${formatNumber(ms)} ms` : `${formatNumber(ms * 1000)} µs`;
 }
 
-/** Three significant digits, thousands separated. */
 export function formatNumber(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString("en-US");
   return String(Number(value.toPrecision(3)));

@@ -27,7 +27,6 @@ import { type CachedInput, ensureInput as ensureCachedInput } from "./inputs.ts"
 import { type PeerSet, runtimePath } from "./peer-folders.ts";
 import { type CaseReport, reportCase, reportFailure, type SubjectSamples } from "./report.ts";
 
-/** How cases are run. */
 export interface SuiteOptions {
   readonly scale: Scale;
   readonly runs: number;
@@ -35,11 +34,9 @@ export interface SuiteOptions {
   readonly warmups?: number;
   /** URL of the module that a process runs. Default: that of this package, which is built. */
   readonly childUrl?: string;
-  /** URL of the built module of a case. */
   readonly caseUrlOf: (name: string) => string;
   /** Default: found or made in the usual folder. */
   readonly ensureInput?: (spec: InputSpec) => CachedInput;
-  /** Flags before those of the case, for children that are not built. */
   readonly launchFlags?: readonly string[];
   /** A child that takes longer is ended and the case fails. Default 600,000. */
   readonly runMsMax?: number;
@@ -51,7 +48,6 @@ export interface SuiteOptions {
 /** A child that did not answer, most often because its check failed. */
 export class CaseFailure extends Error {
   override readonly name: string = "CaseFailure";
-  /** The same in one line, without the names of case and subject. */
   readonly reason: string;
 
   constructor(message: string, reason: string) {
@@ -117,7 +113,6 @@ export async function runProcessCase(
 const processes = new Set<ChildProcess>();
 const folders = new Set<string>();
 
-/** Ends all processes that are under way, and removes all scratch directories. */
 export function endRuns(): void {
   for (const child of processes) child.kill("SIGKILL");
   for (const folder of folders) removeScratch(folder);
@@ -210,11 +205,9 @@ function measurementIn(output: string): Measurement | undefined {
   return undefined;
 }
 
-/** How a process ended. */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: string | null;
-  /** Its standard error. */
   readonly complaints: string;
   readonly isLate: boolean;
 }

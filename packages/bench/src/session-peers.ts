@@ -7,7 +7,6 @@ import type { CaseInput, InputFacts, Subject, SubjectFacts, TimedWork } from "./
 import { peerModule, type PeerSet, type RuntimeName } from "./peer-folders.ts";
 import type { PlainEntry, TreeNode } from "./plain-session.ts";
 
-/** As much of a session manager as is measured. */
 export interface PeerManager {
   getEntries(): readonly unknown[];
   getEntry(id: string): Pick<PlainEntry, "parentId"> | undefined;
@@ -27,12 +26,10 @@ interface PeerClass {
   list(cwd: string, directory: string): Promise<readonly { readonly messageCount: number }[]>;
 }
 
-/** A version of the session manager of another project. */
 export interface SessionPeer {
   readonly name: string;
   readonly set: PeerSet;
   readonly runtime: RuntimeName;
-  /** Of its module in the folder of its set. */
   readonly path: string;
   /** Whether the context begins with the system message that a compaction holds. */
   readonly keepsSystemMessage: boolean;
@@ -42,7 +39,6 @@ export interface SessionPeer {
   readonly listsExactly: boolean;
 }
 
-/** Every peer, whether it is installed or not. */
 export const sessionPeers: readonly SessionPeer[] = [
   {
     name: "pi 0.73.1",
@@ -93,25 +89,21 @@ export function onBothNodes<Facts extends SubjectFacts>(subject: Facts): readonl
   return [subject, onNode24(subject)];
 }
 
-/** The subject on the Node that the newer pi needs. */
 export function onNode24<Facts extends SubjectFacts>(subject: Facts): Facts {
   const name = `${subject.name} on Node 24`;
   return { ...subject, name, runtime: "node-24", needs: "peers" };
 }
 
-/** The class, under the names that all of them use. */
 export async function loadPeer({ set, path }: SessionPeer): Promise<PeerClass> {
   // Decoding boundary: the modules of the versions named above.
   const module = (await import(peerModule(set, path))) as { readonly SessionManager: PeerClass };
   return module.SessionManager;
 }
 
-/** Opens a session that is only read. */
 export async function openPeer(peer: SessionPeer, input: CaseInput): Promise<PeerManager> {
   return (await loadPeer(peer)).open(input.path, input.scratch);
 }
 
-/** How many messages a reader should find at the leaf. */
 export interface WantedMessages {
   readonly least: number;
   readonly most: number;

@@ -1,7 +1,6 @@
 /** Medians, spreads and quantiles; the only importer of `simple-statistics`. Pure. */
 import { max, mean, median, min } from "simple-statistics";
 
-/** The middle of several measurements, and their range. */
 export interface Summary {
   readonly median: number;
   readonly min: number;

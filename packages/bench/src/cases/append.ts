@@ -26,11 +26,9 @@ import { appendMessage, inFlight, jobChild } from "../our-session.ts";
 import { checkChain, plainHeader, plainLine, readPlainly, smallMessage } from "../plain-session.ts";
 import { loadPeer, onBothNodes, peerSubjects } from "../session-peers.ts";
 
-/** The log that a subject wrote. */
 interface AppendedLog {
   readonly path: string;
   readonly appended: number;
-  /** How long the device took to sync, on average. */
   readonly syncMs?: number;
   readonly longestMs?: number;
 }

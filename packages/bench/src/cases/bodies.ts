@@ -19,7 +19,6 @@ import { peerModule } from "../peer-folders.ts";
 const nodeFlags = ["--max-old-space-size=256"];
 const customsMin: Counts = { full: 250_000, quick: 5_000 };
 
-/** The result is the id of the last custom entry of each type. */
 const latestCustom = defineCase<Readonly<Record<string, string | null>>>({
   name: "latest-custom",
   question: "How long does it take to find the latest snapshot of each extension among 250,000?",
@@ -52,7 +51,6 @@ const latestCustom = defineCase<Readonly<Record<string, string | null>>>({
   figures: (lastIds, wallMs) => ({ "µs/lookup": (wallMs * 1000) / Object.keys(lastIds).length }),
 });
 
-/** How many records of each type were seen, the header among them. */
 type TypeCounts = Map<string, number>;
 
 const streamBodies = defineCase<TypeCounts>({

@@ -18,7 +18,6 @@ import {
 } from "../session-peers.ts";
 import { timesFigures } from "../statistics.ts";
 
-/** Messages found, beside those that this reader should find. */
 interface FoundMessages {
   readonly messages: number;
   readonly wanted: WantedMessages;
@@ -53,20 +52,16 @@ const firstContext = defineCase<FoundMessages>({
 });
 
 interface Turns {
-  /** Of each context alone, without the append. */
   readonly timesMs: readonly number[];
-  /** Messages in the last context. */
   readonly messages: number;
 }
 
 interface WantedTurns extends Turns {
-  /** What this reader should find in the first context. */
   readonly wanted: WantedMessages;
 }
 
 /** So many that the code is warm for most of them. */
 const turns = 2_000;
-/** Of peers, of which one turn takes up to a second. */
 const peerTurns = 20;
 
 const nextOurs = ours<WantedTurns>("session.context()", async (input) => {

@@ -102,7 +102,6 @@ function envelopesIn(
 
 interface Scanned {
   readonly bytes: number;
-  /** Absent where lines are not looked for. */
   readonly lines?: number;
   /** Lines whose envelope was read without parsing; absent where it is not looked for. */
   readonly envelopes?: number;

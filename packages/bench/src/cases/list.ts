@@ -15,7 +15,6 @@ interface Listed {
   readonly messages: number | null;
 }
 
-/** The working directory of every generated session. */
 const cwd = "/home/dev/projects/atlas";
 
 const first = ours<Listed>("SessionManager.list(), for the first time", (input) => {
@@ -84,7 +83,6 @@ function liveTotal({ sessions }: LiveSessions): Listed {
   return total(sessions.map(({ summary }) => summary.messageCount));
 }
 
-/** The first list that is whole, and what ends the subscription to it. */
 function wholeList(
   list$: ReturnType<typeof sessions$>,
 ): Promise<{ readonly list: LiveSessions; readonly end: () => void }> {

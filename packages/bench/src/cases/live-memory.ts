@@ -35,11 +35,9 @@ interface HeldMemory {
   readonly count: number;
   readonly sound: number;
   readonly heldBytes: number;
-  /** What was still there after all were released. */
   readonly leftBytes: number;
 }
 
-/** Messages of each session. */
 const messages = 100;
 const subscribers: Counts = { full: 10_000, quick: 1_000 };
 const sessions: Counts = { full: 1_000, quick: 100 };
@@ -128,7 +126,6 @@ async function measure(hold: Hold, count: number): Promise<HeldMemory> {
   return { count, sound, heldBytes, leftBytes };
 }
 
-/** Heap and buffers in use, once all that is under way has ended. */
 async function settledBytes(): Promise<number> {
   const { gc } = globalThis;
   if (gc === undefined) throw new Error("node was started without --expose-gc");
@@ -148,7 +145,6 @@ async function createLog(input: CaseInput): Promise<string> {
   return path;
 }
 
-/** Subscribers of one session, each of which has got its first value. */
 function prepareSubscribers(
   subscribe: (session: Session, tell: (isSound: boolean) => void) => Subscription,
 ): Prepare<HeldMemory> {

@@ -85,14 +85,11 @@ function timeOfChanges(session: Session): ChangeTime {
 
 interface Updates {
   readonly timesMs: readonly number[];
-  /** Messages in the context of each update. */
   readonly toldLengths: readonly number[];
   readonly lastMessages: readonly unknown[];
-  /** Messages before the first update. */
   readonly history: number;
 }
 
-/** Messages of the shortest history. */
 const lengths: Counts = { full: 1_000, quick: 200 };
 const updates: Counts = { full: 2_000, quick: 200 };
 /** Fewer, because the cost of each grows with the history. */
@@ -193,11 +190,8 @@ function prepareWalks(count: number, history: number): () => Updates {
 }
 
 interface Deliveries {
-  /** Ids of the entries appended. */
   readonly appended: readonly string[];
-  /** What each subscriber was told. */
   readonly told: readonly (readonly string[])[];
-  /** From the beginning of each delivery to its end, summed. */
   readonly deliveryMs: number;
   /** Deliveries that were timed; those before made the code warm. */
   readonly timed: number;
@@ -205,12 +199,10 @@ interface Deliveries {
 
 type Listener = (id: string) => void;
 
-/** Tells listeners the ids of what is appended to a session. */
 type Source = (
   session: Session,
   listeners: readonly Listener[],
 ) => {
-  /** When the last delivery began. */
   readonly began: ChangeTime;
   /** Called after each append, for sources that are not told of it themselves. */
   readonly tell?: Listener;

@@ -24,7 +24,6 @@ import {
 import { openCold } from "../our-session.ts";
 import { idOf } from "../plain-session.ts";
 
-/** What a use of the log found, and what it should have. */
 interface Used {
   readonly found: number;
   readonly wanted: number;
@@ -78,7 +77,6 @@ function countOf(
   return count;
 }
 
-/** Reads the message, as an agent does that shows the session. */
 function hasBody(entry: SessionEntry): boolean {
   return isKnownEntry(entry) && entry.type === "message"
     ? entry.message.role.length > 0
@@ -133,7 +131,6 @@ const memoryLongLines = defineCase<Used>({
   }),
 });
 
-/** Messages with one long text each, and short ones between them, in one chain. */
 function writeLongLines(input: CaseInput): string {
   const path = scratchLog(input);
   const descriptor = openSync(path, "wx");

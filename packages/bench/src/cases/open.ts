@@ -6,11 +6,9 @@ import { checkReopened, leaveCheckpoint, openCold, reopen } from "../our-session
 import { readPlainly } from "../plain-session.ts";
 import { loadPeer, onBothNodes, peerSubjects } from "../session-peers.ts";
 
-/** What a reader knows once it has opened a session. */
 interface Opened {
   readonly entries: number;
   readonly leafId: string | null;
-  /** Of ours, where a checkpoint may be used. */
   readonly log?: { readonly bytesRead: number; readonly hasCheckpoint: boolean };
 }
 

@@ -104,7 +104,6 @@ const shapeTree = inputsCase<number>(shapes, {
   figures: (nodes, wallMs) => ({ "ns/entry": (wallMs * 1e6) / nodes }),
 });
 
-/** What was done so many times, and what there was then beyond the input. */
 interface Done {
   readonly times: number;
   readonly found: number;

@@ -7,7 +7,6 @@ import { openCold } from "../our-session.ts";
 import { countFrom, countNodes, readPlainly } from "../plain-session.ts";
 import { onBothNodes, openPeer, type PeerManager, peerSubjects } from "../session-peers.ts";
 
-/** The result is how many entries were reached from the roots. */
 const treeOurs = ours<number>("SessionManager.getTree()", (input) => {
   const manager = SessionManager.open(ownLog(input));
   return () => countNodes(manager.getTree());
@@ -48,11 +47,8 @@ const getTree = defineCase<number>({
   figures: (nodes, wallMs) => ({ "nodes/ms": nodes / wallMs }),
 });
 
-/** What was found below each entry of a path. */
 interface FoundChildren {
-  /** Ids on the way from the leaf to the root, the leaf first. */
   readonly ancestry: readonly string[];
-  /** Of every entry of the path but the leaf. */
   readonly children: readonly (readonly string[])[];
 }
 
