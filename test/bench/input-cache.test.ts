@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ensureInput } from "../../packages/bench/src/input-cache.ts";
+import { ensureInput } from "../../packages/bench/src/inputs.ts";
 
 const spec = { mix: "branchy", bytes: 70_000, seed: 3 } as const;
 

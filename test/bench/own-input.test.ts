@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession } from "@branchlog/core";
 import { type CaseInput, noFacts } from "../../packages/bench/src/bench-case.ts";
-import { checkReopened, leaveCheckpoint, reopen } from "../../packages/bench/src/checkpoints.ts";
+import { checkReopened, leaveCheckpoint, reopen } from "../../packages/bench/src/our-session.ts";
 import { ownDirectory, ownLog } from "../../packages/bench/src/inputs.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -6,10 +6,9 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { BenchCase } from "../../packages/bench/src/bench-case.ts";
 import { cases } from "../../packages/bench/src/case-list.ts";
-import { describeFailure } from "../../packages/bench/src/run-failure.ts";
 import { createReport, toMarkdown } from "../../packages/bench/src/report.ts";
 import { checkContext, onNode24, sessionPeers } from "../../packages/bench/src/session-peers.ts";
-import { runSuite } from "../../packages/bench/src/suite.ts";
+import { describeFailure, runSuite } from "../../packages/bench/src/run-cases.ts";
 import { sampleMachine } from "./sample-report.ts";
 
 const source = new URL("../../packages/bench/src/", import.meta.url);

@@ -1,5 +1,5 @@
 /** A machine for reports that no machine wrote. */
-import type { MachineFacts } from "../../packages/bench/src/machine.ts";
+import type { MachineFacts } from "../../packages/bench/src/report.ts";
 
 export const sampleMachine: MachineFacts = {
   processor: "CPU",

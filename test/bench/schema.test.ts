@@ -4,10 +4,9 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { cases as allCases, modulePathOf } from "../../packages/bench/src/case-list.ts";
 import { defineCase, type Sample } from "../../packages/bench/src/bench-case.ts";
-import { ensureInput } from "../../packages/bench/src/input-cache.ts";
-import { readMachine } from "../../packages/bench/src/machine.ts";
-import { createReport, reportCase } from "../../packages/bench/src/report.ts";
-import { runSuite } from "../../packages/bench/src/suite.ts";
+import { ensureInput } from "../../packages/bench/src/inputs.ts";
+import { createReport, readMachine, reportCase } from "../../packages/bench/src/report.ts";
+import { runSuite } from "../../packages/bench/src/run-cases.ts";
 import { type Schema, schemaProblems } from "./json-schema.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

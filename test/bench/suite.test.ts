@@ -8,9 +8,13 @@ import { text as readText } from "node:stream/consumers";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BenchCase, type CaseInput, noFacts } from "../../packages/bench/src/bench-case.ts";
-import { CaseFailure, runProcessCase } from "../../packages/bench/src/process-case.ts";
+import {
+  CaseFailure,
+  runProcessCase,
+  runSuite,
+  type SuiteOptions,
+} from "../../packages/bench/src/run-cases.ts";
 import { type CaseReport, createReport, toMarkdown } from "../../packages/bench/src/report.ts";
-import { runSuite, type SuiteOptions } from "../../packages/bench/src/suite.ts";
 import { sampleMachine } from "./sample-report.ts";
 
 const source = new URL("../../packages/bench/src/", import.meta.url);

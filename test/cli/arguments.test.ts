@@ -1,7 +1,7 @@
 /** From words to commands: every command, every misuse that must not pass for something else. */
 import { describe, expect, it } from "vitest";
 import { parseArguments } from "../../packages/cli/src/arguments.ts";
-import { commandNames } from "../../packages/cli/src/command.ts";
+import { commandNames } from "../../packages/cli/src/commands.ts";
 import { UsageError } from "../../packages/cli/src/failure.ts";
 import { branchlog, jsonLines } from "./command-run.ts";
 

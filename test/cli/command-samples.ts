@@ -1,9 +1,8 @@
 /**
- * For each command, command lines that run it on a place of the test's choice. A command that is
- * missing here does not compile, so what is tested over all commands is tested of a new one, too.
+ * For each command, command lines that run it on a place of the test's choice. For a command that
+ * is missing here, every test over all commands fails.
  */
 import { join } from "node:path";
-import type { Command } from "../../packages/cli/src/command.ts";
 
 /** What a sample works on. */
 export interface SamplePlace {
@@ -18,8 +17,15 @@ export interface SamplePlace {
 /** The words behind the name of the command, for one run or several. */
 export type Samples = (place: SamplePlace) => readonly (readonly string[])[];
 
+/** The samples of a command. */
+export function samplesOf(command: string, place: SamplePlace): readonly (readonly string[])[] {
+  const found = samples[command];
+  if (found === undefined) throw new Error(`no samples of ${command}`);
+  return found(place);
+}
+
 /** By command. None of them needs an answer or never ends, but for `watch`, and `tail --follow`. */
-export const samples: Readonly<Record<Command["name"], Samples>> = {
+export const samples: Readonly<Record<string, Samples>> = {
   info: ({ file }) => [[file]],
   tree: ({ file }) => [[file], [file, "--all"]],
   context: ({ file, entryId }) => [[file], [file, "--full"], [file, "--at", entryId]],

@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { commandNames } from "../../packages/cli/src/command.ts";
+import { commandNames } from "../../packages/cli/src/commands.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { following } from "./command-process.ts";
 import { branchlog, fixture } from "./command-run.ts";

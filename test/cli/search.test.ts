@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSession } from "@branchlog/core";
 import { createStyle } from "../../packages/cli/src/style.ts";
-import { hitLine } from "../../packages/cli/src/text/hit-line.ts";
+import { hitLine } from "../../packages/cli/src/text/entry-lines.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, jsonLines } from "./command-run.ts";
 

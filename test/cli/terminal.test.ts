@@ -6,13 +6,12 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { commandNames } from "../../packages/cli/src/command.ts";
-import type { Command } from "../../packages/cli/src/command.ts";
+import { commandNames } from "../../packages/cli/src/commands.ts";
 import { quoted } from "../../packages/cli/src/failure.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { runProcess } from "./command-process.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
-import { samples } from "./command-samples.ts";
+import { type SamplePlace, samples, samplesOf } from "./command-samples.ts";
 
 /** A colour, a title, a C1 sequence, DEL, a return, and every mark of direction. */
 const steers =
@@ -168,7 +167,7 @@ async function onTerminal(
 }
 
 /** Commands whose output is the same when they are run again. */
-const readers: ReadonlySet<Command["name"]> = new Set([
+const readers: ReadonlySet<string> = new Set([
   "info",
   "tree",
   "context",
@@ -227,17 +226,17 @@ describe.each(commandNames)("%s", (name) => {
  * no session, one tells as much as all.
  */
 function* samplesOn(
-  name: Command["name"],
+  name: string,
   what: string,
   at: (directory: string) => string,
 ): Generator<readonly string[]> {
-  const place = (): Parameters<(typeof samples)[typeof name]>[0] => ({
+  const place = (): SamplePlace => ({
     file: at(hostileDirectory()),
     output: hostileDirectory(),
     entryId: hostile,
   });
-  const length = what.endsWith("session") ? samples[name](place()).length : 1;
-  for (let i = 0; i < length; i += 1) yield [name, ...(samples[name](place())[i] ?? [])];
+  const length = what.endsWith("session") ? samplesOf(name, place()).length : 1;
+  for (let i = 0; i < length; i += 1) yield [name, ...(samplesOf(name, place())[i] ?? [])];
 }
 
 describe("the table of samples", () => {

@@ -2,10 +2,10 @@
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { commandNames } from "../../packages/cli/src/command.ts";
+import { commandNames } from "../../packages/cli/src/commands.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines } from "./command-run.ts";
-import { samples } from "./command-samples.ts";
+import { samplesOf } from "./command-samples.ts";
 
 const transcripts = [
   ["a transcript of Claude Code", "claude/conversation.jsonl"],
@@ -24,7 +24,7 @@ describe.each(transcripts)("%s (%s)", (agent, name) => {
     // A name that says nothing: the content tells.
     const file = join(directory, "session.jsonl");
     copyFileSync(fixture(name), file);
-    for (const words of samples[command]({ file, output, entryId: "5b2e9d04" })) {
+    for (const words of samplesOf(command, { file, output, entryId: "5b2e9d04" })) {
       const text = await branchlog([command, ...words]);
       expect(text.code, words.join(" ")).toBe(1);
       expect(text.out).toBe("");

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { TreeView } from "@branchlog/core";
 import { outline } from "../../packages/cli/src/tree-outline.ts";
 import type { OutlineOptions, OutlineRow } from "../../packages/cli/src/tree-outline.ts";
-import { childrenOf, treeOrder, walkTree } from "../../packages/cli/src/tree-walk.ts";
+import { childrenOf, treeOrder, walkTree } from "../../packages/cli/src/tree-outline.ts";
 
 /** A tree of nodes "0", "1", …; `parents[i]` is the parent of node i, -1 for a root. */
 function viewOf(parents: readonly number[]): TreeView {

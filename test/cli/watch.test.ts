@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { ListedSession } from "@branchlog/core";
-import { PendingEvents } from "../../packages/cli/src/session-events.ts";
+import { PendingEvents } from "../../packages/cli/src/commands/watch.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog } from "./command-run.ts";
 import { ended, following } from "./command-process.ts";

@@ -1,14 +1,11 @@
 /**
  * The process in which one subject of one case runs once. Prints the measurement as one line of
  * JSON, or says on stderr what was wrong and exits with 1, or with 3 if only the answer was.
- * Started by process-case.ts only.
  */
 import { exit, stderr, stdin, stdout } from "node:process";
 import { text } from "node:stream/consumers";
-import type { BenchCase, CaseInput } from "./bench-case.ts";
-import { wrongAnswerCode, wrongAnswerName } from "./run-failure.ts";
+import { type BenchCase, type CaseInput, wrongAnswerCode, wrongAnswerName } from "./bench-case.ts";
 
-/** What the child is asked to do, as JSON on its standard input. */
 export interface ChildRequest {
   /** URL of the module that exports the case as `benchCase`, or several as `cases`. */
   readonly caseUrl: string;
@@ -17,21 +14,17 @@ export interface ChildRequest {
   readonly input: CaseInput;
 }
 
-interface CaseModule {
-  readonly benchCase?: BenchCase;
-  readonly cases?: readonly BenchCase[];
-}
-
 try {
   // Decoding boundary: the parent wrote the request and knows what the module exports.
   const { caseUrl, caseName, subject, input } = JSON.parse(await text(stdin)) as ChildRequest;
-  const { benchCase, cases = [] } = (await import(caseUrl)) as CaseModule;
-  const chosen = benchCase ?? cases.find(({ name }) => name === caseName);
+  const module = (await import(caseUrl)) as { benchCase?: BenchCase; cases?: BenchCase[] };
+  const chosen = module.benchCase ?? module.cases?.find(({ name }) => name === caseName);
   if (chosen === undefined) throw new RangeError(`${caseUrl} has no case "${caseName}"`);
   const measurement = JSON.stringify(await chosen.run(subject, input));
   // On a line of its own, whatever was printed before.
   stdout.write(`\n${measurement}\n`);
 } catch (error) {
-  stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  exit(error instanceof Error && error.name === wrongAnswerName ? wrongAnswerCode : 1);
+  const [name, stack] = error instanceof Error ? [error.name, error.stack] : [];
+  stderr.write(`${stack ?? String(error)}\n`);
+  exit(name === wrongAnswerName ? wrongAnswerCode : 1);
 }

@@ -12,8 +12,7 @@ import { cases as open } from "./cases/open.ts";
 import { cases as shapes } from "./cases/shapes.ts";
 import { cases as tree } from "./cases/tree.ts";
 
-/** By the names of the files in `cases/`. */
-const files: Readonly<Record<string, readonly BenchCase[]>> = {
+const files = Object.entries({
   lines,
   open,
   context,
@@ -25,14 +24,11 @@ const files: Readonly<Record<string, readonly BenchCase[]>> = {
   memory,
   live,
   "live-memory": liveMemory,
-};
+});
 
-/** All that a usual run asks. */
-export const cases: readonly BenchCase[] = Object.values(files).flat();
+export const cases: readonly BenchCase[] = files.flatMap(([, inFile]) => inFile);
 
-/** The path of the module of a case, without its ending. */
 export function modulePathOf(name: string): string {
-  const [file = "growth"] =
-    Object.entries(files).find(([, inFile]) => inFile.some((one) => one.name === name)) ?? [];
-  return `cases/${file}`;
+  const found = files.find(([, inFile]) => inFile.some((one) => one.name === name));
+  return `cases/${found?.[0] ?? "none"}`;
 }

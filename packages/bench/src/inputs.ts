@@ -1,18 +1,38 @@
 /**
- * The generated sessions that cases ask for, and their copies in the scratch directory, so that
- * what a subject leaves beside a session goes with the run, and none of an earlier run is found.
+ * The generated sessions of cases. Each is made once, by the generator in its own process, and
+ * found again by its parameters and a hash of the generator's sources. Subjects get copies or links
+ * in their scratch directory, so that what they leave beside a session goes with the run.
  */
-import { copyFileSync, linkSync, mkdirSync, readdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSession, type Session } from "@branchlog/core";
-import type { CaseInput, InputSpec, Scale } from "./bench-case.ts";
+import { execPath, pid } from "node:process";
+import { fileURLToPath } from "node:url";
+import {
+  type CaseInput,
+  type InputFacts,
+  type InputSpec,
+  noFacts,
+  type Scale,
+} from "./bench-case.ts";
 
-/** An input for each scale. */
 export type ScaledInput = (scale: Scale) => InputSpec;
 
 const seed = 7;
 
-/** Turns of an agent, or what else the mix is; of so many bytes. */
+/** A session of so many bytes: turns of an agent, or another mix. */
 export function sessionOf(
   full: number,
   quick: number,
@@ -21,7 +41,6 @@ export function sessionOf(
   return (scale) => ({ mix, bytes: scale === "full" ? full : quick, seed });
 }
 
-/** So many short messages in a row, or all below the first. */
 export function messagesOf(shape: "chain" | "fan-out", full: number, quick: number): ScaledInput {
   return (scale) => ({ shape, entries: scale === "full" ? full : quick, seed });
 }
@@ -37,12 +56,10 @@ export function sessionDirectory(scale: Scale): InputSpec {
   return { ...sessionOf(437_000, 50_000)(scale), files: scale === "full" ? 2_000 : 20 };
 }
 
-/** Where a subject has a session of its own. */
 export function scratchLog({ scratch }: CaseInput): string {
   return join(scratch, "session.jsonl");
 }
 
-/** A copy of the session, to be appended to. */
 export function copiedLog(input: CaseInput): string {
   copyFileSync(input.path, scratchLog(input));
   return scratchLog(input);
@@ -58,15 +75,8 @@ export function ownLog(input: CaseInput): string {
 export function ownDirectory({ path, scratch }: CaseInput): string {
   const own = join(scratch, "sessions");
   mkdirSync(own);
-  for (const file of readdirSync(path)) {
-    if (file.endsWith(".jsonl")) link(join(path, file), join(own, file));
-  }
+  for (const file of sessionsIn(path)) link(join(path, file), join(own, file));
   return own;
-}
-
-/** Opens a session to read it, with nothing cached. */
-export function openCold(path: string): Promise<Session> {
-  return openSession(path, { access: "read", checkpoint: "off" });
 }
 
 function link(path: string, own: string): void {
@@ -75,5 +85,82 @@ function link(path: string, own: string): void {
   } catch {
     // On another volume, or where there are no links.
     copyFileSync(path, own);
+  }
+}
+
+function sessionsIn(directory: string): readonly string[] {
+  return readdirSync(directory).filter((file) => file.endsWith(".jsonl"));
+}
+
+export interface CachedInput {
+  readonly path: string;
+  readonly facts: InputFacts;
+}
+
+/** Where inputs are kept unless another place is named. */
+export const cacheFolderDefault: string = join(tmpdir(), "branchlog-bench");
+
+/** Finds or makes the input. Throws if the generator fails or its file is not as it says. */
+export function ensureInput(spec: InputSpec, folder: string = cacheFolderDefault): CachedInput {
+  const given = Object.entries(spec).flatMap(
+    ([name, value]: readonly [string, string | number | undefined]) =>
+      value === undefined ? [] : [[name, String(value)] as const],
+  );
+  const prefix = given
+    .map(([name, value]) => `${value}-${name}`)
+    .sort()
+    .join("-");
+  const name = `${prefix}-${generatorHash()}`;
+  const path = join(folder, spec.files === undefined ? `${name}.jsonl` : name);
+  const factsPath = join(folder, `${name}.facts.json`);
+  if (!existsSync(path) || !existsSync(factsPath)) {
+    mkdirSync(folder, { recursive: true });
+    removeOlder(folder, prefix);
+    const options = given.flatMap(([option, value]) => [
+      `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+      value,
+    ]);
+    generate(options, path, factsPath);
+  }
+  // Decoding boundary: written by the generator of this very source tree, see the hash.
+  const written = JSON.parse(readFileSync(factsPath, "utf8")) as Partial<InputFacts>;
+  const facts: InputFacts = { ...noFacts, ...written };
+  const files = spec.files === undefined ? [path] : sessionsIn(path).map((one) => join(path, one));
+  const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
+  if (bytes !== facts.bytes) {
+    throw new Error(`${path} has ${bytes} bytes, not ${facts.bytes}; remove it and run again`);
+  }
+  return { path, facts };
+}
+
+// Its sources, whether this file is one of them or built.
+const generatorFolder = fileURLToPath(new URL("../src/generator/", import.meta.url));
+
+// By way of a temporary file of facts: two benchmarks at once do not harm each other.
+function generate(options: readonly string[], path: string, factsPath: string): void {
+  const temporaryFacts = `${factsPath}.${pid}.tmp`;
+  const main = join(generatorFolder, "main.ts");
+  const args = ["--import", "tsx", main, "-o", path, "--facts", temporaryFacts, ...options];
+  // In the folder from which the packages are found that it runs on.
+  const child = spawnSync(execPath, args, { cwd: generatorFolder, encoding: "utf8" });
+  if (child.status !== 0) throw new Error(`the generator failed: ${child.stderr}`);
+  renameSync(temporaryFacts, factsPath);
+}
+
+function generatorHash(): string {
+  const hash = createHash("sha256");
+  for (const file of readdirSync(generatorFolder).sort()) {
+    if (file.endsWith(".ts")) hash.update(file).update(readFileSync(join(generatorFolder, file)));
+  }
+  return hash.digest("hex").slice(0, 8);
+}
+
+// Files of the same parameters that an earlier generator made.
+function removeOlder(folder: string, prefix: string): void {
+  const older = /^-[0-9a-f]{8}(\.jsonl|\.facts\.json|)$/;
+  for (const file of readdirSync(folder)) {
+    if (file.startsWith(prefix) && older.test(file.slice(prefix.length))) {
+      rmSync(join(folder, file), { force: true, recursive: true });
+    }
   }
 }

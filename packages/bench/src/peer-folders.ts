@@ -1,7 +1,6 @@
 /**
- * Where the peers and their runtimes are, and how they get there: from the npm registry on demand,
- * into `packages/bench/peers`, which is no part of the workspace. A folder counts as installed only
- * once all that it takes has succeeded for the versions that its package.json names.
+ * Where the peers and their runtimes are: installed from the npm registry on demand, into
+ * `packages/bench/peers`, which is no part of the workspace.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,22 +13,18 @@ export type PeerSet = "peers" | "omp";
 /** What runs a subject: this Node, or one that comes with a set of peers. */
 export type RuntimeName = "node" | "node-24" | "bun";
 
-interface PeerFolder {
-  readonly url: URL;
-  /** The package that is a runtime, of which alone the install script is run. */
-  readonly runtimePackage: string;
-}
-
 const root = new URL("../peers/", import.meta.url);
-const folders: Readonly<Record<PeerSet, PeerFolder>> = {
+/** Of the packages of a set, install scripts run only for the one that is a runtime. */
+const folders = {
   peers: { url: root, runtimePackage: "node" },
   omp: { url: new URL("omp/", root), runtimePackage: "bun" },
-};
+} as const;
 
-/** Installs a set, unless it is there. Throws if npm fails. */
+/** Installs a set, unless this version of its package.json is installed. Throws if npm fails. */
 export function installPeers(set: PeerSet): void {
   const { url, runtimePackage } = folders[set];
   const wanted = readFileSync(new URL("package.json", url), "utf8");
+  // Written last, so that an install that was cut short does not count.
   const mark = new URL("node_modules/.installed.json", url);
   if (existsSync(mark) && readFileSync(mark, "utf8") === wanted) return;
   npm(url, "install", "--ignore-scripts", "--no-package-lock");
@@ -37,31 +32,23 @@ export function installPeers(set: PeerSet): void {
   writeFileSync(mark, wanted);
 }
 
-/** The URL of a file of an installed package. */
 export function peerModule(set: PeerSet, path: string): string {
   return new URL(`node_modules/${path}`, folders[set].url).href;
 }
 
-/** The executable of a runtime. */
 export function runtimePath(runtime: RuntimeName): string {
-  switch (runtime) {
-    case "node":
-      return execPath;
-    case "node-24":
-      return fileURLToPath(
-        peerModule("peers", `node/bin/node${platform === "win32" ? ".exe" : ""}`),
-      );
-    case "bun":
-      return fileURLToPath(peerModule("omp", "bun/bin/bun.exe"));
-  }
+  if (runtime === "node") return execPath;
+  const node = `node/bin/node${platform === "win32" ? ".exe" : ""}`;
+  const isBun = runtime === "bun";
+  return fileURLToPath(isBun ? peerModule("omp", "bun/bin/bun.exe") : peerModule("peers", node));
 }
 
 // Without the settings that npm and pnpm pass to the scripts that they run.
-function npm(folder: URL, ...args: readonly string[]): void {
+function npm(cwd: URL, ...args: readonly string[]): void {
   const own = Object.entries(env).filter(([name]) => !/^(npm|pnpm)_/i.test(name));
   try {
     execFileSync("npm", [...args, "--no-audit", "--no-fund"], {
-      cwd: folder,
+      cwd,
       env: Object.fromEntries(own),
       stdio: ["ignore", "pipe", "inherit"],
       shell: platform === "win32",

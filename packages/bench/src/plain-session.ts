@@ -6,35 +6,31 @@ import { deepStrictEqual } from "node:assert";
 import { closeSync, openSync, readSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 
-/** An entry as far as a reader needs to know it. */
 export interface PlainEntry {
   readonly type: string;
   readonly id: string;
   readonly parentId: string | null;
 }
 
-/** What was read: entries in file order, and by id. */
 export interface PlainSession {
   readonly entries: readonly PlainEntry[];
   readonly byId: ReadonlyMap<string, PlainEntry>;
 }
 
-/** A node of a tree, as session managers build it. */
 export interface TreeNode {
   readonly children: readonly TreeNode[];
 }
 
-const chunkBytes = 1 << 20;
-
-/** The first line of a session that is written without an engine. */
-export const plainHeader: string = '{"type":"session","version":3,"id":"plain"}\n';
-
-/** A message of the usual size of a short one, about 200 bytes as an entry. */
-export function smallMessage(i: number): {
+export interface SmallMessage {
   readonly role: "user";
   readonly content: string;
   readonly timestamp: number;
-} {
+}
+
+export const plainHeader: string = '{"type":"session","version":3,"id":"plain"}\n';
+
+/** A message that takes about 200 bytes as an entry. */
+export function smallMessage(i: number): SmallMessage {
   return { role: "user", content: `Please look at file number ${i} next.`, timestamp: i };
 }
 
@@ -45,12 +41,10 @@ export function plainLine(i: number, timestamp: string = new Date().toISOString(
   return `${JSON.stringify(entry)}\n`;
 }
 
-/** Eight hex digits. */
 export function idOf(i: number): string {
   return i.toString(16).padStart(8, "0");
 }
 
-/** Reads a whole file in chunks, every line parsed, every entry kept. */
 export function readPlainly(path: string): PlainSession {
   const entries: PlainEntry[] = [];
   const byId = new Map<string, PlainEntry>();
@@ -74,7 +68,7 @@ export function readPlainly(path: string): PlainSession {
 /** The bytes of a file; each chunk is gone when the next one is asked for. */
 export function* chunksOf(path: string): Generator<Buffer> {
   const descriptor = openSync(path, "r");
-  const chunk = Buffer.allocUnsafe(chunkBytes);
+  const chunk = Buffer.allocUnsafe(1 << 20);
   try {
     for (let length = 1; length > 0;) {
       length = readSync(descriptor, chunk);
@@ -89,11 +83,8 @@ export function* chunksOf(path: string): Generator<Buffer> {
 export function checkChain(path: string, length: number): void {
   const { entries } = readPlainly(path);
   deepStrictEqual(entries.length, length);
-  let parentId: string | null = null;
-  for (const entry of entries) {
-    deepStrictEqual(entry.parentId, parentId);
-    parentId = entry.id;
-  }
+  const parents = entries.map(({ parentId }) => parentId);
+  deepStrictEqual(parents, [null, ...entries.slice(0, -1).map(({ id }) => id)]);
 }
 
 /** Visits every node of a tree, however deep; returns how many there are. */
@@ -110,7 +101,6 @@ export function countFrom<Node>(
   return count;
 }
 
-/** The same of nodes that hold their children. */
 export function countNodes(roots: readonly TreeNode[]): number {
   return countFrom(roots, ({ children }) => children);
 }

@@ -1,20 +1,44 @@
-/** Turns samples into a report: one JSON document, and the same as Markdown tables. Pure. */
-import { caseFacts, type CaseFacts, type Scale, type SubjectRole } from "./bench-case.ts";
-import type { MachineFacts } from "./machine.ts";
+/** Samples as a report: one JSON document, described by docs/benchmarks/schema.json, and tables. */
+import { spawnSync } from "node:child_process";
+import { cpus, release, totalmem, type } from "node:os";
+import { version } from "node:process";
+import {
+  caseFacts,
+  type CaseFacts,
+  type Sample,
+  type Scale,
+  type SubjectFacts,
+  type SubjectRole,
+} from "./bench-case.ts";
 import type { RuntimeName } from "./peer-folders.ts";
-import type { SubjectSamples } from "./process-case.ts";
 import { spread, summarize, type Summary } from "./statistics.ts";
 
-/** All figures of one subject, each summarized over its runs. */
+export interface MachineFacts {
+  readonly processor: string;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly system: string;
+  readonly node: string;
+  /** Short hash, with `+changes` if the working tree differs; `none` outside a repository. */
+  readonly commit: string;
+  /** ISO time. */
+  readonly date: string;
+}
+
+export interface SubjectSamples extends SubjectFacts {
+  readonly samples: readonly Sample[];
+  /** Of a peer: why it has none. */
+  readonly failure?: string;
+}
+
 export interface SubjectReport {
   readonly name: string;
   readonly role: SubjectRole;
   readonly runtime: RuntimeName;
   readonly runs: number;
   /**
-   * How many times as much time as ours, the first subject of ours on this runtime, or else the
-   * first of all; where the case compares a figure, of that; of a rate, how many times as slow.
-   * Left out where there is none.
+   * The cost as a multiple of that of the first subject of ours on this runtime, or else of the
+   * first of ours. A cost is the time or the figure that the case compares, of a rate the inverse.
    */
   readonly ratio?: number;
   readonly wallMs: Summary;
@@ -24,25 +48,12 @@ export interface SubjectReport {
   readonly figures: Readonly<Record<string, Summary>>;
 }
 
-/** A peer that has no figures, and why. */
-export interface FailedPeer {
-  readonly name: string;
-  readonly reason: string;
-}
-
-/** One case, answered or failed. */
 export interface CaseReport extends CaseFacts {
   readonly subjects: readonly SubjectReport[];
-  /** Peers that crashed, or answered wrongly. */
-  readonly failedPeers: readonly FailedPeer[];
-  /** Why the case counts for nothing. */
+  readonly failedPeers: readonly { readonly name: string; readonly reason: string }[];
   readonly failure?: string;
 }
 
-/** Of the form of {@link BenchReport}, which docs/benchmarks/schema.json describes. */
-const schemaVersion = 1;
-
-/** A whole run. */
 export interface BenchReport {
   readonly schemaVersion: number;
   readonly machine: MachineFacts;
@@ -50,16 +61,34 @@ export interface BenchReport {
   readonly cases: readonly CaseReport[];
 }
 
-/** The report of a run that has just ended. */
+/** Facts of this machine and of the repository in `root`. */
+export function readMachine(root: string): MachineFacts {
+  const git = (...args: readonly string[]): string | undefined => {
+    const { status, stdout } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
+    return status === 0 ? stdout.trim() : undefined;
+  };
+  const head = git("rev-parse", "--short", "HEAD") ?? "none";
+  const isClean = head === "none" || git("status", "--porcelain") === "";
+  const processors = cpus();
+  return {
+    processor: processors[0]?.model.trim() ?? "unknown",
+    cores: processors.length,
+    memoryBytes: totalmem(),
+    system: `${type()} ${release()}`,
+    node: version,
+    commit: isClean ? head : `${head}+changes`,
+    date: new Date().toISOString(),
+  };
+}
+
 export function createReport(
   machine: MachineFacts,
   scale: Scale,
   cases: readonly CaseReport[],
 ): BenchReport {
-  return { schemaVersion, machine, scale, cases };
+  return { schemaVersion: 1, machine, scale, cases };
 }
 
-/** Summarizes the samples of a case. */
 export function reportCase(facts: CaseFacts, results: readonly SubjectSamples[]): CaseReport {
   const answered = results.filter(({ failure }) => failure === undefined);
   const subjects = withRatios(answered.map(reportSubject), facts.comparedBy);
@@ -69,9 +98,26 @@ export function reportCase(facts: CaseFacts, results: readonly SubjectSamples[])
   return { ...caseFacts(facts), subjects, failedPeers };
 }
 
-/** A case that failed. */
 export function reportFailure(facts: CaseFacts, failure: string): CaseReport {
   return { ...caseFacts(facts), subjects: [], failedPeers: [], failure };
+}
+
+function reportSubject({ name, role, runtime = "node", samples }: SubjectSamples): SubjectReport {
+  const summaryOf = (read: (sample: Sample) => number): Summary => summarize(samples.map(read));
+  const units = Object.keys(samples[0]?.figures ?? {});
+  return {
+    name,
+    role,
+    runtime,
+    runs: samples.length,
+    wallMs: summaryOf(({ wallMs }) => wallMs),
+    cpuMs: summaryOf(({ cpuMs }) => cpuMs),
+    processMs: summaryOf(({ processMs }) => processMs),
+    peakRssBytes: summaryOf(({ peakRssBytes }) => peakRssBytes),
+    figures: Object.fromEntries(
+      units.map((unit) => [unit, summaryOf(({ figures }) => figures[unit] ?? 0)]),
+    ),
+  };
 }
 
 function withRatios(
@@ -81,7 +127,8 @@ function withRatios(
   const costOf = ({ wallMs, figures }: SubjectReport): number => {
     if (comparedBy === undefined) return wallMs.median;
     const median = figures[comparedBy]?.median ?? Number.NaN;
-    return isRate(comparedBy) ? 1 / median : median;
+    // Of a rate, like `MB/s`, more is better.
+    return /\/m?s\b/.test(comparedBy) ? 1 / median : median;
   };
   const ours = subjects.filter(({ role }) => role === "ours");
   return subjects.map((subject) => {
@@ -91,16 +138,8 @@ function withRatios(
   });
 }
 
-/** Whether more of a unit is better, as of `MB/s`. */
-export function isRate(unit: string): boolean {
-  return /\/m?s\b/.test(unit);
-}
-
-/** The report as Markdown; with the names of the pictures of cases, if they lie beside it. */
-export function toMarkdown(
-  { machine, scale, cases }: BenchReport,
-  plotOf?: (caseName: string) => string,
-): string {
+/** The report as Markdown; with the picture of this name, if it is beside it. */
+export function toMarkdown({ machine, scale, cases }: BenchReport, picture?: string): string {
   const memory = (machine.memoryBytes / 2 ** 30).toFixed(0);
   const lines = [
     "# Benchmarks",
@@ -114,14 +153,12 @@ export function toMarkdown(
       "Times are of the question alone, memory is the peak of the whole process. A ratio says " +
       "how many times as much of what the case compares as the first subject of ours on the same " +
       "runtime: of the time, unless the case names a figure.",
+    ...(picture === undefined ? [] : ["", `![The fastest other engine of each case](${picture})`]),
   ];
-  return `${[...lines, ...cases.flatMap((report) => caseLines(report, plotOf))].join("\n")}\n`;
+  return `${[...lines, ...cases.flatMap(caseLines)].join("\n")}\n`;
 }
 
-function caseLines(
-  report: CaseReport,
-  plotOf: ((caseName: string) => string) | undefined,
-): readonly string[] {
+function caseLines(report: CaseReport): readonly string[] {
   const flags = report.nodeFlags.length === 0 ? "" : ` (\`${report.nodeFlags.join(" ")}\`)`;
   const head = ["", `## ${report.name}`, "", `${report.question}${flags} Goal: ${report.goal}`, ""];
   if (report.failure !== undefined) return [...head, `Failed: ${report.failure.split("\n")[0]}`];
@@ -132,7 +169,6 @@ function caseLines(
     "|---|--:|--:|--:|---|--:|--:|--:|",
     ...report.subjects.map((subject) => subjectLine(subject)),
     ...report.failedPeers.map(({ name, reason }) => `| ${name} | | | | ${reason} | | | |`),
-    ...(plotOf === undefined ? [] : ["", `![${report.name}](${plotOf(report.name)})`]),
   ];
 }
 
@@ -140,9 +176,8 @@ function subjectLine(subject: SubjectReport): string {
   const figures = Object.entries(subject.figures).map(
     ([unit, { median }]) => `${formatNumber(median)} ${unit}`,
   );
-  const name = subject.role === "ours" ? `**${subject.name}**` : subject.name;
   return `| ${[
-    name,
+    subject.role === "ours" ? `**${subject.name}**` : subject.name,
     formatMs(subject.wallMs.median),
     `${(spread(subject.wallMs) * 100).toFixed(0)} %`,
     subject.ratio === undefined ? "" : formatNumber(subject.ratio),
@@ -153,31 +188,11 @@ function subjectLine(subject: SubjectReport): string {
   ].join(" | ")} |`;
 }
 
-function reportSubject({ name, role, runtime = "node", samples }: SubjectSamples): SubjectReport {
-  const units = Object.keys(samples[0]?.figures ?? {});
-  return {
-    name,
-    role,
-    runtime,
-    runs: samples.length,
-    wallMs: summarize(samples.map(({ wallMs }) => wallMs)),
-    cpuMs: summarize(samples.map(({ cpuMs }) => cpuMs)),
-    processMs: summarize(samples.map(({ processMs }) => processMs)),
-    peakRssBytes: summarize(samples.map(({ peakRssBytes }) => peakRssBytes)),
-    figures: Object.fromEntries(
-      units.map((unit) => [unit, summarize(samples.map(({ figures }) => figures[unit] ?? 0))]),
-    ),
-  };
-}
-
-/** Milliseconds in the unit that reads best. */
 export function formatMs(ms: number): string {
   if (ms >= 1000) return `${(ms / 1000).toFixed(2)} s`;
-  if (ms >= 1) return `${formatNumber(ms)} ms`;
-  return `${formatNumber(ms * 1000)} µs`;
+  return ms >= 1 ? `${formatNumber(ms)} ms` : `${formatNumber(ms * 1000)} µs`;
 }
 
-/** Three significant digits, thousands separated. */
 export function formatNumber(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString("en-US");
   return String(Number(value.toPrecision(3)));

@@ -1,24 +1,16 @@
 /**
- * The session managers of other agents, to measure beside ours: what they share, and how a case
- * makes subjects of them. Their modules are loaded in the process that measures them only.
+ * The session managers of other agents as subjects of cases. Their modules are loaded only in the
+ * process that measures them.
  */
 import { ok } from "node:assert";
 import type { CaseInput, InputFacts, Subject, SubjectFacts, TimedWork } from "./bench-case.ts";
 import { peerModule, type PeerSet, type RuntimeName } from "./peer-folders.ts";
-import type { TreeNode } from "./plain-session.ts";
+import type { PlainEntry, TreeNode } from "./plain-session.ts";
 
-/** An entry, as far as cases read it. */
-export interface PeerEntry {
-  readonly id: string;
-  readonly parentId: string | null;
-}
-
-/** As much of a session manager as is measured. */
 export interface PeerManager {
-  getEntries(): readonly PeerEntry[];
-  getEntry(id: string): PeerEntry | undefined;
-  getChildren(parentId: string): readonly PeerEntry[];
-  getBranch(): readonly PeerEntry[];
+  getEntries(): readonly unknown[];
+  getEntry(id: string): Pick<PlainEntry, "parentId"> | undefined;
+  getChildren(parentId: string): readonly Pick<PlainEntry, "id">[];
   getTree(): readonly TreeNode[];
   getLeafId(): string | null;
   buildSessionContext(): { readonly messages: readonly unknown[] };
@@ -28,66 +20,59 @@ export interface PeerManager {
   flush?(): Promise<void>;
 }
 
-/** A listed session, as far as cases read it. */
-export interface PeerListed {
-  readonly messageCount: number;
-}
-
 interface PeerClass {
   create(cwd: string, directory: string): PeerManager;
   open(path: string, directory?: string): PeerManager | Promise<PeerManager>;
-  list(cwd: string, directory: string): Promise<readonly PeerListed[]>;
+  list(cwd: string, directory: string): Promise<readonly { readonly messageCount: number }[]>;
 }
 
-/** A version of the session manager of another project. */
 export interface SessionPeer {
   readonly name: string;
   readonly set: PeerSet;
   readonly runtime: RuntimeName;
+  readonly path: string;
   /** Whether the context begins with the system message that a compaction holds. */
   readonly keepsSystemMessage: boolean;
   /** Answers that a context may leave out, such as those that were never finished. */
   readonly contextDropsMax: number;
   /** Whether a list counts the messages of whole files, not of their beginnings. */
   readonly listsExactly: boolean;
-  /** The class, under the names that all of them use. */
-  load(): Promise<PeerClass>;
 }
 
-const pi = { keepsSystemMessage: false, contextDropsMax: 0, listsExactly: true };
-
-/** Every peer, whether it is installed or not. */
 export const sessionPeers: readonly SessionPeer[] = [
   {
-    ...pi,
     name: "pi 0.73.1",
     set: "peers",
     runtime: "node",
-    load: loader("peers", "@mariozechner/pi-coding-agent/dist/core/session-manager.js"),
+    path: "@mariozechner/pi-coding-agent/dist/core/session-manager.js",
+    keepsSystemMessage: false,
+    contextDropsMax: 0,
+    listsExactly: true,
   },
   {
-    ...pi,
     name: "pi 0.87.1 on Node 24",
     set: "peers",
     runtime: "node-24",
+    path: "@earendil-works/pi-coding-agent/dist/core/session-manager.js",
     keepsSystemMessage: true,
-    load: loader("peers", "@earendil-works/pi-coding-agent/dist/core/session-manager.js"),
+    contextDropsMax: 0,
+    listsExactly: true,
   },
   {
     name: "omp 18.2.3 on Bun",
     set: "omp",
     runtime: "bun",
+    path: "@oh-my-pi/pi-coding-agent/src/session/session-manager.ts",
     keepsSystemMessage: false,
     contextDropsMax: 5,
     listsExactly: false,
-    load: loader("omp", "@oh-my-pi/pi-coding-agent/src/session/session-manager.ts"),
   },
 ];
 
 /** One subject for each peer; `prepare` is that of a case, for one of them. */
 export function peerSubjects<Result>(
   what: string,
-  prepare: (peer: SessionPeer, input: CaseInput) => TimedWork<Result> | Promise<TimedWork<Result>>,
+  prepare: (peer: SessionPeer, input: CaseInput) => Promise<TimedWork<Result>>,
 ): readonly Subject<Result>[] {
   return sessionPeers.map((peer) => ({
     name: `${peer.name}: ${what}`,
@@ -99,22 +84,26 @@ export function peerSubjects<Result>(
   }));
 }
 
-/** The same subject on the Node that the newer pi needs, to tell the engine from the runtime. */
+/** The subject, and the same on the Node that the newer pi needs, to tell engine from runtime. */
+export function onBothNodes<Facts extends SubjectFacts>(subject: Facts): readonly Facts[] {
+  return [subject, onNode24(subject)];
+}
+
 export function onNode24<Facts extends SubjectFacts>(subject: Facts): Facts {
-  const { name } = subject;
-  return { ...subject, name: `${name} on Node 24`, runtime: "node-24", needs: "peers" };
+  const name = `${subject.name} on Node 24`;
+  return { ...subject, name, runtime: "node-24", needs: "peers" };
 }
 
-/** Opens a session that is only read. */
-export async function openPeer(
-  peer: SessionPeer,
-  { path, scratch }: CaseInput,
-): Promise<PeerManager> {
-  const manager = await peer.load();
-  return manager.open(path, scratch);
+export async function loadPeer({ set, path }: SessionPeer): Promise<PeerClass> {
+  // Decoding boundary: the modules of the versions named above.
+  const module = (await import(peerModule(set, path))) as { readonly SessionManager: PeerClass };
+  return module.SessionManager;
 }
 
-/** How many messages a reader should find at the leaf. */
+export async function openPeer(peer: SessionPeer, input: CaseInput): Promise<PeerManager> {
+  return (await loadPeer(peer)).open(input.path, input.scratch);
+}
+
 export interface WantedMessages {
   readonly least: number;
   readonly most: number;
@@ -136,12 +125,4 @@ export function ourContext({ contextMessages }: InputFacts): WantedMessages {
 export function checkContext(messages: number, { least, most }: WantedMessages, more = 0): void {
   const isRight = messages >= least + more && messages <= most + more;
   ok(isRight, `${messages} messages instead of ${least + more} to ${most + more}`);
-}
-
-function loader(set: PeerSet, path: string): SessionPeer["load"] {
-  return async () => {
-    // Decoding boundary: the modules of the versions named above.
-    const module = (await import(peerModule(set, path))) as { readonly SessionManager: PeerClass };
-    return module.SessionManager;
-  };
 }

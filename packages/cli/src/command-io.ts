@@ -1,9 +1,11 @@
-/** The ports of a command: streams, clock, signal. */
+/** The ports of a command, the options that many share, and what several of them write. */
+import type { AppendResult } from "@branchlog/core";
+import type { EntryLine } from "@branchlog/core/types";
 import type { Output } from "./output.ts";
+import { oneLine } from "./text/clean-text.ts";
 
 /** The environment of a command; tests pass their own. */
 export interface CommandIo {
-  /** Results. */
   readonly out: Output;
   /** All other output: failures, progress. */
   readonly err: Output;
@@ -11,18 +13,64 @@ export interface CommandIo {
   input(): AsyncIterable<Uint8Array>;
   /** Whether questions can be answered: standard input is a terminal. */
   readonly isInteractive: boolean;
-  /** Epoch milliseconds. */
   now(): number;
-  /** Monotonic milliseconds. */
   monotonicMs(): number;
-  /** Aborted when the user interrupts the command. */
   readonly signal: AbortSignal;
 }
 
 /** 0: success. 1: the session has damage. Every other failure is thrown. */
 export type CommandResult = 0 | 1;
 
-/** Writes a value as one line of JSON. */
 export function writeJsonLine(out: Output, value: unknown): Promise<void> {
   return out.writeData(`${JSON.stringify(value)}\n`, "json");
+}
+
+export interface FileOptions {
+  /** A path, or the name or id of a session. */
+  readonly file: string;
+  readonly json: boolean;
+}
+
+export interface ReadingOptions extends FileOptions {
+  readonly noSave: boolean;
+}
+
+/** Writes the bytes of an entry's line, of any length, without its newline. */
+export async function writeLine(line: EntryLine, out: Output): Promise<void> {
+  if (line.bytes === null) {
+    for await (const chunk of line.chunks()) await out.writeData(chunk, "json");
+  } else await out.writeData(line.bytes, "json");
+}
+
+/** Reports each path as left out: a line of JSON among the results, or one on `err`. */
+export async function writeUnlisted(
+  paths: Iterable<string>,
+  json: boolean,
+  { out, err }: Pick<CommandIo, "out" | "err">,
+): Promise<void> {
+  for (const path of paths) {
+    if (json) await writeJsonLine(out, { kind: "unlisted", path });
+    else await err.write(`left out: ${oneLine(path, 400)} (its name is not UTF-8: rename it)\n`);
+  }
+}
+
+/** Writes the acknowledgement of one entry: as one line, or with `json` as one object. */
+export function writeAcknowledgement(
+  out: Output,
+  result: AppendResult,
+  json: boolean,
+): Promise<void> {
+  return json ? writeJsonLine(out, result) : out.write(acknowledgementText(result));
+}
+
+/** `appended 5b2e9d04 below 5b2e9d03, revision 4`. Pure. */
+function acknowledgementText({ id, parentId, revision, diverged }: AppendResult): string {
+  const place = parentId === null ? "as a root" : `below ${oneLine(parentId, 60)}`;
+  return `appended ${id} ${place}, revision ${revision}${divergedText(diverged)}\n`;
+}
+
+function divergedText(diverged: AppendResult["diverged"]): string {
+  if (diverged === undefined) return "";
+  const { entryCount, tailId } = diverged;
+  return `, diverged: not below ${entryCount} of other writers, up to ${oneLine(tailId, 60)}`;
 }

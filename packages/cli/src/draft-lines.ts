@@ -12,7 +12,6 @@ export interface DraftLine {
   readonly line: number;
   readonly bytes: number;
   readonly draft: AnyDraft | undefined;
-  /** Set if there is no draft. */
   readonly problem: string | undefined;
 }
 
@@ -67,7 +66,6 @@ function readDraft(bytes: Buffer, start: number, end: number, line: number): Dra
   return { line, bytes: length, draft: decoded.value, problem: undefined };
 }
 
-/** The engine rejects other invalid fields. */
 function isDraft(value: JsonObject): value is JsonObject & AnyDraft {
   return typeof value["type"] === "string";
 }

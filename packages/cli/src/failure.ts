@@ -15,35 +15,26 @@ export interface Failure {
   /** A code of Branchlog, or of the system (`EACCES`, …), or `ERR_UNKNOWN`. */
   readonly code: string;
   readonly message: string;
-  readonly path?: string;
-  readonly offset?: number;
-  readonly line?: number;
-  readonly column?: number;
-  readonly id?: string;
+  readonly path?: string | undefined;
+  readonly offset?: number | undefined;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+  readonly id?: string | undefined;
   /** The last entry of the log, when another was expected. */
-  readonly tail?: string | null;
+  readonly tail?: string | null | undefined;
   /** Entries of the failed append that are in the log nevertheless. */
-  readonly landed?: readonly string[];
-  /** Paths of the sessions that could have been meant. */
-  readonly candidates?: readonly string[];
+  readonly landed?: readonly string[] | undefined;
+  readonly candidates?: readonly string[] | undefined;
 }
 
 /** The code, message and facts of a thrown value. */
 export function describeFailure(error: unknown): Failure {
   if (!isBranchlogError(error)) return { code: codeOf(error), message: messageOf(error) };
-  const { code, path, offset, line, column, id, tail, landed, candidates } = error;
-  return {
-    code,
-    message: error.message,
-    ...(path === undefined ? {} : { path }),
-    ...(offset === undefined ? {} : { offset }),
-    ...(line === undefined ? {} : { line }),
-    ...(column === undefined ? {} : { column }),
-    ...(id === undefined ? {} : { id }),
-    ...(tail === undefined ? {} : { tail }),
-    ...(landed.length === 0 ? {} : { landed }),
-    ...(candidates.length === 0 ? {} : { candidates }),
-  };
+  // The order of the keys in JSON, which leaves out those that are undefined.
+  const { code, message, path, offset, line, column, id, tail } = error;
+  const landed = error.landed.length === 0 ? undefined : error.landed;
+  const candidates = error.candidates.length === 0 ? undefined : error.candidates;
+  return { code, message, path, offset, line, column, id, tail, landed, candidates };
 }
 
 /** The next step, where the command knows more than the engine; else undefined. */

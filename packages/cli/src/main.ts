@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import type { Readable } from "node:stream";
 import { isatty } from "node:tty";
-import type { Command } from "./command.ts";
+import type { Command } from "./commands.ts";
 import type { CommandIo } from "./command-io.ts";
 import { processOutputs } from "./output.ts";
 import { endOf, exitCodes, run } from "./run.ts";
@@ -16,18 +16,6 @@ import type { RunSetting } from "./run.ts";
 const interrupt = new AbortController();
 let writing = false;
 let input: Readable | undefined;
-const writers: ReadonlySet<Command["name"]> = new Set([
-  "append",
-  "name",
-  "label",
-  "repair",
-  "fork",
-  "convert",
-  "migrate",
-  "import",
-  "export",
-  "delete",
-]);
 
 const signals = { SIGINT: exitCodes.interrupted, SIGTERM: 143, SIGHUP: 129 } as const;
 let interruptions = 0;
@@ -58,7 +46,7 @@ const setting: RunSetting = {
   isDebugging: Boolean(process.env["BRANCHLOG_DEBUG"]),
   onCommand: (chosen) => {
     command = chosen;
-    writing = writers.has(chosen.name);
+    writing = chosen.isWriting;
   },
 };
 // Uncaught errors: Node would print them unescaped, with names and text of files in them.

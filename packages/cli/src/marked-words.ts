@@ -6,7 +6,6 @@
 /** NUL: no word of a command line can hold it. */
 const mark = "\0";
 
-/** The given words. */
 export type Words = readonly string[];
 
 /** The words for the parser: without `--`, the words behind it marked. */

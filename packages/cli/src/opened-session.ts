@@ -2,15 +2,14 @@
  * Opens the session that an argument names: by path, name or id. For reading, which measures the
  * cost and writes nothing but a checkpoint; or for appending.
  */
+import { lstatSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { openSession } from "@branchlog/core";
+import { BranchlogError, isBranchlogError, openSession, resolveSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
 import { decodeCounter, readCounter } from "@branchlog/streaming";
 import type { CommandIo } from "./command-io.ts";
-import { sessionPath } from "./session-path.ts";
 
-/** The cost of opening. */
 export interface OpeningCost {
   readonly ms: number;
   readonly bytesRead: number;
@@ -18,16 +17,36 @@ export interface OpeningCost {
   readonly linesParsed: number;
 }
 
-/** A session and the cost of opening it. */
 export interface OpenedSession {
   readonly session: Session;
   readonly opening: OpeningCost;
 }
 
-/** How a session is read. */
-export interface ReadingOptions {
-  /** Whether to write nothing at all. */
-  readonly noSave: boolean;
+/**
+ * The word itself if it has the form of a path, or if that path exists; else the path of the
+ * session with that name or id in the agents' directories.
+ * @throws BranchlogError `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
+ */
+export async function sessionPath(word: string, signal: AbortSignal): Promise<string> {
+  if (/[/\\]|\.(?:jsonl|ya?ml)$/.test(word) || isThere(word)) return word;
+  try {
+    return (await resolveSession(word, undefined, { signal })).path;
+  } catch (error) {
+    if (!isBranchlogError(error, "ERR_SESSION_NOT_FOUND")) throw error;
+    const message =
+      `There is no file ${word} here, and no session that agents keep has this name, or an id ` +
+      "that begins so. branchlog list shows them.";
+    throw new BranchlogError(error.code, message, { id: word, cause: error });
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    // A dangling symbolic link counts as existing.
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -39,7 +58,7 @@ export interface ReadingOptions {
 export async function openForReading(
   file: string,
   { monotonicMs, signal }: Pick<CommandIo, "monotonicMs" | "signal">,
-  { noSave = true }: Partial<ReadingOptions> = {},
+  { noSave = true }: { readonly noSave?: boolean } = {},
 ): Promise<OpenedSession> {
   const path = await sessionPath(file, signal);
   const saves = !noSave && (await isOwn(path));

@@ -6,8 +6,7 @@
 import type { Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { BranchlogError } from "@branchlog/core/errors";
-import { markedStyle, terminalText } from "./painted-text.ts";
-import { createStyle, wantsColour } from "./style.ts";
+import { createStyle, markedStyle, terminalText, wantsColour } from "./style.ts";
 import type { Style } from "./style.ts";
 import { cleanJson, cleanText } from "./text/clean-text.ts";
 
@@ -17,7 +16,6 @@ export type DataForm = "json" | "text";
 /** A destination of text and data: standard output, standard error, or memory in tests. */
 export interface Output {
   readonly isTerminal: boolean;
-  /** Width of a line. */
   readonly columns: number;
   /** Styles for text written to this output only. */
   readonly style: Style;
@@ -46,7 +44,6 @@ export class ClosedOutput extends Error {
 /** Bytes buffered before a write. */
 const gatheredBytesMax = 64 * 1024;
 
-/** Properties of a {@link StreamOutput}. */
 export interface StreamOutputOptions {
   readonly isTerminal: boolean;
   readonly columns: number;
@@ -55,7 +52,6 @@ export interface StreamOutputOptions {
 
 const clearLine = "\r\u001B[K";
 
-/** Writes to a stream. */
 export class StreamOutput implements Output {
   readonly isTerminal: boolean;
   readonly columns: number;
@@ -115,10 +111,8 @@ export class StreamOutput implements Output {
 /** Without a terminal, these properties are missing. */
 type MaybeTerminal = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** Width of lines that are not for a terminal. */
 const columnsDefault = 120;
 
-/** The outputs of this process. */
 export function processOutputs(): { readonly out: Output; readonly err: Output } {
   return { out: outputOn(process.stdout), err: outputOn(process.stderr) };
 }

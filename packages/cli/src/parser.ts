@@ -2,7 +2,7 @@
 import yargs from "yargs";
 import type { Argv } from "yargs";
 
-export type { Argv } from "yargs";
+export type { ArgumentsCamelCase as ParsedValues, Argv } from "yargs";
 
 /** A parser that never prints and never exits the process. */
 export function emptyParser(version: string): Argv {

@@ -4,8 +4,8 @@
  */
 import { isBranchlogError } from "@branchlog/core/errors";
 import { parseArguments } from "./arguments.ts";
-import { commandNames, runCommand } from "./command.ts";
-import type { Command } from "./command.ts";
+import { commandNames } from "./commands.ts";
+import type { Command } from "./commands.ts";
 import { writeJsonLine } from "./command-io.ts";
 import type { CommandIo } from "./command-io.ts";
 import { describeFailure, failureHint, UsageError } from "./failure.ts";
@@ -13,18 +13,14 @@ import { optionWords } from "./marked-words.ts";
 import { ClosedOutput } from "./output.ts";
 import { oneLine, wholeLine } from "./text/clean-text.ts";
 
-/** The parameters of a run besides its words. */
 export interface RunSetting {
   readonly io: CommandIo;
-  /** The version to print. */
   readonly version: string;
-  /** Prints stack traces of failures. */
   readonly isDebugging: boolean;
   /** Called with the command before it runs. */
   readonly onCommand?: (command: Command) => void;
 }
 
-/** Exit codes of the process. */
 export const exitCodes = { fine: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
 /** Runs the command line and returns the exit code. Throws nothing. */
@@ -40,7 +36,7 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
     }
     command = parsed.command;
     setting.onCommand?.(command);
-    const code = await runCommand(command, io);
+    const code = await command.run(io);
     await io.out.flush();
     await io.err.flush();
     return code;

@@ -21,17 +21,13 @@ export interface SessionInfo {
     readonly version: number;
     readonly created: string;
     readonly cwd: string;
-    /** The log that this one was forked from. */
     readonly parentSession: string | null;
   };
   readonly sizeBytes: number;
   /** Entries in the log, including those hidden by a later one with the same id. */
   readonly entries: number;
-  /** Of the nodes of the tree. */
   readonly types: Counts;
-  /** Of messages. */
   readonly roles: Counts;
-  /** Of entries of extensions. */
   readonly customTypes: Counts;
   readonly leaf: string | null;
   /** The tips, in file order. */
@@ -43,12 +39,10 @@ export interface SessionInfo {
   readonly usage: UsageInfo | null;
   /** What opening found, as `branchlog verify` calls it. */
   readonly findings: readonly Finding[];
-  /** The branches that nobody chose. */
   readonly divergences: readonly DivergedEntry[];
   readonly opening: OpeningCost;
 }
 
-/** A tip. */
 export interface Tip {
   readonly id: string;
   readonly type: string;
@@ -57,7 +51,6 @@ export interface Tip {
   readonly time: string | null;
 }
 
-/** Sums over requests. */
 interface UsageSums extends Omit<UsageTotals, "cost"> {
   /** Input and output, as `branchlog turns` counts them. */
   readonly tokens: number;
@@ -73,7 +66,6 @@ export interface UsageInfo extends UsageSums {
   })[];
 }
 
-/** Gathers the facts. Reads the bodies of messages once. */
 export async function gatherInfo({ session, opening }: OpenedSession): Promise<SessionInfo> {
   // First: a body that does not parse is found by this pass, and must not count below.
   const usage = await usageInfo(session);

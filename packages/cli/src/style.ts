@@ -2,7 +2,9 @@
  * Colours by their meaning, or none: see {@link wantsColour}. The only importer of picocolors,
  * whose own detection would also consider CI and the user's arguments.
  */
+import { randomUUID } from "node:crypto";
 import picocolors from "picocolors";
+import { cleanText } from "./text/clean-text.ts";
 
 /** Wraps a text in a colour, or returns it unchanged. */
 export type Paint = (text: string) => string;
@@ -10,22 +12,17 @@ export type Paint = (text: string) => string;
 /** The colours of the command, by what they mark. */
 export interface Style {
   readonly heading: Paint;
-  /** Secondary text. */
   readonly faint: Paint;
   readonly good: Paint;
   readonly bad: Paint;
   readonly warning: Paint;
-  /** Labels that users gave. */
   readonly label: Paint;
-  /** Text of the user. */
   readonly user: Paint;
-  /** Text of the model. */
   readonly assistant: Paint;
   /** Text of tools, extensions and shells. */
   readonly tool: Paint;
 }
 
-/** The environment variables in use. */
 export interface ColourEnvironment {
   readonly NO_COLOR?: string | undefined;
   readonly FORCE_COLOR?: string | undefined;
@@ -58,5 +55,36 @@ export function createStyle(hasColours: boolean): Style {
   };
 }
 
-/** Styles without colours. */
 export const plainStyle: Style = createStyle(false);
+
+const escape = "\u001B";
+/**
+ * Written where the escape sequence of a colour begins, so that foreign text cannot forge colours:
+ * a private-use character and a random part that no file can know.
+ */
+const mark = `\uE000${randomUUID()}`;
+
+/** The style with marks instead of escape sequences; the text in it is cleaned. */
+export function markedStyle(style: Style): Style {
+  // A nested colour is closed by reopening the outer one, so its sequence must stay recognisable.
+  const marked =
+    (paint: Paint): Paint =>
+    (text) =>
+      paint(terminalText(text)).replaceAll(escape, mark);
+  return {
+    heading: marked(style.heading),
+    faint: marked(style.faint),
+    good: marked(style.good),
+    bad: marked(style.bad),
+    warning: marked(style.warning),
+    label: marked(style.label),
+    user: marked(style.user),
+    assistant: marked(style.assistant),
+    tool: marked(style.tool),
+  };
+}
+
+/** The text fit for a terminal: lines, tabs, and colours of a {@link markedStyle}. */
+export function terminalText(text: string): string {
+  return cleanText(text).replaceAll(mark, escape);
+}

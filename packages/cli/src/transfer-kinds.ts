@@ -1,7 +1,4 @@
-/**
- * The formats of `branchlog import` and `branchlog export`, each with its function. Their names are
- * in argument-values.ts, which parsing needs without the packages behind them.
- */
+/** The formats of `branchlog import` and `branchlog export`, each with its function. */
 import { openSession } from "@branchlog/core";
 import type { SourceKind } from "@branchlog/core/types";
 import { exportConnectonion, importConnectonion, isConnectonion } from "@branchlog/connectonion";
@@ -13,20 +10,24 @@ import {
   markdownPieces,
 } from "@branchlog/transfer";
 import type { ExportOptions, ExportReport } from "@branchlog/transfer";
-import type { exportFormats, importFormats } from "./argument-values.ts";
 import type { DataForm } from "./output.ts";
 import type { Style } from "./style.ts";
 import { oneLine } from "./text/clean-text.ts";
-import { addedNameText, changedText, resetsText } from "./text/conversion-text.ts";
-import { importedTurnsText, importText } from "./text/import-text.ts";
+import {
+  addedNameText,
+  changedText,
+  importedTurnsText,
+  importText,
+  lossText,
+  resetsText,
+} from "./text/transfer-text.ts";
 import { countText } from "./text/quantities.ts";
-import { lossText } from "./text/loss-text.ts";
 
 /** What `--from` names. */
-export type ImportFormat = (typeof importFormats)[number];
+export type ImportFormat = SourceKind | "connectonion";
 
 /** What `--to` names. */
-export type ExportFormat = (typeof exportFormats)[number];
+export type ExportFormat = "markdown" | "pi" | "connectonion";
 
 /** The result, for programs and for people. */
 interface Made {
@@ -34,7 +35,6 @@ interface Made {
   readonly text: (style: Style) => string;
 }
 
-/** Imports a source of another agent as a session file. */
 type Importer = (
   source: string,
   target: string,
@@ -67,9 +67,7 @@ async function importDocument(source: string, target: string): Promise<Made> {
   return { json, text: (style) => importedTurnsText(report, style) };
 }
 
-/** Exports a session in another form. */
 export interface Exporter {
-  /** Writes a new file. */
   readonly write: (source: string, target: string, options: ExportOptions) => Promise<Made>;
   /** The same bytes for standard output; null for a form that is written to files only. */
   readonly pieces:

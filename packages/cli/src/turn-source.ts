@@ -2,12 +2,10 @@
  * The turns of a session, wherever they are kept: in a log of any dialect, or in a document of
  * ConnectOnion, which is recognised by its content. Opened for reading only.
  */
-import type { CommandIo } from "./command-io.ts";
+import type { CommandIo, ReadingOptions } from "./command-io.ts";
 import { openForReading } from "./opened-session.ts";
-import type { ReadingOptions } from "./opened-session.ts";
 import { fieldOf, stringOf } from "./text/stored-field.ts";
 
-/** Totals of turns. */
 export interface ShownTotals {
   readonly count: number;
   readonly total_cost: number;

@@ -11,37 +11,30 @@ import {
   writeSync,
 } from "node:fs";
 import { performance } from "node:perf_hooks";
-import { fileURLToPath } from "node:url";
 import { createSession, type Durability } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
-import { appendMessage, inFlight } from "../appending.ts";
 import {
   baseline,
   type BenchCase,
-  type CaseInput,
+  type Counts,
   defineCase,
   ours,
-  type Scale,
-  type Subject,
+  type Prepare,
 } from "../bench-case.ts";
 import { scratchLog } from "../inputs.ts";
+import { appendMessage, inFlight, jobChild } from "../our-session.ts";
 import { checkChain, plainHeader, plainLine, readPlainly, smallMessage } from "../plain-session.ts";
-import { onNode24, peerSubjects } from "../session-peers.ts";
+import { loadPeer, onBothNodes, peerSubjects } from "../session-peers.ts";
 
-/** The log that a subject wrote. */
 interface AppendedLog {
   readonly path: string;
   readonly appended: number;
-  /** How long the device took to sync, on average. */
   readonly syncMs?: number;
   readonly longestMs?: number;
 }
 
-type Counts = Readonly<Record<Scale, number>>;
-
 const counts: Counts = { full: 20_000, quick: 2_000 };
 
-/** Appends per second. */
 function rate({ appended }: AppendedLog, wallMs: number): Readonly<Record<string, number>> {
   return { "appends/s": (appended * 1000) / wallMs };
 }
@@ -60,8 +53,7 @@ const appendSync = defineCase<AppendedLog>({
   question: "How many messages a second can be appended, each in the log before the next begins?",
   goal: "with the lock, as many as the fastest peer without one.",
   subjects: [
-    syncOurs,
-    onNode24(syncOurs),
+    ...onBothNodes(syncOurs),
     ours("await session.append() (locked)", async (input) => {
       const path = scratchLog(input);
       const session = await createSession(path);
@@ -81,7 +73,7 @@ const appendSync = defineCase<AppendedLog>({
       };
     }),
     ...peerSubjects<AppendedLog>("appendMessage()", async (peer, { scale, scratch }) => {
-      const manager = (await peer.load()).create(scratch, scratch);
+      const manager = (await loadPeer(peer)).create(scratch, scratch);
       // Before the first answer of a model the peers write nothing.
       manager.appendMessage({ role: "assistant", content: [], timestamp: 0 });
       return async () => {
@@ -94,7 +86,6 @@ const appendSync = defineCase<AppendedLog>({
   check: ({ path, appended }) => checkChain(path, appended),
   figures: rate,
 });
-
 const width = 64;
 /** So many that the code is warm for most of them. */
 const inFlightCounts: Counts = { full: 200_000, quick: 2_000 };
@@ -105,12 +96,10 @@ const appendInFlight = defineCase<AppendedLog>({
   question: "How many messages a second can be appended with 64 appends in flight?",
   goal: "300,000 a second; 100,000 if each is on the disk before it is acknowledged.",
   subjects: [
-    ours("session.append(), os", (input) => prepareInFlight(input, "os")),
-    ours("session.append(), disk", (input) => prepareInFlight(input, "disk")),
-    baseline("one write per 64 lines (no lock, no engine)", (input) => prepareLines(input, false)),
-    baseline("one write and one fdatasync per 64 lines (no lock, no engine)", (input) =>
-      prepareLines(input, true),
-    ),
+    ours("session.append(), os", prepareInFlight("os")),
+    ours("session.append(), disk", prepareInFlight("disk")),
+    baseline("one write per 64 lines (no lock, no engine)", prepareLines(false)),
+    baseline("one write and one fdatasync per 64 lines (no lock, no engine)", prepareLines(true)),
   ],
   check: ({ path, appended }) => checkChain(path, appended),
   figures: (log, wallMs) => ({
@@ -119,45 +108,45 @@ const appendInFlight = defineCase<AppendedLog>({
   }),
 });
 
-async function prepareInFlight(
-  input: CaseInput,
-  durability: Durability,
-): Promise<() => Promise<AppendedLog>> {
-  const path = scratchLog(input);
-  const session = await createSession(path, { durability });
-  const appended = inFlightCounts[input.scale];
-  return async () => {
-    await inFlight(appended, width, (i) => appendMessage(session, i));
-    return { path, appended };
+function prepareInFlight(durability: Durability): Prepare<AppendedLog> {
+  return async (input) => {
+    const path = scratchLog(input);
+    const session = await createSession(path, { durability });
+    const appended = inFlightCounts[input.scale];
+    return async () => {
+      await inFlight(appended, width, (i) => appendMessage(session, i));
+      return { path, appended };
+    };
   };
 }
 
-function prepareLines(input: CaseInput, isSynced: boolean): () => AppendedLog {
-  const path = scratchLog(input);
-  writeFileSync(path, plainHeader);
-  const file = openSync(path, "a");
-  const appended = inFlightCounts[input.scale];
-  return () => {
-    let [syncMs, syncs] = [0, 0];
-    for (let from = 0; from < appended; from += width) {
-      const timestamp = new Date().toISOString();
-      let lines = "";
-      for (let i = from; i < Math.min(from + width, appended); i++)
-        lines += plainLine(i, timestamp);
-      writeSync(file, lines);
-      if (!isSynced) continue;
-      const startMs = performance.now();
-      fdatasyncSync(file);
-      syncMs += performance.now() - startMs;
-      syncs += 1;
-    }
-    closeSync(file);
-    return { path, appended, ...(isSynced ? { syncMs: syncMs / syncs } : {}) };
+function prepareLines(isSynced: boolean): Prepare<AppendedLog> {
+  return (input) => {
+    const path = scratchLog(input);
+    writeFileSync(path, plainHeader);
+    const file = openSync(path, "a");
+    const appended = inFlightCounts[input.scale];
+    return () => {
+      let [syncMs, syncs] = [0, 0];
+      for (let from = 0; from < appended; from += width) {
+        const timestamp = new Date().toISOString();
+        const to = Math.min(from + width, appended);
+        let lines = "";
+        for (let i = from; i < to; i++) lines += plainLine(i, timestamp);
+        writeSync(file, lines);
+        if (!isSynced) continue;
+        const startMs = performance.now();
+        fdatasyncSync(file);
+        syncMs += performance.now() - startMs;
+        syncs += 1;
+      }
+      closeSync(file);
+      return { path, appended, ...(isSynced ? { syncMs: syncMs / syncs } : {}) };
+    };
   };
 }
 
 const processes = 8;
-const child = fileURLToPath(new URL("../appending-child.js", import.meta.url));
 
 const appendProcesses = defineCase<AppendedLog>({
   name: "append-processes",
@@ -179,13 +168,13 @@ const appendProcesses = defineCase<AppendedLog>({
   }),
 });
 
-function prepareProcesses(promises: number): Subject<AppendedLog>["prepare"] {
+function prepareProcesses(promises: number): Prepare<AppendedLog> {
   return async (input) => {
     const path = scratchLog(input);
     await createSession(path);
     const each = Math.ceil(counts[input.scale] / processes);
-    const args = [path, String(each), String(promises)];
-    const children = Array.from({ length: processes }, () => fork(child, args));
+    const args = ["append", path, String(each), String(promises)];
+    const children = Array.from({ length: processes }, () => fork(jobChild, args));
     await Promise.all(children.map((one) => once(one, "message")));
     return async () => {
       const longestMs = Math.max(...(await Promise.all(children.map((one) => runChild(one)))));
@@ -203,5 +192,4 @@ function runChild(one: ChildProcess): Promise<number> {
   });
 }
 
-/** In the order in which they run. */
 export const cases: readonly BenchCase[] = [appendSync, appendInFlight, appendProcesses];

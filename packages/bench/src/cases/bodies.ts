@@ -3,15 +3,22 @@ import { deepStrictEqual, ok } from "node:assert";
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Duplex } from "node:stream";
-import { LineFramer, type LineSink, openByteSource, records, scanSync } from "@branchlog/streaming";
-import { baseline, type BenchCase, defineCase, ours, type Subject } from "../bench-case.ts";
-import { largeSession, openCold } from "../inputs.ts";
+import { LineFramer, openByteSource, records, scanSync } from "@branchlog/streaming";
+import {
+  baseline,
+  type BenchCase,
+  type Counts,
+  defineCase,
+  ours,
+  type Subject,
+} from "../bench-case.ts";
+import { largeSession } from "../inputs.ts";
+import { openCold } from "../our-session.ts";
 import { peerModule } from "../peer-folders.ts";
 
 const nodeFlags = ["--max-old-space-size=256"];
-const customsMin = { full: 250_000, quick: 5_000 } as const;
+const customsMin: Counts = { full: 250_000, quick: 5_000 };
 
-/** The result is the id of the last custom entry of each type. */
 const latestCustom = defineCase<Readonly<Record<string, string | null>>>({
   name: "latest-custom",
   question: "How long does it take to find the latest snapshot of each extension among 250,000?",
@@ -44,7 +51,6 @@ const latestCustom = defineCase<Readonly<Record<string, string | null>>>({
   figures: (lastIds, wallMs) => ({ "µs/lookup": (wallMs * 1000) / Object.keys(lastIds).length }),
 });
 
-/** How many records of each type were seen, the header among them. */
 type TypeCounts = Map<string, number>;
 
 const streamBodies = defineCase<TypeCounts>({
@@ -69,10 +75,18 @@ const streamBodies = defineCase<TypeCounts>({
         return counts;
       };
     }),
+    // The least that making objects of all lines costs.
     baseline("JSON.parse of each line", ({ path, facts }) => () => {
       const counts: TypeCounts = new Map();
       const file = openByteSource(path);
-      scanSync(file, new LineFramer(), parser(counts), { from: 0, to: facts.bytes });
+      const sink = {
+        line: (bytes: Buffer, start: number, end: number) =>
+          count(counts, typeOf(bytes.toString("utf8", start, end))),
+        longLine: ({ offset }: { readonly offset: number }) => {
+          throw new Error(`no line of this session is long, but the one at ${offset}`);
+        },
+      };
+      scanSync(file, new LineFramer(), sink, { from: 0, to: facts.bytes });
       file.closeSync();
       return counts;
     }),
@@ -83,12 +97,8 @@ const streamBodies = defineCase<TypeCounts>({
       }
       return counts;
     }),
-    parserSubject("stream-json 3.8.0: jsonl/parser", "stream-json/src/jsonl/parser.js", "asStream"),
-    parserSubject(
-      "stream-chain 4.4.1: jsonl/parserStream",
-      "stream-chain/src/jsonl/parserStream.js",
-      "parserStream",
-    ),
+    parserSubject("stream-json 3.8.0", "stream-json", "parser", "asStream"),
+    parserSubject("stream-chain 4.4.1", "stream-chain", "parserStream", "parserStream"),
   ],
   check: (counts, { facts }) => {
     deepStrictEqual(Object.fromEntries(counts), { session: 1, ...facts.entriesByType });
@@ -104,35 +114,27 @@ interface ParserModule {
 }
 
 /** The stream of a package that takes bytes and gives `{ key, value }` for each line. */
-function parserSubject(name: string, module: string, factory: string): Subject<TypeCounts> {
-  return {
-    name,
-    role: "peer",
-    needs: "peers",
-    prepare: async ({ path }) => {
-      // Decoding boundary: the modules of the versions named above.
-      const loaded = (await import(peerModule("peers", module))) as ParserModule;
-      const parse = loaded[factory] ?? loaded.default?.[factory];
-      if (parse === undefined) throw new Error(`${module} has no ${factory}`);
-      return async () => {
-        const counts: TypeCounts = new Map();
-        for await (const record of createReadStream(path).pipe(parse())) {
-          count(counts, (record as { readonly value: { readonly type: string } }).value.type);
-        }
-        return counts;
-      };
-    },
+function parserSubject(
+  name: string,
+  from: string,
+  file: string,
+  factory: string,
+): Subject<TypeCounts> {
+  const prepare = async ({ path }: { readonly path: string }) => {
+    const url = peerModule("peers", `${from}/src/jsonl/${file}.js`);
+    // Decoding boundary: the modules of the versions named above.
+    const loaded = (await import(url)) as ParserModule;
+    const parse = loaded[factory] ?? loaded.default?.[factory];
+    if (parse === undefined) throw new Error(`${url} has no ${factory}`);
+    return async () => {
+      const counts: TypeCounts = new Map();
+      for await (const record of createReadStream(path).pipe(parse())) {
+        count(counts, (record as { readonly value: { readonly type: string } }).value.type);
+      }
+      return counts;
+    };
   };
-}
-
-/** The least that making objects of all lines costs. */
-function parser(counts: TypeCounts): LineSink {
-  return {
-    line: (bytes, start, end) => count(counts, typeOf(bytes.toString("utf8", start, end))),
-    longLine: ({ offset }) => {
-      throw new Error(`no line of this session is long, but the one at ${offset}`);
-    },
-  };
+  return { name: `${name}: jsonl/${file}`, role: "peer", needs: "peers", prepare };
 }
 
 function typeOf(line: string): string {
@@ -145,5 +147,4 @@ function count(counts: TypeCounts, type: unknown): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** In the order in which they run. */
 export const cases: readonly BenchCase[] = [latestCustom, streamBodies];

@@ -4,11 +4,12 @@ import { performance } from "node:perf_hooks";
 import { openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { baseline, type BenchCase, defineCase, ours } from "../bench-case.ts";
-import { copiedLog, largeSession, messagesOf, middleSession, openCold } from "../inputs.ts";
+import { copiedLog, largeSession, messagesOf, middleSession } from "../inputs.ts";
+import { openCold } from "../our-session.ts";
 import { smallMessage } from "../plain-session.ts";
 import {
   checkContext,
-  onNode24,
+  onBothNodes,
   openPeer,
   ourContext,
   peerContext,
@@ -17,7 +18,6 @@ import {
 } from "../session-peers.ts";
 import { timesFigures } from "../statistics.ts";
 
-/** Messages found, beside those that this reader should find. */
 interface FoundMessages {
   readonly messages: number;
   readonly wanted: WantedMessages;
@@ -38,8 +38,7 @@ const firstContext = defineCase<FoundMessages>({
   nodeFlags: ["--max-old-space-size=256"],
   input: largeSession,
   subjects: [
-    firstOurs,
-    onNode24(firstOurs),
+    ...onBothNodes(firstOurs),
     ...peerSubjects<FoundMessages>("buildSessionContext()", async (peer, input) => {
       const manager = await openPeer(peer, input);
       return () => ({
@@ -53,20 +52,16 @@ const firstContext = defineCase<FoundMessages>({
 });
 
 interface Turns {
-  /** Of each context alone, without the append. */
   readonly timesMs: readonly number[];
-  /** Messages in the last context. */
   readonly messages: number;
 }
 
 interface WantedTurns extends Turns {
-  /** What this reader should find in the first context. */
   readonly wanted: WantedMessages;
 }
 
 /** So many that the code is warm for most of them. */
 const turns = 2_000;
-/** Of peers, of which one turn takes up to a second. */
 const peerTurns = 20;
 
 const nextOurs = ours<WantedTurns>("session.context()", async (input) => {
@@ -93,8 +88,7 @@ const nextContext = defineCase<WantedTurns>({
   input: middleSession,
   comparedBy: "µs/context",
   subjects: [
-    nextOurs,
-    onNode24(nextOurs),
+    ...onBothNodes(nextOurs),
     ...peerSubjects<WantedTurns>("buildSessionContext()", async (peer, input) => {
       const manager = await openPeer(peer, { ...input, path: copiedLog(input) });
       manager.buildSessionContext();
@@ -158,5 +152,4 @@ function timedTurns(count: number, begin: (turn: number) => () => readonly unkno
   return { timesMs, messages };
 }
 
-/** In the order in which they run. */
 export const cases: readonly BenchCase[] = [firstContext, nextContext, nextContext20k];

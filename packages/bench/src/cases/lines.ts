@@ -9,13 +9,11 @@ import {
   scanLines,
   scanSync,
 } from "@branchlog/streaming";
-import { baseline, type BenchCase, type CaseInput, defineCase, ours } from "../bench-case.ts";
+import { baseline, type BenchCase, defineCase, ours, type Prepare } from "../bench-case.ts";
 import { type OperationTime, timeOperation } from "../harness.ts";
-import { largeSession, openCold, sessionOf } from "../inputs.ts";
+import { largeSession, sessionOf } from "../inputs.ts";
+import { openCold } from "../our-session.ts";
 import { chunksOf } from "../plain-session.ts";
-
-/** Reads all lines, which end at these places; returns how many are entries. */
-type ReadLines = (bytes: Buffer, ends: readonly number[]) => number;
 
 interface LineTime {
   readonly allLines: OperationTime;
@@ -30,25 +28,24 @@ const lineCost = defineCase<LineTime>({
   comparedBy: "ns/line",
   input: sessionOf(2_000_000, 2_000_000),
   subjects: [
-    ours("scanLines()", (input) =>
-      prepareLines(input, (bytes) => envelopesIn(bytes, 0, bytes.length - 1).envelopes),
+    ours(
+      "scanLines()",
+      prepareLines((bytes) => envelopesIn(bytes, 0, bytes.length - 1).envelopes),
     ),
-    ours("decodeLine()", (input) =>
-      prepareLines(input, (bytes, ends) =>
-        countEntries(ends, (start, end) => {
-          const line = decodeLine(bytes, start, end);
-          return line.ok && line.value["type"] !== "session";
-        }),
-      ),
+    ours(
+      "decodeLine()",
+      prepareEachLine((bytes, start, end) => {
+        const line = decodeLine(bytes, start, end);
+        return line.ok ? line.value["type"] : "session";
+      }),
     ),
-    baseline("JSON.parse(bytes.toString())", (input) =>
-      prepareLines(input, (bytes, ends) =>
-        countEntries(ends, (start, end) => {
-          // Decoding boundary: made by the generator.
-          const text = bytes.toString("utf8", start, end);
-          return (JSON.parse(text) as { readonly type: string }).type !== "session";
-        }),
-      ),
+    baseline(
+      "JSON.parse(bytes.toString())",
+      prepareEachLine((bytes, start, end) => {
+        // Decoding boundary: made by the generator.
+        const text = bytes.toString("utf8", start, end);
+        return (JSON.parse(text) as { readonly type: string }).type;
+      }),
     ),
   ],
   check: ({ lines }, { facts }) => deepStrictEqual(lines, facts.entries + 1),
@@ -58,33 +55,43 @@ const lineCost = defineCase<LineTime>({
   }),
 });
 
-function prepareLines({ path, facts }: CaseInput, readLines: ReadLines): () => LineTime {
-  const bytes = readFileSync(path);
-  const ends: number[] = [];
-  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) ends.push(at);
-  let entries = 0;
-  const readAll = (): void => {
-    entries = readLines(bytes, ends);
+/** @param readLines Reads all lines, which end at these places; returns how many are entries. */
+function prepareLines(
+  readLines: (bytes: Buffer, ends: readonly number[]) => number,
+): Prepare<LineTime> {
+  return ({ path, facts }) => {
+    const bytes = readFileSync(path);
+    const ends: number[] = [];
+    for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) ends.push(at);
+    let entries = 0;
+    const readAll = (): void => {
+      entries = readLines(bytes, ends);
+    };
+    const check = (): void => deepStrictEqual(entries, facts.entries);
+    return () => ({ allLines: timeOperation(readAll, { check }), lines: ends.length });
   };
-  const check = (): void => deepStrictEqual(entries, facts.entries);
-  return () => ({ allLines: timeOperation(readAll, { check }), lines: ends.length });
 }
 
-function countEntries(
-  ends: readonly number[],
-  isEntry: (start: number, end: number) => boolean,
-): number {
-  let entries = 0;
-  let start = 0;
-  for (const end of ends) {
-    if (isEntry(start, end)) entries += 1;
-    start = end + 1;
-  }
-  return entries;
+function prepareEachLine(
+  typeOf: (bytes: Buffer, start: number, end: number) => unknown,
+): Prepare<LineTime> {
+  return prepareLines((bytes, ends) => {
+    let entries = 0;
+    let start = 0;
+    for (const end of ends) {
+      if (typeOf(bytes, start, end) !== "session") entries += 1;
+      start = end + 1;
+    }
+    return entries;
+  });
 }
 
 /** Lines in `bytes[start, end)`, and those whose envelope is trusted. */
-function envelopesIn(bytes: Buffer, start: number, end: number): Envelopes {
+function envelopesIn(
+  bytes: Buffer,
+  start: number,
+  end: number,
+): { readonly lines: number; readonly envelopes: number } {
   let [lines, envelopes] = [0, 0];
   scanLines(bytes, start, end, ({ count, flags }) => {
     lines += count;
@@ -93,16 +100,10 @@ function envelopesIn(bytes: Buffer, start: number, end: number): Envelopes {
   return { lines, envelopes };
 }
 
-interface Envelopes {
-  readonly lines: number;
-  readonly envelopes: number;
-}
-
 interface Scanned {
   readonly bytes: number;
-  /** Undefined where lines are not looked for. */
   readonly lines?: number;
-  /** Lines whose envelope was read without parsing; undefined where it is not looked for. */
+  /** Lines whose envelope was read without parsing; absent where it is not looked for. */
   readonly envelopes?: number;
 }
 
@@ -117,12 +118,7 @@ const indexThroughput = defineCase<Scanned>({
       const session = await openCold(path);
       return { bytes: session.sizeBytes, lines: session.revision + 1 };
     }),
-    ours(
-      "frame + envelopes",
-      ({ path }) =>
-        () =>
-          frame(path),
-    ),
+    ours("frame + envelopes", (input) => () => frame(input.path)),
     baseline("read + find newlines", ({ path }) => () => {
       let [bytes, lines] = [0, 0];
       for (const chunk of chunksOf(path)) {
@@ -163,5 +159,4 @@ function frame(path: string): Scanned {
   return { bytes, lines: framer.lineNumber - 1, envelopes };
 }
 
-/** In the order in which they run. */
 export const cases: readonly BenchCase[] = [lineCost, indexThroughput];

@@ -2,24 +2,20 @@
 import { deepStrictEqual } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { execPath } from "node:process";
-import { fileURLToPath } from "node:url";
-import { sessions$ } from "@branchlog/core/live";
-import type { LiveSessions } from "@branchlog/core/live";
+import { type LiveSessions, sessions$ } from "@branchlog/core/live";
 import { SessionManager } from "@branchlog/core/pi";
 import { type BenchCase, defineCase, ours } from "../bench-case.ts";
 import { ownDirectory, sessionDirectory } from "../inputs.ts";
-import { onNode24, peerSubjects } from "../session-peers.ts";
+import { jobChild } from "../our-session.ts";
+import { loadPeer, onBothNodes, peerSubjects } from "../session-peers.ts";
 
-/** What a list says. */
 interface Listed {
   readonly sessions: number;
   /** Null where only the beginnings of files are read. */
   readonly messages: number | null;
 }
 
-/** The working directory of every generated session. */
 const cwd = "/home/dev/projects/atlas";
-const child = fileURLToPath(new URL("../listing-child.js", import.meta.url));
 
 const first = ours<Listed>("SessionManager.list(), for the first time", (input) => {
   const path = ownDirectory(input);
@@ -32,11 +28,10 @@ const listSessions = defineCase<Listed>({
   goal: "5 times faster than pi, and 0.1 s where what was found is saved.",
   input: sessionDirectory,
   subjects: [
-    first,
-    onNode24(first),
+    ...onBothNodes(first),
     ours("SessionManager.list(), after another process", (input) => {
       const path = ownDirectory(input);
-      execFileSync(execPath, [child, cwd, path]);
+      execFileSync(execPath, [jobChild, "list", path, cwd]);
       return () => listOnce(path);
     }),
     ours("sessions$(), its first whole list", (input) => {
@@ -60,7 +55,7 @@ const listSessions = defineCase<Listed>({
     }),
     ...peerSubjects<Listed>("SessionManager.list()", async (peer, input) => {
       const path = ownDirectory(input);
-      const manager = await peer.load();
+      const manager = await loadPeer(peer);
       return async () => {
         const listed = await manager.list(cwd, path);
         if (!peer.listsExactly) return { sessions: listed.length, messages: null };
@@ -88,19 +83,17 @@ function liveTotal({ sessions }: LiveSessions): Listed {
   return total(sessions.map(({ summary }) => summary.messageCount));
 }
 
-/** The first list that is whole, and what ends the subscription to it. */
 function wholeList(
   list$: ReturnType<typeof sessions$>,
 ): Promise<{ readonly list: LiveSessions; readonly end: () => void }> {
   return new Promise((resolve, reject) => {
     const subscription = list$.subscribe((list) => {
       const { kind } = list.status;
-      // A list that is there at once comes before there is a subscription to end.
+      // A cached list is emitted before there is a subscription to end.
       if (kind === "live") resolve({ list, end: () => subscription.unsubscribe() });
       else if (kind !== "catching-up") reject(new Error(`the list is ${kind}`));
     });
   });
 }
 
-/** In the order in which they run. */
 export const cases: readonly BenchCase[] = [listSessions];

@@ -1,6 +1,6 @@
 /**
  * What watching holds in memory: per subscriber of one session, and per session that is open and
- * idle. Heap and buffers are compared before, while all are there, and after all have gone.
+ * idle. Heap and buffers are compared before, while all are there, and after all were released.
  */
 import { deepStrictEqual, ok } from "node:assert";
 import { EventEmitter } from "node:events";
@@ -8,55 +8,43 @@ import { memoryUsage } from "node:process";
 import { setImmediate as turn } from "node:timers/promises";
 import { createSession, openSession, type Session } from "@branchlog/core";
 import { live } from "@branchlog/core/live";
-import { appendMessages } from "../appending.ts";
 import {
   baseline,
   type BenchCase,
   type CaseInput,
+  type Counts,
   defineCase,
   ours,
-  type Scale,
-  type Subject,
-  type TimedWork,
+  type Prepare,
 } from "../bench-case.ts";
 import { scratchLog } from "../inputs.ts";
+import { appendMessages } from "../our-session.ts";
 import { readPlainly } from "../plain-session.ts";
 import { summarize } from "../statistics.ts";
 
-/** What is held, and what lets go of it. */
+/** Holds so many of something; tells how many of them are as they should be, and releases them. */
+type Hold = (count: number) => Holding | Promise<Holding>;
 interface Holding {
-  /** How many of those held showed that they are what they should be. */
   readonly sound: number;
   readonly release: () => void | Promise<void>;
 }
 
-/** Holds so many of something. */
-type Hold = (count: number) => Holding | Promise<Holding>;
-
-/** What so many of something held: of several rounds, the middle. */
+/** The median of several rounds; `sound` is that of the worst one. */
 interface HeldMemory {
   readonly count: number;
-  /** How many were sound, in the round with the fewest. */
   readonly sound: number;
   readonly heldBytes: number;
-  /** What was still there after all were gone. */
   readonly leftBytes: number;
 }
-
-/** Subscribes to a session; tells whether what comes is what it should be. */
-type Subscribe = (session: Session, tell: (isSound: boolean) => void) => Subscription;
 
 interface Subscription {
   unsubscribe(): void;
 }
 
-type Counts = Readonly<Record<Scale, number>>;
-
-/** Of each session: a small one. */
 const messages = 100;
 const subscribers: Counts = { full: 10_000, quick: 1_000 };
 const sessions: Counts = { full: 1_000, quick: 100 };
-/** What may be left, in the middle round: 20 bytes of each of 10,000 subscribers. */
+/** What may be left, in the median round: 20 bytes of each of 10,000 subscribers. */
 const leftBytesMax = 200_000;
 /** Rounds before those that count: tables grow, and code becomes warm, only once. */
 const warmUps = 2;
@@ -70,27 +58,33 @@ const liveMemory = defineCase<HeldMemory>({
   nodeFlags: ["--expose-gc"],
   comparedBy: "bytes each",
   subjects: [
-    subscriberSubject("leaf$", (session, tell) =>
-      live(session).leaf$.subscribe(({ value }) => tell(value === session.tail)),
+    ours(
+      "a subscriber to session.leaf$",
+      prepareSubscribers((session, tell) =>
+        live(session).leaf$.subscribe(({ value }) => tell(value === session.tail)),
+      ),
     ),
-    subscriberSubject("context$", (session, tell) =>
-      live(session).context$.subscribe(({ value }) => tell(value.messages.length === messages)),
+    ours(
+      "a subscriber to session.context$",
+      prepareSubscribers((session, tell) =>
+        live(session).context$.subscribe(({ value }) => tell(value.messages.length === messages)),
+      ),
     ),
     // From the last entry on: each gets one event, as each of the others gets one value.
-    subscriberSubject("entries$()", (session, tell) =>
-      live(session)
-        .entries$({ from: messages })
-        .subscribe((event) => tell(event.kind === "entry" && event.entry.id === session.tail)),
+    ours(
+      "a subscriber to session.entries$()",
+      prepareSubscribers((session, tell) =>
+        live(session)
+          .entries$({ from: messages })
+          .subscribe((event) => tell(event.kind === "entry" && event.entry.id === session.tail)),
+      ),
     ),
-    baseline("a listener of an EventEmitter", ({ scale }) =>
-      prepareHeld(holdListeners, subscribers[scale]),
+    baseline(
+      "a listener of an EventEmitter",
+      prepareHeld(subscribers, () => holdListeners),
     ),
-    ours("a session of 100 messages, opened", async (input) =>
-      prepareHeld(holdSessions(await createLog(input)), sessions[input.scale]),
-    ),
-    baseline("a session of 100 messages, every line parsed", async (input) =>
-      prepareHeld(holdEntries(await createLog(input)), sessions[input.scale]),
-    ),
+    ours("a session of 100 messages, opened", prepareHeld(sessions, holdSessions)),
+    baseline("a session of 100 messages, every line parsed", prepareHeld(sessions, holdEntries)),
   ],
   check: ({ count, sound, heldBytes, leftBytes }) => {
     deepStrictEqual(sound, count);
@@ -105,16 +99,23 @@ const liveMemory = defineCase<HeldMemory>({
 });
 
 /** Holds and releases in rounds: first those that warm up, then, timed, those that count. */
-async function prepareHeld(hold: Hold, count: number): Promise<TimedWork<HeldMemory>> {
-  for (let n = 0; n < warmUps; n += 1) await measure(hold, count);
-  return async () => {
-    const measured: HeldMemory[] = [];
-    for (let n = 0; n < rounds; n += 1) measured.push(await measure(hold, count));
-    return {
-      count,
-      sound: summarize(measured.map(({ sound }) => sound)).min,
-      heldBytes: summarize(measured.map(({ heldBytes }) => heldBytes)).median,
-      leftBytes: summarize(measured.map(({ leftBytes }) => leftBytes)).median,
+function prepareHeld(
+  counts: Counts,
+  holdOf: (path: string) => Hold | Promise<Hold>,
+): Prepare<HeldMemory> {
+  return async (input) => {
+    const count = counts[input.scale];
+    const hold = await holdOf(await createLog(input));
+    for (let n = 0; n < warmUps; n += 1) await measure(hold, count);
+    return async () => {
+      const measured: HeldMemory[] = [];
+      for (let n = 0; n < rounds; n += 1) measured.push(await measure(hold, count));
+      return {
+        count,
+        sound: summarize(measured.map(({ sound }) => sound)).min,
+        heldBytes: summarize(measured.map(({ heldBytes }) => heldBytes)).median,
+        leftBytes: summarize(measured.map(({ leftBytes }) => leftBytes)).median,
+      };
     };
   };
 }
@@ -128,7 +129,6 @@ async function measure(hold: Hold, count: number): Promise<HeldMemory> {
   return { count, sound, heldBytes, leftBytes };
 }
 
-/** Heap and buffers in use, once all that is under way has ended. */
 async function settledBytes(): Promise<number> {
   const { gc } = globalThis;
   if (gc === undefined) throw new Error("node was started without --expose-gc");
@@ -140,40 +140,36 @@ async function settledBytes(): Promise<number> {
   return heapUsed + external;
 }
 
-function subscriberSubject(name: string, subscribe: Subscribe): Subject<HeldMemory> {
-  return ours(`a subscriber to session.${name}`, async (input) => {
-    const session = await openSession(await createLog(input), { access: "read" });
-    return prepareHeld(holdSubscribers(session, subscribe), subscribers[input.scale]);
-  });
-}
-
 async function createLog(input: CaseInput): Promise<string> {
   const path = scratchLog(input);
   const session = await createSession(path);
-  await appendMessages(session, 0, messages);
+  await appendMessages(session, messages);
   await session.close();
   return path;
 }
 
-/** Subscribers of one session, each of which has got what there is. */
-function holdSubscribers(session: Session, subscribe: Subscribe): Hold {
-  return async (count) => {
-    const subscriptions: Subscription[] = [];
-    let told = 0;
-    let sound = 0;
-    await new Promise<void>((resolve) => {
-      const tell = (isSound: boolean): void => {
-        told += 1;
-        if (isSound) sound += 1;
-        if (told === count) resolve();
+function prepareSubscribers(
+  subscribe: (session: Session, tell: (isSound: boolean) => void) => Subscription,
+): Prepare<HeldMemory> {
+  return prepareHeld(subscribers, async (path) => {
+    const session = await openSession(path, { access: "read" });
+    return async (count) => {
+      const subscriptions: Subscription[] = [];
+      let [told, sound] = [0, 0];
+      await new Promise<void>((resolve) => {
+        const tell = (isSound: boolean): void => {
+          told += 1;
+          if (isSound) sound += 1;
+          if (told === count) resolve();
+        };
+        for (let n = 0; n < count; n += 1) subscriptions.push(subscribe(session, tell));
+      });
+      const release = (): void => {
+        for (const subscription of subscriptions.splice(0)) subscription.unsubscribe();
       };
-      for (let n = 0; n < count; n += 1) subscriptions.push(subscribe(session, tell));
-    });
-    const release = (): void => {
-      for (const subscription of subscriptions.splice(0)) subscription.unsubscribe();
+      return { sound, release };
     };
-    return { sound, release };
-  };
+  });
 }
 
 function holdListeners(count: number): Holding {
@@ -208,5 +204,4 @@ function holdEntries(path: string): Hold {
   };
 }
 
-/** In the order in which they run. */
 export const cases: readonly BenchCase[] = [liveMemory];

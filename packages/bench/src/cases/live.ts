@@ -1,39 +1,28 @@
-/**
- * Watching a session: how soon another process gets a change, and what emitting costs in one
- * process.
- */
+/** Watching a session: how soon another process gets a change, and what emitting costs in one. */
 import { deepStrictEqual, ok } from "node:assert";
 import { fork } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { performance } from "node:perf_hooks";
 import { hrtime } from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { createSession, memorySession, type Session } from "@branchlog/core";
-import type { LiveContext } from "@branchlog/core/live";
-import { live } from "@branchlog/core/live";
-import { appendMessage, type ChangeTime, sessionWithHistory, timeOfChanges } from "../appending.ts";
+import { live, type LiveContext } from "@branchlog/core/live";
 import {
   baseline,
   type BenchCase,
+  type Counts,
   defineCase,
   ours,
-  type Scale,
-  type Subject,
-  type TimedWork,
+  type Prepare,
 } from "../bench-case.ts";
 import { scratchLog } from "../inputs.ts";
-import { idOf, smallMessage } from "../plain-session.ts";
+import { appendMessage, appendMessages, jobChild } from "../our-session.ts";
+import { idOf, type SmallMessage, smallMessage } from "../plain-session.ts";
 import { quantile, timesFigures } from "../statistics.ts";
 
-type Counts = Readonly<Record<Scale, number>>;
-
-const child = fileURLToPath(new URL("../watching-child.js", import.meta.url));
 const entries: Counts = { full: 1_000, quick: 100 };
-/** Between two entries: an agent at work is slower. */
-const pauseMs = 2;
 
-/** One process appends now and then, another one watches; the result is how late it was told. */
+/** One process appends at intervals, another one watches; the result is how late it was told. */
 const watchLatency = defineCase<readonly number[]>({
   name: "watch-latency",
   question: "How long after an append does a subscriber in another process get the entry?",
@@ -54,17 +43,18 @@ const watchLatency = defineCase<readonly number[]>({
   }),
 });
 
-function prepareWatch(way: "session" | "plain"): Subject<readonly number[]>["prepare"] {
+function prepareWatch(way: "session" | "plain"): Prepare<readonly number[]> {
   return async (input) => {
     const path = scratchLog(input);
     const session = await createSession(path);
     const count = entries[input.scale];
-    const watcher = fork(child, [path, String(count), way]);
+    const watcher = fork(jobChild, ["watch", path, String(count), way]);
     await once(watcher, "message");
     return async () => {
       const told = once(watcher, "message");
       for (let n = 0; n < count; n += 1) {
-        await pause(pauseMs);
+        // An agent at work is slower.
+        await pause(2);
         const data = String(hrtime.bigint());
         await session.append({ type: "custom", customType: "clock", data });
       }
@@ -74,27 +64,35 @@ function prepareWatch(way: "session" | "plain"): Subject<readonly number[]>["pre
   };
 }
 
-type Message = ReturnType<typeof smallMessage>;
+/** When a session last began to tell of a change, on the clock of `performance.now()`. */
+interface ChangeTime {
+  ms: number;
+}
 
-/** A context that was told, and how long that took. */
-interface ToldContext {
-  readonly context: LiveContext;
-  readonly ms: number;
+/**
+ * Measures it as the first subscriber: subscribers of a session are called in the order in which
+ * they subscribed. What a change costs before, in the append, is not of the watching.
+ */
+function timeOfChanges(session: Session): ChangeTime {
+  const time = { ms: 0 };
+  live(session)
+    .select(() => session.revision)
+    .subscribe(() => {
+      time.ms = performance.now();
+    });
+  return time;
 }
 
 interface Updates {
   readonly timesMs: readonly number[];
-  /** Messages in the context of each update. */
   readonly toldLengths: readonly number[];
   readonly lastMessages: readonly unknown[];
-  /** Messages before the first update. */
   readonly history: number;
 }
 
-/** Messages of the shortest history. */
 const lengths: Counts = { full: 1_000, quick: 200 };
 const updates: Counts = { full: 2_000, quick: 200 };
-/** Every one of the baseline costs what the history is long. */
+/** Fewer, because the cost of each grows with the history. */
 const walks: Counts = { full: 100, quick: 20 };
 /** In a session of its own, so that the code is warm and the history as long as it should be. */
 const warmUps: Counts = { full: 4_000, quick: 400 };
@@ -114,20 +112,16 @@ const liveContext = defineCase<Updates>({
     ),
   ],
   check: ({ toldLengths, lastMessages, history }) => {
-    deepStrictEqual(
-      toldLengths,
-      toldLengths.map((_, turn) => history + turn + 1),
-    );
+    const lengthsWanted = toldLengths.map((_, turn) => history + turn + 1);
+    deepStrictEqual(toldLengths, lengthsWanted);
     const length = history + toldLengths.length;
-    deepStrictEqual(
-      lastMessages,
-      Array.from({ length }, (_, i) => smallMessage(i)),
-    );
+    const messages = Array.from({ length }, (_, i) => smallMessage(i));
+    deepStrictEqual(lastMessages, messages);
   },
   figures: ({ timesMs, history }) => ({ ...timesFigures(timesMs, "update"), messages: history }),
 });
 
-function prepareContexts(times: number): Subject<Updates>["prepare"] {
+function prepareContexts(times: number): Prepare<Updates> {
   return async ({ scale }) => {
     const warmUp = await prepareUpdates(0, warmUps[scale]);
     await warmUp();
@@ -136,11 +130,24 @@ function prepareContexts(times: number): Subject<Updates>["prepare"] {
 }
 
 async function prepareUpdates(history: number, count: number): Promise<() => Promise<Updates>> {
-  const session = await sessionWithHistory(history);
-  const next = watchContext(session);
-  await next();
+  const session = await memorySession();
+  await appendMessages(session, history);
+  const changed = timeOfChanges(session);
+  let tell = (_context: LiveContext): void => undefined;
+  const next = (): Promise<LiveContext> =>
+    new Promise((resolve) => {
+      tell = resolve;
+    });
+  const timesMs: number[] = [];
+  const first = next();
+  live(session).context$.subscribe(({ value }) => {
+    timesMs.push(performance.now() - changed.ms);
+    tell(value);
+  });
+  await first;
   return async () => {
-    const told: ToldContext[] = [];
+    timesMs.length = 0;
+    const told: LiveContext[] = [];
     for (let turn = 0; turn < count; turn += 1) {
       const update = next();
       await appendMessage(session, history + turn);
@@ -148,28 +155,14 @@ async function prepareUpdates(history: number, count: number): Promise<() => Pro
     }
     await session.close();
     // Read only now, so that a context is found that changed after it was told.
-    const toldLengths = told.map(({ context }) => context.messages.length);
-    const lastMessages = told.at(-1)?.context.messages.slice() ?? [];
-    return { timesMs: told.map(({ ms }) => ms), toldLengths, lastMessages, history };
+    const toldLengths = told.map(({ messages }) => messages.length);
+    return { timesMs, toldLengths, lastMessages: told.at(-1)?.messages.slice() ?? [], history };
   };
-}
-
-/** Subscribes; returns a function that waits for the next context. */
-function watchContext(session: Session): () => Promise<ToldContext> {
-  const changed = timeOfChanges(session);
-  let tell = (_told: ToldContext): void => undefined;
-  live(session).context$.subscribe(({ value: context }) => {
-    tell({ context, ms: performance.now() - changed.ms });
-  });
-  return () =>
-    new Promise((resolve) => {
-      tell = resolve;
-    });
 }
 
 /** What an agent does without an engine: each time the path, from the last entry to the root. */
 function prepareWalks(count: number, history: number): () => Updates {
-  type ChainEntry = { readonly parentId: string | null; readonly message: Message };
+  type ChainEntry = { readonly parentId: string | null; readonly message: SmallMessage };
   const chain = new Map<string, ChainEntry>();
   const add = (i: number): void => {
     chain.set(idOf(i), { parentId: i === 0 ? null : idOf(i - 1), message: smallMessage(i) });
@@ -178,7 +171,7 @@ function prepareWalks(count: number, history: number): () => Updates {
   return () => {
     const timesMs: number[] = [];
     const toldLengths: number[] = [];
-    let messages: Message[] = [];
+    let messages: SmallMessage[] = [];
     for (let i = history; i < history + count; i += 1) {
       add(i);
       const startMs = performance.now();
@@ -197,38 +190,26 @@ function prepareWalks(count: number, history: number): () => Updates {
 }
 
 interface Deliveries {
-  /** Ids of the entries appended. */
   readonly appended: readonly string[];
-  /** What each subscriber was told. */
   readonly told: readonly (readonly string[])[];
-  /** From the beginning of each delivery to its end, summed. */
   readonly deliveryMs: number;
   /** Deliveries that were timed; those before made the code warm. */
   readonly timed: number;
 }
 
-/** Takes the id of an entry. */
 type Listener = (id: string) => void;
 
-/** How listeners get what is appended to a session. */
-interface Telling {
-  /** When the last delivery began. */
+type Source = (
+  session: Session,
+  listeners: readonly Listener[],
+) => {
   readonly began: ChangeTime;
   /** Called after each append, for sources that are not told of it themselves. */
   readonly tell?: Listener;
-}
+};
 
-/** Makes listeners be told of what is appended to a session. */
-type Source = (session: Session, listeners: readonly Listener[]) => Telling;
-
-interface Audience {
-  readonly subscribers: number;
-  /** As many again before, so that the code is warm. */
-  readonly appends: Counts;
-}
-
-/** How many subscribe, and to how many appends: the fewer, the longer it takes to be warm. */
-const audiences: readonly Audience[] = [
+/** How many subscribe, and to how many appends, after as many that make the code warm. */
+const audiences: readonly { readonly subscribers: number; readonly appends: Counts }[] = [
   { subscribers: 1, appends: { full: 4_000, quick: 400 } },
   { subscribers: 100, appends: { full: 1_000, quick: 100 } },
   { subscribers: 1_000, appends: { full: 200, quick: 20 } },
@@ -246,12 +227,11 @@ const sources: Readonly<Record<string, Source>> = {
   },
   "session.entries$()": (session, listeners) => {
     const began = timeOfChanges(session);
+    const entries$ = live(session).entries$();
     for (const listener of listeners) {
-      live(session)
-        .entries$()
-        .subscribe((event) => {
-          if (event.kind === "entry") listener(event.entry.id);
-        });
+      entries$.subscribe((event) => {
+        if (event.kind === "entry") listener(event.entry.id);
+      });
     }
     return { began };
   },
@@ -275,10 +255,10 @@ const liveFanOut = defineCase<Deliveries>({
   goal: "0.2 µs for each of 1,000 subscribers to a value, 10 µs for each of 1,000 to all entries.",
   comparedBy: "µs/delivery",
   subjects: Object.entries(sources).flatMap(([source, tellAll]) =>
-    audiences.map((audience) => ({
-      name: `${source}, subscribers: ${audience.subscribers.toLocaleString("en-US")}`,
+    audiences.map(({ subscribers, appends }) => ({
+      name: `${source}, subscribers: ${subscribers.toLocaleString("en-US")}`,
       role: source === "EventEmitter" ? "baseline" : "ours",
-      prepare: ({ scale }) => prepareFanOut(scale, tellAll, audience),
+      prepare: ({ scale }) => prepareFanOut(tellAll, subscribers, appends[scale]),
     })),
   ),
   check: ({ appended, told }) => {
@@ -291,10 +271,10 @@ const liveFanOut = defineCase<Deliveries>({
 });
 
 async function prepareFanOut(
-  scale: Scale,
   source: Source,
-  { subscribers, appends }: Audience,
-): Promise<TimedWork<Deliveries>> {
+  subscribers: number,
+  count: number,
+): Promise<() => Promise<Deliveries>> {
   const session = await memorySession();
   const told: string[][] = Array.from({ length: subscribers }, () => []);
   // Of the entry that is on its way to all subscribers.
@@ -307,7 +287,7 @@ async function prepareFanOut(
   });
   const { began, tell } = source(session, listeners);
   const appended: string[] = [];
-  const appendAll = async (count: number): Promise<number> => {
+  const appendAll = async (): Promise<number> => {
     let deliveryMs = 0;
     for (let n = 0; n < count; n += 1) {
       left = subscribers;
@@ -321,14 +301,12 @@ async function prepareFanOut(
     }
     return deliveryMs;
   };
-  const count = appends[scale];
-  await appendAll(count);
+  await appendAll();
   return async () => {
-    const deliveryMs = await appendAll(count);
+    const deliveryMs = await appendAll();
     await session.close();
     return { appended, told, deliveryMs, timed: count * subscribers };
   };
 }
 
-/** In the order in which they run. */
 export const cases: readonly BenchCase[] = [watchLatency, liveContext, liveFanOut];

@@ -1,34 +1,29 @@
-/**
- * How much memory a process needs that uses a log in the usual ways. The answer is the peak of each
- * process, which every report has; here it is a figure, too, and compared by.
- */
+/** How much memory a process needs that uses a log in the usual ways: the peak of the process. */
 import { deepStrictEqual } from "node:assert";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { resourceUsage } from "node:process";
-import { type SessionEntry } from "@branchlog/core";
+import type { SessionEntry } from "@branchlog/core";
 import { isKnownEntry } from "@branchlog/core/entries";
 import { SessionManager } from "@branchlog/core/pi";
 import {
   type BenchCase,
   type CaseInput,
+  type Counts,
   defineCase,
-  type InputFacts,
   ours,
-  type Scale,
   type Subject,
 } from "../bench-case.ts";
 import {
   largeSession,
   messagesOf,
-  openCold,
   ownLog,
   type ScaledInput,
   scratchLog,
   sessionOf,
 } from "../inputs.ts";
+import { openCold } from "../our-session.ts";
 import { idOf } from "../plain-session.ts";
 
-/** What a use of the log found, and what it should have. */
 interface Used {
   readonly found: number;
   readonly wanted: number;
@@ -82,7 +77,6 @@ function countOf(
   return count;
 }
 
-/** Reads the message, as an agent does that shows the session. */
 function hasBody(entry: SessionEntry): boolean {
   return isKnownEntry(entry) && entry.type === "message"
     ? entry.message.role.length > 0
@@ -105,16 +99,15 @@ function memoryCase(
     comparedBy: "MB at most",
     subjects: uses,
     check: ({ found, wanted }) => deepStrictEqual(found, wanted),
-    figures: ({ peakBytes }, _wallMs, { facts }: { readonly facts: InputFacts }) => ({
+    figures: ({ peakBytes }, _wallMs, { facts }) => ({
       "MB at most": peakBytes / 1e6,
       "bytes/entry": peakBytes / facts.entries,
     }),
   });
 }
 
-const lineBytes: Readonly<Record<Scale, number>> = { full: 300_000_000, quick: 30_000_000 };
+const lineBytes: Counts = { full: 300_000_000, quick: 30_000_000 };
 const longLines = 3;
-const pieceBytes = 1_000_000;
 
 const memoryLongLines = defineCase<Used>({
   name: "memory-long-lines",
@@ -138,11 +131,10 @@ const memoryLongLines = defineCase<Used>({
   }),
 });
 
-/** Messages with one long text each, and short ones between them, in one chain. */
 function writeLongLines(input: CaseInput): string {
   const path = scratchLog(input);
   const descriptor = openSync(path, "wx");
-  const piece = Buffer.alloc(pieceBytes, "x");
+  const piece = Buffer.alloc(1_000_000, "x");
   const write = (text: string): void => void writeSync(descriptor, text);
   const timestamp = "2026-06-01T08:00:00.000Z";
   write(`${JSON.stringify({ type: "session", version: 3, id: "long", timestamp, cwd: "/w" })}\n`);
@@ -150,7 +142,7 @@ function writeLongLines(input: CaseInput): string {
     const parentId = n === 0 ? null : idOf(n - 1);
     const envelope = JSON.stringify({ type: "message", id: idOf(n), parentId, timestamp });
     write(`${envelope.slice(0, -1)},"message":{"role":"user","content":"`);
-    const pieces = n % 2 === 0 ? 0 : lineBytes[input.scale] / pieceBytes;
+    const pieces = n % 2 === 0 ? 0 : lineBytes[input.scale] / piece.length;
     for (let i = 0; i < pieces; i++) writeSync(descriptor, piece);
     write(`","timestamp":${n}}}\n`);
   }
@@ -159,22 +151,14 @@ function writeLongLines(input: CaseInput): string {
 }
 
 const usualGoal = "150 MB to open it, 500 MB for every entry of pi's face.";
+const imagesGoal = "150 MB to open it; a context holds the images that are in it.";
+const images = sessionOf(1_000_000_000, 20_000_000, "image-heavy");
+const millionEntries = messagesOf("chain", 1_000_000, 20_000);
 
-/** In the order in which they run. */
 export const cases: readonly BenchCase[] = [
   memoryCase("memory-1gb", "1 GB of about a million entries", usualGoal, largeSession),
-  memoryCase(
-    "memory-1m-entries",
-    "a chain of a million short entries",
-    usualGoal,
-    messagesOf("chain", 1_000_000, 20_000),
-  ),
-  memoryCase(
-    "memory-images",
-    "1 GB of which 95 % are images",
-    "150 MB to open it; a context holds the images that are in it.",
-    sessionOf(1_000_000_000, 20_000_000, "image-heavy"),
-  ),
+  memoryCase("memory-1m-entries", "a chain of a million short entries", usualGoal, millionEntries),
+  memoryCase("memory-images", "1 GB of which 95 % are images", imagesGoal, images),
   memoryLongLines,
   memoryCase(
     "memory-4gb",

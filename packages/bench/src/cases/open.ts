@@ -1,16 +1,14 @@
 /** Opening a session: with nothing cached, and with the checkpoint of an earlier process. */
 import { deepStrictEqual } from "node:assert";
-import { baseline, type BenchCase, defineCase, ours, type Subject } from "../bench-case.ts";
-import { checkReopened, leaveCheckpoint, reopen } from "../checkpoints.ts";
-import { largeSession, middleSession, openCold, ownLog, type ScaledInput } from "../inputs.ts";
+import { baseline, type BenchCase, defineCase, ours, type Prepare } from "../bench-case.ts";
+import { largeSession, middleSession, ownLog, type ScaledInput } from "../inputs.ts";
+import { checkReopened, leaveCheckpoint, openCold, reopen } from "../our-session.ts";
 import { readPlainly } from "../plain-session.ts";
-import { onNode24, peerSubjects } from "../session-peers.ts";
+import { loadPeer, onBothNodes, peerSubjects } from "../session-peers.ts";
 
-/** What a reader knows once it has opened a session. */
 interface Opened {
   readonly entries: number;
   readonly leafId: string | null;
-  /** Of ours, where a checkpoint may be used. */
   readonly log?: { readonly bytesRead: number; readonly hasCheckpoint: boolean };
 }
 
@@ -23,11 +21,16 @@ const openOurs = ours<Opened>("openSession", ({ path }) => async () => {
 
 const openPeers = peerSubjects<Opened>("SessionManager.open()", async (peer, { path, scratch }) => {
   // Its modules are loaded before, as ours are.
-  const managers = await peer.load();
+  const managers = await loadPeer(peer);
   return async () => {
     const manager = await managers.open(path, scratch);
     return { entries: manager.getEntries().length, leafId: manager.getLeafId() };
   };
+});
+
+const parseEveryLine = baseline<Opened>("parse every line", ({ path }) => () => {
+  const { entries } = readPlainly(path);
+  return { entries: entries.length, leafId: entries.at(-1)?.id ?? null };
 });
 
 function openCase(name: string, size: string, goal: string, input: ScaledInput): BenchCase {
@@ -37,24 +40,13 @@ function openCase(name: string, size: string, goal: string, input: ScaledInput):
     goal,
     nodeFlags,
     input,
-    subjects: [
-      openOurs,
-      onNode24(openOurs),
-      {
-        ...baseline<Opened>("parse every line", ({ path }) => () => {
-          const { entries } = readPlainly(path);
-          return { entries: entries.length, leafId: entries.at(-1)?.id ?? null };
-        }),
-        nodeFlags: [],
-      },
-      ...openPeers,
-    ],
+    subjects: [...onBothNodes(openOurs), { ...parseEveryLine, nodeFlags: [] }, ...openPeers],
     check: (opened, { facts: { entries, leafId } }) => deepStrictEqual(opened, { entries, leafId }),
     figures: (_opened, wallMs, { facts }) => ({ "MB/s": facts.bytes / 1000 / wallMs }),
   });
 }
 
-function prepareReopen(hasCheckpoint: boolean): Subject<Opened>["prepare"] {
+function prepareReopen(hasCheckpoint: boolean): Prepare<Opened> {
   return (input) => {
     const path = ownLog(input);
     if (hasCheckpoint) leaveCheckpoint(path);
@@ -84,14 +76,10 @@ const reopen1gb = defineCase<Opened>({
   figures: () => ({}),
 });
 
-/** In the order in which they run. */
+const goal1gb = "10 times faster than the fastest peer, with at most 150 MB of memory.";
+
 export const cases: readonly BenchCase[] = [
   openCase("open-100mb", "100 MB", "8 times faster than the fastest peer.", middleSession),
-  openCase(
-    "open-1gb",
-    "1 GB",
-    "10 times faster than the fastest peer, with at most 150 MB of memory.",
-    largeSession,
-  ),
+  openCase("open-1gb", "1 GB", goal1gb, largeSession),
   reopen1gb,
 ];

@@ -2,11 +2,11 @@
 import { deepStrictEqual, ok } from "node:assert";
 import { SessionManager } from "@branchlog/core/pi";
 import { baseline, type BenchCase, defineCase, ours } from "../bench-case.ts";
-import { largeSession, openCold, ownLog } from "../inputs.ts";
+import { largeSession, ownLog } from "../inputs.ts";
+import { openCold } from "../our-session.ts";
 import { countFrom, countNodes, readPlainly } from "../plain-session.ts";
-import { onNode24, openPeer, type PeerManager, peerSubjects } from "../session-peers.ts";
+import { onBothNodes, openPeer, type PeerManager, peerSubjects } from "../session-peers.ts";
 
-/** The result is how many entries were reached from the roots. */
 const treeOurs = ours<number>("SessionManager.getTree()", (input) => {
   const manager = SessionManager.open(ownLog(input));
   return () => countNodes(manager.getTree());
@@ -25,8 +25,7 @@ const getTree = defineCase<number>({
         return countFrom(tree.roots, (id) => tree.children(id));
       };
     }),
-    treeOurs,
-    onNode24(treeOurs),
+    ...onBothNodes(treeOurs),
     baseline("child lists in a Map", ({ path }) => {
       const { entries } = readPlainly(path);
       return () => {
@@ -48,11 +47,8 @@ const getTree = defineCase<number>({
   figures: (nodes, wallMs) => ({ "nodes/ms": nodes / wallMs }),
 });
 
-/** What was found below each entry of a path. */
 interface FoundChildren {
-  /** Ids on the way from the leaf to the root, the leaf first. */
   readonly ancestry: readonly string[];
-  /** Of every entry of the path but the leaf. */
   readonly children: readonly (readonly string[])[];
 }
 
@@ -80,8 +76,7 @@ const getChildren = defineCase<FoundChildren>({
         return { ancestry, children: ancestry.slice(1).map((id) => tree.children(id)) };
       };
     }),
-    childrenOurs,
-    onNode24(childrenOurs),
+    ...onBothNodes(childrenOurs),
     ...peerSubjects<FoundChildren>("getChildren()", async (peer, input) =>
       prepareChildren(await openPeer(peer, input)),
     ),
@@ -108,5 +103,4 @@ function prepareChildren(
   });
 }
 
-/** In the order in which they run. */
 export const cases: readonly BenchCase[] = [getTree, getChildren];

@@ -6,34 +6,27 @@
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { AppendOptions as EntryOptions, Session } from "@branchlog/core";
 import type { AnyDraft } from "@branchlog/core/entries";
-import { writeAcknowledgement } from "../acknowledgement.ts";
-import type { CommandIo, CommandResult } from "../command-io.ts";
+import { writeAcknowledgement } from "../command-io.ts";
+import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { draftBatches, parseDraft } from "../draft-lines.ts";
 import type { DraftLine } from "../draft-lines.ts";
 import { UsageError } from "../failure.ts";
 import { openForAppending } from "../opened-session.ts";
 
-/** The source of the entries. */
 export type DraftSource =
   | { readonly kind: "user"; readonly text: string }
   | { readonly kind: "entry"; readonly json: string }
   | { readonly kind: "input" };
 
-/** The options of `branchlog append`. */
-export interface AppendOptions {
-  /** A path, or the name or id of a session. */
-  readonly file: string;
-  readonly json: boolean;
+export interface AppendOptions extends FileOptions {
   readonly source: DraftSource;
   /** Parent of the first entry; each other entry is below the previous one. */
   readonly parent: "leaf" | "tail" | { readonly id: string | null };
   /** Undefined: any tail. Checked with the first entry. */
   readonly expectedTail: string | null | undefined;
-  /** Allows unknown types without a namespace. */
   readonly allowUnknownType: boolean;
 }
 
-/** Runs the command. */
 export async function appendCommand(options: AppendOptions, io: CommandIo): Promise<CommandResult> {
   const { file, source } = options;
   const single = source.kind === "input" ? undefined : draftOf(source, io.now());
@@ -49,7 +42,6 @@ export async function appendCommand(options: AppendOptions, io: CommandIo): Prom
   return 0;
 }
 
-/** Appends drafts in order and prints the acknowledged entries. */
 class Appender {
   readonly #session: Session;
   readonly #io: CommandIo;
@@ -68,7 +60,6 @@ class Appender {
     this.#place = { parent, ...(expectedTail === undefined ? {} : { expectedTail }) };
   }
 
-  /** Appends drafts as one write. */
   async append(drafts: readonly AnyDraft[]): Promise<void> {
     if (drafts.length === 0) return;
     const { signal, out } = this.#io;
@@ -81,7 +72,6 @@ class Appender {
     await out.flush();
   }
 
-  /** Appends the drafts of lines up to the first line without one. */
   async appendLines(lines: readonly DraftLine[]): Promise<void> {
     const end = lines.findIndex(({ draft }) => draft === undefined);
     const good = end < 0 ? lines : lines.slice(0, end);

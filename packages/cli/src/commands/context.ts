@@ -3,26 +3,20 @@
  * built whole, as for a model, and written message by message.
  */
 import type { PathContext } from "@branchlog/core";
-import type { CommandIo, CommandResult } from "../command-io.ts";
+import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import type { Output } from "../output.ts";
 import { openForReading } from "../opened-session.ts";
-import type { ReadingOptions } from "../opened-session.ts";
 import type { Style } from "../style.ts";
 import { contextHeading, messageText } from "../text/message-text.ts";
 
-/** The options of `branchlog context`. */
 export interface ContextOptions extends ReadingOptions {
-  readonly file: string;
-  readonly json: boolean;
   /** The entry whose context is shown; undefined: the leaf. */
   readonly at: string | undefined;
   /** How many of the last messages to show; undefined: all. */
   readonly last: number | undefined;
-  /** Shortens nothing. */
   readonly full: boolean;
 }
 
-/** Runs the command. */
 export async function contextCommand(
   options: ContextOptions,
   io: CommandIo,

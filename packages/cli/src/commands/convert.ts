@@ -2,26 +2,20 @@
 import { convertSession } from "@branchlog/transfer";
 import type { ConversionResult, ConversionTarget } from "@branchlog/transfer";
 import { writeJsonLine } from "../command-io.ts";
-import type { CommandIo, CommandResult } from "../command-io.ts";
+import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { sizeOf, withProgress } from "../progress.ts";
-import { sessionPath } from "../session-path.ts";
+import { sessionPath } from "../opened-session.ts";
 import { oneLine } from "../text/clean-text.ts";
-import { addedNameText, changedText, resetsText } from "../text/conversion-text.ts";
+import { addedNameText, changedText, resetsText } from "../text/transfer-text.ts";
 import { countText } from "../text/quantities.ts";
 
-/** The options of `branchlog convert`. */
-export interface ConvertCommandOptions {
-  readonly file: string;
-  readonly json: boolean;
+export interface ConvertCommandOptions extends FileOptions {
   readonly to: ConversionTarget;
-  /** The new file. */
   readonly output: string;
 }
 
-/** How often converting reads the session. */
 const readings = 2;
 
-/** Runs the command. */
 export async function convertCommand(
   { file, json, to, output }: ConvertCommandOptions,
   { out, err, signal }: CommandIo,

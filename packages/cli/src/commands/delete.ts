@@ -8,18 +8,15 @@ import type { DeleteResult } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
-import { sessionPath } from "../session-path.ts";
+import { sessionPath } from "../opened-session.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 
-/** The options of `branchlog delete`. */
 export interface DeleteCommandOptions {
   /** Paths, or names or ids. */
   readonly sessions: readonly string[];
   readonly json: boolean;
-  /** Without asking. */
   readonly yes: boolean;
-  /** Deletes even while another process holds the lock. */
   readonly force: boolean;
 }
 

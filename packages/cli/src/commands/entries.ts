@@ -3,16 +3,12 @@
  * the stored bytes. Only the bodies of selected entries are read.
  */
 import type { EntryQuery } from "@branchlog/core";
-import type { CommandIo, CommandResult } from "../command-io.ts";
+import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
-import type { ReadingOptions } from "../opened-session.ts";
-import { writeLine } from "../stored-line.ts";
-import { entryLine } from "../text/entry-line.ts";
+import { writeLine } from "../command-io.ts";
+import { entryLine } from "../text/entry-lines.ts";
 
-/** The options of `branchlog entries`. */
 export interface EntriesOptions extends ReadingOptions {
-  readonly file: string;
-  readonly json: boolean;
   readonly type: string | undefined;
   readonly customType: string | undefined;
   /** The first revision to show, from 1. */
@@ -23,7 +19,6 @@ export interface EntriesOptions extends ReadingOptions {
   readonly limit: number | undefined;
 }
 
-/** Runs the command. */
 export async function entriesCommand(
   options: EntriesOptions,
   io: CommandIo,

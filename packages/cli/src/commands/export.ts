@@ -1,28 +1,23 @@
 /** `branchlog export`: one path of a session in another form, to a file or to standard output. */
 import { writeJsonLine } from "../command-io.ts";
-import type { CommandIo, CommandResult } from "../command-io.ts";
+import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
 import { sizeOf, withProgress } from "../progress.ts";
-import { sessionPath } from "../session-path.ts";
+import { sessionPath } from "../opened-session.ts";
 import { exporters } from "../transfer-kinds.ts";
 import type { Exporter, ExportFormat } from "../transfer-kinds.ts";
 
-/** The options of `branchlog export`. */
-export interface ExportCommandOptions {
-  /** A path, or the name or id of a session. */
-  readonly file: string;
+export interface ExportCommandOptions extends FileOptions {
   readonly to: ExportFormat;
   /** The new file; undefined: standard output. */
   readonly output: string | undefined;
   /** The entry where the path ends; undefined: the last one. */
   readonly at: string | undefined;
-  readonly json: boolean;
 }
 
 /** How often exporting reads the log: to index it, and for the entries of the path. */
 const readings = 2;
 
-/** Runs the command. */
 export async function exportCommand(
   options: ExportCommandOptions,
   io: CommandIo,

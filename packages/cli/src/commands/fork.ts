@@ -1,22 +1,18 @@
 /** `branchlog fork`: one branch of a session as a new session. */
 import { forkSession } from "@branchlog/core";
 import { writeJsonLine } from "../command-io.ts";
-import type { CommandIo, CommandResult } from "../command-io.ts";
-import { sessionPath } from "../session-path.ts";
+import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
+import { sessionPath } from "../opened-session.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 
-/** The options of `branchlog fork`. */
-export interface ForkCommandOptions {
-  readonly file: string;
-  readonly json: boolean;
+export interface ForkCommandOptions extends FileOptions {
   /** The entry at which the fork ends; undefined: the last one. */
   readonly at: string | undefined;
   /** The new file; undefined: beside the source. */
   readonly output: string | undefined;
 }
 
-/** Runs the command. */
 export async function forkCommand(
   { file, json, at, output }: ForkCommandOptions,
   { out, signal }: CommandIo,

@@ -5,17 +5,14 @@ import { sizeOf, withProgress } from "../progress.ts";
 import { importers, importRecognised } from "../transfer-kinds.ts";
 import type { ImportFormat } from "../transfer-kinds.ts";
 
-/** The options of `branchlog import`. */
 export interface ImportCommandOptions {
   readonly source: string;
-  /** The new session file. */
   readonly output: string;
   /** The agent of the source; undefined: recognised by its content. */
   readonly from: ImportFormat | undefined;
   readonly json: boolean;
 }
 
-/** Runs the command. */
 export async function importCommand(
   { source, output, from, json }: ImportCommandOptions,
   io: CommandIo,

@@ -1,21 +1,14 @@
 /** `branchlog info`: the facts of a session. */
 import { isDamaged } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
-import type { CommandIo, CommandResult } from "../command-io.ts";
+import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
-import type { ReadingOptions } from "../opened-session.ts";
 import { withProgress } from "../progress.ts";
 import { gatherInfo } from "../session-info.ts";
 import { infoText } from "../text/info-text.ts";
 
-/** The options of `branchlog info`. */
-export interface InfoOptions extends ReadingOptions {
-  readonly file: string;
-  readonly json: boolean;
-}
-
 /** Runs the command; 1 if opening found damage. */
-export async function infoCommand(options: InfoOptions, io: CommandIo): Promise<CommandResult> {
+export async function infoCommand(options: ReadingOptions, io: CommandIo): Promise<CommandResult> {
   const opened = await openForReading(options.file, io, options);
   const task = { what: "adding up", bytes: opened.session.sizeBytes };
   const info = await withProgress(io.err, task, () => gatherInfo(opened));

@@ -1,15 +1,10 @@
 /** `branchlog label`: sets or clears the label of an entry. */
 import { BranchlogError } from "@branchlog/core";
-import { writeAcknowledgement } from "../acknowledgement.ts";
-import type { CommandIo, CommandResult } from "../command-io.ts";
+import { writeAcknowledgement } from "../command-io.ts";
+import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { openForAppending } from "../opened-session.ts";
 
-/** The options of `branchlog label`. */
-export interface LabelOptions {
-  /** A path, or the name or id of a session. */
-  readonly file: string;
-  readonly json: boolean;
-  /** The entry to label. */
+export interface LabelOptions extends FileOptions {
   readonly id: string;
   /** The label; undefined or empty: clears it. */
   readonly text: string | undefined;

@@ -1,14 +1,12 @@
 /** `branchlog list`: sessions of pi, omp, ConnectOnion by directory, forks under parents. */
 import { findSessions, knownPlaces, sessionGroups } from "@branchlog/core";
 import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
-import { writeJsonLine } from "../command-io.ts";
+import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
-import { sessionPath } from "../session-path.ts";
+import { sessionPath } from "../opened-session.ts";
 import { oneLine } from "../text/clean-text.ts";
-import { groupText } from "../text/group-text.ts";
-import { writeUnlisted } from "../unlisted-names.ts";
+import { groupText } from "../text/session-text.ts";
 
-/** The options of `branchlog list`. */
 export interface ListCommandOptions {
   /**
    * Undefined: the directories of the agents on this machine. A word that is no path may be the
@@ -16,12 +14,10 @@ export interface ListCommandOptions {
    */
   readonly directory: string | undefined;
   readonly json: boolean;
-  /** Includes transcripts of subagents. */
   readonly all: boolean;
   readonly noSave: boolean;
 }
 
-/** Runs the command. */
 export async function listCommand(
   { directory, json, all, noSave }: ListCommandOptions,
   io: CommandIo,
@@ -85,25 +81,9 @@ function sessionJson({ session, depth, parent }: GroupedSession): object {
 }
 
 /** A ConnectOnion file in `--json`. */
-function agentJson({
-  path,
-  name,
-  cwd,
-  turnCount,
-  updated,
-  modifiedMs,
-  sizeBytes,
-}: ListedAgent): object {
-  const modified = new Date(modifiedMs).toISOString();
-  return {
-    kind: "agent",
-    path,
-    name,
-    cwd,
-    dialect: "connectonion",
-    turnCount,
-    updated,
-    modified,
-    sizeBytes,
-  };
+function agentJson(agent: ListedAgent): object {
+  const { path, name, cwd, turnCount, updated, sizeBytes } = agent;
+  const modified = new Date(agent.modifiedMs).toISOString();
+  const dialect = "connectonion";
+  return { kind: "agent", path, name, cwd, dialect, turnCount, updated, modified, sizeBytes };
 }

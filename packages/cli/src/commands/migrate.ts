@@ -2,19 +2,12 @@
 import { migrateSession } from "@branchlog/maintenance";
 import type { MigrationResult } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
-import type { CommandIo, CommandResult } from "../command-io.ts";
-import { sessionPath } from "../session-path.ts";
+import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
+import { sessionPath } from "../opened-session.ts";
 import { oneLine } from "../text/clean-text.ts";
 
-/** The options of `branchlog migrate`. */
-export interface MigrateCommandOptions {
-  readonly file: string;
-  readonly json: boolean;
-}
-
-/** Runs the command. */
 export async function migrateCommand(
-  { file, json }: MigrateCommandOptions,
+  { file, json }: FileOptions,
   { out, signal }: CommandIo,
 ): Promise<CommandResult> {
   const result = await migrateSession(await sessionPath(file, signal), { signal });

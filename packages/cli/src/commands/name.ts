@@ -1,18 +1,12 @@
 /** `branchlog name`: prints, sets or clears the name of a session. */
 import { normalizeName } from "@branchlog/core/entries";
-import { writeAcknowledgement } from "../acknowledgement.ts";
-import { writeJsonLine } from "../command-io.ts";
-import type { CommandIo, CommandResult } from "../command-io.ts";
+import { writeAcknowledgement, writeJsonLine } from "../command-io.ts";
+import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { UsageError } from "../failure.ts";
 import { openForAppending, openForReading } from "../opened-session.ts";
-import type { ReadingOptions } from "../opened-session.ts";
 import { wholeLine } from "../text/clean-text.ts";
 
-/** The options of `branchlog name`. */
 export interface NameOptions extends ReadingOptions {
-  /** A path, or the name or id of a session. */
-  readonly file: string;
-  readonly json: boolean;
   /** The new name; undefined: print the name. */
   readonly text: string | undefined;
   readonly clear: boolean;

@@ -6,23 +6,17 @@ import { resolve } from "node:path";
 import { applyRepair, isDamaged, planRepair } from "@branchlog/maintenance";
 import type { RepairPlan, RepairResult } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
-import type { CommandIo, CommandResult } from "../command-io.ts";
+import type { CommandIo, CommandResult, FileOptions } from "../command-io.ts";
 import { sizeOf, withProgress } from "../progress.ts";
-import { sessionPath } from "../session-path.ts";
+import { sessionPath } from "../opened-session.ts";
 import { planText, resultText } from "../text/repair-text.ts";
 
-/** The options of `branchlog repair`. */
-export interface RepairOptions {
-  /** A path, or the name or id of a session. */
-  readonly file: string;
-  readonly json: boolean;
+export interface RepairOptions extends FileOptions {
   /** Repairs the session in place, keeping the original beside it. */
   readonly apply: boolean;
-  /** Writes the repaired session to this file instead. */
   readonly output: string | undefined;
   /** Connects entries by the order of the file if nothing else determines their parents. */
   readonly bridge: boolean;
-  /** The working directory for a header that has to be rebuilt. */
   readonly cwd: string | undefined;
 }
 

@@ -1,13 +1,11 @@
 /** `branchlog search`: searches the sessions of a directory and prints each hit as it is found. */
 import { searchSessions } from "@branchlog/core";
 import type { SearchHit } from "@branchlog/core";
-import { writeJsonLine } from "../command-io.ts";
+import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { oneLine } from "../text/clean-text.ts";
-import { hitLine } from "../text/hit-line.ts";
-import { writeUnlisted } from "../unlisted-names.ts";
+import { hitLine } from "../text/entry-lines.ts";
 
-/** The options of `branchlog search`. */
 export interface SearchCommandOptions {
   readonly query: string;
   readonly directory: string;
@@ -18,7 +16,6 @@ export interface SearchCommandOptions {
   readonly limit: number | undefined;
 }
 
-/** Runs the command. */
 export async function searchCommand(
   { query, directory, json, recursive, limit = Infinity }: SearchCommandOptions,
   io: CommandIo,

@@ -5,25 +5,18 @@
 import type { Session } from "@branchlog/core";
 import type { EntryEvent } from "@branchlog/core/live";
 import { live } from "@branchlog/core/live";
-import { writeJsonLine } from "../command-io.ts";
-import type { CommandIo, CommandResult } from "../command-io.ts";
+import { writeJsonLine, writeLine } from "../command-io.ts";
+import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
-import type { ReadingOptions } from "../opened-session.ts";
 import type { Output } from "../output.ts";
-import { writeLine } from "../stored-line.ts";
-import { entryLine } from "../text/entry-line.ts";
+import { entryLine } from "../text/entry-lines.ts";
 
-/** The options of `branchlog tail`. */
 export interface TailOptions extends ReadingOptions {
-  readonly file: string;
-  readonly json: boolean;
-  /** Whether to follow new entries. */
   readonly follow: boolean;
   /** The first revision, from 1; undefined: the last entries. */
   readonly from: number | undefined;
   /** The number of last entries; undefined: ten. */
   readonly last: number | undefined;
-  /** Includes hidden messages. */
   readonly all: boolean;
 }
 

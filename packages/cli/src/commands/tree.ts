@@ -5,25 +5,18 @@
 import { isBranchlogError } from "@branchlog/core";
 import type { Envelope, Session, TreeView } from "@branchlog/core";
 import { writeJsonLine } from "../command-io.ts";
-import type { CommandIo, CommandResult } from "../command-io.ts";
+import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
-import type { ReadingOptions } from "../opened-session.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "../text/clean-text.ts";
-import { gistOf } from "../text/entry-gist.ts";
-import type { Gist } from "../text/entry-gist.ts";
+import { gistOf } from "../text/entry-lines.ts";
+import type { Gist } from "../text/entry-lines.ts";
 import { treeLineText } from "../text/tree-text.ts";
 import type { TreeLine } from "../text/tree-text.ts";
-import { outline } from "../tree-outline.ts";
-import type { OutlineOptions, OutlineRow } from "../tree-outline.ts";
-import { treeOrder, walkTree } from "../tree-walk.ts";
-import type { TreeOrder } from "../tree-walk.ts";
+import { outline, treeOrder, walkTree } from "../tree-outline.ts";
+import type { OutlineOptions, OutlineRow, TreeOrder } from "../tree-outline.ts";
 
-/** The options of `branchlog tree`. */
 export interface TreeOptions extends ReadingOptions {
-  readonly file: string;
-  readonly json: boolean;
-  /** Every entry on a line of its own. */
   readonly all: boolean;
   /** Levels of side branches that are shown; undefined: all. */
   readonly depth: number | undefined;
@@ -34,7 +27,6 @@ export interface TreeNode {
   readonly id: string;
   readonly parentId: string | null;
   readonly type: string;
-  /** Of messages. */
   readonly role: string | null;
   readonly label: string | null;
   /** ISO 8601; null if the entry has no readable time. */
@@ -43,7 +35,6 @@ export interface TreeNode {
   readonly children: readonly string[];
 }
 
-/** Runs the command. */
 export async function treeCommand(options: TreeOptions, io: CommandIo): Promise<CommandResult> {
   const { session } = await openForReading(options.file, io, options);
   if (!options.json) {
@@ -74,7 +65,6 @@ export function* treeNodes(session: Session): Generator<TreeNode> {
   }
 }
 
-/** How the lines of a tree are made. */
 export interface TreeLinesOptions extends Pick<TreeOptions, "all" | "depth"> {
   readonly columns: number;
   readonly style: Style;
@@ -104,7 +94,6 @@ export async function* treeLines(
   }
 }
 
-/** Most units of text of a line. */
 const gistUnitsMax = 120;
 /** Lines whose bodies are read at once: reads overlap, and few bodies are held. */
 const windowRows = 16;
@@ -132,7 +121,6 @@ async function treeLine(
   return { ...gist, id, time, label, isLeaf: id === session.leaf, lastMessage };
 }
 
-/** Why an entry with a parentId is a root. */
 function rootProblem(view: TreeView, { parentId }: Envelope): string | undefined {
   if (parentId === null || parentId === "") return undefined;
   const isThere = view.node(parentId) !== undefined;

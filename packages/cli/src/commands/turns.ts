@@ -1,7 +1,6 @@
 /** `branchlog turns`: input, result and cost of each turn. */
 import { writeJsonLine } from "../command-io.ts";
-import type { CommandIo, CommandResult } from "../command-io.ts";
-import type { ReadingOptions } from "../opened-session.ts";
+import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { numberOf } from "../text/stored-field.ts";
 import { knownCost } from "../text/quantities.ts";
 import { messageText } from "../text/message-text.ts";
@@ -9,17 +8,12 @@ import { isJudged, turnDetails, turnLine, turnsHeading, turnsSummary } from "../
 import { inBlocks, openTurns } from "../turn-source.ts";
 import type { TurnSource } from "../turn-source.ts";
 
-/** The options of `branchlog turns`. */
 export interface TurnsOptions extends ReadingOptions {
-  readonly file: string;
-  readonly json: boolean;
   /** One turn, with its messages. */
   readonly turn: number | undefined;
-  /** The turn whose replayed messages are shown. */
   readonly replay: number | undefined;
 }
 
-/** Runs the command. */
 export async function turnsCommand(options: TurnsOptions, io: CommandIo): Promise<CommandResult> {
   const source = await openTurns(options.file, io, options);
   if (options.turn !== undefined) await writeTurn(source, options.turn, options.json, io);

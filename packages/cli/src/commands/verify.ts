@@ -1,20 +1,16 @@
 /** `branchlog verify`: reads every byte of a session and lists all damage. Changes nothing. */
 import { verifySession } from "@branchlog/maintenance";
 import { writeJsonLine } from "../command-io.ts";
-import type { CommandIo, CommandResult } from "../command-io.ts";
+import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import { openForReading } from "../opened-session.ts";
-import type { ReadingOptions } from "../opened-session.ts";
 import { withProgress } from "../progress.ts";
 import { verifyText } from "../text/verify-text.ts";
 
-/** The options of `branchlog verify`. */
-export interface VerifyOptions extends ReadingOptions {
-  readonly file: string;
-  readonly json: boolean;
-}
-
 /** Runs the command; 1 if the session has damage. */
-export async function verifyCommand(options: VerifyOptions, io: CommandIo): Promise<CommandResult> {
+export async function verifyCommand(
+  options: ReadingOptions,
+  io: CommandIo,
+): Promise<CommandResult> {
   const { session } = await openForReading(options.file, io, options);
   const { signal } = io;
   const task = { what: "verifying", bytes: session.sizeBytes };

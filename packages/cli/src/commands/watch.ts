@@ -1,18 +1,15 @@
 /** `branchlog watch`: the sessions of a directory and their changes, until interrupted. */
 import type { ListedSession } from "@branchlog/core";
 import { sessions$ } from "@branchlog/core/live";
-import type { LiveSessions } from "@branchlog/core/live";
-import { writeJsonLine } from "../command-io.ts";
+import type { LiveSessions, SessionListDifference } from "@branchlog/core/live";
+import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { describeFailure } from "../failure.ts";
-import { PendingEvents } from "../session-events.ts";
-import type { SessionEvent } from "../session-events.ts";
 import { oneLine, wholeLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
-import { sessionLine } from "../text/session-line.ts";
-import { writeUnlisted } from "../unlisted-names.ts";
+import { sessionLine } from "../text/session-text.ts";
+import type { SessionEventKind } from "../text/session-text.ts";
 
-/** The options of `branchlog watch`. */
 export interface WatchOptions {
   readonly directory: string;
   readonly json: boolean;
@@ -54,7 +51,6 @@ class Shown {
   readonly #io: CommandIo;
   readonly #pending = new PendingEvents();
   #last: LiveSessions | undefined;
-  /** The last status shown. */
   #status: LiveSessions["status"]["kind"] = "catching-up";
   #hasBegun = false;
   /** Names that are not UTF-8 and were reported. */
@@ -126,4 +122,40 @@ function sessionJson({ path, header, name, summary, ...session }: ListedSession)
   const { messageCount, firstMessage } = summary;
   const { sizeBytes } = session;
   return { path, ...facts, modified, messageCount, firstMessage, sizeBytes };
+}
+
+interface SessionEvent {
+  readonly kind: SessionEventKind;
+  readonly session: ListedSession;
+}
+
+/** Merged to one event per session: a slow reader gets fewer. */
+export class PendingEvents {
+  readonly #events = new Map<string, SessionEvent>();
+
+  add({ added, changed, removed }: SessionListDifference): void {
+    for (const session of removed) this.#add("removed", session);
+    for (const session of added) this.#add("added", session);
+    for (const session of changed) this.#add("changed", session);
+  }
+
+  /** Returns and clears the pending events, the least recently changed session first. */
+  take(): SessionEvent[] {
+    const events = [...this.#events.values()];
+    this.#events.clear();
+    return events.sort((one, other) => one.session.modifiedMs - other.session.modifiedMs);
+  }
+
+  #add(kind: SessionEventKind, session: ListedSession): void {
+    const known = this.#events.get(session.path)?.kind;
+    const merged = known === undefined ? kind : mergedKind(known, kind);
+    if (merged === undefined) this.#events.delete(session.path);
+    else this.#events.set(session.path, { kind: merged, session });
+  }
+}
+
+/** Merges two events that the reader has not seen; undefined if they cancel out. */
+function mergedKind(one: SessionEventKind, other: SessionEventKind): SessionEventKind | undefined {
+  if (one === "added") return other === "removed" ? undefined : "added";
+  return other === "added" ? "changed" : other;
 }

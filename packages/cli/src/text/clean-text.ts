@@ -30,7 +30,6 @@ export function unicodeEscape(character: string): string {
   return String.raw`\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Whether the text has a control character or a line end. */
 export function isSteering(text: string): boolean {
   return wholeLine(text) !== text;
 }
@@ -51,7 +50,6 @@ export function cutAt(text: string, unitsMax: number): string {
   return text.slice(0, isSplit ? unitsMax - 1 : unitsMax);
 }
 
-/** How much of a text is shown. */
 export interface TextLimits {
   readonly linesMax: number;
   readonly unitsMax: number;

@@ -15,7 +15,6 @@ import {
 
 /** Branches and labels that are listed one by one; the rest is counted. */
 const listedMax = 8;
-/** Units of a line of counts. */
 const countsUnitsMax = 72;
 
 /** One fact per line, named on the left. */
@@ -94,7 +93,6 @@ function labelLines({ labels }: SessionInfo, style: Style): string[] {
   });
 }
 
-/** The count and the last lines. */
 function listed<T>(items: readonly T[], line: (item: T) => string): string[] {
   const lines = items.slice(-listedMax).map((item) => line(item));
   const count = numberText(items.length);

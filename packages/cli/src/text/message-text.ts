@@ -5,18 +5,15 @@
 import type { Style } from "../style.ts";
 import { cleanText, oneLine, startOf } from "./clean-text.ts";
 import type { TextLimits } from "./clean-text.ts";
-import { paintOf } from "./entry-gist.ts";
+import { paintOf } from "./entry-lines.ts";
 import { numberText, sizeText, timeText } from "./quantities.ts";
 import { blocksOf, fieldOf, jsonStart, stringOf } from "./stored-field.ts";
 
-/** How messages are shown. */
 export interface MessageTextOptions {
   readonly style: Style;
-  /** Shortens nothing. */
   readonly isFull: boolean;
 }
 
-/** The length of shortened parts. */
 const speech: TextLimits = { linesMax: 12, unitsMax: 1_200 };
 const output: TextLimits = { linesMax: 6, unitsMax: 600 };
 const thought: TextLimits = { linesMax: 2, unitsMax: 240 };

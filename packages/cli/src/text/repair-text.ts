@@ -15,10 +15,8 @@ import { oneLine } from "./clean-text.ts";
 import { findingsText, kindsText } from "./findings.ts";
 import { countText, numberText } from "./quantities.ts";
 
-/** Parameters of the text besides the plan. */
 export interface PlanTextOptions {
   readonly file: string;
-  /** Whether the plan will be carried out. */
   readonly apply: boolean;
   readonly output: string | undefined;
   readonly bridge: boolean;
@@ -44,7 +42,6 @@ export function planText(plan: RepairPlan, options: PlanTextOptions, style: Styl
   return `${title}${found}${shown.join("")}${rest}${summary}${left}${next}`;
 }
 
-/** The resulting files. */
 export function resultText(result: RepairResult, style: Style): string {
   const { path, original, salvage, lateBytes } = result;
   const late = `${countText(lateBytes, "byte")} that another program wrote meanwhile`;

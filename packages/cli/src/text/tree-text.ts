@@ -2,11 +2,10 @@
 import type { OutlineRow } from "../tree-outline.ts";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
-import { paintOf } from "./entry-gist.ts";
-import type { Gist } from "./entry-gist.ts";
+import { paintOf } from "./entry-lines.ts";
+import type { Gist } from "./entry-lines.ts";
 import { countText, timeText } from "./quantities.ts";
 
-/** A node of the tree on its line. */
 export interface TreeLine extends Gist {
   readonly id: string;
   readonly time: number;
@@ -14,11 +13,9 @@ export interface TreeLine extends Gist {
   readonly isLeaf: boolean;
   /** Why the entry starts a tree though it names a parent. */
   readonly problem: string | undefined;
-  /** The last message of a branch that ends in another entry. */
   readonly lastMessage: Gist | undefined;
 }
 
-/** Units of text on a line that need not fit a window. */
 const textUnitsMax = 72;
 const textUnitsMin = 20;
 

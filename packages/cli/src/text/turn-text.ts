@@ -5,7 +5,6 @@ import { oneLine } from "./clean-text.ts";
 import { cacheText, costText, countText, durationText, numberText } from "./quantities.ts";
 import { fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
 
-/** Parameters of a line. */
 export interface LinePlace {
   readonly columns: number;
   readonly style: Style;
@@ -19,19 +18,16 @@ const gap = "  ";
 const freeUnits = 2;
 const textUnitsMin = 20;
 
-/** Characters in front of the text of a line. */
 function takenUnits(hasMark: boolean): number {
   const { mark, ...others } = widths;
   const taken = hasMark ? [mark, ...Object.values(others)] : Object.values(others);
   return taken.reduce((sum, width) => sum + width + gap.length, 0);
 }
 
-/** Whether a turn has passed or failed. */
 export function isJudged(turn: object): boolean {
   return typeof fieldOf(turn, "passed") === "boolean";
 }
 
-/** The names of the columns. */
 export function turnsHeading({ style, isJudged: hasMark }: LinePlace): string {
   const cells = [
     "turn".padStart(widths.turn),
@@ -89,7 +85,6 @@ function verdictOf(turn: object, style: Style): { word: string; paint: (text: st
   return passed === false ? { word: "no", paint: style.bad } : { word: "", paint: style.faint };
 }
 
-/** The totals below all turns. */
 export function turnsSummary(
   totals: ShownTotals,
   diagnostics: readonly { readonly message: string }[],
@@ -109,7 +104,6 @@ export function turnsSummary(
   return `${took}${verdict}\n${warnings.join("")}`;
 }
 
-/** Keys whose values have a form of their own. */
 const known = ["turn", "timestamp", "model", "duration_ms", "tokens", "cost", "passed", "expected"];
 const caches = ["cache_read_tokens", "cache_write_tokens"];
 const hidden: ReadonlySet<string> = new Set([
@@ -121,7 +115,6 @@ const hidden: ReadonlySet<string> = new Set([
   "messages",
 ]);
 
-/** Width of the column of names. */
 const nameUnits = 12;
 
 function objectOf(value: unknown): object {

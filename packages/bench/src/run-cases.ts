@@ -1,11 +1,15 @@
 /**
- * Runs a case in processes of its own: for each subject a warm-up and then N runs, the subjects
- * taking turns so that a slow minute of the machine hits them all. A run of ours or of a baseline
- * that fails, or fails its check, makes the case fail; of a peer it is the peer's result.
+ * Runs cases in processes of their own: for each subject a warm-up and then N runs, the subjects
+ * taking turns so that a slow minute of the machine affects all of them. A run of ours or of a
+ * baseline that fails, or fails its check, makes its case fail; of a peer it is the result.
  */
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { env, execPath } from "node:process";
+import { env, execPath, pid } from "node:process";
+import { setImmediate as turn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import {
   type BenchCase,
@@ -16,46 +20,34 @@ import {
   type Sample,
   type Scale,
   type SubjectFacts,
+  wrongAnswerCode,
 } from "./bench-case.ts";
 import type { ChildRequest } from "./case-child.ts";
-import { type CachedInput, ensureInput as ensureCachedInput } from "./input-cache.ts";
+import { type CachedInput, ensureInput as ensureCachedInput } from "./inputs.ts";
 import { type PeerSet, runtimePath } from "./peer-folders.ts";
-import { describeFailure } from "./run-failure.ts";
-import { makeScratch, removeScratch, watchOver } from "./running-processes.ts";
+import { type CaseReport, reportCase, reportFailure, type SubjectSamples } from "./report.ts";
 
-/** How cases are run. */
-export interface RunOptions {
+export interface SuiteOptions {
   readonly scale: Scale;
   readonly runs: number;
   /** Runs before those that count. Default 1. */
   readonly warmups?: number;
   /** URL of the module that a process runs. Default: that of this package, which is built. */
   readonly childUrl?: string;
-  /** URL of the built module of a case. */
   readonly caseUrlOf: (name: string) => string;
   /** Default: found or made in the usual folder. */
   readonly ensureInput?: (spec: InputSpec) => CachedInput;
-  /** Flags before those of the case, for children that are not built. Default: none. */
   readonly launchFlags?: readonly string[];
   /** A child that takes longer is ended and the case fails. Default 600,000. */
   readonly runMsMax?: number;
-  /** What is installed to compare with; subjects that need more are left out. Default: nothing. */
+  /** What is installed to compare with; subjects that need more are left out. */
   readonly peerSets?: ReadonlySet<PeerSet>;
-}
-
-const builtChildUrl = new URL("../dist/case-child.js", import.meta.url).href;
-
-/** All samples of one subject. */
-export interface SubjectSamples extends SubjectFacts {
-  readonly samples: readonly Sample[];
-  /** Of a peer: why it has none. */
-  readonly failure?: string;
+  readonly onStart?: (benchCase: BenchCase) => void;
 }
 
 /** A child that did not answer, most often because its check failed. */
 export class CaseFailure extends Error {
   override readonly name: string = "CaseFailure";
-  /** The same in one line, without the names of case and subject. */
   readonly reason: string;
 
   constructor(message: string, reason: string) {
@@ -64,10 +56,30 @@ export class CaseFailure extends Error {
   }
 }
 
+/** The reports of all cases, in their order; one that fails does not keep others from running. */
+export async function runSuite(
+  cases: readonly BenchCase[],
+  options: SuiteOptions,
+): Promise<readonly CaseReport[]> {
+  const reports: CaseReport[] = [];
+  for (const benchCase of cases) {
+    // Making inputs blocks: an interrupt is handled between two cases.
+    await turn();
+    options.onStart?.(benchCase);
+    try {
+      reports.push(reportCase(benchCase, await runProcessCase(benchCase, options)));
+    } catch (error) {
+      const failure = error instanceof Error ? error.message : String(error);
+      reports.push(reportFailure(benchCase, failure));
+    }
+  }
+  return reports;
+}
+
 /** Runs every subject. Rejects with {@link CaseFailure} at the first run that fails. */
 export async function runProcessCase(
   benchCase: BenchCase,
-  options: RunOptions,
+  options: SuiteOptions,
 ): Promise<readonly SubjectSamples[]> {
   const { scale, runs, warmups = 1, peerSets, ensureInput = ensureCachedInput } = options;
   const failures = new Map<SubjectFacts, string>();
@@ -97,34 +109,47 @@ export async function runProcessCase(
   });
 }
 
+// What is under way, for an interrupt.
+const processes = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+export function endRuns(): void {
+  for (const child of processes) child.kill("SIGKILL");
+  for (const folder of folders) removeScratch(folder);
+}
+
+function removeScratch(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  folders.delete(folder);
+}
+
+const builtChildUrl = new URL("../dist/case-child.js", import.meta.url).href;
+
 async function runOnce(
   benchCase: BenchCase,
   subject: SubjectFacts,
   input: Omit<CaseInput, "scratch">,
-  options: RunOptions,
+  options: SuiteOptions,
 ): Promise<Sample> {
   const { childUrl = builtChildUrl, launchFlags = [], runMsMax = 600_000 } = options;
-  const scratch = makeScratch();
+  const { role, runtime = "node", nodeFlags = benchCase.nodeFlags } = subject;
+  const scratch = mkdtempSync(join(tmpdir(), `branchlog-bench-run-${pid}-`));
+  folders.add(scratch);
   const request: ChildRequest = {
     caseUrl: options.caseUrlOf(benchCase.name),
     caseName: benchCase.name,
     subject: subject.name,
     input: { ...input, scratch },
   };
-  const { role, runtime = "node", nodeFlags = benchCase.nodeFlags } = subject;
   const flags = runtime === "bun" ? [] : [...launchFlags, ...nodeFlags];
   const startMs = performance.now();
   try {
-    const answer = await answerOf(
-      runtime === "node" ? execPath : runtimePath(runtime),
-      [...flags, fileURLToPath(childUrl)],
-      JSON.stringify(request),
-      {
-        // Others read settings at home, and may leave something there.
-        env: role === "peer" ? { ...env, HOME: scratch, USERPROFILE: scratch } : env,
-        timeout: runMsMax,
-      },
-    );
+    const program = runtime === "node" ? execPath : runtimePath(runtime);
+    const answer = await answerOf(program, [...flags, fileURLToPath(childUrl)], request, {
+      // Others read settings at home, and may leave something there.
+      env: role === "peer" ? { ...env, HOME: scratch, USERPROFILE: scratch } : env,
+      timeout: runMsMax,
+    });
     return { ...answer, processMs: performance.now() - startMs };
   } catch (error) {
     if (!(error instanceof CaseFailure)) throw error;
@@ -137,12 +162,13 @@ async function runOnce(
 function answerOf(
   program: string,
   args: readonly string[],
-  request: string,
+  request: ChildRequest,
   options: { readonly env: NodeJS.ProcessEnv; readonly timeout: number },
 ): Promise<Measurement> {
   return new Promise((resolve, reject) => {
     const limits = { ...options, maxBuffer: Number.POSITIVE_INFINITY };
     const child = execFile(program, args, limits, (error, output, complaints) => {
+      processes.delete(child);
       const answer = error === null ? measurementIn(output) : undefined;
       if (answer !== undefined) {
         resolve(answer);
@@ -159,13 +185,13 @@ function answerOf(
       const end = code === 0 ? reason : `ended with ${signal ?? `code ${code}`}`;
       reject(new CaseFailure(`${end}\n${complaints}`, reason));
     });
-    watchOver(child);
+    processes.add(child);
     // A child that dies at once closes its end; its exit code says more than this error.
-    child.stdin?.on("error", () => {}).end(request);
+    child.stdin?.on("error", () => {}).end(JSON.stringify(request));
   });
 }
 
-/** The last line that is a measurement: what others print comes before or after it. */
+/** The last line that is a measurement: subjects may print before and after it. */
 function measurementIn(output: string): Measurement | undefined {
   for (const line of output.split("\n").reverse()) {
     if (!line.startsWith(`{"wallMs":`)) continue;
@@ -177,4 +203,28 @@ function measurementIn(output: string): Measurement | undefined {
     }
   }
   return undefined;
+}
+
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly complaints: string;
+  readonly isLate: boolean;
+}
+
+const telling = [/^FATAL ERROR: .*$/m, /^.*(?:Error|Exception|panic)[^:\n]*: .*$/m, /^.*\S.*$/m];
+
+/** Like `crashes: RangeError: …`, for a cell of a table. */
+export function describeFailure({ code, signal, complaints, isLate }: ProcessEnd): string {
+  const oneLine = (text: string): string =>
+    text.trim().replaceAll(/\s+/g, " ").replaceAll("|", "/").slice(0, 160);
+  if (isLate) return "does not end in time";
+  if (code === 0) return "ended without an answer";
+  if (code === wrongAnswerCode) {
+    const [message = ""] = complaints.split(/\n {4}at /);
+    return `answers wrongly: ${oneLine(message.replace(/^[^]*?WrongAnswer: /, ""))}`;
+  }
+  const found = telling.map((pattern) => pattern.exec(complaints)?.[0]);
+  const line = found.find((text) => text !== undefined) ?? `ended with ${signal ?? `code ${code}`}`;
+  return `crashes: ${oneLine(line)}`;
 }

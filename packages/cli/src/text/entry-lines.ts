@@ -1,14 +1,14 @@
 /**
- * Kind and text of an entry in one line, for trees and lists. Pure, total; reads no more of a body
- * than fits the line.
+ * An entry on one line, for trees and lists: its kind and as much of its text as fits. Pure, total;
+ * reads no more of a body than that.
  */
+import type { SearchHit } from "@branchlog/core";
 import type { AnyEntry } from "@branchlog/core/entries";
 import type { Paint, Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
-import { numberText } from "./quantities.ts";
+import { numberText, timeText } from "./quantities.ts";
 import { blocksOf, fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
 
-/** An entry in a few words. */
 export interface Gist {
   /** `user`, `assistant`, `compaction`, … */
   readonly kind: string;
@@ -22,7 +22,6 @@ export function gistOf(entry: AnyEntry, unitsMax: number): Gist {
   return { kind: oneLine(kind, 40), text: oneLine(text, unitsMax) };
 }
 
-/** The style of a kind of {@link gistOf}. */
 export function paintOf(kind: string, style: Style): Paint {
   switch (kind) {
     case "user":
@@ -153,4 +152,55 @@ function editText(entry: unknown): string {
 function fieldsText(entry: AnyEntry, unitsMax: number): string {
   const { type: _type, id: _id, parentId: _parentId, timestamp: _timestamp, ...fields } = entry;
   return Object.keys(fields).length === 0 ? "" : jsonStart(fields, unitsMax);
+}
+
+/** An entry, with its newline: id, time, kind, text. */
+export function entryLine(
+  entry: AnyEntry,
+  { columns, style }: { readonly columns: number; readonly style: Style },
+): string {
+  const id = oneLine(entry.id, 40).padEnd(8);
+  const time = timeText(Date.parse(entry.timestamp));
+  const taken = id.length + time.length + 6;
+  const { kind, text } = gistOf(entry, Math.max(textUnitsMin, columns - taken - kindUnits));
+  return `${id}  ${style.faint(time)}  ${paintOf(kind, style)(kind)}  ${text}`
+    .trimEnd()
+    .concat("\n");
+}
+
+const textUnitsMin = 20;
+const kindUnits = 14;
+
+/** A search hit, with its newline: the text around the match, which is marked. */
+export function hitLine(
+  { entryId, kind, role, timestamp, snippet }: SearchHit,
+  { columns, style }: { readonly columns: number; readonly style: Style },
+): string {
+  const source = role ?? kind;
+  const time = timeText(Date.parse(timestamp));
+  const id = oneLine(entryId, 40).padEnd(8);
+  const unitsMax = Math.max(textUnitsMin, columns - id.length - time.length - source.length - 8);
+  const { text, matchStart, matchEnd } = snippet;
+  const match = text.slice(matchStart, matchEnd);
+  const before = text.slice(0, matchStart);
+  // If the line is too long, its beginning is cut first, so that the match stays visible.
+  const half = Math.max(0, Math.floor((unitsMax - match.length) / 2));
+  const start = lastUnits(before, Math.min(before.length, half));
+  const end = oneLine(text.slice(matchEnd), Math.max(1, unitsMax - start.length - match.length));
+  const found = style.label(oneLine(match, unitsMax));
+  const shown = `${start}${found}${spaceAfter(text, matchEnd)}${end}`;
+  return `${id}  ${style.faint(time)}  ${source}  ${shown}`.trimEnd().concat("\n");
+}
+
+/** The last units of a text on one line, including a trailing space. */
+function lastUnits(text: string, unitsMax: number): string {
+  const cut = text.length > unitsMax;
+  const piece = cut ? text.slice(text.length - Math.max(0, unitsMax - 1)) : text;
+  const line = oneLine(piece, Math.max(1, unitsMax));
+  const space = /\s$/u.test(piece) && line !== "" ? " " : "";
+  return `${cut ? "…" : ""}${line}${space}`;
+}
+
+function spaceAfter(text: string, at: number): string {
+  return /^\s/u.test(text.slice(at)) ? " " : "";
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AnyEntry } from "@branchlog/core/entries";
-import { gistOf } from "../../../packages/cli/src/text/entry-gist.ts";
+import { gistOf } from "../../../packages/cli/src/text/entry-lines.ts";
 import { messageText } from "../../../packages/cli/src/text/message-text.ts";
 import { jsonStart } from "../../../packages/cli/src/text/stored-field.ts";
 import { plainStyle } from "../../../packages/cli/src/style.ts";

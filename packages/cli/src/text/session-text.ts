@@ -1,12 +1,11 @@
-/** The sessions of one working directory, as text: a heading, then a line for each. */
+/** Sessions as text: those of a working directory below a heading, and events of sessions. Pure. */
 import { basename } from "node:path";
 import type { ListedSession } from "@branchlog/core";
 import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
-import type { Style } from "../style.ts";
+import type { Paint, Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
-import { ageText, countText, sizeText } from "./quantities.ts";
+import { ageText, countText, sizeText, timeText } from "./quantities.ts";
 
-/** Parameters of the text besides the group. */
 export interface GroupTextOptions {
   readonly nowMs: number;
   readonly columns: number;
@@ -14,7 +13,6 @@ export interface GroupTextOptions {
 }
 
 const titleUnitsMin = 20;
-/** The deepest indentation of nested forks. */
 const shownDepthMax = 8;
 
 /** The group, each line with its newline. */
@@ -71,4 +69,31 @@ function lineText(
 /** The name, else the first text of a user. */
 function titleOf({ name, summary }: ListedSession): string {
   return (name ?? summary.firstMessage ?? "").trim() || "(no messages)";
+}
+
+export type SessionEventKind = "added" | "changed" | "removed";
+
+/** The line, with its newline. */
+export function sessionLine(
+  kind: SessionEventKind,
+  session: ListedSession,
+  { timeMs, columns, style }: { timeMs: number; columns: number; style: Style },
+): string {
+  const time = timeText(timeMs);
+  const { mark, paint } = marks(style)[kind];
+  const name = oneLine(basename(session.path), nameUnitsMax);
+  const facts = `${countText(session.summary.messageCount, "message")}  ${name}`;
+  const taken = time.length + mark.length + facts.length + 6;
+  const title = oneLine(titleOf(session), Math.max(titleUnitsMin, columns - taken));
+  return `${style.faint(time)}  ${paint(mark)}  ${title}  ${style.faint(facts)}\n`;
+}
+
+const nameUnitsMax = 80;
+
+function marks(style: Style): Record<SessionEventKind, { mark: string; paint: Paint }> {
+  return {
+    added: { mark: "+", paint: style.good },
+    changed: { mark: "~", paint: style.warning },
+    removed: { mark: "-", paint: style.bad },
+  };
 }

@@ -1,6 +1,6 @@
-/** The result of an import, as text. Pure. */
-import type { ImportedLog } from "@branchlog/connectonion";
-import type { ImportReport } from "@branchlog/transfer";
+/** The results of imports, exports and conversions, as text. Pure. */
+import type { ExportedDocument, ImportedLog } from "@branchlog/connectonion";
+import type { ConversionResult, ImportReport } from "@branchlog/transfer";
 import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { countText, numberText } from "./quantities.ts";
@@ -49,4 +49,29 @@ function findingsText({ diagnostics, diagnosticCount }: ImportReport, style: Sty
   return (
     texts.map((text) => style.warning(text.trimEnd())).join("\n") + (texts.length > 0 ? "\n" : "")
   );
+}
+
+/** The entries that changed, by their type; empty if none did. */
+export function changedText(converted: ConversionResult["converted"]): string {
+  const counts = Object.entries(converted).map(([type, count]) => `${type} ${numberText(count)}`);
+  return counts.join(", ");
+}
+
+/** A line about an added entry for the name; empty if none was needed. */
+export function addedNameText(addedName: boolean): string {
+  return addedName ? "added an entry with the name\n" : "";
+}
+
+/** A line about resets, which pi does not know; empty if there are none. */
+export function resetsText(resets: number): string {
+  if (resets === 0) return "";
+  return `pi does not know ${countText(resets, "reset")}: its model sees what came before\n`;
+}
+
+/** The document with its turns, and a line for the data that was left out. */
+export function lossText({ path, turns, lost }: ExportedDocument): string {
+  const made = `wrote ${oneLine(path, 400)}, ${countText(turns, "turn")}\n`;
+  if (lost.length === 0) return made;
+  const list = lost.map(({ reason, count }) => `${reason} ${numberText(count)}`).join(", ");
+  return `${made}left out   ${list}\n`;
 }

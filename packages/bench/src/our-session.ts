@@ -1,0 +1,70 @@
+/** What cases do with sessions of ours: open them, append to them, leave checkpoints. */
+import { ok } from "node:assert";
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { execPath } from "node:process";
+import { fileURLToPath } from "node:url";
+import { type AppendResult, openSession, type Session } from "@branchlog/core";
+import { readCounter } from "@branchlog/streaming";
+import { smallMessage } from "./plain-session.ts";
+
+/** The program of processes that do a part of a case; see job-child.ts. */
+export const jobChild: string = fileURLToPath(new URL("../dist/job-child.js", import.meta.url));
+
+/** Opens a session to read it, with nothing cached. */
+export function openCold(path: string): Promise<Session> {
+  return openSession(path, { access: "read", checkpoint: "off" });
+}
+
+export function appendMessage(session: Session, i: number): Promise<AppendResult> {
+  return session.append({ type: "message", message: smallMessage(i) });
+}
+
+/** Appends the messages of the numbers below `count`, many at a time. */
+export async function appendMessages(session: Session, count: number): Promise<void> {
+  for (let first = 0; first < count; first += 10_000) {
+    const length = Math.min(10_000, count - first);
+    const messages = Array.from({ length }, (_, place) => smallMessage(first + place));
+    await session.appendAll(messages.map((message) => ({ type: "message", message }) as const));
+  }
+}
+
+/** Does `work` for each number below `count`, so many at a time. */
+export async function inFlight(
+  count: number,
+  width: number,
+  work: (i: number) => Promise<unknown>,
+): Promise<void> {
+  let next = 0;
+  const workSome = async (): Promise<void> => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: width }, workSome));
+}
+
+/** Leaves a checkpoint. Throws if there is one already, or none afterwards. */
+export function leaveCheckpoint(path: string): void {
+  const checkpoint = `${path}.ckpt`;
+  ok(!existsSync(checkpoint), "there is a checkpoint before one is made");
+  // Another process, so that its memory is not that of this one.
+  const stdio = ["ignore", "ignore", "inherit"] as const;
+  execFileSync(execPath, [jobChild, "checkpoint", path], { stdio: [...stdio] });
+  ok(existsSync(checkpoint), "no checkpoint was left");
+}
+
+export interface Reopened {
+  readonly session: Session;
+  readonly logBytesRead: number;
+}
+
+export async function reopen(path: string, checkpoint: "off" | "read"): Promise<Reopened> {
+  const before = readCounter.bytes;
+  const session = await openSession(path, { access: "read", checkpoint });
+  return { session, logBytesRead: readCounter.bytes - before };
+}
+
+/** Throws unless at most a tenth of the log was read with a checkpoint, and more without. */
+export function checkReopened(logBytesRead: number, logBytes: number, isWith: boolean): void {
+  const isShort = logBytesRead <= logBytes / 10;
+  ok(isShort === isWith, `${logBytesRead} of ${logBytes} bytes of the log were read`);
+}
