@@ -16,7 +16,7 @@ export const promises: Readonly<Record<string, string>> = {
   P9: "After a crash the log is its longest run of whole records; debris is kept, fenced, reported",
   P10: "One bad record never hides a good one and never stops a projection",
   P11: "With many writers, some without the lock, every acknowledged entry is there once, or reported",
-  P12: "A failed append names what landed; if nothing did, nothing changed; the next one works",
+  P12: "A failed append names what was written; if nothing did, nothing changed; the next one works",
   P13: "`verify` finds any flipped bit in a stored record once a checkpoint has seen it",
   P14: "`entries$` has no gap and no duplicate, across the seam to live and across processes",
   P15: "Every projection, kept up to date, equals its full fold",

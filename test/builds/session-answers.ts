@@ -37,8 +37,8 @@ export async function outcomeOf(attempt: () => unknown): Promise<unknown> {
   try {
     return { gave: plain(await attempt()) };
   } catch (error) {
-    const { code, message, landed, tail } = Object(error) as Readonly<Record<string, unknown>>;
-    return { code, message, landed, tail };
+    const { code, message, written, tail } = Object(error) as Readonly<Record<string, unknown>>;
+    return { code, message, written, tail };
   }
 }
 

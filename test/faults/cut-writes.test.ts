@@ -83,7 +83,7 @@ describe("a batch whose write is cut off at any byte", () => {
     }
   });
 
-  it("is cut off again without losing what landed (Verifies: P9, P12)", patience, () => {
+  it("is cut off again without losing what was written (Verifies: P9, P12)", patience, () => {
     for (let cut = 0; cut < bytes; cut += 11) {
       for (let second = 0; second < bytes - cut; second += 17) {
         const outcome = appendWith([cut, second]);
@@ -93,14 +93,14 @@ describe("a batch whose write is cut off at any byte", () => {
     }
   });
 
-  it("names what landed if the disk is full then (Verifies: P9, P12)", patience, () => {
+  it("names what was written if the disk is full then (Verifies: P9, P12)", patience, () => {
     for (let cut = 0; cut < bytes; cut += 1) {
       const outcome = appendWith([cut, -1, -1, -1, -1]);
       const { error, log, session } = outcome;
-      const landed = log().entries.map(({ id }) => id);
-      expect(landed).toEqual(ids.slice(0, landed.length));
-      expect(typedError(error)).toMatchObject({ code: "ERR_APPEND_FAILED", landed });
-      expect(session.leaf).toBe(landed.at(-1) ?? null);
+      const written = log().entries.map(({ id }) => id);
+      expect(written).toEqual(ids.slice(0, written.length));
+      expect(typedError(error)).toMatchObject({ code: "ERR_APPEND_FAILED", written });
+      expect(session.leaf).toBe(written.at(-1) ?? null);
       outcome.mend();
       const retried = session.append(...offers);
       expect(retried.map(({ id }) => id)).toEqual(ids);
@@ -112,9 +112,9 @@ describe("a batch whose write is cut off at any byte", () => {
     for (let cut = 0; cut < bytes / 3; cut += 1) {
       const outcome = appendWith([cut, cut, cut]);
       const { error, log, session } = outcome;
-      const landed = log().entries.map(({ id }) => id);
+      const written = log().entries.map(({ id }) => id);
       if (error !== undefined) {
-        expect(typedError(error)).toMatchObject({ code: "ERR_APPEND_UNCERTAIN", landed });
+        expect(typedError(error)).toMatchObject({ code: "ERR_APPEND_UNCERTAIN", written });
       }
       expect(session.append(...offers)).toHaveLength(ids.length);
       expectGoesOn(outcome, ids);

@@ -16,7 +16,7 @@ import { reproducible } from "../support/reproducible-ports.ts";
 
 const path = "/s.jsonl";
 const draft = { type: "custom", customType: "x" } as const;
-const inDoubt = { code: "ERR_DURABILITY_UNKNOWN", landed: [] };
+const inDoubt = { code: "ERR_DURABILITY_UNKNOWN", written: [] };
 
 interface Machine {
   readonly disk: CrashFileSystem;
@@ -44,7 +44,7 @@ async function doubted({ disk, ports }: Machine): Promise<Session> {
   const session = await createSession(path, { ports, durability: "disk" });
   disk.failSyncs(true);
   const append = session.append(draft, { id: "a" });
-  await expect(append).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", landed: ["a"] });
+  await expect(append).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", written: ["a"] });
   disk.failSyncs(false);
   return session;
 }
@@ -78,7 +78,7 @@ describe("an entry that a failed sync left in doubt", () => {
     const session = await doubted(machine);
     machine.disk.failSyncs(true);
     await expect(session.recover()).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN" });
-    await expect(session.close()).rejects.toMatchObject({ landed: ["a"] });
+    await expect(session.close()).rejects.toMatchObject({ written: ["a"] });
     machine.disk.failSyncs(false);
     const anew = await openSession(path, { ports: machine.ports, durability: "disk" });
     await expect(anew.append(draft, { id: "b" })).rejects.toMatchObject(inDoubt);
@@ -110,7 +110,7 @@ describe("an entry that a failed sync left in doubt", () => {
   });
 });
 
-describe("an append that may have landed or not, and a sync that fails then", () => {
+describe("an append that may have been written or not, and a sync that fails then", () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8])("is made good by recovering: failing call %i", async (n) => {
     const machine = newMachine();
     const { failing, ports } = machine;

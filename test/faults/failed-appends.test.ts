@@ -1,6 +1,6 @@
 /**
  * Appends of which the n-th file-system call fails, for all n and in every way to fail: nothing
- * acknowledged is lost, a rejection tells what landed, the same ids complete the rest.
+ * acknowledged is lost, a rejection tells what was written, the same ids complete the rest.
  */
 import { describe, expect, it } from "vitest";
 import type { Durability } from "@branchlog/core";
@@ -75,7 +75,7 @@ function worldAt({ bytes, later = "" }: Start, durability: Durability): World {
 const idsOf = (offers: readonly Offer[]): string[] => offers.map(({ id = "" }) => id);
 
 /** Ids of `offers` that are in the file as whole lines. */
-function landedIn({ memory }: World, offers: readonly Offer[]): string[] {
+function writtenIn({ memory }: World, offers: readonly Offer[]): string[] {
   const stored = rawLog(memory.readFileSync(path)).entries.map(({ id }) => id);
   return idsOf(offers).filter((id) => stored.includes(id));
 }
@@ -116,16 +116,16 @@ async function attempt(run: Run, n: number): Promise<boolean> {
   if (kind !== undefined) failing.arm(n, kind);
   const error = thrownBy(() => session.append(...offers));
   const hasFailed = failing.disarm();
-  const landed = landedIn(world, offers);
+  const written = writtenIn(world, offers);
   expectWholeLog(world, start);
 
-  if (error === undefined) expect(landed).toEqual(idsOf(offers));
+  if (error === undefined) expect(written).toEqual(idsOf(offers));
   else if (typedError(error).code !== "ERR_APPEND_UNCERTAIN") {
     expect(codes).toContain(typedError(error).code);
-    expect(typedError(error).landed).toEqual(landed);
-    expect(session.has("new-0")).toBe(landed.length > 0);
+    expect(typedError(error).written).toEqual(written);
+    expect(session.has("new-0")).toBe(written.length > 0);
     // Or after a newline of ours, by which a record that lacked it counts.
-    if (landed.length === 0) expect([...before, meaningAtB(ports)]).toContain(session.meaning());
+    if (written.length === 0) expect([...before, meaningAtB(ports)]).toContain(session.meaning());
     else expect(session.leaf).not.toBe("b");
   }
 
@@ -134,7 +134,7 @@ async function attempt(run: Run, n: number): Promise<boolean> {
   const retried = session.append(...offers);
   expect(retried.map(({ id }) => id)).toEqual(idsOf(offers));
   const next = session.append({ draft: say("next") });
-  expect(landedIn(world, offers)).toEqual(idsOf(offers));
+  expect(writtenIn(world, offers)).toEqual(idsOf(offers));
   expectWholeLog(world, start, appendedAgain);
   const again = BlockingSession.open(path, { ports });
   expect(again.tail).toBe(next[0]?.id);
@@ -145,7 +145,7 @@ async function attempt(run: Run, n: number): Promise<boolean> {
 
 describe.each(Object.entries(starts))("appending to %s", (_, start) => {
   it.each(Object.keys(failures))(
-    "names what landed and loses nothing: %s (Verifies: P12)",
+    "names what was written and loses nothing: %s (Verifies: P12)",
     async (failure) => {
       for (const durability of ["os", "disk"] as const) {
         for (const offers of [single, batch]) {

@@ -122,12 +122,12 @@ function attempt({ isDraft, run, says }: Operation, n: number, failure: string):
   if (kind !== undefined) failing.arm(n, kind);
   const error = thrownBy(() => run(world));
   const hasFailed = failing.disarm();
-  const landed = isBranchlogError(error) ? error.landed.length : 0;
+  const written = isBranchlogError(error) ? error.written.length : 0;
   const isUncertain = isBranchlogError(error, "ERR_APPEND_UNCERTAIN");
   if (error !== undefined) {
     // The system's own error where there is nothing to say about a log.
     expect(error).toHaveProperty("code");
-    if (landed === 0) expect(answers(manager)).toBe(before);
+    if (written === 0) expect(answers(manager)).toBe(before);
     expectWholeFiles(world);
   }
   if (old !== undefined) expect(memory.readFileSync(source).indexOf(old)).toBe(0);
@@ -136,7 +136,7 @@ function attempt({ isDraft, run, says }: Operation, n: number, failure: string):
   const done = error === undefined ? undefined : run(world);
   expectWholeFiles(world);
   const found = done ?? manager;
-  if (says > 0 && !isUncertain) expect(countSaid(found)).toBe(says + landed);
+  if (says > 0 && !isUncertain) expect(countSaid(found)).toBe(says + written);
   const last = say(found, "goes on");
   expect(managers.open(found.getSessionFile() ?? "").getLeafId()).toBe(last);
   return hasFailed;

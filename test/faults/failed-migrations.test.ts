@@ -69,15 +69,15 @@ function attempt(name: string, n: number, failure: string): boolean {
   const hasFailed = failing.disarm();
   expectOldOrNew(memory, ports, old, known);
   if (error !== undefined) {
-    const { code, landed: named } = typedError(error);
+    const { code, written: named } = typedError(error);
     const stored = rawLog(memory.readFileSync(path)).entries.map(({ id }) => id);
-    const landed = offers.flatMap(({ id = "" }) => (stored.includes(id) ? [id] : []));
+    const written = offers.flatMap(({ id = "" }) => (stored.includes(id) ? [id] : []));
     if (code !== "ERR_APPEND_UNCERTAIN") {
-      expect(named).toEqual(landed);
-      if (landed.length === 0) expect(session.leaf).toBe(tail);
+      expect(named).toEqual(written);
+      if (written.length === 0) expect(session.leaf).toBe(tail);
     }
     // A failure of the migration itself happens before anything is appended.
-    if (code === "ERR_MIGRATION") expect(landed).toEqual([]);
+    if (code === "ERR_MIGRATION") expect(written).toEqual([]);
     expect(entriesOf(session).slice(0, known.length)).toEqual(known);
   }
 
@@ -122,7 +122,7 @@ describe.each(["pi-v1", "pi-v2"])("a migration of %s where no file can be made",
     const { ports, memory } = lockedIn(name);
     const session = BlockingSession.open(path, { ports });
     const error = typedError(thrownBy(() => session.append(...offers)));
-    expect(error).toMatchObject({ code: "ERR_MIGRATION", path, landed: [] });
+    expect(error).toMatchObject({ code: "ERR_MIGRATION", path, written: [] });
     expect(memory.readFileSync(path).equals(fixture(name))).toBe(true);
   });
 });

@@ -51,8 +51,8 @@ function storedIds(memory: MemoryFileSystem, again: readonly string[] = []): str
 /** Whether a settled append says that its entry is in the log; undefined if it does not know. */
 function says(outcome: PromiseSettledResult<unknown>, id: string): boolean | undefined {
   if (outcome.status === "fulfilled") return true;
-  const { code, landed } = typedError(outcome.reason);
-  return code === "ERR_APPEND_UNCERTAIN" ? undefined : landed.includes(id);
+  const { code, written } = typedError(outcome.reason);
+  return code === "ERR_APPEND_UNCERTAIN" ? undefined : written.includes(id);
 }
 
 /** Ids that may be gone after a loss of power, whatever the disk made of what was not synced. */

@@ -306,7 +306,7 @@ describe.each(Object.entries(endings))("a log that %s while it is open", (_, end
     for (const draft of [userDraft("lost"), { type: "session_info", name: "n" } as const]) {
       const error = await failureOf(session.append(draft));
       expect(error.code).toMatch(codes);
-      expect(error).toMatchObject({ path, landed: [] });
+      expect(error).toMatchObject({ path, written: [] });
     }
     await expect(session.refresh()).rejects.toMatchObject(failure);
     const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

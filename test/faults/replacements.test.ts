@@ -199,7 +199,7 @@ describe.each(pairs)("appending to a log of version %i that one of %i replaces",
       const made = appendWhileReplaced(from, to, n);
       const { fs, ports, id, error } = made;
       if (error !== undefined) {
-        expect(isBranchlogError(error, "ERR_APPEND_FAILED") && error.landed).toEqual([]);
+        expect(isBranchlogError(error, "ERR_APPEND_FAILED") && error.written).toEqual([]);
         expect(contents(made)).not.toContain("custom");
       }
       // Right before the rename of a migration, nothing shows that the name went to another log.
@@ -267,7 +267,7 @@ describe("a log that an older one replaces while it is open", () => {
     const manager = managersWith({ ports }).open(path);
     fs.renameSync("/other", path);
     expect(() => manager.appendCustomEntry("mine")).toThrow(
-      expect.objectContaining({ code: "ERR_APPEND_FAILED", landed: [] }),
+      expect.objectContaining({ code: "ERR_APPEND_FAILED", written: [] }),
     );
     const tail = manager.getEntries().at(-1)?.id ?? "";
     manager.branch(tail);

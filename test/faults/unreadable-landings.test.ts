@@ -1,7 +1,7 @@
 /**
  * Writes that do not land as planned, on a file system that cannot be read at one moment while it
- * is found out what became of them: whatever is said to have landed did, whatever is said not to
- * have landed did not, and nothing is said to be missing that is there.
+ * is found out what became of them: whatever is said to have been written did, whatever is said not to
+ * have been written did not, and nothing is said to be missing that is there.
  */
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
@@ -82,10 +82,10 @@ function attempt(disturb: (fs: MemoryFileSystem) => void | "short", n: number): 
   expect(repeatedIds(log)).toEqual([]);
   if (error === undefined) expect(offered.filter((id) => !stored.has(id))).toEqual([]);
   else if (isBranchlogError(error, "ERR_APPEND_FAILED")) {
-    expect(error.landed).toEqual(offered.filter((id) => stored.has(id)));
+    expect(error.written).toEqual(offered.filter((id) => stored.has(id)));
   } else {
     expect(error).toMatchObject({ code: "ERR_APPEND_UNCERTAIN" });
-    for (const id of typedError(error).landed) expect(stored.has(id)).toBe(true);
+    for (const id of typedError(error).written) expect(stored.has(id)).toBe(true);
   }
   expect(session.append(...offers).map(({ id }) => id)).toEqual(offered);
   const after = rawLog(fs.readFileSync(path));

@@ -43,12 +43,12 @@ function unkept({ entries, offsets }: RawLog, acknowledged: readonly Acknowledge
 /** Entries of rejected appends that are there though they were not named, or the reverse. */
 export function misjudged(path: string, rejected: readonly Rejected[]): string[] {
   const { entries } = rawLog(readFileSync(path));
-  return rejected.flatMap(({ name, i, landed }) => {
+  return rejected.flatMap(({ name, i, written }) => {
     const there = entries.filter(({ customType, data }) => customType === name && isNth(data, i));
     const ids = there.map(({ id }) => id);
-    return ids.join() === landed.join()
+    return ids.join() === written.join()
       ? []
-      : [`${name} ${i}: ${ids.join()}, not ${landed.join()}`];
+      : [`${name} ${i}: ${ids.join()}, not ${written.join()}`];
   });
 }
 

@@ -68,13 +68,13 @@ async function openManager() {
   return managersWith({ ports }).open(path);
 }
 
-/** An append that was rejected says what landed; whether it may be is up to the test. */
+/** An append that was rejected says what was written; whether it may be is up to the test. */
 async function attempt(i, append) {
   try {
     await append();
   } catch (error) {
     if (mayFail !== true || error.code !== "ERR_APPEND_FAILED") throw error;
-    say("rejected", { i, ids: error.landed, offsets: [] });
+    say("rejected", { i, ids: error.written, offsets: [] });
   }
 }
 

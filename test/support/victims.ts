@@ -57,7 +57,7 @@ export interface Acknowledged {
 export interface Rejected {
   readonly name: string;
   readonly i: number;
-  readonly landed: readonly string[];
+  readonly written: readonly string[];
 }
 
 /** Staleness of the locks in these tests: the shortest there is. */
@@ -125,7 +125,7 @@ export class Victim {
   get rejected(): Rejected[] {
     return this.#lines.flatMap(([word, facts]) => {
       if (word !== "rejected" || facts === null || typeof facts === "string") return [];
-      return { name: this.name, i: facts.i, landed: facts.ids };
+      return { name: this.name, i: facts.i, written: facts.ids };
     });
   }
 

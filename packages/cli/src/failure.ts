@@ -23,7 +23,7 @@ export interface Failure {
   /** The last entry of the log, when another was expected. */
   readonly tail?: string | null | undefined;
   /** Entries of the failed append that are in the log nevertheless. */
-  readonly landed?: readonly string[] | undefined;
+  readonly written?: readonly string[] | undefined;
   readonly candidates?: readonly string[] | undefined;
 }
 
@@ -32,9 +32,9 @@ export function describeFailure(error: unknown): Failure {
   if (!isBranchlogError(error)) return { code: codeOf(error), message: messageOf(error) };
   // The order of the keys in JSON, which leaves out those that are undefined.
   const { code, message, path, offset, line, column, id, tail } = error;
-  const landed = error.landed.length === 0 ? undefined : error.landed;
+  const written = error.written.length === 0 ? undefined : error.written;
   const candidates = error.candidates.length === 0 ? undefined : error.candidates;
-  return { code, message, path, offset, line, column, id, tail, landed, candidates };
+  return { code, message, path, offset, line, column, id, tail, written, candidates };
 }
 
 /** The next step, where the command knows more than the engine; else undefined. */

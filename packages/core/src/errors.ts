@@ -86,7 +86,7 @@ export interface ErrorFacts {
   /** The tail that an expectation met instead of the expected one. */
   readonly tail?: string | null;
   /** Ids of entries of a failed append that are in the log all the same. */
-  readonly landed?: readonly string[];
+  readonly written?: readonly string[];
   /** Paths of the sessions that could have been meant. */
   readonly candidates?: readonly string[];
   /** Of a wait for a lock: how long it was, and the holder of the lock. */
@@ -105,7 +105,7 @@ export class BranchlogError extends Error {
   readonly column: number | undefined;
   readonly id: string | undefined;
   readonly tail: string | null | undefined;
-  readonly landed: readonly string[];
+  readonly written: readonly string[];
   readonly candidates: readonly string[];
   readonly lock: LockFacts | undefined;
 
@@ -119,7 +119,7 @@ export class BranchlogError extends Error {
     this.column = facts.column;
     this.id = facts.id;
     this.tail = facts.tail;
-    this.landed = facts.landed ?? [];
+    this.written = facts.written ?? [];
     this.candidates = facts.candidates ?? [];
     this.lock = facts.lock;
   }

@@ -26,7 +26,7 @@ export {
   withoutKeys,
 } from "./entries/json-fields.ts";
 export { isValidSessionId } from "./entries/identifiers.ts";
-export { dialectKey, dialectOfEntry, dialectOfLog, tellingTypes } from "./dialects/dialect.ts";
+export { dialectKey, dialectOfEntry, dialectOfLog, dialectMarkers } from "./dialects/dialect.ts";
 export type { DialectEvidence } from "./dialects/dialect.ts";
 export { kindOf, transcriptNames } from "./dialects/foreign-record.ts";
 export { currentVersion, entryForm, readHeader } from "./dialects/header.ts";

@@ -78,11 +78,11 @@ function replace(memory: MemoryFileSystem, bytes: Buffer): void {
 }
 
 describe("an append whose writes are all cut short", () => {
-  it("is given up after so many writes, and told that nothing landed (Verifies: P12)", () => {
+  it("is given up after so many writes, and told that nothing was written (Verifies: P12)", () => {
     const world = newWorld(header, (_, __, write) => write(10));
     expect(thrownBy(() => world.append([one]))).toMatchObject({
       code: "ERR_APPEND_UNCERTAIN",
-      landed: [],
+      written: [],
       message: expect.stringContaining("torn or cut short each time") as unknown,
     });
     expect(world.writes()).toBe(appendAttemptsMax);
@@ -177,7 +177,7 @@ describe("an append after which the log cannot be read", () => {
     });
     expect(thrownBy(() => world.append([one]))).toMatchObject({
       code: "ERR_APPEND_UNCERTAIN",
-      landed: [],
+      written: [],
       cause: expect.anything() as unknown,
     });
   });

@@ -37,13 +37,13 @@ function appendRaw(fs: MemoryFileSystem, text: string): void {
 }
 
 describe("an append that expects a tail", () => {
-  it("conflicts if an entry came in between, and says that it landed (Verifies: P2)", async () => {
+  it("conflicts if an entry came in between, and says that it was written (Verifies: P2)", async () => {
     const { fs, session, atNextWrite } = await newWorld();
     atNextWrite(() => appendRaw(fs, peer));
     const append = session.append(userDraft("second"), { id: "second", expectedTail: "first" });
     await expect(append).rejects.toMatchObject({
       code: "ERR_CONFLICT",
-      landed: ["second"],
+      written: ["second"],
       tail: "second",
     });
     expect(session.leaf).toBe("second");
@@ -58,7 +58,7 @@ describe("an append that expects a tail", () => {
       atNextWrite(() => appendRaw(fs, `\n${peer}`));
     });
     const append = session.append(userDraft("second"), { id: "second", expectedTail: "first" });
-    await expect(append).rejects.toMatchObject({ code: "ERR_CONFLICT", landed: ["second"] });
+    await expect(append).rejects.toMatchObject({ code: "ERR_CONFLICT", written: ["second"] });
   });
 
   it("holds if what came in between is no entry", async () => {
@@ -84,7 +84,7 @@ describe("an append that expects a tail", () => {
       session.append(userDraft("fourth")),
     ]);
     expect(settled).toMatchObject([
-      { reason: { code: "ERR_CONFLICT", landed: ["second"] } },
+      { reason: { code: "ERR_CONFLICT", written: ["second"] } },
       { value: { id: "third", parentId: "second", displaced: true } },
       { value: { parentId: "third", displaced: true } },
     ]);

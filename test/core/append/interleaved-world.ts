@@ -68,16 +68,16 @@ export interface Writer {
   readonly steps: Generator<Step, void, void>;
   /** Nothing else of the same process runs while it is in a call, unless it waits. */
   readonly isAlone: boolean;
-  /** What was acknowledged so far, and what errors named as landed. */
+  /** What was acknowledged so far, and what errors named as written. */
   readonly results: AppendResult[];
-  readonly landed: string[];
+  readonly written: string[];
   state: "ready" | "waiting" | "done";
   error: unknown;
 }
 
 /** Makes the steps of a writer; it notes what it was told in the writer. */
 export type Role = (engine: Engine, name: string) => (writer: Notes) => Generator<Step, void, void>;
-type Notes = Pick<Writer, "results" | "landed">;
+type Notes = Pick<Writer, "results" | "written">;
 
 const item = (name: string, n: number, id?: string): ReturnType<typeof appendItem> =>
   appendItem(encodeDraft({ type: "custom", customType: name, data: n }, timestamp), undefined, id);
@@ -96,7 +96,7 @@ export const appendsOnce: Role = (engine, name) =>
 
 /** Five appends as one group: one with an expectation that fails, one a retry of another. */
 export const appendsGroup: Role = (engine, name) =>
-  function* group({ results, landed }): Generator<Step, void, void> {
+  function* group({ results, written }): Generator<Step, void, void> {
     const leaf = new LeafCursor(true, engine.tailId);
     const calls = [
       request([item(name, 1)]),
@@ -106,18 +106,18 @@ export const appendsGroup: Role = (engine, name) =>
       request([item(name, 5)]),
     ].map((one) => ({ request: one, leaf }));
     const { outcomes } = yield* engine.appender.appendQueued(() => calls);
-    for (const outcome of outcomes) note(outcome, results, landed);
+    for (const outcome of outcomes) note(outcome, results, written);
   };
 
-function note(outcome: AppendOutcome, results: AppendResult[], landed: string[]): void {
+function note(outcome: AppendOutcome, results: AppendResult[], written: string[]): void {
   if (outcome.results !== undefined) results.push(...outcome.results);
-  else if (isBranchlogError(outcome.error)) landed.push(...outcome.error.landed);
+  else if (isBranchlogError(outcome.error)) written.push(...outcome.error.written);
   else throw outcome.error;
 }
 
 /** Four groups in a row, which keep the lock from the second on; then the caller has no more. */
 export const appendsGroupsInARow: Role = (engine, name) =>
-  function* groups({ results, landed }): Generator<Step, void, void> {
+  function* groups({ results, written }): Generator<Step, void, void> {
     const leaf = new LeafCursor(true, engine.tailId);
     for (let n = 1; n <= 4; n += 1) {
       const calls = [
@@ -125,7 +125,7 @@ export const appendsGroupsInARow: Role = (engine, name) =>
         { request: request([item(name, n, `${name}-${n}`), item(name, -n)]), leaf },
       ];
       const { outcomes } = yield* engine.appender.appendQueued(() => calls);
-      for (const outcome of outcomes) note(outcome, results, landed);
+      for (const outcome of outcomes) note(outcome, results, written);
       yield betweenCalls;
     }
   };
@@ -163,7 +163,7 @@ export function newWorld(cast: Cast, isCanary: boolean): World {
       const engine = Engine.openSync(path, { ports: process.ports });
       if (isCanary) Object.defineProperty(engine.log, "grewBy", { value: () => true });
       const name = `p${at}w${n}`;
-      const notes: Notes = { results: [], landed: [] };
+      const notes: Notes = { results: [], written: [] };
       const steps = role(engine, name)(notes);
       const isAlone = roles.length === 1;
       return { name, process, steps, isAlone, ...notes, state: "ready", error: undefined } as const;
@@ -235,10 +235,10 @@ export function violation({ fs, lock, writers }: World): string | undefined {
   const log = fs.readFileSync(path).toString().split("\n");
   const reader = Engine.openSync(path, { ports: createMemoryPorts({ fs, lock }) });
   const { index } = reader;
-  for (const { name, results, landed, error } of writers) {
+  for (const { name, results, written, error } of writers) {
     if (error !== undefined && !isBranchlogError(error)) return `${name} threw ${inspect(error)}`;
-    const named = isBranchlogError(error) ? error.landed : [];
-    const ids = new Set([...results.map(({ id }) => id), ...landed, ...named]);
+    const named = isBranchlogError(error) ? error.written : [];
+    const ids = new Set([...results.map(({ id }) => id), ...written, ...named]);
     for (const id of ids) {
       const lines = log.filter((line) => line.includes(`"id":"${id}"`) && isJson(line));
       if (lines.length !== 1) return `${name}: ${id} is on ${lines.length} lines`;

@@ -178,7 +178,7 @@ describe("awaited appends in a row", () => {
     await appendSome(session, retentionAfterAwaited + 1);
     world.fs.unlinkSync(path);
     const append = (): Promise<unknown> => session.append(say("lost"));
-    await expect(append()).rejects.toMatchObject({ code: "ERR_APPEND_UNCERTAIN", landed: [] });
+    await expect(append()).rejects.toMatchObject({ code: "ERR_APPEND_UNCERTAIN", written: [] });
     await expect(append()).rejects.toMatchObject({ code: "ERR_LOG_GONE" });
     expect(world.fs.statSync(path)).toBeNull();
   });

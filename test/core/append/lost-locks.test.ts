@@ -60,7 +60,7 @@ describe("an append whose lock was taken over before its write", () => {
       overtake(world, "peer");
     };
     const append = world.session.append(userDraft("second"), { expectedTail: "first" });
-    await expect(append).rejects.toMatchObject({ code: "ERR_CONFLICT", tail: "peer", landed: [] });
+    await expect(append).rejects.toMatchObject({ code: "ERR_CONFLICT", tail: "peer", written: [] });
     expect(idsOf(world)).toEqual(["first", "peer"]);
   });
 

@@ -1,10 +1,10 @@
-/** What one call of a group is told: its results, or an error that names what landed. */
+/** What one call of a group is told: its results, or an error that names what was written. */
 import { describe, expect, it } from "vitest";
 import { IndexTable, rowFlags } from "@branchlog/core/internal";
 import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
 import type { AppendVerification } from "../../../packages/core/src/append/commit.ts";
 import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
-import { landedCall, looseIds } from "../../../packages/core/src/append/outcome.ts";
+import { writtenCall, unreachableIds } from "../../../packages/core/src/append/outcome.ts";
 import type { AppendOutcome, WrittenLog } from "../../../packages/core/src/append/outcome.ts";
 import type { AppendPlan, PlannedEntry } from "../../../packages/core/src/append/plan.ts";
 
@@ -74,13 +74,19 @@ function told(
 ): Told {
   const leaf = new LeafCursor(false, "before");
   const request = { items: [], onDiverged: "branch", expectedTail } as const;
-  const outcome = landedCall(log, { request, leaf }, plan, verified, looseIds(all, verified));
+  const outcome = writtenCall(
+    log,
+    { request, leaf },
+    plan,
+    verified,
+    unreachableIds(all, verified),
+  );
   return { outcome, leaf };
 }
 
 describe("the ids that no root leads to", () => {
   it("are none when no line is missing", () => {
-    expect(looseIds([planOf(planned("b", "a"))], verification([]))).toEqual(new Set());
+    expect(unreachableIds([planOf(planned("b", "a"))], verification([]))).toEqual(new Set());
   });
 
   it("are those that are missing and their descendants, in any call", () => {
@@ -89,11 +95,11 @@ describe("the ids that no root leads to", () => {
       undefined,
       planOf(planned("c", "b"), planned("d", null), planned("e", "root"), planned("f", "c")),
     ];
-    expect(looseIds(plans, verification(["a"]))).toEqual(new Set(["a", "b", "c", "f"]));
+    expect(unreachableIds(plans, verification(["a"]))).toEqual(new Set(["a", "b", "c", "f"]));
   });
 });
 
-describe("a call whose entries all landed", () => {
+describe("a call whose entries were all written", () => {
   it("gets its results, with where each entry is, and moves its leaf to the last", () => {
     const log = logOf("first", "a", "b");
     const plan = planOf(planned("a", "first"), planned("b", "a"));
@@ -129,11 +135,11 @@ describe("a call whose entries all landed", () => {
 });
 
 describe("a call of which an entry is missing, or descends from what is missing", () => {
-  it("fails, names what landed, and moves its leaf there", () => {
+  it("fails, names what was written, and moves its leaf there", () => {
     const log = logOf("first", "a");
     const plan = planOf(planned("a", "first"), planned("b", "a"));
     const { outcome, leaf } = told(log, plan, verification(["b"]));
-    expect(outcome).toMatchObject({ error: { code: "ERR_APPEND_UNCERTAIN", landed: ["a"] } });
+    expect(outcome).toMatchObject({ error: { code: "ERR_APPEND_UNCERTAIN", written: ["a"] } });
     expect([leaf.id, log.ownCount()]).toEqual(["a", 0]);
   });
 
@@ -142,7 +148,7 @@ describe("a call of which an entry is missing, or descends from what is missing"
     const other = planOf(planned("a", "first"));
     const own = planOf(planned("b", "a"));
     const { outcome, leaf } = told(log, own, verification(["a"]), { all: [other, own] });
-    expect(outcome).toMatchObject({ error: { code: "ERR_APPEND_UNCERTAIN", landed: ["b"] } });
+    expect(outcome).toMatchObject({ error: { code: "ERR_APPEND_UNCERTAIN", written: ["b"] } });
     expect(leaf.id).toBe("b");
   });
 
@@ -150,7 +156,7 @@ describe("a call of which an entry is missing, or descends from what is missing"
     const log = logOf("retried");
     const plan = planOf(planned("retried", null, null), planned("b", "retried"));
     const { outcome, leaf } = told(log, plan, verification(["b"]));
-    expect(outcome).toMatchObject({ error: { landed: [] } });
+    expect(outcome).toMatchObject({ error: { written: [] } });
     expect(leaf.id).toBe("before");
   });
 
@@ -163,18 +169,18 @@ describe("a call of which an entry is missing, or descends from what is missing"
     const plan = planOf(planned("b", null));
     const failure = kind === "torn" ? { kind, cause: undefined } : { kind, cause };
     const { outcome } = told(logOf(), plan, verification(["b"], { failure }));
-    expect(outcome).toMatchObject({ error: { code, path: "/s.jsonl", landed: [] } });
+    expect(outcome).toMatchObject({ error: { code, path: "/s.jsonl", written: [] } });
     if (kind !== "torn") expect(outcome).toMatchObject({ error: { cause } });
   });
 });
 
 describe("a call that expected a tail", () => {
   const plan = planOf(planned("a", "first"));
-  const conflict = { error: { code: "ERR_CONFLICT", landed: ["a"], path: "/s.jsonl", tail: "a" } };
+  const conflict = { error: { code: "ERR_CONFLICT", written: ["a"], path: "/s.jsonl", tail: "a" } };
   const at = (expectedTail: string | null, ...ids: readonly string[]): AppendOutcome =>
     told(logOf(...ids), plan, verification([]), { expectedTail }).outcome;
 
-  it("conflicts when another entry precedes what it wrote, and names what landed", () => {
+  it("conflicts when another entry precedes what it wrote, and names what was written", () => {
     expect(at("first", "first", "peer", "a")).toMatchObject(conflict);
     expect(at(null, "peer", "a")).toMatchObject(conflict);
     expect(at("first", "a")).toMatchObject(conflict);

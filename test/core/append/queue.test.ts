@@ -107,7 +107,7 @@ describe("appends in flight", () => {
     const refused = settled.filter(({ status }) => status === "rejected");
     expect(refused.length).toBeGreaterThan(5);
     for (const one of refused) {
-      expect(one).toMatchObject({ reason: { code: "ERR_QUEUE_FULL", landed: [] } });
+      expect(one).toMatchObject({ reason: { code: "ERR_QUEUE_FULL", written: [] } });
     }
     expect(world.lines).toHaveLength(1 + settled.length - refused.length);
     await session.append(say("x".repeat(20_000)));
@@ -128,7 +128,7 @@ describe("one append of a group", () => {
     ]);
     expect(world.counts()).toEqual({ locks: 1, writes: 1 });
     expect(first).toMatchObject({ value: { parentId: null } });
-    expect(second).toMatchObject({ reason: { code: "ERR_CONFLICT", tail: "one", landed: [] } });
+    expect(second).toMatchObject({ reason: { code: "ERR_CONFLICT", tail: "one", written: [] } });
     expect(third).toMatchObject({ value: { parentId: "one" } });
     expect(fourth).toMatchObject({ value: { parentId: "three" } });
     expect(world.text).not.toContain('"two"');
@@ -275,13 +275,13 @@ describe("a group whose write fails", () => {
     };
   };
 
-  it("says to each what landed, and the next append works (Verifies: P12)", async () => {
+  it("says to each what was written, and the next append works (Verifies: P12)", async () => {
     const world = new CountedWorld();
     const session = await world.create();
     failNth(world, 1, "ENOSPC");
     const settled = await Promise.allSettled([1, 2, 3].map((n) => session.append(say(`${n}`))));
     for (const one of settled) {
-      expect(one).toMatchObject({ reason: { code: "ERR_APPEND_FAILED", landed: [] } });
+      expect(one).toMatchObject({ reason: { code: "ERR_APPEND_FAILED", written: [] } });
     }
     expect([session.leaf, session.revision]).toEqual([null, 0]);
     expect(await session.append(say("4"))).toMatchObject({ parentId: null, revision: 1 });
@@ -298,7 +298,7 @@ describe("a group whose write fails", () => {
     expect((await again.branch()).map(({ id }) => id)).toEqual(results.map(({ id }) => id));
   });
 
-  it("distinguishes calls that landed from those that did not", async () => {
+  it("distinguishes calls that were written from those that were not", async () => {
     const world = new CountedWorld();
     const session = await world.create();
     let writes = 0;
@@ -318,9 +318,9 @@ describe("a group whose write fails", () => {
     for await (const { id } of again.entries()) entries.push(id);
     const [first, batch, last] = settled;
     expect(first).toMatchObject({ value: { id: "one" } });
-    expect(last).toMatchObject({ reason: { code: "ERR_APPEND_FAILED", landed: [] } });
-    if (batch?.status !== "rejected" || !isBranchlogError(batch.reason)) throw new Error("landed");
-    expect(entries).toEqual(["one", ...batch.reason.landed]);
+    expect(last).toMatchObject({ reason: { code: "ERR_APPEND_FAILED", written: [] } });
+    if (batch?.status !== "rejected" || !isBranchlogError(batch.reason)) throw new Error("written");
+    expect(entries).toEqual(["one", ...batch.reason.written]);
     expect(session.leaf).toBe(entries.at(-1));
     expect(await session.append(say("5"))).toMatchObject({ parentId: entries.at(-1) ?? null });
   });
@@ -380,8 +380,8 @@ async function carryOut(session: Session, one: Request): Promise<unknown> {
 function outcome(settled: PromiseSettledResult<unknown>): unknown {
   if (settled.status === "fulfilled") return settled.value;
   if (!isBranchlogError(settled.reason)) return settled.reason;
-  const { code, tail, id, landed } = settled.reason;
-  return { code, tail, id, landed };
+  const { code, tail, id, written } = settled.reason;
+  return { code, tail, id, written };
 }
 
 describe("appends asked for at once", () => {

@@ -263,7 +263,7 @@ describe("an interval", () => {
     world.clock.advance(100);
     await turns();
     const next = session.append(userDraft("2"));
-    await expect(next).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", landed: [] });
+    await expect(next).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", written: [] });
     expect(await session.recover()).toEqual({ isRestored: false, appendedAgain: [id] });
     await session.append(userDraft("2"));
   });
@@ -285,7 +285,7 @@ describe("a sync that fails", () => {
     for (const one of settled) {
       expect(one).toMatchObject({ reason: { code: "ERR_DURABILITY_UNKNOWN" } });
     }
-    expect(settled[2]).toMatchObject({ reason: { landed: ["third"] } });
+    expect(settled[2]).toMatchObject({ reason: { written: ["third"] } });
     // They are in the log as far as the system is concerned, and the session knows them.
     expect(session.revision).toBe(3);
     expect(session.leaf).toBe("third");
@@ -301,13 +301,13 @@ describe("a sync that fails", () => {
       session.append(userDraft("2"), { id: "two" }),
     ]);
     expect(await doubted).toMatchObject([
-      { reason: { code: "ERR_DURABILITY_UNKNOWN", landed: ["one"] } },
-      { reason: { code: "ERR_DURABILITY_UNKNOWN", landed: ["two"] } },
+      { reason: { code: "ERR_DURABILITY_UNKNOWN", written: ["one"] } },
+      { reason: { code: "ERR_DURABILITY_UNKNOWN", written: ["two"] } },
     ]);
     // The system would say yes now, having forgotten what it could not write.
     const before = world.lines;
     const next = session.append(userDraft("3"));
-    await expect(next).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", landed: [] });
+    await expect(next).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", written: [] });
     const retry = session.append(userDraft("1"), { id: "one" });
     await expect(retry).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN" });
     expect(world.lines).toEqual(before);
@@ -396,7 +396,7 @@ describe("a sync that fails", () => {
     await expect(session.append(userDraft("1"), { id: "one" })).rejects.toMatchObject({ code });
     const reopened = await world.open("disk");
     for (const stopped of [session, other, reopened]) {
-      await expect(stopped.append(userDraft("2"))).rejects.toMatchObject({ code, landed: [] });
+      await expect(stopped.append(userDraft("2"))).rejects.toMatchObject({ code, written: [] });
     }
     const { appendedAgain } = await other.recover();
     expect(appendedAgain).toHaveLength(2);
@@ -437,7 +437,7 @@ describe("a sync that fails", () => {
     const { id } = await session.append(userDraft("1"));
     world.failures = 1;
     const closed = session.close();
-    await expect(closed).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", landed: [id] });
+    await expect(closed).rejects.toMatchObject({ code: "ERR_DURABILITY_UNKNOWN", written: [id] });
   });
 });
 

@@ -118,7 +118,7 @@ describe("the leaf and other writers", () => {
 });
 
 describe("the leaf and failures", () => {
-  it("is the last entry of a failed batch that landed", async () => {
+  it("is the last entry of a failed batch that was written", async () => {
     const fs = new MemoryFileSystem();
     const session = await memorySession({ ports: createMemoryPorts({ fs }) });
     await session.append(userDraft("1"));
@@ -134,7 +134,7 @@ describe("the leaf and failures", () => {
       .catch((error: unknown) => error);
     fs.onCall = undefined;
     const { leaf } = session;
-    expect(failed).toMatchObject({ code: "ERR_APPEND_FAILED", landed: [leaf] });
+    expect(failed).toMatchObject({ code: "ERR_APPEND_FAILED", written: [leaf] });
     expect((await session.append(userDraft("3"))).parentId).toBe(leaf);
     expect(await session.branch()).toHaveLength(3);
   });
@@ -150,7 +150,7 @@ describe("the leaf and failures", () => {
     expect(session.leaf).toBe(id);
   });
 
-  it("moves to a retried entry that had landed unnoticed", async () => {
+  it("moves to a retried entry that had been written unnoticed", async () => {
     const fs = new MemoryFileSystem();
     const ports = createMemoryPorts({ fs });
     const session = await createSession("/s.jsonl", { ports, cwd: "/w" });

@@ -36,7 +36,7 @@ describe("a log that was deleted", () => {
     const { leaf } = session;
     unlinkSync(session.path);
     const late = session.append(userDraft("2"));
-    await expect(late).rejects.toMatchObject({ code: "ERR_LOG_GONE", landed: [] });
+    await expect(late).rejects.toMatchObject({ code: "ERR_LOG_GONE", written: [] });
     expect(existsSync(session.path)).toBe(false);
 
     expect(await session.recover()).toEqual({ isRestored: true, appendedAgain: [] });

@@ -120,17 +120,17 @@ describe("a lock", () => {
     const { retention } = new Appender();
     const [one, other] = [{}, {}];
     retention.begin(0);
-    expect(retention.hasLooked(one, 0)).toBe(false);
-    retention.looked(one, 1);
-    expect([4, 5.9, 6].map((ms) => retention.hasLooked(one, ms))).toEqual([true, true, false]);
-    expect(retention.hasLooked(other, 1)).toBe(false);
-    retention.looked(other, 2);
-    expect(retention.hasLooked(one, 2)).toBe(false);
+    expect(retention.isValidated(one, 0)).toBe(false);
+    retention.validated(one, 1);
+    expect([4, 5.9, 6].map((ms) => retention.isValidated(one, ms))).toEqual([true, true, false]);
+    expect(retention.isValidated(other, 1)).toBe(false);
+    retention.validated(other, 2);
+    expect(retention.isValidated(one, 2)).toBe(false);
     retention.begin(2);
-    expect(retention.hasLooked(other, 2)).toBe(false);
-    retention.looked(one, 3);
+    expect(retention.isValidated(other, 2)).toBe(false);
+    retention.validated(one, 3);
     retention.release();
-    expect(retention.hasLooked(one, 3)).toBe(false);
+    expect(retention.isValidated(one, 3)).toBe(false);
   });
 
   it("is not kept by an append that took too long itself", () => {

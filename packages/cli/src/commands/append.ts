@@ -101,12 +101,12 @@ class Appender {
 
   #atLine(error: unknown, line: DraftLine | undefined): unknown {
     if (!isBranchlogError(error) || line === undefined) return error;
-    const { code, path, offset, id, tail, landed, cause } = error;
+    const { code, path, offset, id, tail, written, cause } = error;
     const message =
       `Line ${line.line} of the input: ${error.message} ` +
       `(entries appended before: ${this.#appended})`;
     return new BranchlogError(code, message, {
-      landed,
+      written,
       cause,
       ...(path === undefined ? {} : { path }),
       ...(offset === undefined ? {} : { offset }),
@@ -121,7 +121,7 @@ function isRefused(error: unknown): boolean {
   const isBadDraft =
     isBranchlogError(error, "ERR_INVALID_ARGUMENT") ||
     isBranchlogError(error, "ERR_UNSERIALIZABLE");
-  return isBadDraft && error.landed.length === 0;
+  return isBadDraft && error.written.length === 0;
 }
 
 function draftsOf(lines: readonly DraftLine[]): AnyDraft[] {

@@ -1,8 +1,8 @@
 /**
  * Appends to one log for one owner, from request to result: migrates an older log first, commits
- * all calls that wait as one write, moves their leaves, and says where each entry landed. Index and
+ * all calls that wait as one write, moves their leaves, and says where each entry was written. Index and
  * leaves change only after the bytes are in the log; a failed append leaves both as they were, but
- * for what it names as landed.
+ * for what it names as written.
  */
 import { ompEntryIdLength, translationTo } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
@@ -33,7 +33,7 @@ import type {
   PlannedLine,
 } from "./commit.ts";
 import type { LeafCursor } from "./leaf-cursor.ts";
-import { failedCall, idsOf, landedCall, looseIds, notAppended } from "./outcome.ts";
+import { failedCall, idsOf, writtenCall, unreachableIds, notAppended } from "./outcome.ts";
 import type { AppendOutcome, AppendResult, WrittenLog } from "./outcome.ts";
 import { planGroup } from "./plan.ts";
 import type { AppendTarget, PlannedCall, PlannedEntry } from "./plan.ts";
@@ -57,7 +57,7 @@ interface AppendedGroup {
    * where nothing is to be synced.
    */
   readonly ids: readonly string[];
-  /** Whether a line has landed. */
+  /** Whether a line has been written. */
   readonly hasWritten: boolean;
 }
 
@@ -211,8 +211,8 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
    * Appends the items of one request in order as one write, for a driver that blocks. The lock may
    * be retained for the next of its kind.
    * @throws BranchlogError as {@link Appender.check}, `planAppend` and `#appendCalls` say;
-   * `ERR_APPEND_FAILED` and `ERR_APPEND_UNCERTAIN`, naming what landed; `ERR_CONFLICT` with
-   * `landed` if the expected tail was overtaken between check and write; `ERR_DURABILITY_UNKNOWN`.
+   * `ERR_APPEND_FAILED` and `ERR_APPEND_UNCERTAIN`, naming what was written; `ERR_CONFLICT` with
+   * `written` if the expected tail was overtaken between check and write; `ERR_DURABILITY_UNKNOWN`.
    */
   *append(request: AppendRequest, leaf: LeafCursor): Steps<readonly AppendResult[]> {
     this.check(request);
@@ -256,7 +256,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     let taken: readonly AppendCall[] | undefined;
     const calls = (): readonly AppendCall[] => (taken ??= take());
     const work: CommitWork<GroupPlan> = {
-      needsLook: () => calls().some(({ request }) => dependsOnOthers(request)),
+      requiresCatchUp: () => calls().some(({ request }) => dependsOnOthers(request)),
       plan: () => {
         this.#requireWritableForm();
         durability.requireKnown();
@@ -275,14 +275,14 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   }
 
   #groupOf({ planned, lines }: GroupPlan, verification: AppendVerification): AppendedGroup {
-    const loose = looseIds(
+    const loose = unreachableIds(
       planned.map(({ plan }) => plan),
       verification,
     );
     const outcomes = planned.map((one) =>
       one.plan === undefined
         ? failedCall(notAppended(this.path, one.error))
-        : landedCall(this, one.call, one.plan, verification, loose),
+        : writtenCall(this, one.call, one.plan, verification, loose),
     );
     const hasWritten = lines.some(({ id }) => !verification.missing.has(id));
     // What the system has is all that `os` promises.

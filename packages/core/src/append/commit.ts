@@ -1,6 +1,6 @@
 /**
  * The critical section of an append, from lock to unlock: catch up with what others wrote, plan,
- * write once, and verify where the bytes landed. Without the verification, a peer that takes no
+ * write once, and verify where the bytes were written. Without the verification, a peer that takes no
  * lock or a lock that was taken over while its holder stalled would cost acknowledged entries. It
  * contains no wait, and nothing whose cost depends on the length of the log.
  *
@@ -9,7 +9,7 @@
  *
  * | the write       | is as planned    | is not as planned         | cannot be read |
  * |-----------------|------------------|---------------------------|----------------|
- * | took every byte | all landed       | what is missing, again    | unreadable     |
+ * | took every byte | all written       | what is missing, again    | unreadable     |
  * | took fewer      | -                | what is missing, again    | unreadable     |
  * | failed          | -                | what is missing, refused  | unreadable     |
  *
@@ -45,7 +45,7 @@ export interface CommitWork<Plan extends LinePlan> {
    * Whether the plan depends on what other programs wrote a moment ago. Else it may be made of what
    * the log held `retentionMsMax` ago, under a lock that was kept since.
    */
-  needsLook(): boolean;
+  requiresCatchUp(): boolean;
   plan(): Plan;
 }
 
@@ -78,14 +78,14 @@ export function* commit<Plan extends LinePlan>(
     let isDone = false;
     try {
       // Under a retained lock, too: some programs take none, and deleting a file needs none.
-      const looks = work.needsLook() || !retention.hasLooked(log, startMs);
+      const looks = work.requiresCatchUp() || !retention.isValidated(log, startMs);
       if (looks) yield* log.catchUp();
       const planned = work.plan();
       if (looks) {
         yield portStep("check lock");
         // A holder that stalled for too long has lost its lock: it starts over instead of writing.
         if (!held.isOursSync()) continue;
-        retention.looked(log, clock.monotonicMs());
+        retention.validated(log, clock.monotonicMs());
       }
       const verification = yield* writeAndVerify(log, planned.lines, planned.needsSeparator);
       if (verification === null) continue;
@@ -185,9 +185,10 @@ function* writeAndVerify(
   const start = log.end + (needsSeparator || !log.isTerminated ? newline.length : 0);
   let missing = lines;
   for (let attempt = 1; ; attempt += 1) {
-    const write = yield* writeAndLook(log, missing, attempt > 1, needsSeparator);
+    const write = yield* writeAndStat(log, missing, attempt > 1, needsSeparator);
     if (write.kind === "as planned" && attempt === 1) return asPlanned;
-    const failure = write.kind === "as planned" ? undefined : yield* findOut(log, write.error);
+    const failure =
+      write.kind === "as planned" ? undefined : yield* classifyFailure(log, write.error);
     if (failure?.kind === "unreadable") return verified(log, lines, start, missing, failure);
     missing = missing.filter(({ id, line }) => log.holds(id, line) !== "yes");
     if (missing.length === 0) return verified(log, lines, start, missing, undefined);
@@ -207,7 +208,7 @@ type Write =
 const otherwise: Write = { kind: "otherwise", error: undefined };
 
 /** One write, and one `stat` of the file. If it is as planned, the log has indexed the lines. */
-function* writeAndLook(
+function* writeAndStat(
   log: CommitLog,
   missing: readonly PlannedLine[],
   isAgain: boolean,
@@ -229,11 +230,11 @@ function* writeAndLook(
   yield portStep("stat");
   const stat = lookAt(log);
   if (stat === null || taken < bytes.length || !log.grewBy(stat, taken)) return otherwise;
-  return takeIn(log, bytes, stat);
+  return indexWritten(log, bytes, stat);
 }
 
 /** What cannot be indexed from memory is read like the bytes of other writers. */
-function takeIn(log: CommitLog, bytes: Buffer, stat: FileStat): Write {
+function indexWritten(log: CommitLog, bytes: Buffer, stat: FileStat): Write {
   try {
     log.adopt(bytes, stat);
     return { kind: "as planned" };
@@ -257,7 +258,7 @@ function lookAt(log: CommitLog): FileStat | null {
 }
 
 /** Reads on what the log holds now; the failure that counts if lines are missing then. */
-function* findOut(log: CommitLog, error: unknown): Steps<AppendFailure | undefined> {
+function* classifyFailure(log: CommitLog, error: unknown): Steps<AppendFailure | undefined> {
   try {
     yield* log.catchUp();
   } catch (cause) {

@@ -1,6 +1,6 @@
 /**
  * The outcome of one append, from its plan and the verification of its lines: its results, or an
- * error that names what is in the log all the same. Here leaves move, to what landed.
+ * error that names what is in the log all the same. Here leaves move, to what was written.
  */
 import type { Divergence } from "../entries/divergence.ts";
 import { BranchlogError } from "../errors.ts";
@@ -64,7 +64,7 @@ export function failedCall(error: unknown): AppendOutcome {
  * The ids that are missing, and their descendants: in the log or not, no
  * path leads from them to a root.
  */
-export function looseIds(
+export function unreachableIds(
   plans: readonly (AppendPlan | undefined)[],
   { missing }: AppendVerification,
 ): ReadonlySet<string> {
@@ -77,7 +77,7 @@ export function looseIds(
 }
 
 /** The outcome of a call whose lines were written; moves its leaf. */
-export function landedCall(
+export function writtenCall(
   target: WrittenLog,
   { request, leaf }: AppendCall,
   { entries, leafId }: AppendPlan,
@@ -85,10 +85,12 @@ export function landedCall(
   loose: ReadonlySet<string>,
 ): AppendOutcome {
   if (verification.failure !== undefined && entries.some(({ id }) => loose.has(id))) {
-    const landed = entries.filter(({ id, line }) => line !== null && !verification.missing.has(id));
-    const last = landed.at(-1);
+    const written = entries.filter(
+      ({ id, line }) => line !== null && !verification.missing.has(id),
+    );
+    const last = written.at(-1);
     if (last !== undefined) leaf.pin(last.leafId);
-    const ids = landed.map(({ id }) => id);
+    const ids = written.map(({ id }) => id);
     return failedCall(appendError(target.path, verification.failure, ids, entries.length));
   }
   leaf.pin(leafId);
@@ -144,23 +146,23 @@ function wasOvertaken(
   return expectedTail !== (before < 0 ? null : index.idOf(before));
 }
 
-/** An expectation that was overtaken while the lock was lost is a conflict, though it landed. */
+/** A conflict, although it was written: the tail moved while the lock was lost. */
 function overtaken(target: WrittenLog, results: readonly AppendResult[]): BranchlogError {
   return new BranchlogError(
     "ERR_CONFLICT",
     `Others wrote to ${target.path} between the check of its tail and the write; the entries ` +
-      "landed all the same. Look at the log before going on.",
-    { path: target.path, tail: target.tailId, landed: results.map(({ id }) => id) },
+      "were written all the same. Check the log before the next append.",
+    { path: target.path, tail: target.tailId, written: results.map(({ id }) => id) },
   );
 }
 
 function appendError(
   path: string,
   { kind, cause }: AppendFailure,
-  landed: readonly string[],
+  written: readonly string[],
   count: number,
 ): BranchlogError {
-  const found = `${landed.length} of ${count} entries landed`;
+  const found = `${written.length} of ${count} entries were written`;
   const reason = cause instanceof Error ? cause.message : String(cause);
   switch (kind) {
     case "refused":
@@ -168,21 +170,21 @@ function appendError(
         "ERR_APPEND_FAILED",
         `Appending to ${path} failed (${reason}); ${found}. Append the others again once the ` +
           "cause is fixed.",
-        { path, landed, cause },
+        { path, written, cause },
       );
     case "unreadable":
       return new BranchlogError(
         "ERR_APPEND_UNCERTAIN",
         `${path} could not be read after writing to it (${reason}), so it is not known what ` +
-          "landed. Fix the cause, check the log, and append again what is missing.",
-        { path, landed, cause },
+          "was written. Fix the cause, check the log, and append again what is missing.",
+        { path, written, cause },
       );
     case "torn":
       return new BranchlogError(
         "ERR_APPEND_UNCERTAIN",
         `What was appended to ${path} was torn or cut short each time it was written; ${found}. ` +
           "Append the others again.",
-        { path, landed },
+        { path, written },
       );
   }
 }

@@ -72,7 +72,7 @@ export function planGroup(
 /** Up to where an owner knows its log. */
 type ReadMarks = Pick<AppendTarget, "ownRow" | "unreadRow">;
 
-/** The marks once a plan is in the log, as `landedCall` sets them. */
+/** The marks once a plan is in the log, as `writtenCall` sets them. */
 function marksAfter(marks: ReadMarks, { entries }: AppendPlan, index: IndexTable): ReadMarks {
   // No other writer's entry follows an own one at the leaf.
   if (entries.some(movesLeaf)) return { ownRow: index.count, unreadRow: index.count };
@@ -331,7 +331,7 @@ function planRetry(
   const { index } = log;
   const planned = log.planned(id);
   const parentId = planned === undefined ? index.parentIdOf(index.rowOfId(id)) : planned.parentId;
-  // What landed without its session's knowledge is where the leaf would be.
+  // What was written without its session's knowledge is where the leaf would be.
   if (item.parent.kind === "leaf" && parentId === leaf.id) leaf.id = id;
   const tailId = planned === undefined ? divergedFromOf(id) : undefined;
   const stored = tailId === undefined ? undefined : divergenceOf(index, id, tailId);

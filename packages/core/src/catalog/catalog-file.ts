@@ -130,7 +130,7 @@ export class CatalogFile {
   /** Where reading continues; the start if the file is not the one that was read. */
   #progressIn(opened: SessionFile, source: ByteSource): Progress {
     const before = this.#read ?? this.#saved?.stamp;
-    if (before === undefined || !mayGoOn(before, opened)) return anew();
+    if (before === undefined || !canRetain(before, opened)) return anew();
     if (this.#progress !== undefined) {
       return matchesFingerprint(source, this.#progress.bytes) ? this.#progress : anew();
     }
@@ -144,7 +144,7 @@ export class CatalogFile {
 }
 
 /** Whether nothing but appends may have happened: a stamp that moved over the same size is more. */
-function mayGoOn(before: FileStamp, now: FileStamp): boolean {
+function canRetain(before: FileStamp, now: FileStamp): boolean {
   if (before.identity !== now.identity) return false;
   return now.size > before.size || isUnchanged(before, now);
 }

@@ -25,7 +25,7 @@ import type {
   ScannedRows,
 } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
-import { dialectOfEntry, tellingTypes } from "../dialects/dialect.ts";
+import { dialectOfEntry, dialectMarkers } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { entryForm } from "../dialects/header.ts";
 import { readRecord } from "../dialects/log-record.ts";
@@ -168,7 +168,7 @@ export class SessionScan implements LinesSink {
     const isWanted =
       namingTypes.includes(type) ||
       (type === "label" && this.#target.takesLabels === true) ||
-      (this.#looksForDialect && tellingTypes.includes(type));
+      (this.#looksForDialect && dialectMarkers.includes(type));
     return isWanted ? "parse" : "pass";
   }
 

@@ -66,7 +66,7 @@ const piTypes: readonly string[] = ["session_info", "usage", "context_edit"];
 const sharedTypes: readonly string[] = ["model_change", "compaction", "branch_summary"];
 
 /** All types by which a dialect may be told. */
-export const tellingTypes: readonly string[] = [...ompEntryTypes, ...piTypes, ...sharedTypes];
+export const dialectMarkers: readonly string[] = [...ompEntryTypes, ...piTypes, ...sharedTypes];
 
 const typesOf: ReadonlyMap<unknown, DialectName> = new Map([
   ...ompEntryTypes.map((type) => [type, "omp"] as const),

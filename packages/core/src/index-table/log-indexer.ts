@@ -12,7 +12,7 @@ import type {
   ScannedKind,
   ScannedRows,
 } from "@branchlog/streaming";
-import { tellingTypes } from "../dialects/dialect.ts";
+import { dialectMarkers } from "../dialects/dialect.ts";
 import { entryForm } from "../dialects/header.ts";
 import { readRecord, titleSlotType } from "../dialects/log-record.ts";
 import type { LogRecord } from "../dialects/log-record.ts";
@@ -370,4 +370,4 @@ function timeOfValue(timestamp: unknown): number {
 }
 
 /** Types whose entries are parsed whole while reading: projections or the context need them. */
-const foldedTypes: ReadonlySet<string> = new Set(["label", ...tellingTypes]);
+const foldedTypes: ReadonlySet<string> = new Set(["label", ...dialectMarkers]);

@@ -60,14 +60,14 @@ export class LogDurability {
   }
 
   /** The error for entries that are in the log, and perhaps not on the device. */
-  unknown(landed: readonly string[], cause: unknown): BranchlogError {
+  unknown(written: readonly string[], cause: unknown): BranchlogError {
     const { path } = this.#log;
     const reason = cause instanceof Error ? cause.message : String(cause);
     return new BranchlogError(
       "ERR_DURABILITY_UNKNOWN",
       `What was appended to ${path} is in the log, but could not be brought onto the disk ` +
         `(${reason}): a loss of power may lose it. Fix the cause and call recover().`,
-      { path, landed: [...landed], cause },
+      { path, written: [...written], cause },
     );
   }
 

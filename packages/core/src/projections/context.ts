@@ -54,7 +54,7 @@ export function buildContext(view: PathView, onProblem?: OnContextProblem): Path
 export function buildWithSettings(view: PathView, onProblem?: OnContextProblem): BuiltContext {
   const speaking: SessionEntry[] = [];
   for (const [position, i] of selectContext(view).entries()) {
-    if (canSpeak(view.type(i), position)) speaking.push(view.entry(i));
+    if (contributesToContext(view.type(i), position)) speaking.push(view.entry(i));
   }
   const { messages } = projectSelected(speaking, onProblem);
   const settings = settingsStateOfPath(view);
@@ -81,7 +81,7 @@ export function projectContext(view: PathView, onProblem?: OnContextProblem): Se
  * Whether an entry of this type can contribute to a context; `position` is its place in what
  * `selectContext` gives. The bodies of the others need not be loaded to build one.
  */
-export function canSpeak(type: string, position: number): boolean {
+export function contributesToContext(type: string, position: number): boolean {
   switch (type) {
     case "message":
     case "custom_message":

@@ -35,7 +35,7 @@ export interface SessionUsage {
 }
 
 /** The sums of nothing. */
-export const noUsage: UsageTotals = {
+const noUsage: UsageTotals = {
   requests: 0,
   input: 0,
   output: 0,
@@ -77,7 +77,7 @@ interface Spent {
 }
 
 /** What an entry spent; undefined if it does not say. */
-export function spentBy(entry: SessionEntry): Spent | undefined {
+function spentBy(entry: SessionEntry): Spent | undefined {
   switch (entry.type) {
     case "message":
       return spentByMessage(entry.message);
@@ -132,7 +132,7 @@ function plusSpent(state: OwnUsage, { usage: added, model }: Spent): OwnUsage {
  * counted as a request: agents store it with an answer that was aborted, imports with one of which
  * the source says nothing.
  */
-export function plus(totals: UsageTotals, added: Usage): UsageTotals {
+function plus(totals: UsageTotals, added: Usage): UsageTotals {
   const input = totals.input + storedNumber(added.input);
   const output = totals.output + storedNumber(added.output);
   const cacheRead = totals.cacheRead + storedNumber(added.cacheRead);

@@ -8,7 +8,7 @@ import type { SessionEntry } from "../entries/entry-types.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import type { RowPath } from "../index-table/tree-walk.ts";
 import type { LogState } from "../log/log-state.ts";
-import { canSpeak, selectContext } from "../projections/context.ts";
+import { contributesToContext, selectContext } from "../projections/context.ts";
 import type { BuiltContext, PathContext } from "../projections/context.ts";
 import type { PathView } from "../projections/projection.ts";
 import type { Engine } from "./engine.ts";
@@ -118,7 +118,7 @@ export function contextRows(engine: Engine, path: RowPath, everyType = false): n
   for (const [position, i] of selectContext(rowPathView(index, bodies, path)).entries()) {
     const row = path.rows[i];
     if (row === undefined) continue;
-    if (everyType || canSpeak(index.kindOf(row).type, position)) wanted.push(row);
+    if (everyType || contributesToContext(index.kindOf(row).type, position)) wanted.push(row);
   }
   return wanted;
 }

@@ -6,7 +6,7 @@
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { AgentMessage } from "../entries/message-types.ts";
 import type { LogState } from "../log/log-state.ts";
-import { canSpeak, entryMessages } from "../projections/context.ts";
+import { contributesToContext, entryMessages } from "../projections/context.ts";
 import type { PathContext, SessionContext } from "../projections/context.ts";
 import { settingsAfter } from "../projections/settings.ts";
 import type { PathSettings, SettingsState } from "../projections/settings.ts";
@@ -117,12 +117,12 @@ function ownContext({ messages, count, settings }: GrowingContext): SessionConte
 /** The kept context with what the rows add; undefined if that is more than messages at its end. */
 function extended(engine: Engine, { value, rows }: Onward<KeptContext>): KeptContext | undefined {
   const { index, bodies, findings } = engine;
-  if (!rows.every((row) => prolongs(index.kindOf(row).type))) return undefined;
+  if (!rows.every((row) => isAppendOnly(index.kindOf(row).type))) return undefined;
   const entries: SessionEntry[] = [];
   let { bytes, settings } = value;
   for (const row of rows) {
     const { type } = index.kindOf(row);
-    if (!canSpeak(type, 1) && !isSetting(type)) continue;
+    if (!contributesToContext(type, 1) && !isSetting(type)) continue;
     const entry = bodies.isBuildable(row) ? bodies.entrySync(row) : undefined;
     // Damaged or too large.
     if (entry === undefined) return undefined;
@@ -139,7 +139,7 @@ function extended(engine: Engine, { value, rows }: Onward<KeptContext>): KeptCon
 }
 
 /** Whether an entry of that type only adds to the end of a context. */
-function prolongs(type: string): boolean {
+function isAppendOnly(type: string): boolean {
   return type !== "compaction" && type !== "context_edit" && type !== "reset_boundary";
 }
 

@@ -53,7 +53,7 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
   const { log, durability, settings } = engine;
   const { ports, lockWaitMs } = settings;
   const work: CommitWork<LinePlan> = {
-    needsLook: () => true,
+    requiresCatchUp: () => true,
     plan: () => ({ lines: linesInDoubt(engine), needsSeparator: true }),
   };
   const lock: CommitLock = { ports, lockWaitMs, releasePolicy: "immediate" };
@@ -74,7 +74,7 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
   return ids;
 }
 
-/** An entry that is not found in the log, though it may have landed, cannot be written again. */
+/** An entry that is not found in the log, though it may have been written, cannot be written again. */
 function linesInDoubt(engine: Engine): readonly PlannedLine[] {
   const ids = [...new Set(engine.durability.unsyncedIds)];
   const found = ids.filter((id) => engine.index.rowOfId(id) >= 0);

@@ -202,8 +202,8 @@ export interface LockWait {
 
 /**
  * The next pause of a waiter, in milliseconds. It is never below 1, and grows while nothing changes,
- * so that waiters behind a stuck holder cost next to nothing, however many there are. For the first
- * in the queue it is a fraction of the time that the holder has had the lock; for the others one of
+ * so that waiters behind a stuck holder cost next to nothing, however many. For the first in the
+ * queue it is a fraction of the time that the holder has had the lock; for the others one of
  * the time that they are likely to wait.
  * @param jitter From 0 up to 1, exclusive.
  */
@@ -264,8 +264,8 @@ export class LockRetention {
   #sinceMs = 0;
   /** When it was last known that nobody waits for it. */
   #unawaitedMs = 0;
-  /** Who looked last at the log and its lock, since that was acquired. */
-  #look: { readonly keeper: object; readonly atMs: number } | undefined;
+  /** The last appender that validated log and lock since that was acquired. */
+  #validated: { readonly keeper: object; readonly atMs: number } | undefined;
   /** The appends that followed each other closely; and those not quite so closely. */
   #run = { path: "", appends: 0, pausedMs: 0, looseAppends: 0, endMs: 0 };
   #isReturning = false;
@@ -286,7 +286,7 @@ export class LockRetention {
    */
   take(path: string, nowMs: number, isAwaited: () => boolean): HeldLock | null {
     const kept = this.#kept;
-    if (kept?.path === path && this.#mayGoOn(nowMs, isAwaited)) {
+    if (kept?.path === path && this.#canRetain(nowMs, isAwaited)) {
       this.#kept = undefined;
       return kept.held;
     }
@@ -294,7 +294,7 @@ export class LockRetention {
     return null;
   }
 
-  #mayGoOn(nowMs: number, isAwaited: () => boolean): boolean {
+  #canRetain(nowMs: number, isAwaited: () => boolean): boolean {
     if (nowMs - this.#unawaitedMs < retentionMsMax) return true;
     if (nowMs - this.#sinceMs >= unawaitedRetentionMsMax || isAwaited()) return false;
     this.#unawaitedMs = nowMs;
@@ -305,20 +305,20 @@ export class LockRetention {
   begin(nowMs: number): void {
     this.#sinceMs = nowMs;
     this.#unawaitedMs = nowMs;
-    this.#look = undefined;
+    this.#validated = undefined;
   }
 
-  /** Takes note that an appender caught up with its log, and found the lock still its own. */
-  looked(keeper: object, nowMs: number): void {
-    this.#look = { keeper, atMs: nowMs };
+  /** Notes that an appender caught up with its log, and found the lock still its own. */
+  validated(keeper: object, nowMs: number): void {
+    this.#validated = { keeper, atMs: nowMs };
   }
 
   /**
-   * Whether that appender was the last to look at its log, under the lock that is held, and not
-   * longer than `retentionMsMax` ago.
+   * Whether that appender was the last to validate its log, under the lock that is held, at most
+   * `retentionMsMax` ago.
    */
-  hasLooked(keeper: object, nowMs: number): boolean {
-    return this.#look?.keeper === keeper && nowMs - this.#look.atMs < retentionMsMax;
+  isValidated(keeper: object, nowMs: number): boolean {
+    return this.#validated?.keeper === keeper && nowMs - this.#validated.atMs < retentionMsMax;
   }
 
   /**
@@ -355,7 +355,7 @@ export class LockRetention {
   release(): void {
     const kept = this.#kept;
     this.#kept = undefined;
-    this.#look = undefined;
+    this.#validated = undefined;
     kept?.held.releaseSync();
   }
 

@@ -6,7 +6,7 @@ import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
 import type { DialectName } from "@branchlog/core/entries";
-import { tellingTypes } from "@branchlog/core/internal";
+import { dialectMarkers } from "@branchlog/core/internal";
 import type { Engine } from "@branchlog/core/internal";
 import {
   convertLine,
@@ -79,7 +79,7 @@ export async function dialectOfRows(
   return undefined;
 }
 
-const telling: ReadonlySet<string> = new Set(tellingTypes);
+const telling: ReadonlySet<string> = new Set(dialectMarkers);
 
 /** When a session got its name: the slot tells, else the header has had it from the beginning. */
 export function nameTime(
