@@ -1,18 +1,36 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 
 // Tests run on the sources (the "@branchlog/source" condition); tests that spawn processes use
 // dist.
 const conditions = ["@branchlog/source"];
+const resolve = { resolve: { conditions }, ssr: { resolve: { conditions } } };
+
+/** Compare the memory of the process, which other tests would have used before. */
+const memoryTests = ["test/transfer/convert/convert-memory.test.ts", "test/faults/memory.test.ts"];
+
+const common = {
+  setupFiles: ["test/support/law-time.ts"],
+  pool: "forks",
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+} as const;
 
 export default defineConfig({
-  resolve: { conditions },
-  ssr: { resolve: { conditions } },
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: ["test/e2e/**", "test/e2e-omp/**", "test/builds/**", "**/node_modules/**"],
-    pool: "forks",
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        ...resolve,
+        test: {
+          ...common,
+          name: "shared",
+          include: ["test/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, "test/{e2e,e2e-omp,builds}/**", ...memoryTests],
+          // Loading the modules for each file anew took a fourth of the time.
+          isolate: false,
+        },
+      },
+      { ...resolve, test: { ...common, name: "alone", include: memoryTests } },
+    ],
   },
 });

@@ -1,6 +1,7 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 
-// The tests of faults, for hours: thousands of kills and losses of power, every order of steps.
+// Every test in full, for hours: thousands of kills and losses of power, every order of steps, laws
+// with all of their cases.
 const conditions = ["@branchlog/source"];
 const hoursMs = 60 * 60 * 1000;
 
@@ -8,12 +9,8 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: [
-      "test/faults/**/*.test.ts",
-      "test/core/append/interleavings.test.ts",
-      "test/core/catalog/forged-catalogs.test.ts",
-      "test/core/store/stopped-holders.test.ts",
-    ],
+    include: ["test/**/*.test.ts"],
+    exclude: [...configDefaults.exclude, "test/{e2e,e2e-omp,builds}/**"],
     env: { BRANCHLOG_SOAK: "1", BRANCHLOG_SCHEDULES_MAX: "50000" },
     pool: "forks",
     maxWorkers: 2,

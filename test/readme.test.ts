@@ -70,7 +70,6 @@ const compilerOptions = {
   noEmit: true,
   skipLibCheck: true,
   allowImportingTsExtensions: true,
-  customConditions: ["@branchlog/source"],
 };
 
 symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

@@ -8,6 +8,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { commandNames } from "../../packages/cli/src/commands.ts";
 import { quoted } from "../../packages/cli/src/failure.ts";
+import { runs } from "../support/fault-seed.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { runProcess } from "./command-process.ts";
 import { branchlog, fixture, jsonLines, MemoryOutput } from "./command-run.ts";
@@ -179,8 +180,14 @@ const readers: ReadonlySet<string> = new Set([
   "list",
 ]);
 
+/** All places in a soak run; else sessions, and some of the others by turns. */
+function placesFor(name: string): typeof places {
+  const turn = commandNames.indexOf(name);
+  return places.filter((_, n) => n === 0 || (n + turn) % runs(4, 1) === 0);
+}
+
 describe.each(commandNames)("%s", (name) => {
-  it.each(places)("prints no control sequences when it is given %s", async (what, at) => {
+  it.each(placesFor(name))("prints no control sequences when it is given %s", async (what, at) => {
     for (const words of samplesOn(name, what, at)) {
       const { out, err } = await onTerminal(words, { hasColours: true });
       requireHarmless(out, words);
@@ -188,7 +195,7 @@ describe.each(commandNames)("%s", (name) => {
     }
   });
 
-  it.each(places)(
+  it.each(placesFor(name))(
     "prints JSON of equal value on a terminal when it is given %s",
     async (what, at) => {
       for (const sample of samplesOn(name, what, at)) {

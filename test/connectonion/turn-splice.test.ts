@@ -3,6 +3,7 @@
  */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../support/fault-seed.ts";
 import type { JsonObject } from "@branchlog/streaming";
 import { isBranchlogError } from "@branchlog/core";
 import { spliceTurn } from "../../packages/connectonion/src/turn-splice.ts";
@@ -169,7 +170,10 @@ describe("a turn that is put into a document", () => {
   it.skipIf(pythonWithYaml === undefined)(
     `is read by PyYAML as it is meant${withoutPython}`,
     () => {
-      const cases = fc.sample(fc.tuple(arbitraryData, arbitraryTurn), { numRuns: 150, seed: 2 });
+      const cases = fc.sample(fc.tuple(arbitraryData, arbitraryTurn), {
+        numRuns: runs(30, 150),
+        seed: 2,
+      });
       const script = [
         "import yaml, json, sys",
         "dump = lambda d: yaml.dump(d, default_flow_style=False, allow_unicode=True, sort_keys=False)",

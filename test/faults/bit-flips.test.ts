@@ -16,7 +16,7 @@ import {
 import type { Ports } from "@branchlog/core/testing";
 import { isDamaged, openedFindings, verifySession } from "@branchlog/maintenance";
 import type { Finding, VerifyReport } from "@branchlog/maintenance";
-import { patience } from "../support/fault-seed.ts";
+import { patience, runs } from "../support/fault-seed.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
 
 const path = "/s.jsonl";
@@ -162,7 +162,7 @@ interface Flip {
 
 function* flips(from: number, to: number): Generator<Flip> {
   for (let at = from; at < to; at += 1) {
-    for (let bit = 0; bit < 8; bit += 1) {
+    for (let bit = at % runs(8, 1); bit < 8; bit += runs(8, 1)) {
       const bytes = Buffer.from(whole);
       bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
       yield { at, bit, bytes };

@@ -23,8 +23,8 @@ import { RandomSchedules, Schedules } from "../../support/schedules.ts";
 import type { Schedule } from "../../support/schedules.ts";
 
 /** Orders tried per intrusion; all of them in a soak run. */
-const runsMax = Number(process.env["BRANCHLOG_SCHEDULES_MAX"] ?? runs(1500, 1_000_000));
-const drawnRuns = runs(120, 20_000);
+const runsMax = Number(process.env["BRANCHLOG_SCHEDULES_MAX"] ?? runs(300, 1_000_000));
+const drawnRuns = runs(30, 20_000);
 
 /**
  * What an intruder does once, between any two steps; each is something that happens in the field.
@@ -148,7 +148,7 @@ describe("without the look after the write", () => {
   );
 
   it.each(losing)("two appenders would lose entries: %s", (_, intrude) => {
-    const limits = { runs: runsMax, isCanary: true };
+    const limits = { runs: 1_500, isCanary: true };
     expect(firstViolation(two, intrude, new Schedules(), limits)).toBeDefined();
   });
 

@@ -9,7 +9,7 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { createLockfileLock } from "../../../packages/core/src/store/lockfile-lock.ts";
-import { patience } from "../../support/fault-seed.ts";
+import { patience, runs } from "../../support/fault-seed.ts";
 import { inLanes } from "../../support/lanes.ts";
 import { brokenPromises, misjudged } from "../../support/ledger.ts";
 import { isLocked, lockPathOf } from "../../support/lock-file.ts";
@@ -77,7 +77,7 @@ describe("eight appending processes", () => {
 });
 
 describe("two holders of one lock", () => {
-  const stops = Array.from({ length: 16 }, (_, after) => after);
+  const stops = Array.from({ length: runs(6, 16) }, (_, at) => at * runs(3, 1));
 
   it("lose nothing, wherever the first one was stopped (Verifies: P7, P11)", patience, async () => {
     const lock = createLockfileLock({ staleMs, updateMs: staleMs / 2 });

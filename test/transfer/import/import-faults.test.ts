@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { BranchlogError, openSession } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { importSession } from "@branchlog/transfer";
+import { runs } from "../../support/fault-seed.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { fixturePath, importedFile, importedLines, skippedCount, sourceOf } from "./imported.ts";
 
@@ -36,8 +37,9 @@ describe("a source that was cut off", () => {
       const ports = createMemoryPorts({ fs });
       let entries = 0;
       writeFileSync(source, "");
-      for (let length = 0; length <= bytes.length; length += 1) {
-        appendFileSync(source, bytes.subarray(length - 1, length));
+      const step = runs(7, 1);
+      for (let length = 0; length <= bytes.length; length += step) {
+        appendFileSync(source, bytes.subarray(Math.max(0, length - step), length));
         const target = `/${length}.jsonl`;
         const wanted = firstRecordEnd(bytes) <= length ? "none" : refusal(length);
         const imported = importSession(source, target, { ports });
@@ -48,7 +50,7 @@ describe("a source that was cut off", () => {
         }
         const report = await imported;
         expect(report.imported + skippedCount(report)).toBe(report.lines);
-        if (length % 20 === 0) {
+        if (length % 4 === 0) {
           const session = await openSession(target, { access: "read", ports });
           expect([length, session.diagnostics]).toEqual([length, []]);
         }

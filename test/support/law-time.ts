@@ -1,0 +1,9 @@
+/**
+ * Ends a law that holds so far after a second of random cases, so that the checks of every change
+ * stay short; `npm run test:soak` runs all of them.
+ */
+import { configureGlobal, readConfigureGlobal } from "fast-check";
+
+if (process.env["BRANCHLOG_SOAK"] === undefined) {
+  configureGlobal({ ...readConfigureGlobal(), interruptAfterTimeLimit: 1_000 });
+}
