@@ -9,7 +9,7 @@ const resolve = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 const memoryTests = ["test/transfer/convert/convert-memory.test.ts", "test/faults/memory.test.ts"];
 
 const common = {
-  setupFiles: ["test/support/law-time.ts"],
+  setupFiles: "test/support/law-time.ts",
   pool: "forks",
   testTimeout: 60_000,
   hookTimeout: 60_000,

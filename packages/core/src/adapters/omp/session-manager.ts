@@ -1,29 +1,33 @@
 /**
  * omp's SessionManager over an engine: the calls of its session document, and those of later
- * versions where that says nothing. It only translates; what it knows is in its state, what it does
- * in the engine. Here it moves and appends; what it is asked is in the class that it extends.
+ * versions where that says nothing.
  */
-import { engineOptionNames } from "../../log/engine-options.ts";
-import { requireOptions } from "../../argument-checks.ts";
-import type { TitleSource } from "../../dialects/title-slot.ts";
-import type { AgentMessage, UserContent } from "../../entries/message-types.ts";
-import type { EntryDraft } from "../../entries/entry-draft.ts";
-import type { SessionInit } from "../../entries/omp-entry-types.ts";
-import { makeWatchable } from "../../session/watched-session.ts";
 import type { ParentChoice } from "../../append/request.ts";
+import { requireOptions } from "../../argument-checks.ts";
+import { mainRole, roleModelType } from "../../dialects/model-reference.ts";
+import type { TitleSource } from "../../dialects/title-slot.ts";
+import type { SessionEntry } from "../../entries/entry-types.ts";
+import type { UserContent } from "../../entries/message-types.ts";
+import type { OmpSessionEntry, SessionInit } from "../../entries/omp-entry-types.ts";
+import { engineOptionNames } from "../../log/engine-options.ts";
 import type { EngineOptions } from "../../log/engine-options.ts";
+import { isStoredObject } from "../../projections/stored-value.ts";
+import type { UsageTotals } from "../../projections/usage.ts";
+import { usageFold } from "../../session/body-fold.ts";
+import type { Engine } from "../../session/engine.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
-import * as drafts from "../pi/checked-drafts.ts";
-import { branchOff } from "../pi/derived-session.ts";
-import { ManagerPosition } from "../pi/manager-position.ts";
-import type { DivergedListener } from "../pi/manager-position.ts";
+import { requireRow } from "../pi/checked-drafts.ts";
+import { treeOf } from "../pi/log-queries.ts";
+import { ManagerBase } from "../pi/manager-base.ts";
 import { openSession, startSession } from "../pi/manager-state.ts";
 import type { ManagerState } from "../pi/manager-state.ts";
+import type { SessionTreeNode } from "../pi/tree-nodes.ts";
+import { ompContextOf, ompStateAt } from "./log-context.ts";
+import type { SessionContext } from "./log-context.ts";
 import { managerFactory } from "./manager-factory.ts";
 import type { ManagerFactory } from "./manager-factory.ts";
 import { listAll, listSessions } from "./session-list.ts";
-import { named } from "./session-name.ts";
-import { SessionReader } from "./session-reader.ts";
+import { named, titleSource } from "./session-name.ts";
 
 let newManager: (state: ManagerState) => SessionManager;
 
@@ -34,8 +38,8 @@ export function managersWith(options: EngineOptions): ManagerFactory<SessionMana
 
 const defaults = managersWith({});
 
-/** See the file comment. Made by its static methods; there is nothing that must be closed. */
-export class SessionManager extends SessionReader {
+/** Made by its static methods; there is nothing that must be closed. */
+export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, SessionEntry>> {
   /** A new session; see {@link ManagerFactory.create}. */
   static readonly create: ManagerFactory<SessionManager>["create"] = defaults.create;
   /** Opens a session file; see {@link ManagerFactory.open}. */
@@ -52,36 +56,62 @@ export class SessionManager extends SessionReader {
   /** The sessions of all working directories, latest change first. */
   static readonly listAll: typeof listAll = listAll;
 
-  readonly #position: ManagerPosition;
-
   static {
-    newManager = (state) => new SessionManager(new ManagerPosition(state));
+    newManager = (state) => new SessionManager(state);
   }
 
-  private constructor(position: ManagerPosition) {
-    super(position);
-    this.#position = position;
-    makeWatchable(this, position);
-  }
-
-  get #state(): ManagerState {
-    return this.#position.state;
+  private constructor(state: ManagerState) {
+    super(state);
   }
 
   /** Goes to another file; rejects as `open`, and stays where it was then. */
   async setSessionFile(path: string): Promise<void> {
-    this.#position.go(openSession(this.#state, path));
+    this.position.go(openSession(this.state, path));
   }
 
   /** Goes to a new session, of which nothing is on disk yet. Gives the path of its file. */
   async newSession(options?: NewSessionOptions): Promise<string | undefined> {
-    return this.#position.go(startSession(this.#state, options)).file;
+    return this.position.go(startSession(this.state, options)).file;
   }
 
-  /** Goes to a new session that holds the branch to an entry. Returns the path of its file. */
-  createBranchedSession(leafId: string): string | undefined {
-    const { isPersisted, file } = this.#position.go(branchOff(this.#state, leafId));
-    return isPersisted ? file : undefined;
+  /** As {@link SessionManager.getSessionName}, as older versions have it. */
+  getSessionTitle(): string | undefined {
+    return this.getSessionName();
+  }
+  /** The origin of the name; undefined if it is not known. */
+  get titleSource(): TitleSource | undefined {
+    return titleSource(this.state.log.engine);
+  }
+
+  /** The tree, with labels, children by time, without what its user put away. */
+  getTree(options: { readonly includeArchived?: boolean } = {}): SessionTreeNode[] {
+    const { engine } = this.state.log;
+    const roots = treeOf(engine);
+    return options.includeArchived === true ? roots : withoutArchived(roots, archivedIds(engine));
+  }
+
+  /** What the model gets at the leaf. References to images are as stored; see `resolveBlobs`. */
+  buildSessionContext(): SessionContext {
+    return ompContextOf(this.state.log);
+  }
+  /** The rules that were injected on the way to the leaf. */
+  getInjectedTtsrRules(): string[] {
+    return ompStateAt(this.state.log).injectedTtsrRules;
+  }
+  /** The role that the last change of a model on the way to the leaf was for. */
+  getLastModelChangeRole(): string | undefined {
+    const { engine, leaf } = this.state.log;
+    const view = engine.pathView(leaf.id);
+    for (let i = view.length - 1; i >= 0; i -= 1) {
+      if (view.type(i) === "model_change") return view.role(i) ?? mainRole;
+      if (view.customType(i) === roleModelType) return roleOf(view.entry(i));
+    }
+    return undefined;
+  }
+  /** Token and cost totals of the whole log. Reads bodies on first demand, then only new ones. */
+  getUsageStatistics(): UsageTotals {
+    const { engine } = this.state.log;
+    return usageFold(engine).valueSync().total;
   }
 
   /** Resolves once what was appended is on the device. */
@@ -91,8 +121,8 @@ export class SessionManager extends SessionReader {
 
   /** As {@link SessionManager.flush}, blocking. */
   flushSync(): void {
-    const { engine, draftOf } = this.#state.log;
-    if (this.#state.isPersisted && draftOf === null) engine.log.file.syncSync();
+    const { engine, draftOf } = this.state.log;
+    if (this.state.isPersisted && draftOf === null) engine.log.file.syncSync();
   }
 
   /** As {@link SessionManager.flush}; the manager can be used all the same. */
@@ -117,20 +147,9 @@ export class SessionManager extends SessionReader {
   }
 
   #setName(title: string, source?: TitleSource, trigger?: string): boolean {
-    const log = named(this.#state.log, { title, source, trigger });
-    if (log !== null && log !== this.#state.log) this.#position.go({ ...this.#state, log });
+    const log = named(this.state.log, { title, source, trigger });
+    if (log !== null && log !== this.state.log) this.position.go({ ...this.state, log });
     return log !== null;
-  }
-
-  /** Moves the leaf, in memory only. Throws `ERR_ENTRY_NOT_FOUND`. */
-  branch(branchFromId: string): void {
-    const { engine, leaf } = this.#state.log;
-    drafts.requireRow(engine, branchFromId);
-    leaf.pin(branchFromId);
-  }
-  /** Moves the leaf before the first entry, in memory only. */
-  resetLeaf(): void {
-    this.#state.log.leaf.pin(null);
   }
 
   /** Appends a summary of the branch that is left, below an entry or as a root; returns its id. */
@@ -140,29 +159,25 @@ export class SessionManager extends SessionReader {
     details?: unknown,
     fromExtension?: boolean,
   ): string {
-    if (branchFromId !== null) drafts.requireRow(this.#state.log.engine, branchFromId);
+    if (branchFromId !== null) requireRow(this.state.log.engine, branchFromId);
     const fields = { fromId: branchFromId ?? "root", summary, details, fromExtension };
     const isRoot = branchFromId === null;
     const parent: ParentChoice = isRoot ? { kind: "root" } : { kind: "entry", id: branchFromId };
-    return this.#append({ type: "branch_summary", ...fields }, parent);
+    return this.append({ type: "branch_summary", ...fields }, parent);
   }
 
-  /** Appends a message, as it is now, below the leaf, as all appends do; returns its id. */
-  appendMessage(message: AgentMessage): string {
-    return this.#append({ type: "message", message });
-  }
   /** Records a change of the thinking level; without one, thinking is off. */
   appendThinkingLevelChange(thinkingLevel?: string | null, configured?: string): string {
     const level = thinkingLevel ?? null;
-    return this.#append({ type: "thinking_level_change", thinkingLevel: level, configured });
+    return this.append({ type: "thinking_level_change", thinkingLevel: level, configured });
   }
   /** Records a change of the model (`provider/modelId`) of a role; by default the main one. */
   appendModelChange(model: string, role?: string): string {
-    return this.#append({ type: "model_change", model, role });
+    return this.append({ type: "model_change", model, role });
   }
   /** Records what a subagent starts from. */
   appendSessionInit(init: SessionInit): string {
-    return this.#append({ type: "session_init", ...init });
+    return this.append({ type: "session_init", ...init });
   }
   /** Appends a summary of what came before. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in omp
@@ -176,11 +191,7 @@ export class SessionManager extends SessionReader {
     preserveData?: Readonly<Record<string, unknown>>,
   ): string {
     const own = { summary, shortSummary, firstKeptEntryId, tokensBefore };
-    return this.#append({ type: "compaction", ...own, details, fromExtension, preserveData });
-  }
-  /** Appends state of an extension, which the model never sees. */
-  appendCustomEntry(customType: string, data?: unknown): string {
-    return this.#append({ type: "custom", customType, data });
+    return this.append({ type: "compaction", ...own, details, fromExtension, preserveData });
   }
   /** Appends a message of an extension, which the model sees. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in omp
@@ -192,39 +203,67 @@ export class SessionManager extends SessionReader {
     attribution?: "user" | "agent",
   ): string {
     const fields = { customType, content, display, details, attribution };
-    return this.#append({ type: "custom_message", ...fields });
+    return this.append({ type: "custom_message", ...fields });
   }
   /** Records rules that were injected. */
   appendTtsrInjection(ruleNames: readonly string[]): string {
-    return this.#append({ type: "ttsr_injection", injectedRules: ruleNames });
+    return this.append({ type: "ttsr_injection", injectedRules: ruleNames });
   }
   /** Records that a mode was entered, or with `none` that it was left. */
   appendModeChange(mode: string, data?: Readonly<Record<string, unknown>>): string {
-    return this.#append({ type: "mode_change", mode, data });
+    return this.append({ type: "mode_change", mode, data });
   }
   /** Records a change of the service tiers; null: none. */
   appendServiceTierChange(serviceTier: Readonly<Record<string, string>> | null): string {
-    return this.#append({ type: "service_tier_change", serviceTier });
+    return this.append({ type: "service_tier_change", serviceTier });
   }
   /** From here on the model sees nothing of what came before. */
   appendResetBoundary(): string {
-    return this.#append({ type: "reset_boundary" });
+    return this.append({ type: "reset_boundary" });
   }
-  /** Labels an entry, or clears its label. Throws `ERR_ENTRY_NOT_FOUND`. */
-  appendLabelChange(targetId: string, label: string | undefined): string {
-    drafts.requireRow(this.#state.log.engine, targetId);
-    return this.#append({ type: "label", targetId, label });
-  }
+}
 
-  /**
-   * Calls `listener` for each appended entry that is on a branch that nobody chose: other processes
-   * had continued from the leaf. Returns what ends that. Not in omp.
-   */
-  onDiverged(listener: DivergedListener): () => void {
-    return this.#position.onDiverged(listener);
-  }
+/** What of a {@link SessionManager} only reads. */
+export type ReadonlySessionManager = Pick<
+  SessionManager,
+  Extract<keyof SessionManager, `get${string}` | `build${string}` | "isPersisted" | "titleSource">
+>;
 
-  #append(draft: EntryDraft, parent?: ParentChoice): string {
-    return this.#position.append(draft, parent);
+/** Of a model that a log of pi has as state of an extension. */
+function roleOf(entry: SessionEntry): string {
+  const data: unknown = entry.type === "custom" ? entry.data : undefined;
+  const role: unknown = isStoredObject(data) ? Reflect.get(data, "role") : undefined;
+  return typeof role === "string" ? role : mainRole;
+}
+
+// Entries that the user archived, and the tree without them and what is below them.
+
+/** The ids of the entries that are archived; of several records for one the last counts. */
+function archivedIds({ index, bodies }: Engine): ReadonlySet<string> {
+  const archived = new Set<string>();
+  for (let row = 0; row < index.count; row += 1) {
+    if (index.kindOf(row).type !== "archive" || !index.isNode(row)) continue;
+    const entry = bodies.entrySync(row);
+    const targetId: unknown = entry && Reflect.get(entry, "targetId");
+    if (entry === undefined || typeof targetId !== "string") continue;
+    if (Reflect.get(entry, "archived") === true) archived.add(targetId);
+    else archived.delete(targetId);
   }
+  return archived;
+}
+
+/** The tree without the archived entries and all below them. Changes the lists of the nodes. */
+function withoutArchived(
+  roots: SessionTreeNode[],
+  archived: ReadonlySet<string>,
+): SessionTreeNode[] {
+  if (archived.size === 0) return roots;
+  const lists = [roots];
+  for (let list = lists.pop(); list !== undefined; list = lists.pop()) {
+    let shown = 0;
+    for (const node of list) if (!archived.has(node.entry.id)) list[shown++] = node;
+    list.length = shown;
+    for (const { children } of list) if (children.length > 0) lists.push(children);
+  }
+  return roots;
 }
