@@ -39,7 +39,7 @@ interface Progress {
   readonly bytes: LogFingerprint;
 }
 
-/** See the file comment. One update at a time. */
+/** One update at a time. */
 export class CatalogFile {
   #session: ListedSession | undefined;
   /** As it was when it was last read to its end. */

@@ -45,7 +45,7 @@ interface KnownDirectory {
 }
 
 /**
- * See the file comment. Throws nothing. It saves in directories of this user alone; there it also
+ * Throws nothing. It saves in directories of this user alone; there it also
  * removes what sessions that were deleted have left behind.
  */
 export class CatalogStore {

@@ -50,7 +50,7 @@ export interface CatalogLook {
   readonly signal: AbortSignal | undefined;
 }
 
-/** See the file comment. One update at a time. */
+/** One update at a time. */
 export class DirectoryCatalog {
   readonly #options: DirectoryCatalogOptions;
   readonly #store: CatalogStore;

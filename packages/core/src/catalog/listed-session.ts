@@ -6,7 +6,7 @@ import type { SessionSummary } from "../projections/summary.ts";
 import type { SessionFacts } from "./session-facts.ts";
 import type { SessionFile } from "./session-files.ts";
 
-/** See the file comment. It does not change; a session that changed is another one. */
+/** It does not change; a session that changed is another one. */
 export interface ListedSession {
   /** Of the session file. */
   readonly path: string;
@@ -43,7 +43,7 @@ function modifiedMs(file: SessionFile, { header, summary }: SessionFacts): numbe
 
 // Items in a total order, whatever the order of their arrival.
 
-/** See the file comment. Taking in and out is a search and a move, no sort. */
+/** Taking in and out is a search and a move, no sort. */
 export class Ranking<T> {
   readonly #comesBefore: (one: T, other: T) => boolean;
   readonly #ranked: T[] = [];

@@ -69,7 +69,7 @@ export interface ScanOptions {
 /** What is done with the lines of a kind: counted, timed, passed over, or parsed. */
 type Treatment = "count" | "time" | "pass" | "parse";
 
-/** See the file comment. To be fed every line of one file, then {@link SessionScan.end}. */
+/** To be fed every line of one file, then {@link SessionScan.end}. */
 export class SessionScan implements LinesSink {
   readonly header: HeaderSearch;
   readonly #source: ByteSource;

@@ -89,7 +89,6 @@ interface Place {
   readonly release: () => void;
 }
 
-/** See the file comment. */
 export async function* entryEvents(
   source: EventSource,
   options: EntryEventOptions,

@@ -12,7 +12,7 @@ type Node<V> =
   | { readonly kind: "leaf"; readonly items: readonly (V | undefined)[] }
   | { readonly kind: "branch"; readonly items: readonly (Node<V> | undefined)[] };
 
-/** See the file comment. Numbers are whole, from 0 and below 2^30. A value is never undefined. */
+/** Numbers are whole, from 0 and below 2^30. A value is never undefined. */
 export class IntMap<V> {
   readonly size: number;
   readonly #root: Node<V>;

@@ -4,7 +4,6 @@
  */
 import type { RowSet } from "./live-tree.ts";
 
-/** See the file comment. */
 export interface ListView<T> extends Iterable<T> {
   readonly length: number;
   /** The element at a place, from the end for negative ones; undefined outside. */
@@ -56,7 +55,7 @@ export class GrowingListView<T> implements ListView<T> {
 
 // A list with an element for each of some rows, made at the first use.
 
-/** See the file comment. Keeps the elements once they were made. */
+/** Keeps the elements once they were made. */
 export class RowListView<T> implements ListView<T> {
   readonly length: number;
   readonly #rows: RowSet;

@@ -29,7 +29,6 @@ import type { Live } from "./live-value.ts";
 import { LogWatch } from "./log-watch.ts";
 import type { LiveStatus } from "./log-watch.ts";
 
-/** See the file comment. */
 export class LiveHub implements EventSource {
   /**
    * The changes of the log, the leaf and the known damage, foreign ones too; completes when the

@@ -9,7 +9,6 @@ import { IntMap } from "./int-map.ts";
 /** A target and its label. */
 type Labelled = readonly [targetId: string, label: Label];
 
-/** See the file comment. */
 export class LiveLabels {
   #source: FoldedProjections | undefined;
   #taken = 0;

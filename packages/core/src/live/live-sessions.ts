@@ -277,7 +277,7 @@ interface DirectoryWatchOptions {
   readonly onHint: (path: string | null) => void;
 }
 
-/** See the file comment. Watches nothing before {@link DirectoryWatches.renew}. */
+/** Watches nothing before {@link DirectoryWatches.renew}. */
 class DirectoryWatches {
   readonly #options: DirectoryWatchOptions;
   /** What ends the watching, by directory. */

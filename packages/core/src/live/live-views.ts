@@ -38,7 +38,7 @@ import type { LiveStatus } from "./log-watch.ts";
 import { waitFor } from "./wait-for.ts";
 import type { WaitOptions, WaitTarget } from "./wait-for.ts";
 
-/** See the file comment. */
+/** The observables of one session; `live(session)` returns them. */
 export class LiveViews {
   /** The leaf of the session: the id of an entry, or null before the first. */
   readonly leaf$: Observable<Live<string | null>>;
@@ -198,7 +198,7 @@ function sessionSnapshot(engine: Engine, leaf: string | null): SessionSnapshot {
   };
 }
 
-/** See the file comment. It does not change with the session. */
+/** It does not change with the session. */
 export interface SessionSnapshot {
   /** Counts from 1; one more each time the log turned out to be another. */
   readonly generation: number;

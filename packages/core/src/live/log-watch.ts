@@ -21,7 +21,6 @@ const catchingUp: LiveStatus = { kind: "catching-up" };
 const live: LiveStatus = { kind: "live" };
 const closed: LiveStatus = { kind: "closed" };
 
-/** See the file comment. */
 export class LogWatch {
   readonly #session: WatchedSession;
   /** The readers that failed, and why. */

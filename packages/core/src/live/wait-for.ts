@@ -20,7 +20,6 @@ export interface WaitOptions {
 const waitNames: OptionNames<WaitOptions> = { timeoutMs: true, signal: true };
 
 /**
- * See the file comment.
  * @throws BranchlogError `ERR_WAIT_TIMEOUT`, `ERR_CLOSED`, `ERR_INVALID_ARGUMENT`; the signal's
  * reason.
  */

@@ -11,7 +11,7 @@ import { isStoredObject } from "./stored-value.ts";
 /** A service tier for each family of providers. */
 export type ServiceTier = Readonly<Record<string, string>>;
 
-/** See the file comment. Compactions and resets do not change it. */
+/** Compactions and resets do not change it. */
 export interface OmpState {
   /** `provider/modelId` by role; the model of the conversation under `default`. */
   readonly models: Record<string, string>;

@@ -28,7 +28,6 @@ export interface Offer {
   readonly id?: string;
 }
 
-/** See the file comment. */
 export class BlockingSession {
   readonly #engine: Engine;
   readonly #leaf: LeafCursor;

@@ -23,7 +23,6 @@ function tell(listener: DivergedListener, diverged: Parameters<DivergedListener>
   }
 }
 
-/** See the file comment. */
 export class ManagerPosition implements WatchedSession {
   readonly changes: ChangeSignal = new ChangeSignal();
   readonly #divergedListeners = new Set<DivergedListener>();

@@ -25,7 +25,6 @@ export interface ManagerPlace {
   readonly options: FaceOptions;
 }
 
-/** See the file comment. */
 export interface ManagerState extends ManagerPlace {
   /**
    * Path of the session file, which a draft does not have yet. In memory undefined, or the file

@@ -22,7 +22,7 @@ import { ContextMemo } from "../../session/context-memo.ts";
 import { runSync } from "../../store/steps.ts";
 import { writeTitle } from "../../session/title-write.ts";
 
-/** See the file comment. The leaf is pinned from the start, as pi's is. */
+/** The leaf is pinned from the start, as pi's is. */
 export interface SessionLog {
   readonly engine: Engine;
   readonly leaf: LeafCursor;
