@@ -14,7 +14,7 @@ import { isLocked } from "../support/lock-file.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Victim } from "../support/victims.ts";
 
-const kills = runs(24, 200);
+const kills = runs(8, 200);
 const killMsMax = 8;
 const ways = ["batches", "blocking", "together"] as const;
 

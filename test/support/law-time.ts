@@ -5,5 +5,6 @@
 import { configureGlobal, readConfigureGlobal } from "fast-check";
 
 if (process.env["BRANCHLOG_SOAK"] === undefined) {
+  // oxlint-disable-next-line typescript/no-deprecated -- plugins cannot be set for all assertions
   configureGlobal({ ...readConfigureGlobal(), interruptAfterTimeLimit: 1_000 });
 }
