@@ -21,6 +21,7 @@ import {
   upwardImports,
 } from "./tidy/imports.ts";
 import { printsElsewhere } from "./tidy/printing.ts";
+import { absentNames, knownNames } from "./tidy/references.ts";
 import { badNames, bannedWords, missingHeaders, wideLines } from "./tidy/shape.ts";
 import { filesBelow, packageSources, parse, root } from "./tidy/source-file.ts";
 import type { Problem, SourceFile } from "./tidy/source-file.ts";
@@ -249,6 +250,25 @@ describe("documents", () => {
     const broken = brokenLinks({ path: "sample.md", text });
     expect(broken.map((problem) => problem.split(" ")[4])).toEqual(["no-file.md", "#nothing"]);
     expect(documents.flatMap((document) => brokenLinks(document))).toEqual([]);
+  });
+});
+
+describe("comments and documents", () => {
+  it("name files and symbols that exist", () => {
+    const known = knownNames();
+    const sample = "/** See `noSuchName()`, no-such-file.ts and core/errors.ts. */\nlet a = `b`;";
+    const absent = absentNames({ path: "a.ts", text: sample }, known);
+    expect(absent.map((problem) => problem.split(/[ ,]/)[2])).toEqual([
+      "no-such-file.ts",
+      "noSuchName",
+    ]);
+
+    const code = /^((packages\/[^/]+\/src|test|scripts|examples)\/.*\.(ts|mts|mjs)|.*\.md)$/;
+    // What was decided or changed once may be gone since.
+    const past = /(^|\/)(CHANGELOG\.md|upgrading\.md|decisions\/|\.changeset\/)|^test\/tidy/;
+    const paths = filesBelow(".").filter((path) => code.test(path) && !past.test(path));
+    const named = paths.flatMap((path) => absentNames(readDocument(path), known));
+    expect(named).toEqual([]);
   });
 });
 

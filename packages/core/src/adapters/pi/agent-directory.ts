@@ -1,7 +1,7 @@
 /**
  * Where pi keeps its sessions: the agent directory, in it one directory per working directory. The
  * name of that directory is made from the path and loses information, `/a/b-c` and `/a-b/c` share
- * one; whose a session is, only its header says (session-scope.ts).
+ * one; only the header of a session says which working directory it belongs to.
  */
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
