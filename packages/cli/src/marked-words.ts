@@ -1,6 +1,6 @@
 /**
  * The words of a command line as the option parser gets them. Words behind `--`, and a lone dash,
- * are no options: they are marked, so that the parser takes them as values in any place, and
+ * are not options: they are marked, so that the parser takes them as values in any place, and
  * unmarked in its result. Pure.
  */
 /** NUL: no word of a command line can hold it. */
@@ -42,7 +42,7 @@ export function strayOption(words: Words, help: string): string | undefined {
   return optionWords(words).find((word) => isOption(word) && !known.has(nameOf(word)));
 }
 
-/** Negative numbers and a lone dash are no options. */
+/** Negative numbers and a lone dash are not options. */
 export function isOption(word: string): boolean {
   return /^-(?!\d+(?:\.\d+)?$)./su.test(word);
 }

@@ -109,7 +109,7 @@ class BatchItems<T> implements AsyncGenerator<T, void, undefined> {
     await this.#batches.return();
   }
 
-  /** The next item of the current batch; undefined if there is none. */
+  /** The next item of the current batch, or undefined. */
   #nextItem(): Answer<T> | undefined {
     if (this.#items === undefined) return undefined;
     this.#signal?.throwIfAborted();

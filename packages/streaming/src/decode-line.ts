@@ -64,7 +64,7 @@ export function decodeLine(
 
 /**
  * The kind of a decoded line.
- * @param bytes Of the line; only called for what is no JSON.
+ * @param bytes Of the line; only called for what is not JSON.
  */
 export function lineKind(decoded: DecodedLine, bytes: () => Iterable<Uint8Array>): LineKind {
   if (decoded.ok) return "record";

@@ -9,7 +9,7 @@ import { groupText } from "../text/session-text.ts";
 
 export interface ListCommandOptions {
   /**
-   * Undefined: the directories of the agents on this machine. A word that is no path may be the
+   * Undefined: the directories of the agents on this machine. A word that is not a path may be the
    * name or id of a session there.
    */
   readonly directory: string | undefined;

@@ -59,7 +59,7 @@ export class CatalogFile {
     return this.#read?.identity;
   }
 
-  /** The session in the file; undefined if it is none, or could never be read. */
+  /** The session in the file; undefined if it is not one, or could never be read. */
   get session(): ListedSession | undefined {
     return this.#session;
   }
@@ -174,7 +174,7 @@ export interface SavedFile {
   readonly stamp: FileStamp;
   /** Whether a change since then shows in the stamp; if not, the file has to be looked into. */
   readonly isSettled: boolean;
-  /** The session in the file; undefined if it is none. */
+  /** The session in the file; undefined if it is not one. */
   readonly session: SavedSession | undefined;
   /** Undefined if reading has to begin anew. */
   readonly place: SavedPlace | undefined;
@@ -200,7 +200,7 @@ export function savedLine(name: string, file: SavedFile): string | undefined {
   }
 }
 
-/** The file of a line. Throws `SyntaxError` or `TypeError` for what is no such line. */
+/** The file of a line. Throws `SyntaxError` or `TypeError` for anything but such a line. */
 export function savedFile(line: string): { readonly name: string; readonly file: SavedFile } {
   const fields = new SavedFields(JSON.parse(line));
   const name = fields.text("name");

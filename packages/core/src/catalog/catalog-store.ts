@@ -62,7 +62,7 @@ export class CatalogStore {
     return files.get(basename(path));
   }
 
-  /** Takes note of what is known of a file now, and what it cost to read that. */
+  /** Records what is known of a file now, and what it cost to read that. */
   async note(path: string, file: SavedFile | undefined, readBytes: number): Promise<void> {
     if (this.#mode !== "auto") return;
     const directory = await this.#directoryOf(path);

@@ -31,7 +31,7 @@ export interface DirectoryCatalogOptions {
   readonly now: () => number;
 }
 
-/** A file and the session in it; undefined if it is none, or never was read. */
+/** A file and the session in it; undefined if it is not one, or never was read. */
 export interface LookedAtFile {
   readonly session: ListedSession | undefined;
   /** Its place among the files of this look, and how many these are. */

@@ -1,7 +1,7 @@
 /**
  * Finds the header of a session among the first records of its file. The first record decides: if
- * it is no header, the file is no session. Blank lines, lines that hold no object and omp's title
- * slot are no records here. Lookups read no further than one MiB; nothing is written.
+ * it is not a header, the file is not a session. Blank lines, lines that hold no object and omp's
+ * title slot are not records here. Lookups read no further than one MiB; nothing is written.
  */
 import { decodeLine, LineFramer, openByteSource, scanSync } from "@branchlog/streaming";
 import type { ByteSource, DecodedLine } from "@branchlog/streaming";
@@ -73,7 +73,7 @@ export class HeaderSearch {
 }
 
 /**
- * The header of the session at `path`, or undefined if the file is no session, or if its header
+ * The header of the session at `path`, or undefined if the file is not a session, or if its header
  * does not end within the first `headerScanBytesMax` bytes. Reads little more than the header.
  * @throws What opening and reading throw; the path must not be a pipe.
  */

@@ -83,8 +83,8 @@ export class FactsReader {
   }
 
   /**
-   * The facts of the first `size` bytes of the file, or undefined if it is no session. Reads what
-   * was not read yet; the rest has to be what it was.
+   * The facts of the first `size` bytes of the file, or undefined if it is not a session. Reads
+   * what was not read yet; the rest has to be what it was.
    */
   async readOn(
     source: ByteSource,

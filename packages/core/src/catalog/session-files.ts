@@ -32,7 +32,7 @@ export interface SessionFile extends FileStamp {
   readonly isReadable: boolean;
 }
 
-/** Told of each further name of a file that is listed under another one. */
+/** Called with each further name of a file that is listed under another one. */
 export type OnAlias = (path: string, listedPath: string) => void;
 
 /** A name in a directory, before its stat. */

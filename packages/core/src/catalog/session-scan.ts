@@ -52,7 +52,9 @@ export interface ScanTarget {
   entry(entry: SessionEntry, lineNumber: number): void;
   /** Whether `label` entries are given, too. Default false. */
   readonly takesLabels?: boolean;
-  /** Told of the first entry that only one agent writes. Leave it out to spare looking for it. */
+  /**
+   * Called with the first entry that only one agent writes. Leave it out to spare looking for it.
+   */
   foundDialect?(dialect: DialectName): void;
 }
 
@@ -185,7 +187,7 @@ export class SessionScan implements LinesSink {
     const isNaming = typeof type === "string" && namingTypes.includes(type);
     const isLabel = type === "label" && this.#target.takesLabels === true;
     if (type !== "message" && !isNaming && !isLabel) return;
-    // What has no id is no entry that could name anything, except where none has one.
+    // What has no id is not an entry that could name anything, except where none has one.
     const form = entryForm(this.header.version);
     if (isNaming && readRecord(value, form).kind !== "entry") return;
     // Decoding boundary: projections expect that stored entries lack what their types promise.
@@ -217,7 +219,7 @@ function withContent(value: JsonObject): JsonObject {
 
 /**
  * The texts of all user and assistant messages, on every branch, in file order, joined by a space;
- * empty ones are left out, and "" means that nothing was said or that the file is no session.
+ * empty ones are left out, and "" means that nothing was said or that the file is not a session.
  * Blocks of messages over `messageBytesMax` are not read. Synchronous, O(bytes of the file).
  * @throws What opening and reading throw; the path must not be a pipe.
  */

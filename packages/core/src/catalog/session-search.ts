@@ -47,8 +47,8 @@ export interface SearchOptions {
   /** Whether the sessions right in sub-directories are searched, too. Default false. */
   readonly subdirectories?: boolean;
   /**
-   * Told of each file or directory that is not searched because its name is not UTF-8: its path,
-   * with U+FFFD for what cannot be written.
+   * Called with each file or directory that is not searched because its name is not UTF-8: its
+   * path, with U+FFFD for what cannot be written.
    */
   readonly onUnlisted?: (path: string) => void;
   /** Ends the search with its reason. */
@@ -144,7 +144,9 @@ interface FoundEntry {
   readonly lineNumber: number;
 }
 
-/** The entries of a session that say something, chunk by chunk; none if the file is no session. */
+/**
+ * The entries of a session that say something, chunk by chunk; none if the file is not a session.
+ */
 async function* entriesIn(
   source: FileSource,
   chunk: Buffer,
@@ -186,7 +188,7 @@ function hitOf(path: string, search: TextSearch, found: FoundEntry): SearchHit |
   return { path, header, kind, entryId, ...(role && { role }), timestamp, snippet };
 }
 
-/** The id that the session has for an entry; undefined if it is none of its entries. */
+/** The id that the session has for an entry; undefined if it is not one of its entries. */
 function idOf({ header, version, entry, lineNumber }: FoundEntry): string | undefined {
   if (entryForm(version) === 1) return legacyEntryId(header.id, lineNumber);
   // Decoding boundary: of the entry only its type was checked.

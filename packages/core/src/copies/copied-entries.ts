@@ -123,7 +123,7 @@ export function* addedLines(
 export interface Naming {
   readonly row: number;
   readonly entry: SessionEntry;
-  /** Undefined if what it says is no name. */
+  /** Undefined if what it says is not a name. */
   readonly name: GivenName;
 }
 

@@ -36,7 +36,7 @@ export function entryForm(version: number): EntryForm {
 function versionOf(stored: JsonValue | undefined): number {
   if (stored === undefined || stored === null) return 1;
   const version = typeof stored === "string" ? Number(stored) : stored;
-  // A version that is no number makes pi migrate nothing, that is, read the entries as current.
+  // A version that is not a number makes pi migrate nothing, that is, read the entries as current.
   return typeof version === "number" && !Number.isNaN(version) ? version : currentVersion;
 }
 

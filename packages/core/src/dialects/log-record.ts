@@ -6,7 +6,7 @@ import type { DecodedLine, JsonObject } from "@branchlog/streaming";
 import { readHeader } from "./header.ts";
 import type { EntryForm, HeaderReading } from "./header.ts";
 
-/** The type of title slots, which are no entries and no damage. */
+/** The type of title slots, which are not entries and no damage. */
 export const titleSlotType = "title";
 
 /** The `customType` of the first entry of an imported session, which says where it is from. */

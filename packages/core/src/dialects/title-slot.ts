@@ -1,7 +1,7 @@
 /**
  * The title slot of omp: the first 256 bytes of its newer session files, a record that holds the
- * name of the session and is overwritten in place when that changes. It is no entry, and what is
- * known of a log never depends on its bytes. Pure.
+ * name of the session and is overwritten in place when that changes. It is not an entry, and what
+ * is known of a log never depends on its bytes. Pure.
  */
 import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
@@ -74,7 +74,9 @@ function hasSlotShape(start: Buffer): boolean {
   );
 }
 
-/** The content of a record as a title slot; undefined if it is none. Its place is not checked. */
+/**
+ * The content of a record as a title slot; undefined if it is not one. Its place is not checked.
+ */
 export function titleSlotOf(record: JsonObject): TitleSlot | undefined {
   const { type, v, title, source, updatedAt, pad } = record;
   if (type !== "title" || v !== 1 || typeof title !== "string") return undefined;

@@ -35,7 +35,7 @@ export function isAgentDirectory(directory: string): boolean {
 }
 
 /**
- * The agent of a file, or undefined if it is none.
+ * The agent of a file, or undefined if it is not one.
  * @throws What reading the file throws, and the signal's reason.
  */
 export async function readAgent(

@@ -23,7 +23,7 @@ export interface GroupedSession {
    * from.
    */
   readonly depth: number;
-  /** Undefined if it is no fork. */
+  /** Undefined if it is not a fork. */
   readonly parent: SessionParent | undefined;
 }
 
@@ -57,7 +57,7 @@ export function sessionGroups({
   }));
 }
 
-/** What each of the sessions was forked from; those that are no forks are left out. */
+/** What each of the sessions was forked from; those that are not forks are left out. */
 function parentsOf(sessions: readonly ListedSession[]): ReadonlyMap<ListedSession, SessionParent> {
   const byPath = new Map(sessions.map((session) => [session.path, session]));
   // Of several with one id, the first: the one that changed last.

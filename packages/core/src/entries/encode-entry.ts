@@ -153,8 +153,8 @@ const payloadKeys: { readonly [T in SessionEntry["type"]]: readonly string[] } =
  * @param timestamp ISO 8601 with milliseconds, as it is to be stored.
  * @param translate Translates the draft to the dialect of the log.
  * @throws `ERR_UNSERIALIZABLE` with the cause (cycle, BigInt, a throwing toJSON or getter, too deep
- * or too long, a message that is no object), `ERR_INVALID_ARGUMENT` for a draft that is no object,
- * has no type, has the type `session`, or has an id, parentId or timestamp. Nothing else.
+ * or too long, a message that is not an object), `ERR_INVALID_ARGUMENT` for a draft that is not an
+ * object, has no type, has the type `session`, or has an id, parentId or timestamp. Nothing else.
  */
 export function encodeDraft(
   draft: AnyDraft,

@@ -4,7 +4,7 @@
 import { invalidArgument } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
 
-// An entry id is any string. An argument that is no string is a mistake in the calling code, and
+// An entry id is any string. An argument that is not a string is a mistake in the calling code, and
 // never just not found.
 
 /**

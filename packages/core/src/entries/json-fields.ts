@@ -27,7 +27,7 @@ export function listAt(record: JsonObject | undefined, key: string): readonly Js
   return Array.isArray(value) ? value : [];
 }
 
-/** A count: 0 for anything that is no number from 0 on. */
+/** A count: 0 for anything that is not a number from 0 on. */
 export function countAt(record: JsonObject | undefined, key: string): number {
   const value = record?.[key];
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;

@@ -77,7 +77,7 @@ const liveSessionsNames: OptionNames<LiveSessionsOptions> = {
 /**
  * The sessions of a directory, live. The first emission of each subscriber holds all sessions known
  * so far as `added`; while many files are read for the first time, a part of them comes every 100
- * ms. Files that are no sessions, or cannot be read, are not listed. It never ends by itself, and
+ * ms. Files that are not sessions, or cannot be read, are not listed. It never ends by itself, and
  * keeps the process alive; what goes wrong is in `status`.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
  * @example

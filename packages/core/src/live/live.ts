@@ -14,7 +14,7 @@ const made = new WeakMap<object, LiveViews>();
  * is a subscriber, the file is watched, the process stays alive, and the session knows what other
  * processes appended as soon as that is seen; the leaf of a manager stays where it is. Observables
  * of a session complete when it is closed; a manager has no end, so nothing of it completes.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for what is no session or manager of Branchlog.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` for anything but a session or manager of Branchlog.
  * @example
  * const manager = SessionManager.continueRecent(process.cwd());
  * live(manager).name$.subscribe(({ value }) => console.log(value));

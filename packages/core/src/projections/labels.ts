@@ -32,7 +32,7 @@ const fold: Projection<Map<string, Label>> = {
 
 /**
  * Folds `label` entries. A label that is absent, null or empty clears that of its target; one
- * that is no string is ignored.
+ * that is not a string is ignored.
  * `apply` changes the map that it is given and returns it: O(1) per label entry; take a `snapshot`
  * of what must not change.
  */

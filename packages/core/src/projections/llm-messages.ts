@@ -81,7 +81,7 @@ function compactionSummaryText(summary: string): string {
   return `${opening}\n\n<summary>\n${textOf(summary)}\n</summary>`;
 }
 
-/** A stored string; what else a foreign file has in its place is no text for a model. */
+/** A stored string; what else a foreign file has in its place is not a text for a model. */
 function textOf(stored: unknown): string {
   return typeof stored === "string" ? stored : "";
 }

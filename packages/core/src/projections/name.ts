@@ -20,7 +20,7 @@ export function nameSaidBy(entry: SessionEntry): unknown {
 
 /**
  * Folds to the name without surrounding white space; null once it was cleared, by a name that is
- * absent, null or empty. One that is no string is ignored.
+ * absent, null or empty. One that is not a string is ignored.
  */
 export const sessionName: Projection<GivenName> = {
   name: "name",

@@ -130,7 +130,7 @@ export class Fold<S> {
     this.#snapshot = undefined;
   }
 
-  /** Takes note that none of the rows before `rows` is left to be folded. */
+  /** Notes that none of the rows before `rows` is left to be folded. */
   reached(rows: number): void {
     this.#rows = Math.max(this.#rows, rows);
   }

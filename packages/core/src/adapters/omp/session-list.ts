@@ -1,6 +1,6 @@
 /**
  * omp's session lists: those of a working directory from all directories that may hold them, or of
- * all. Exact, as the catalog has them; a file that is no session is left out.
+ * all. Exact, as the catalog has them; a file that is not a session is left out.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ export async function listAll(): Promise<SessionInfo[]> {
  * The session file of a directory that changed last, of whatever working directory; of ties the one
  * whose name is last, since omp names files by the time of their creation. Files that are no
  * sessions or cannot be read are passed over.
- * @returns Its path; null if there is none, or no such directory. Rejects for no file.
+ * @returns Its path; null if the directory has none, or is absent. Never rejects.
  */
 export async function findMostRecentSession(sessionDir: string): Promise<string | null> {
   return findMostRecent(sessionDir);

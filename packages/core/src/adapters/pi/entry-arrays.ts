@@ -45,7 +45,7 @@ export function buildSessionProjection(
   return projectContext(pathViewOf(entries, leafId, byId));
 }
 
-/** The last compaction in the array, wherever in the tree it is; null if there is none. */
+/** The last compaction in the array, wherever in the tree it is, or null. */
 export function getLatestCompactionEntry(entries: readonly SessionEntry[]): CompactionEntry | null {
   for (let i = entries.length - 1; i >= 0; i -= 1) {
     const entry = entries[i];

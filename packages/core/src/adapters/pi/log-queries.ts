@@ -39,12 +39,12 @@ export function entryCount({ index }: Engine): number {
   return count;
 }
 
-/** The row of the entry with that id, or -1. What is no string names no entry, as in pi. */
+/** The row of the entry with that id, or -1. What is not a string names no entry, as in pi. */
 export function rowOf({ index }: Engine, id: unknown): number {
   return typeof id === "string" ? index.rowOfId(id) : -1;
 }
 
-/** The entry with that id; undefined if there is none. */
+/** The entry with that id, or undefined. */
 export function entryOf(engine: Engine, id: unknown): SessionEntry | undefined {
   const row = rowOf(engine, id);
   return row < 0 ? undefined : engine.bodies.entrySync(row);

@@ -41,7 +41,8 @@ export interface ManagerFactory<M> {
   ): M;
   /**
    * Copies a whole session file, of any version, for another working directory; opens the copy.
-   * @throws BranchlogError if the source is no session; `ERR_INVALID_SESSION_ID`, `ERR_LOG_EXISTS`.
+   * @throws BranchlogError if the source is not a session; `ERR_INVALID_SESSION_ID`,
+   * `ERR_LOG_EXISTS`.
    */
   forkFrom(
     this: void,

@@ -9,7 +9,7 @@ import type { EntryDraft } from "../../entries/entry-draft.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { appendToLog, nowMs } from "./session-log.ts";
 
-/** Told of an appended entry that is on a branch that nobody chose. */
+/** Called with an appended entry that is on a branch that nobody chose. */
 export type DivergedListener = (diverged: Divergence & { readonly id: string }) => void;
 
 /** A listener that throws must not make a written entry look like a failed append. */

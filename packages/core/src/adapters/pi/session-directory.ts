@@ -171,7 +171,7 @@ export interface SessionInfo {
   readonly cwd: string;
   /** The name in force. Absent if it was never named, or the name was cleared. */
   readonly name?: string;
-  /** The file it was forked from, as the header has it. Absent if it is no fork. */
+  /** The file it was forked from, as the header has it. Absent if it is not a fork. */
   readonly parentSessionPath?: string;
   /** The time in the header; an invalid Date if that cannot be read. */
   readonly created: Date;

@@ -1,6 +1,6 @@
 /**
  * Finds one session of a directory by reading headers only. Best effort, as pi's: files that cannot
- * be read or are no sessions are passed over, and a directory that cannot be read holds none.
+ * be read or are not sessions are passed over, and a directory that cannot be read holds none.
  * Synchronous; nothing is written.
  */
 import { join } from "node:path";

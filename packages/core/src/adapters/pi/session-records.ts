@@ -32,7 +32,7 @@ export function parseSessionEntries(content: string): FileEntry[] {
 
 /**
  * The records of a session file from its header on, as stored. Empty if the file is missing or
- * is no session.
+ * is not a session.
  * @throws BranchlogError `ERR_LOG_UNREADABLE`, with the message of the system.
  */
 export function loadEntriesFromFile(filePath: string): FileEntry[] {
