@@ -3,12 +3,12 @@ import { readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
+import { sampleHeader } from "@branchlog/core/testing";
 import { describeFailure, failureHint } from "../../packages/cli/src/failure.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines } from "./command-run.ts";
 
-const header =
-  '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/"}';
+const header = JSON.stringify(sampleHeader({ timestamp: "2026-01-01T00:00:00Z", cwd: "/" }));
 const entry =
   '{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-01T00:00:01Z",' +
   '"message":{"role":"user","content":"hi","timestamp":1}}';

@@ -4,12 +4,13 @@ import { appendFileSync, readFileSync, readdirSync, utimesSync, writeFileSync } 
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeSessionFile } from "@branchlog/bench/generator";
+import { sampleHeader } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, fixture, jsonLines } from "./command-run.ts";
 import { ended, runProcess, startCommand } from "./command-process.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
-const header = `{"type":"session","version":3,"id":"s","timestamp":"${stamp}","cwd":"/w"}\n`;
+const header = `${JSON.stringify(sampleHeader({ timestamp: stamp }))}\n`;
 const entry = (id: string, parent: string | null): string =>
   `{"type":"custom","customType":"x","id":"${id}","parentId":${JSON.stringify(parent)},"timestamp":"${stamp}"}\n`;
 const whole = `${header}${entry("a", null)}${entry("b", "a")}`;

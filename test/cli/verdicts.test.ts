@@ -6,12 +6,13 @@ import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
+import { sampleHeader } from "@branchlog/core/testing";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { branchlog, jsonLines } from "./command-run.ts";
 import type { RunResult } from "./command-run.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
-const header = `{"type":"session","version":3,"id":"s","timestamp":"${stamp}","cwd":"/w"}\n`;
+const header = `${JSON.stringify(sampleHeader({ timestamp: stamp }))}\n`;
 const user = (id: string, parentId: string | null, content = "hi"): string => {
   const message = { role: "user", content, timestamp: 1 };
   return `${JSON.stringify({ type: "message", id, parentId, timestamp: stamp, message })}\n`;

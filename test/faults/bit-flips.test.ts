@@ -11,6 +11,7 @@ import {
   MemoryFileSystem,
   createMemoryPorts,
   jsonLines,
+  sampleHeader,
   sampleTime,
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
@@ -20,7 +21,7 @@ import { patience, runs } from "../support/fault-seed.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
 
 const path = "/s.jsonl";
-const header = `{"type":"session","version":3,"id":"s","timestamp":"${sampleTime}","cwd":"/w"}\n`;
+const header = jsonLines(sampleHeader());
 
 /** Id, parent and draft of every entry. Ids differ in one bit, so that a flip makes two of one. */
 const drafts: readonly (readonly [string, string | null, AnyDraft])[] = [

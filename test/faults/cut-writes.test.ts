@@ -8,6 +8,8 @@ import {
   MemoryFileSystem,
   createMemoryPorts,
   fileError,
+  jsonLines,
+  sampleHeader,
 } from "@branchlog/core/testing";
 import type { Offer, Ports } from "@branchlog/core/testing";
 import { patience } from "../support/fault-seed.ts";
@@ -18,8 +20,7 @@ import { reproducible } from "../support/reproducible-ports.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
 
 const path = "/s.jsonl";
-const header =
-  '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}\n';
+const header = jsonLines(sampleHeader({ timestamp: "2026-01-01T00:00:00.000Z" }));
 const offers: readonly Offer[] = ["new-0", "new-1", "new-2"].map((id) => ({
   draft: { type: "custom", customType: "x", data: id },
   id,

@@ -6,17 +6,12 @@ import {
   MemoryFileSystem,
   createMemoryPorts,
   managersWith,
+  sampleHeader,
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 
 const stamp = "2026-01-01T00:00:00.000Z";
-const header = JSON.stringify({
-  type: "session",
-  version: 3,
-  id: "s",
-  timestamp: stamp,
-  cwd: "/w",
-});
+const header = JSON.stringify(sampleHeader({ timestamp: stamp }));
 const path = "/s.jsonl";
 
 function line(id: string, parentId: string | null): string {

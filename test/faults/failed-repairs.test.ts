@@ -7,7 +7,7 @@ import { readFileSync, readdirSync, utimesSync, watch, writeFileSync } from "nod
 import { join } from "node:path";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { MemoryFileSystem, createMemoryPorts, sampleHeader } from "@branchlog/core/testing";
 import type { FileSystem, Ports } from "@branchlog/core/testing";
 import { applyRepair, planRepair } from "@branchlog/maintenance";
 import type { RepairResult } from "@branchlog/maintenance";
@@ -24,7 +24,7 @@ import { typedError } from "../support/typed-errors.ts";
 
 const path = "/d/s.jsonl";
 const stamp = "2026-01-01T00:00:00.000Z";
-const header = `{"type":"session","version":3,"id":"s","timestamp":"${stamp}","cwd":"/w"}`;
+const header = JSON.stringify(sampleHeader({ timestamp: stamp }));
 const entry = (id: string, parent: string | null): string =>
   `{"type":"custom","customType":"x","id":"${id}","parentId":${JSON.stringify(parent)},"timestamp":"${stamp}"}`;
 

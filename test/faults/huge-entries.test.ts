@@ -11,7 +11,7 @@ import { decodeCounter } from "@branchlog/streaming";
 import { openSession } from "@branchlog/core";
 import type { OpenOptions, Session } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/types";
-import { createMemoryPorts, managersWith } from "@branchlog/core/testing";
+import { createMemoryPorts, managersWith, sampleHeader } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/maintenance";
 import { bodyBytesMax } from "@branchlog/core/internal";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -22,7 +22,7 @@ const mebibyte = 1024 * 1024;
 
 const path = "/s.jsonl";
 const timestamp = "2026-01-01T00:00:00.000Z";
-const header = { type: "session", version: 3, id: "s", timestamp, cwd: "/w" };
+const header = sampleHeader({ timestamp });
 const links = (id: string, parentId: string | null): object => ({ id, parentId, timestamp });
 const said = (id: string, parentId: string | null, content: string): object => ({
   type: "message",

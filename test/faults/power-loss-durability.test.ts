@@ -14,6 +14,7 @@ import {
   createMemoryPorts,
   createSeededIds,
   managersWith,
+  sampleHeader,
 } from "@branchlog/core/testing";
 import type { MemoryFileSystem, Ports } from "@branchlog/core/testing";
 import { createRandom } from "@branchlog/bench/generator";
@@ -21,13 +22,7 @@ import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { runs, seed } from "../support/fault-seed.ts";
 
 const path = "/new/deep/s.jsonl";
-const header = {
-  type: "session",
-  version: 3,
-  id: "s",
-  timestamp: "2026-01-01T00:00:00.000Z",
-  cwd: "/w",
-} as const;
+const header = sampleHeader({ timestamp: "2026-01-01T00:00:00.000Z" });
 
 interface Machine {
   readonly disk: CrashFileSystem;

@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
-import { BlockingSession, createMemoryPorts } from "@branchlog/core/testing";
+import { BlockingSession, createMemoryPorts, sampleHeader } from "@branchlog/core/testing";
 import type { MemoryFileSystem } from "@branchlog/core/testing";
 import { createRandom } from "@branchlog/bench/generator";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
@@ -16,13 +16,7 @@ import { reproducible } from "../support/reproducible-ports.ts";
 import { Schedules } from "../support/schedules.ts";
 
 const path = "/new/deep/s.jsonl";
-const header = {
-  type: "session",
-  version: 3,
-  id: "s",
-  timestamp: "2026-01-01T00:00:00.000Z",
-  cwd: "/w",
-} as const;
+const header = sampleHeader({ timestamp: "2026-01-01T00:00:00.000Z" });
 
 /** What a program was told before it died. */
 interface Ledger {

@@ -23,14 +23,14 @@ import { openSession } from "@branchlog/core";
 import type { BranchlogError, Session } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/types";
 import { SessionManager } from "@branchlog/core/pi";
-import { nodePorts, userDraft } from "@branchlog/core/testing";
+import { jsonLines, nodePorts, sampleHeader, userDraft } from "@branchlog/core/testing";
 import { verifySession } from "@branchlog/maintenance";
 import { userMessage } from "../core/projections/sample-entries.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
-const header = `{"type":"session","version":3,"id":"s","timestamp":"${stamp}","cwd":"/w"}\n`;
+const header = jsonLines(sampleHeader({ timestamp: stamp }));
 
 function entry(id: string, parentId: string | null, content = "hi"): string {
   const message = { role: "user", content, timestamp: 1 };

@@ -4,7 +4,12 @@
  */
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
-import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import {
+  MemoryFileSystem,
+  createMemoryPorts,
+  jsonLines,
+  sampleHeader,
+} from "@branchlog/core/testing";
 import { applyRepair, planRepair } from "@branchlog/maintenance";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { rawLog } from "../support/raw-log.ts";
@@ -12,7 +17,7 @@ import { reproducible } from "../support/reproducible-ports.ts";
 
 const path = "/d/s.jsonl";
 const stamp = "2026-01-01T00:00:00.000Z";
-const header = `{"type":"session","version":3,"id":"s","timestamp":"${stamp}","cwd":"/w"}\n`;
+const header = jsonLines(sampleHeader({ timestamp: stamp }));
 const entry = (id: string, parent: string | null): string =>
   `{"type":"custom","customType":"x","id":"${id}","parentId":${JSON.stringify(parent)},"timestamp":"${stamp}"}\n`;
 const damaged = Buffer.from(`${header}${entry("a", null)}{"type":"mess${entry("b", "a")}`);

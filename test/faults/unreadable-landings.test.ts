@@ -10,6 +10,7 @@ import {
   MemoryFileSystem,
   createMemoryPorts,
   fileError,
+  sampleHeader,
 } from "@branchlog/core/testing";
 import type { Offer } from "@branchlog/core/testing";
 import { rawLog, repeatedIds } from "../support/raw-log.ts";
@@ -17,13 +18,7 @@ import { reproducible } from "../support/reproducible-ports.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
 
 const path = "/s.jsonl";
-const header = {
-  type: "session",
-  version: 3,
-  id: "s",
-  timestamp: "2026-01-01T00:00:00.000Z",
-  cwd: "/w",
-} as const;
+const header = sampleHeader({ timestamp: "2026-01-01T00:00:00.000Z" });
 
 const offers: readonly Offer[] = ["a", "b", "c", "d"].map((id) => ({
   id,

@@ -8,14 +8,14 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readCounter } from "@branchlog/streaming";
 import type { Session } from "@branchlog/core";
-import { ManualClock, MemoryHints } from "@branchlog/core/testing";
+import { ManualClock, MemoryHints, jsonLines, sampleHeader } from "@branchlog/core/testing";
 import { live } from "@branchlog/core/live";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { path, seen, turns, World } from "./support.ts";
 import { Watching } from "./watched-directory.ts";
 
 const sizes = [100, 400, 1_600];
-const header = '{"type":"session","version":3,"id":"s","timestamp":"","cwd":"/"}\n';
+const header = jsonLines(sampleHeader({ timestamp: "", cwd: "/" }));
 
 /** Entries of which each is the child of the one before; all lines are of one length. */
 function line(n: number): string {

@@ -13,14 +13,15 @@ import {
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SessionManager, loadEntriesFromFile } from "@branchlog/core/pi";
-import { fileError } from "@branchlog/core/testing";
+import { fileError, sampleHeader } from "@branchlog/core/testing";
 import { fixtureNames } from "../../projections/fixture-session.ts";
 import { usageOf, user } from "../../projections/sample-entries.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { answer, directory, inMemoryFiles, linesIn, onDisk, say } from "./managers.ts";
 
-const header =
-  '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/work"}';
+const header = JSON.stringify(
+  sampleHeader({ timestamp: "2026-01-01T00:00:00.000Z", cwd: "/work" }),
+);
 const entry = JSON.stringify(user("0000000a", null, "hello"));
 
 function file(content: string | undefined, name = "s.jsonl"): string {
