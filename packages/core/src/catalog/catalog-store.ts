@@ -17,6 +17,7 @@ import { removeAbandonedTickets } from "../store/lock-queue.ts";
 import { lockfileLock } from "../store/lockfile-lock.ts";
 import { nodePorts } from "../store/node-ports.ts";
 import { isOwnDirectory, openTrustedSync, sidecarSource } from "../store/trusted-file.ts";
+import { errorCodeOf } from "../store/creation-errors.ts";
 import { savedFile, savedLine } from "./catalog-file.ts";
 import type { SavedFile } from "./catalog-file.ts";
 import {
@@ -261,7 +262,7 @@ async function isLogGone(path: string): Promise<boolean> {
     await lstat(path);
     return false;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ENOENT";
+    return errorCodeOf(error) === "ENOENT";
   }
 }
 

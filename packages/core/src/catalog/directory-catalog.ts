@@ -4,6 +4,7 @@
  * and saved the result. A file that cannot be read keeps its last known facts; a directory that is
  * missing has no sessions.
  */
+import { errorCodeOf } from "../store/creation-errors.ts";
 import { chunkBytesDefault } from "@branchlog/streaming";
 import { CatalogFile } from "./catalog-file.ts";
 import { CatalogStore } from "./catalog-store.ts";
@@ -117,7 +118,7 @@ export class DirectoryCatalog {
         this.#aliases.set(path, listed);
       });
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+      if (errorCodeOf(error) === "ENOENT") return [];
       throw error;
     }
   }

@@ -10,6 +10,7 @@ import type { UpcastContext } from "../../dialects/header.ts";
 import type { FileEntry } from "../../entries/entry-types.ts";
 import { BranchlogError } from "../../errors.ts";
 import { bodyBytesMax } from "../../limits.ts";
+import { errorCodeOf } from "../../store/creation-errors.ts";
 import { resolvePath } from "./agent-directory.ts";
 
 /** The version of the files that are written. */
@@ -45,7 +46,7 @@ export function loadEntriesFromFile(filePath: string): FileEntry[] {
       records.push(asRecord(record.value));
     }
   } catch (error) {
-    if (!isMissing(error)) throw unreadable(filePath, error);
+    if (errorCodeOf(error) !== "ENOENT") throw unreadable(filePath, error);
   }
   return records;
 }
@@ -93,8 +94,4 @@ function asRecord(value: JsonObject): FileEntry {
 function unreadable(path: string, cause: unknown): BranchlogError {
   const message = cause instanceof Error ? cause.message : String(cause);
   return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
