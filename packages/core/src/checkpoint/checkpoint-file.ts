@@ -12,8 +12,7 @@ import { readWhole } from "../bodies/body-reader.ts";
 import { checkpointReadBytes } from "../limits.ts";
 import { AtomicFile } from "../store/atomic-file.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
-import { sidecarPath } from "../store/sidecar-path.ts";
-import { openTrustedSync, sidecarSource } from "../store/trusted-file.ts";
+import { sidecarPath, openTrustedSync, sidecarSource } from "../store/sidecar.ts";
 import { closeFrame, openFrame, readFrame, secondFrameStart } from "./checkpoint-format.ts";
 import type { FrameInParts, FrameSchema } from "./checkpoint-format.ts";
 

@@ -8,9 +8,8 @@ import { crc32 } from "node:zlib";
 import { decodeLine } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { headerOf } from "../dialects/log-record.ts";
-import { grownCapacity, grownUint32 } from "../index-table/column.ts";
-import type { LineMap } from "../index-table/line-map.ts";
-import type { RowTable } from "../index-table/row-table.ts";
+import { grownCapacity, grown } from "../index-table/row-table.ts";
+import type { LineMap, RowTable } from "../index-table/row-table.ts";
 import { isSameFile } from "../store/ports.ts";
 import type { FileStat } from "../store/ports.ts";
 import { sumsFrame } from "./checkpoint-format.ts";
@@ -317,7 +316,9 @@ export function trimmed(sums: RecordSums): RecordSums {
 function extended(column: Uint32Array, count: number, more: readonly number[]): Uint32Array {
   const needed = count + more.length;
   const roomy =
-    needed > column.length ? grownUint32(column, grownCapacity(column.length, needed)) : column;
+    needed > column.length
+      ? grown(Uint32Array, column, grownCapacity(column.length, needed))
+      : column;
   roomy.set(more, count);
   return roomy;
 }

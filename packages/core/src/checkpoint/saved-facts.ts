@@ -10,7 +10,7 @@ import type {
   OwnKind,
   SavedDiagnostics,
 } from "../index-table/diagnostics.ts";
-import type { Kind } from "../index-table/kind-table.ts";
+import type { Kind } from "../index-table/row-table.ts";
 import { diagnosticsMax } from "../limits.ts";
 import { foldedVersions } from "../projections/folded.ts";
 import type { SavedFolded } from "../projections/folded.ts";

@@ -4,6 +4,8 @@
  * much of one never hides the others; the counts are complete.
  */
 import { diagnosticsMax } from "../limits.ts";
+import type { IndexTable } from "./index-table.ts";
+import type { LineMap } from "./row-table.ts";
 
 /**
  * `bad-line`: not a JSON object. `damaged-entry`: looked like an entry, its body does not parse.
@@ -104,4 +106,28 @@ export class DiagnosticLog {
     this.#counts.set(kind, found + 1);
     if (found < diagnosticsMax) this.#entries.push(diagnostic);
   }
+}
+
+/** An entry and its line. */
+export interface EntryPlace {
+  readonly id: string;
+  /** 1-based. */
+  readonly line: number;
+  /** Byte offset of the line in the log. */
+  readonly offset: number;
+  /** Bytes of the line, without its newline. */
+  readonly length: number;
+}
+
+/** The place of a row. O(log exceptions of the line map). */
+export function entryPlace(
+  { index, lines }: { readonly index: IndexTable; readonly lines: LineMap },
+  row: number,
+): EntryPlace {
+  return {
+    id: index.idOf(row),
+    line: lines.lineOfRow(row),
+    offset: index.rows.offset(row),
+    length: index.rows.length(row),
+  };
 }

@@ -4,10 +4,7 @@
  * 32-bit word, all others as bytes in an arena.
  */
 import { randomBytes } from "node:crypto";
-import { grownCapacity, grownInt32, grownUint8 } from "./column.ts";
-
-/** The handle for "no parent". No id ever gets it. */
-export const rootHandle = -2;
+import { grownCapacity, grown } from "./row-table.ts";
 
 /** A fuller table has more collisions, each of which reads another part of memory. */
 export const tableLoadMax = 0.4;
@@ -79,8 +76,8 @@ export class IdTable {
   /** Makes room for so many handles at once, so that filling them copies nothing. */
   reserve(handles: number): void {
     if (handles > this.#word.length) {
-      this.#word = grownInt32(this.#word, handles, 0);
-      this.#inArena = grownUint8(this.#inArena, handles);
+      this.#word = grown(Int32Array, this.#word, handles);
+      this.#inArena = grown(Uint8Array, this.#inArena, handles);
     }
     if (handles > this.#buckets.length * tableLoadMax) this.#rehash(handles);
   }
@@ -254,7 +251,7 @@ class IdArena {
     const length = end - start;
     const needed = place + arenaLengthBytes + length;
     if (needed > this.#bytes.length) {
-      this.#bytes = grownUint8(this.#bytes, grownCapacity(this.#bytes.length, needed));
+      this.#bytes = grown(Uint8Array, this.#bytes, grownCapacity(this.#bytes.length, needed));
     }
     this.#bytes.set(
       [length & 255, (length >>> 8) & 255, (length >>> 16) & 255, length >>> 24],

@@ -5,13 +5,10 @@
  * *shadows* the earlier row, as in pi). Every operation here is O(1) but where its comment says
  * otherwise.
  */
-import { grownCapacity, grownInt32 } from "./column.ts";
+import { grownCapacity, grown, KindTable, RowTable, rowFlags } from "./row-table.ts";
 import { IdTable } from "./id-table.ts";
 import type { SavedIds } from "./id-table.ts";
-import { KindTable } from "./kind-table.ts";
-import type { Kind } from "./kind-table.ts";
-import { RowTable, rowFlags } from "./row-table.ts";
-import type { RowFacts, SavedRows } from "./row-table.ts";
+import type { Kind, RowFacts, SavedRows } from "./row-table.ts";
 
 /** Room for ids that come after those that were saved, so that the first one copies nothing. */
 const spareHandles = 1024;
@@ -372,10 +369,10 @@ class HandleTable {
   /** Makes room for so many elements at once. */
   reserve(capacity: number): void {
     if (capacity <= this.#rowOf.length) return;
-    this.#rowOf = grownInt32(this.#rowOf, capacity, 0);
-    this.#firstChild = grownInt32(this.#firstChild, capacity, 0);
-    this.#lastChild = grownInt32(this.#lastChild, capacity, 0);
-    this.#shownChildren = grownInt32(this.#shownChildren, capacity, 0);
+    this.#rowOf = grown(Int32Array, this.#rowOf, capacity);
+    this.#firstChild = grown(Int32Array, this.#firstChild, capacity);
+    this.#lastChild = grown(Int32Array, this.#lastChild, capacity);
+    this.#shownChildren = grown(Int32Array, this.#shownChildren, capacity);
   }
 }
 

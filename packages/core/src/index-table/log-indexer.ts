@@ -21,14 +21,10 @@ import { modelRole } from "../dialects/model-reference.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { DiagnosticLog } from "./diagnostics.ts";
 import type { SavedDiagnostics } from "./diagnostics.ts";
-import { rootHandle } from "./id-table.ts";
+import { rootHandle, rowFlags, LineMap } from "./row-table.ts";
 import { IndexTable } from "./index-table.ts";
 import type { SavedIndex } from "./index-table.ts";
-import type { Kind } from "./kind-table.ts";
-import { LineMap } from "./line-map.ts";
-import type { SavedLines } from "./line-map.ts";
-import { rowFlags } from "./row-table.ts";
-import type { RowFacts } from "./row-table.ts";
+import type { Kind, SavedLines, RowFacts } from "./row-table.ts";
 
 /** The header and its place in the log. */
 export interface IndexedHeader {

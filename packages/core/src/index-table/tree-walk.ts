@@ -3,9 +3,8 @@
  * linear and finite on every input: cycles, self-parents, missing parents, chains of any depth.
  * Damaged rows are passed through: their children count as children of the next readable one.
  */
-import { rootHandle } from "./id-table.ts";
+import { rootHandle, rowFlags } from "./row-table.ts";
 import type { IndexTable } from "./index-table.ts";
-import { rowFlags } from "./row-table.ts";
 
 /** A path from the root-most reachable row to a row. */
 export interface RowPath {

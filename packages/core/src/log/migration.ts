@@ -13,7 +13,7 @@ import { AtomicFile } from "../store/atomic-file.ts";
 import { acquireLock } from "../store/lock.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
-import { keptPaths } from "../store/sidecar-path.ts";
+import { keptPaths } from "../store/sidecar.ts";
 import { portStep } from "../store/steps.ts";
 import type { Steps } from "../store/steps.ts";
 import type { LogState } from "./log-state.ts";

@@ -12,7 +12,7 @@ import { contributesToContext, selectContext } from "../projections/context.ts";
 import type { BuiltContext, PathContext } from "../projections/context.ts";
 import type { PathView } from "../projections/projection.ts";
 import type { Engine } from "./engine.ts";
-import { requireRow } from "./named-entry.ts";
+import { requireRow } from "./entry-query.ts";
 
 /** Which context is meant. */
 export interface ContextOptions {

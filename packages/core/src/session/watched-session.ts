@@ -4,9 +4,9 @@
  * so that neither needs the code of observables before something subscribes.
  */
 import { BranchlogError } from "../errors.ts";
-import type { ChangeSignal } from "../log/change-signal.ts";
+import type { ChangeSignal } from "../log/tracked-log.ts";
 import type { Engine } from "./engine.ts";
-import type { LeafCursor } from "../append/leaf-cursor.ts";
+import type { LeafCursor } from "../append/request.ts";
 
 /** See the file comment. */
 export interface WatchedSession {

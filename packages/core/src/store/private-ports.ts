@@ -3,10 +3,17 @@
  * directories or permissions, and a lock that nobody contends for. Tests of file systems have a
  * faithful one in `@branchlog/core/testing`.
  */
-import { systemClock } from "./clock.ts";
+import { systemClock } from "./steps.ts";
 import { randomIds } from "./ids.ts";
-import type { ChangeHints, FileLock, FileStat, FileSystem, HeldLock, OpenMode } from "./ports.ts";
-import type { Ports } from "./ports.ts";
+import type {
+  ChangeHints,
+  FileLock,
+  FileStat,
+  FileSystem,
+  HeldLock,
+  OpenMode,
+  Ports,
+} from "./ports.ts";
 
 /** New ports that share nothing with others; `parts` replaces some of them. */
 export function createPrivatePorts(parts: Partial<Ports> = {}): Ports {
