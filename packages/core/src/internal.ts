@@ -46,7 +46,7 @@ export type {
   NewValue,
   ObjectMembers,
 } from "./dialects/object-members.ts";
-export { titleSlotBytes, titleSlotOf } from "./dialects/title-slot.ts";
+export { titleSlotBytes } from "./dialects/title-slot.ts";
 export {
   AtomicFile,
   closeQuietly,
@@ -69,7 +69,7 @@ export { isLiveProcess } from "./store/process-name.ts";
 export { LogFile } from "./store/log-file.ts";
 export { nodeFileSystem } from "./store/node-file-system.ts";
 export type { FileStat, HeldLock } from "./store/ports.ts";
-export { hashedName, keptPaths, sidecarPath } from "./store/sidecar.ts";
+export { hashedName, keptPaths } from "./store/sidecar.ts";
 export { findCycles, orphanRows, pathToRow } from "./index-table/tree-walk.ts";
 export type { Kind } from "./index-table/row-table.ts";
 export { LineMap, rowFlags } from "./index-table/row-table.ts";
@@ -78,7 +78,6 @@ export { entryPlace } from "./index-table/diagnostics.ts";
 export type { SavedDiagnostics } from "./index-table/diagnostics.ts";
 export { IndexTable } from "./index-table/index-table.ts";
 export { LogIndexer } from "./index-table/log-indexer.ts";
-export type { IndexedHeader } from "./index-table/log-indexer.ts";
 export { inCurrentForm, readFullySync } from "./bodies/body-reader.ts";
 export { FoldedProjections } from "./projections/folded.ts";
 export { entryMessages } from "./projections/context.ts";
@@ -93,7 +92,7 @@ export type { ChangedPiece, RecordSums, SumComparison } from "./checkpoint/recor
 export { checkpointSchema } from "./log/log-checkpoint.ts";
 export type { FoundCheckpoint } from "./log/log-checkpoint.ts";
 export { savedSums } from "./log/checkpoints.ts";
-export { engineOptionNames, engineSettings } from "./log/engine-options.ts";
+export { engineSettings } from "./log/engine-options.ts";
 export type { EngineSettings } from "./log/engine-options.ts";
 export { Engine } from "./session/engine.ts";
 export { watchedSession } from "./session/watched-session.ts";

@@ -65,7 +65,7 @@ interface GroupPlan extends LinePlan {
   readonly planned: readonly PlannedCall[];
 }
 
-/** See the file comment. */
+/** Appends for one owner of a log. */
 export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   readonly settings: EngineSettings;
   readonly log: TrackedLog;

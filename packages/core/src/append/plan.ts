@@ -121,9 +121,7 @@ function isSame(target: AppendTarget, log: PlannedLog, id: string, encoded: Enco
 
 /** What an append depends on besides the log. */
 export interface AppendPreconditions {
-  /**
-   * The leaf when the append's turn came, before catching up. The log may not hold it any more.
-   */
+  /** The leaf when the append's turn came, before catching up. The log may not hold it any more. */
   readonly leafId: string | null;
   /** Whether other writers appended after this session's last own append, or its opening. */
   readonly othersAppended: boolean;

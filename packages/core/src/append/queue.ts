@@ -33,7 +33,7 @@ interface QueuedWork {
   readonly run: () => Promise<void>;
 }
 
-/** See the file comment. */
+/** The queue of one session. */
 export class AppendQueue {
   readonly #appender: Appender;
   readonly #leaf: LeafCursor;
@@ -277,7 +277,7 @@ function queueFull(path: string, queuedBytesMax: number): BranchlogError {
   );
 }
 
-/** See the file comment. Settling it a second time does nothing. */
+/** Settling it a second time does nothing. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;

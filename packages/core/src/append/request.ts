@@ -199,7 +199,10 @@ export function bytesOf(items: readonly AppendItem[]): number {
   return bytes;
 }
 
-/** See the file comment. */
+/**
+ * The leaf of one open session. A *following* leaf is the tail of the log; a *pinned* one stays
+ * until its session appends or moves. Two sessions of one log have two leaves.
+ */
 export class LeafCursor {
   #following: boolean;
   #id: string | null;

@@ -119,8 +119,8 @@ export function* sumPieces(
 
 /**
  * Compares a log with its checksums; at most `changedMax` pieces are listed. A flipped bit changes
- * one piece, and what was cut off is missing at the end. Rewriting the file moves lines,
- * so that pieces do not end in a newline any more, and the last is not in its place.
+ * one piece, and what was cut off is missing at the end. Rewriting the file moves lines, so that
+ * pieces do not end in a newline any more, and the last is not in its place.
  */
 export function* compareSums(
   source: ByteSource,
@@ -322,9 +322,6 @@ function extended(column: Uint32Array, count: number, more: readonly number[]): 
   roomy.set(more, count);
   return roomy;
 }
-
-// Checksums of a log as the second frame of its checkpoint: what it may hold, and what is written.
-// Their pieces lie behind each other, from their start to their end.
 
 /** A record with its newline, `{}`. Only gaps may be shorter, one for each record at most. */
 const recordBytesMin = 3;

@@ -1,7 +1,7 @@
 /**
  * What was found in a log while reading it. Damage is never an exception: the bad line stays where
- * it is, is skipped, and is reported here. The list is bounded for each kind, so that
- * much of one never hides the others; the counts are complete.
+ * it is, is skipped, and is reported here. The list is bounded for each kind, so that much of one
+ * never hides the others; the counts are complete.
  */
 import { diagnosticsMax } from "../limits.ts";
 import type { IndexTable } from "./index-table.ts";
@@ -14,10 +14,10 @@ import type { LineMap } from "./row-table.ts";
  * `missing-parent`: an entry names a parent that the log does not hold. `cycle`: entries that are
  * each other's ancestors; one that is its own parent is a root, and only `verify` reports it.
  * `lost-entries`: entries that this session appended are gone. `malformed-body`: an entry whose
- * content the model's context cannot use. `unknown-type`: entries of a type that is neither
- * pi's nor omp's and has no namespace, one finding for each type; it is no damage. `diverged`: an
- * entry of this session is on a branch that nobody chose. `dangling-reference`: an entry of this
- * session names one that does not exist, or is not on its path.
+ * content the model's context cannot use. `unknown-type`: entries of a type that is neither pi's
+ * nor omp's and has no namespace, one finding for each type; it is no damage. `diverged`: an entry
+ * of this session is on a branch that nobody chose. `dangling-reference`: an entry of this session
+ * names one that does not exist, or is not on its path.
  */
 export type DiagnosticKind =
   | "bad-line"

@@ -25,7 +25,7 @@ export interface SavedIds {
   readonly buckets: Int32Array;
 }
 
-/** See the file comment. Handles count up from 0 and are never freed. */
+/** Handles count up from 0 and are never freed. */
 export class IdTable {
   /** Per handle: the bits of the id (hex form), or its place in the arena. */
   #word: Int32Array = new Int32Array(16);
@@ -36,7 +36,7 @@ export class IdTable {
   #buckets: Int32Array = new Int32Array(bucketsMin);
   #count = 0;
   #touched = 0;
-  /** 0 at first, and at random once ids meet that were made to meet, or buckets are none. */
+  /** 0 at first; random after hash flooding, or for saved buckets without an empty one. */
   #seed = 0;
   #hasOwnSeed = false;
 
@@ -58,10 +58,7 @@ export class IdTable {
     return this.#addWord(word);
   }
 
-  /**
-   * Brings the buckets of these words near. Many searches, each of which waits for memory, take
-   * half as long if all of that memory was asked for at once before.
-   */
+  /** Prefetches the buckets of these words: many searches then take half as long. */
   warm(words: Int32Array): void {
     const buckets = this.#buckets;
     const mask = buckets.length - 1;
@@ -82,7 +79,7 @@ export class IdTable {
     if (handles > this.#buckets.length * tableLoadMax) this.#rehash(handles);
   }
 
-  /** What there is, as views that change with the table. */
+  /** Views that change with the table. */
   save(): SavedIds {
     const count = this.#count;
     const arena = this.#arena.save();
@@ -98,7 +95,7 @@ export class IdTable {
     };
   }
 
-  /** Takes over what was saved; the columns are the table's from here on. */
+  /** Continues from what was saved; the columns belong to the table from here on. */
   restore(saved: SavedIds): void {
     this.#count = saved.count;
     this.#word = saved.word;
@@ -174,8 +171,8 @@ export class IdTable {
   }
 
   /**
-   * Whether a search is too long, for buckets from a file that have no empty one, or ids that were
-   * made to meet. Then they are made anew, once, with a secret seed.
+   * Whether a search is too long: for saved buckets without an empty one, or after hash flooding.
+   * Then the buckets are made anew, once, with a secret seed.
    */
   #isLost(steps: number): boolean {
     if (steps < Math.min(searchStepsMax, this.#buckets.length - 1) || this.#hasOwnSeed)
@@ -316,8 +313,8 @@ function hashOf(bytes: Uint8Array, start: number, end: number, seed: number): nu
 }
 
 /**
- * Prefix of an id in UTF-16, which JSON can spell with lone surrogates and UTF-8 cannot. No
- * text in UTF-8 has this byte.
+ * Prefix of an id in UTF-16, which JSON can spell with lone surrogates and UTF-8 cannot. No text in
+ * UTF-8 has this byte.
  */
 const utf16Mark = 0xff;
 const loneSurrogate = /\p{Surrogate}/u;
@@ -332,14 +329,9 @@ function idText(bytes: Buffer): string {
   return bytes[0] === utf16Mark ? bytes.toString("utf16le", 1) : bytes.toString("utf8");
 }
 
-/**
- * The hex form of an id: eight lower-case hex digits, as pi makes them, held as the 32 bits that
- * they spell. Bits are signed, as typed arrays and bitwise operators give them back.
- */
-
 const hexDigits = 8;
 
-/** Whether bytes[start, end) are eight lower-case hex digits. */
+/** Whether bytes[start, end) are eight lower-case hex digits, kept as the (signed) 32 bits. */
 function isHexWord(bytes: Uint8Array, start: number, end: number): boolean {
   return end - start === hexDigits && (quad(bytes, start) | quad(bytes, start + 4)) >= 0;
 }

@@ -74,7 +74,7 @@ export interface SavedRows {
   readonly flags: Uint8Array;
 }
 
-/** See the file comment. */
+/** The columns. */
 export class RowTable {
   #count = 0;
   #offset: Float64Array = new Float64Array(0);
@@ -87,7 +87,6 @@ export class RowTable {
   #time: Float64Array = new Float64Array(0);
   #flags: Uint8Array = new Uint8Array(0);
 
-  /** Number of rows. */
   get count(): number {
     return this.#count;
   }
@@ -142,7 +141,7 @@ export class RowTable {
     }
   }
 
-  /** What there is, as views that change with the table. */
+  /** Views that change with the table. */
   save(): SavedRows {
     const count = this.#count;
     return {
@@ -157,7 +156,7 @@ export class RowTable {
     };
   }
 
-  /** Takes over what was saved; the columns are the table's from here on. */
+  /** Continues from what was saved; the columns belong to the table from here on. */
   restore(saved: SavedRows): void {
     this.#count = saved.count;
     this.#offset = saved.offset;
@@ -247,12 +246,15 @@ export interface Kind {
   readonly customType: string | undefined;
 }
 
-/** See the file comment. Numbers count up from 0 and are never freed. */
+/**
+ * Interns the kinds of entries, so that one small number per row tells label entries, or those of
+ * an extension, without a parse. Numbers count up from 0 and are never freed.
+ */
 export class KindTable {
   readonly #kinds: Kind[] = [];
   readonly #numbers = new Map<string, ByRole>();
 
-  /** All kinds met so far; the position is the kind's number. */
+  /** All kinds; the position is the kind's number. */
   get kinds(): readonly Kind[] {
     return this.#kinds;
   }
@@ -298,7 +300,10 @@ export interface SavedLines {
   readonly recordCount: number;
 }
 
-/** See the file comment. */
+/**
+ * Maps rows to line numbers, and the record numbers of v1 files to rows, at the cost of the
+ * exceptions only: as long as each line is a row, nothing is stored.
+ */
 export class LineMap {
   /** Rows at which the distance between line number and row changes, and the new distances. */
   #rows: number[] = [];
@@ -322,7 +327,6 @@ export class LineMap {
     this.#recordCount += 1;
   }
 
-  /** A copy of what there is. */
   save(): SavedLines {
     return {
       changeCount: this.#rows.length,
@@ -334,7 +338,6 @@ export class LineMap {
     };
   }
 
-  /** Takes over what was saved. */
   restore(saved: SavedLines): void {
     this.#rows = Array.from(saved.rows.subarray(0, saved.changeCount));
     this.#distances = Array.from(saved.distances.subarray(0, saved.changeCount));

@@ -32,13 +32,11 @@ import { SumBuilder, compareSums, sumsSchema, trimmed } from "../checkpoint/reco
 import type { RecordSums, SumComparison } from "../checkpoint/record-sums.ts";
 import type { IndexedHeader } from "../index-table/log-indexer.ts";
 
-/** What checkpoints are kept with. */
 type CheckpointSettings = Pick<
   EngineSettings,
   "access" | "checkpoint" | "checkpointDir" | "checkpointEveryBytes" | "ports"
 >;
 
-/** The log, as it is now. */
 interface CheckpointedLog {
   readonly path: string;
   readonly state: LogState;
@@ -56,7 +54,7 @@ interface SavedWork {
 
 const noWork: SavedWork = { end: 0, sumsEnd: 0, confirmedBytes: 0, foldedBytes: 0 };
 
-/** See the file comment. */
+/** The checkpoint of one open log. */
 export class Checkpoints {
   readonly #settings: CheckpointSettings;
   readonly #log: CheckpointedLog;
@@ -79,7 +77,7 @@ export class Checkpoints {
     this.#sums = new LogSums(settings);
   }
 
-  /** A state that continues from the checkpoint of its log, if there is one. */
+  /** A state that continues from the checkpoint of its log, or has read nothing. */
   restoreSync(makeState: () => LogState, stat: FileStat): LogState {
     const { checkpoint, ports } = this.#settings;
     const state = makeState();
@@ -88,7 +86,6 @@ export class Checkpoints {
     return this.#restored(makeState, state, found);
   }
 
-  /** As {@link Checkpoints.restoreSync}, without blocking for long. */
   async restore(makeState: () => LogState, stat: FileStat): Promise<LogState> {
     const { checkpoint, ports } = this.#settings;
     const state = makeState();
@@ -97,32 +94,29 @@ export class Checkpoints {
     return this.#restored(makeState, state, found);
   }
 
-  /** Takes note that the log has grown, or that much of it was read. O(1). */
+  /** Notes that the log has grown, or that much of it was read. O(1). */
   progressed(): void {
     if (this.#isScheduled || this.#isClosed || !this.#isDue) return;
     this.#isScheduled = true;
-    // Until then this is kept, also if its owner is not.
+    // Until then this object is reachable, also if its owner is not.
     this.#stopAtExit ??= atExit((msLeft) => this.saveSync(msLeft * exitSumsShare));
     const { version } = this.#changes;
     setTimeout(() => void this.#saveIfIdle(version), checkpointIdleMs).unref();
   }
 
-  /**
-   * Saves another one if the log has gone far enough, blocking. Throws nothing. What checksums are
-   * not there after `sumsMsMax` are left for the next time.
-   */
+  /** Saves a checkpoint if one is due, with the checksums of `sumsMsMax`. Throws nothing. */
   saveSync(sumsMsMax: number = Number.POSITIVE_INFINITY): void {
     const steps = this.#saving(sumsMsMax);
     while (steps.next().done !== true);
   }
 
-  /** The same in batches; given up if anything changes meanwhile. */
+  /** As `saveSync`, in pieces; abandoned if anything changes meanwhile. */
   async save(sumsMsMax: number = Number.POSITIVE_INFINITY): Promise<void> {
     const steps = this.#saving(sumsMsMax);
     while (steps.next().done !== true) await nextIteration();
   }
 
-  /** Saves what is to be saved, for the last time. */
+  /** Saves for the last time. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.save(closingSumsMsMax);
@@ -132,11 +126,10 @@ export class Checkpoints {
   /** A busy process is not interrupted: the close, or the exit, saves. */
   async #saveIfIdle(version: number): Promise<void> {
     this.#isScheduled = false;
-    // The close saves it, and no attempt is to end that one.
+    // Another attempt would end that of the close.
     if (this.#isClosed) return;
     if (version === this.#changes.version) {
       await this.save();
-      // Else again after the next change: there is nothing to be saved now, or not so.
       if (version === this.#changes.version) return this.#leaveExit();
     }
     this.progressed();
@@ -167,7 +160,7 @@ export class Checkpoints {
     return readBytes >= Math.max(checkpointEveryBytes, state.end * checkpointReadShare);
   }
 
-  /** Whether what lies there is of what is known, as far as it goes. */
+  /** Whether the saved checkpoint matches this state. */
   get #isSaved(): boolean {
     return this.#saved?.state === this.#log.state;
   }
@@ -188,7 +181,7 @@ export class Checkpoints {
     }
   }
 
-  /** Pauses between the pieces; ends without a result if anything has changed by then. */
+  /** Pauses between the pieces; ends without a checkpoint if anything has changed by then. */
   *#saving(sumsMsMax: number): Generator<void, void, undefined> {
     if (!this.#isDue) return;
     this.#abandon();
@@ -235,10 +228,7 @@ export class Checkpoints {
     return this.#sums.computeMissing({ state, isKnown: this.#isSaved, isOver });
   }
 
-  /**
-   * With each checkpoint that was saved: a log of 8 MiB more has paid for one or two listings, and
-   * appending, reading and opening pay nothing.
-   */
+  /** After each save: 8 MiB of log pay for one or two listings, and other work for none. */
   #removeOrphans(): void {
     const { ports, checkpointDir } = this.#settings;
     // Beside their logs, they are removed when the directory is listed.
@@ -262,15 +252,12 @@ function schemaOf({ file, lineBytesMax }: LogState, stat: FileStat): FrameSchema
   return checkpointSchema({ file, lineBytesMax, stat });
 }
 
-// Work that is left for the end of the process, as far as there is time for it. None of it may be
-// needed: a process that is killed does none.
-
 const works = new Set<(msLeft: number) => void>();
 let isListening = false;
 
 /**
- * Does `work`, which must not throw, when the process exits by itself; it gets how much time is
- * left for all that is to be done. Returns what ends that.
+ * Does `work`, which must not throw, when the process exits by itself, with the time that is left
+ * for it. A process that is killed does none. Returns what ends that.
  */
 function atExit(work: (msLeft: number) => void): () => void {
   const own = (msLeft: number): void => work(msLeft);
@@ -292,19 +279,21 @@ function doAll(): void {
   }
 }
 
-/** Where checkpoints are. */
 export type SumSettings = Pick<EngineSettings, "checkpointDir" | "ports">;
 
-/** How far checksums are taken. */
 export interface SumTask {
   readonly state: LogState;
-  /** Whether the checkpoint that lies there is one of this state: then its checksums hold. */
+  /** Whether the saved checkpoint matches this state: then its checksums hold. */
   readonly isKnown: boolean;
-  /** Asked after each megabyte: whether to stop, and leave the rest for another time. */
+  /** Asked after each megabyte: whether to leave the rest for another time. */
   readonly isOver: () => boolean;
 }
 
-/** See the file comment. */
+/**
+ * The checksums for the checkpoints of one log: those of an earlier one, and those of what was
+ * appended since, for which the log is read once more. A log that differs from its checksums in a
+ * few places keeps them, so that `verify` keeps finding these.
+ */
 export class LogSums {
   readonly #settings: SumSettings;
   #unfinished: { readonly state: LogState; readonly builder: SumBuilder } | undefined;
@@ -345,13 +334,13 @@ export class LogSums {
     return trimmed(builder.sums);
   }
 
-  /** They are saved, and will be read again when there are more to come. */
+  /** Forgets what is saved; it is read again for the next checkpoint. */
   forget(): void {
     this.#unfinished = undefined;
   }
 }
 
-/** The checksums of the log that has `stat`, if they lie beside it. Throws nothing. */
+/** The saved checksums of the log that has `stat`, if any. Throws nothing. */
 export function savedSums(
   { checkpointDir, ports }: SumSettings,
   path: string,

@@ -19,7 +19,7 @@ import { shown } from "../argument-checks.ts";
 import { isNamedType, nearestType } from "../entries/entry-types.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 
-/** See the file comment. */
+/** The findings of one log. Its tree is checked again only after it changed. */
 export class Findings {
   readonly #log: TrackedLog;
   readonly #onFound: () => void;
@@ -40,9 +40,9 @@ export class Findings {
   }
 
   /**
-   * All findings; each kind is bounded by `diagnosticsMax`. The same list until there are others.
-   * O(entries) after the tree changed but by entries below those that are there, else O(1), and
-   * O(entries that are new) in a log with unknown types.
+   * All findings, at most `diagnosticsMax` of each kind; the same list until they change.
+   * O(entries) after the structure of the tree changed, else O(1); O(new entries) with unknown
+   * types.
    */
   all(): readonly Diagnostic[] {
     this.#forgetOthers();
@@ -56,7 +56,7 @@ export class Findings {
     const unknown = this.#unknown;
     const count = indexer.diagnostics.entries.length + this.#malformed.size + unknown.entryCount;
     if (isSameTree && count === this.#count) return this.#all;
-    if (!isSameTree) this.#tree = this.#lookOverTree();
+    if (!isSameTree) this.#tree = this.#treeFindings();
     this.#state = state;
     this.#treeAt = treeAt;
     this.#count = count;
@@ -69,7 +69,7 @@ export class Findings {
     return this.#all;
   }
 
-  /** Takes note of a body that a context was built without; once per entry. */
+  /** Notes a body that a context was built without; once per entry. */
   addMalformed({ entryId, reason }: ContextProblem): void {
     this.#forgetOthers();
     if (this.#malformed.size >= diagnosticsMax || this.#malformed.has(entryId)) return;
@@ -87,7 +87,7 @@ export class Findings {
     this.#malformed.clear();
   }
 
-  #lookOverTree(): Diagnostic[] {
+  #treeFindings(): Diagnostic[] {
     const { index, indexer } = this.#log.state;
     const missing = orphanRows(index)
       .slice(0, diagnosticsMax)
@@ -141,7 +141,7 @@ export interface DanglingReference extends EntryPlace {
   readonly within: Reference["within"];
 }
 
-/** See the file comment. */
+/** Fed with the bodies of a log in file order. */
 export class LinkCheck {
   readonly #indexer: Pick<LogIndexer, "index" | "lines">;
   readonly #marked: { readonly row: number; readonly tailId: string }[] = [];
@@ -196,7 +196,7 @@ export interface UnknownType extends EntryPlace {
   readonly nearest: string | null;
 }
 
-/** See the file comment. */
+/** The unknown types of a log. Rows are counted once, and only in logs that have such types. */
 export class UnknownTypes {
   readonly #indexer: Pick<LogIndexer, "index" | "lines">;
   /** By the number of a kind: its type, if that is unknown. */

@@ -14,7 +14,10 @@ import type { ReadOptions } from "./log-state.ts";
 import { portStep } from "../store/steps.ts";
 import type { Steps } from "../store/steps.ts";
 
-/** See the file comment. */
+/**
+ * Signals that the values of a session may have changed: its log, its known damage, its leaf. It is
+ * sent during the change, without its content: listeners read later.
+ */
 export class ChangeSignal {
   readonly #listeners = new Set<() => void>();
   #version = 0;
@@ -30,7 +33,7 @@ export class ChangeSignal {
     for (const listener of this.#listeners) listener();
   };
 
-  /** Calls `listener` at every change; it must not throw. Returns what ends that. */
+  /** Calls `listener`, which must not throw, at every change, until the result is called. */
   listen(listener: () => void): () => void {
     const own = (): void => listener();
     this.#listeners.add(own);
@@ -40,10 +43,7 @@ export class ChangeSignal {
   }
 }
 
-/**
- * What is at the path, if it is a file.
- * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE` for a directory or device.
- */
+/** The stat of a file; throws `ERR_LOG_MISSING`, or `ERR_LOG_UNREADABLE` for anything else. */
 export function requireFile(path: string, stat: FileStat | null): FileStat {
   if (stat === null) {
     const message = `There is no session file at ${path}. Check the path, or create one there.`;
@@ -97,7 +97,7 @@ export function requireKnownVersion(path: string, version: number): void {
   );
 }
 
-/** How often reading starts again because the file was replaced before it was open. */
+/** Attempts to read a file that is replaced between its stat and its open. */
 const readAttemptsMax = 3;
 
 /** Gives a state with what was saved of the log that has `stat`, or one that has read nothing. */
@@ -106,7 +106,7 @@ export interface StateRestorer {
   restore(makeState: () => LogState, stat: FileStat): Promise<LogState>;
 }
 
-/** See the file comment. */
+/** Owns the state of the current generation. */
 export class TrackedLog {
   readonly #options: ReadOptions;
   readonly #onChange: () => void;
@@ -123,12 +123,10 @@ export class TrackedLog {
     this.#state = new LogState(file, options, onChange);
   }
 
-  /** The file of the current generation. */
   get file(): LogFile {
     return this.#state.file;
   }
 
-  /** What is known of the current generation. */
   get state(): LogState {
     return this.#state;
   }
@@ -138,7 +136,7 @@ export class TrackedLog {
     return this.file.path;
   }
 
-  /** Position after the last byte that was read. */
+  /** Position after the last byte read. */
   get end(): number {
     return this.#state.end;
   }
@@ -148,7 +146,7 @@ export class TrackedLog {
     return this.#state.isTerminated;
   }
 
-  /** Counts from 1; one more each time the log turned out to be another. */
+  /** Counts from 1; incremented each time the log turned out to be another. */
   get generation(): number {
     return this.#generation;
   }
@@ -166,7 +164,7 @@ export class TrackedLog {
   /** Reads the log for the first time, blocking. Throws the outcomes of `requireHeader`. */
   openSync(saved?: StateRestorer): void {
     for (let attempt = 1; ; attempt += 1) {
-      const stat = this.#lookFirst();
+      const stat = this.#firstStat();
       try {
         const make = (): LogState => this.#newState(stat);
         this.#state = saved?.restoreSync(make, stat) ?? make();
@@ -178,10 +176,9 @@ export class TrackedLog {
     }
   }
 
-  /** As {@link TrackedLog.openSync}, yielding to the event loop. */
   async open(signal?: AbortSignal, saved?: StateRestorer): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
-      const stat = this.#lookFirst();
+      const stat = this.#firstStat();
       try {
         const make = (): LogState => this.#newState(stat);
         this.#state = (await saved?.restore(make, stat)) ?? make();
@@ -209,7 +206,6 @@ export class TrackedLog {
     this.#onChange();
   }
 
-  /** What the log's name leads to now; null if nothing. */
   statSync(): FileStat | null {
     return this.file.statSync();
   }
@@ -263,7 +259,7 @@ export class TrackedLog {
     return row < 0 ? -1 : index.rows.offset(row);
   }
 
-  #lookFirst(): FileStat {
+  #firstStat(): FileStat {
     return requireFile(this.file.path, this.file.statSync());
   }
 
@@ -317,7 +313,7 @@ export class TrackedLog {
     }
   }
 
-  /** The log is another one: index it anew, and say which of our own entries it no longer holds. */
+  /** Indexes another log anew, and reports which own entries it no longer holds. */
   #startOver(): void {
     const { index } = this.#state;
     const ownIds = this.#ownRows.map((row) => index.idOf(row));

@@ -30,7 +30,7 @@ import { runSync } from "../store/steps.ts";
 
 const pathOfLog = "The path of a log";
 
-/** See the file comment. */
+/** Made by `open`, `openSync` or `createSync`. */
 export class Engine {
   readonly settings: EngineSettings;
   readonly log: TrackedLog;

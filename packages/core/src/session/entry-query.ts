@@ -89,10 +89,7 @@ function branchRows({ index }: Engine, leafId: string | null): Int32Array {
   return pathToRow(index, leafId === null ? -1 : index.rowOfId(leafId)).rows;
 }
 
-// Entries as the bytes of their lines, for copies, exports and `jq`: with number forms, escapes,
-// repeated keys and invalid UTF-8, which `JSON.parse` does not preserve.
-
-/** The line of one entry. */
+/** The line of one entry, as stored: `JSON.parse` loses number forms, escapes, repeated keys. */
 export interface EntryLine {
   readonly id: string;
   /** 1-based ordinal of the entry in its generation. */
@@ -137,8 +134,6 @@ export async function* entryLines(
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
-
-// Reads inside one entry in bounded memory, for bodies that are too large to be built whole.
 
 /** The tokens of one entry, in order. */
 export type BodyPart = AsyncGenerator<JsonToken>;

@@ -36,7 +36,7 @@ export interface Onward<S> {
   readonly length: number;
 }
 
-/** See the file comment. `S` is the state of a fold at a leaf. */
+/** `S` is the state of a fold at a leaf. */
 export class PathFold<S> {
   #kept: KeptPath<S> | undefined;
 
@@ -136,7 +136,7 @@ interface KeptContext extends GrowingContext {
   readonly bytes: number;
 }
 
-/** See the file comment. */
+/** Keeps the context at one leaf, unless its bodies are longer than the limit. */
 export class ContextMemo {
   readonly #bytesMax: number | undefined;
   readonly #path = new PathFold<KeptContext>();

@@ -8,7 +8,6 @@ import type { ChangeSignal } from "../log/tracked-log.ts";
 import type { Engine } from "./engine.ts";
 import type { LeafCursor } from "../append/request.ts";
 
-/** See the file comment. */
 export interface WatchedSession {
   /** The engine; another one after the session went to another log. */
   readonly engine: Engine;

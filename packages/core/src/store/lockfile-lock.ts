@@ -59,8 +59,8 @@ function queueDirectory(path: string): string {
 }
 
 /**
- * Whether a queue counts: a directory, not a link to one, into which only this user and root
- * can have put tickets. In any other, the first place could be held without end.
+ * Whether a queue counts: a directory, not a link to one, into which only this user and root can
+ * have put tickets. In any other, the first place could be held without end.
  */
 function isQueue(directory: string): boolean {
   const stat = quietly(() => fs.lstatSync(directory, { throwIfNoEntry: false }));

@@ -1,6 +1,6 @@
 /**
- * The file system port over `node:fs`. Adds nothing but modes and flags: no retries, no caching,
- * no translation of errors.
+ * The file system port over `node:fs`. Adds nothing but modes and flags: no retries, no caching, no
+ * translation of errors.
  */
 import fs from "node:fs";
 import { errorCodeOf } from "./ports.ts";

@@ -36,7 +36,6 @@ export interface FileSystem {
   closeSync(fd: number): void;
   /** Reads up to `length` bytes at `position` into `target`; returns the count, 0 at the end. */
   readSync(fd: number, target: Buffer, offset: number, length: number, position: number): number;
-  /** As {@link FileSystem.readSync}, without blocking. */
   read(
     fd: number,
     target: Buffer,
@@ -56,7 +55,6 @@ export interface FileSystem {
   fstatSync(fd: number): FileStat;
   /** Returns once the file's data and size are on the device. */
   fdatasyncSync(fd: number): void;
-  /** As {@link FileSystem.fdatasyncSync}, without blocking. */
   fdatasync(fd: number): Promise<void>;
   /** Makes new and renamed names in a directory durable; does nothing where that is unsupported. */
   syncDirectorySync(path: string): void;

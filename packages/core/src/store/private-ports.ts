@@ -160,13 +160,10 @@ function statOf({ ino, bytes, changedMs, permissions }: PrivateFile): FileStat {
   };
 }
 
-// The content of a file. Appending n bytes costs O(n) amortised whatever is there already, since
-// what was stored is copied at most once.
-
 const chunkBytes = 64 * 1024;
 const firstChunkBytes = 256;
 
-/** The content of one file. Only the bytes below `length` exist. */
+/** The bytes of one file. Appending n bytes is amortised O(n): each is copied at most once more. */
 export class MemoryBytes {
   readonly #chunks: Buffer[] = [];
   #length = 0;
