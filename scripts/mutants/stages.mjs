@@ -16,7 +16,7 @@ export const stages = {
     tests: [tests("streaming", "{byte-pass,decode-line,line-framer,read-*,scan,streams}")],
   },
   store: {
-    mutate: [core("store", "!(memory-*|clock|ids)")],
+    mutate: [core("store", "!(ids)")],
     tests: [
       tests("core/store", "!(lockfile-lock-processes|stopped-holders)"),
       tests("core/append", "kept-locks"),

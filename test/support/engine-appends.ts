@@ -4,8 +4,7 @@ import { sampleTime } from "@branchlog/core/testing";
 import type { Offer } from "@branchlog/core/testing";
 import { encodeDraft, runSync } from "@branchlog/core/internal";
 import type { Engine } from "@branchlog/core/internal";
-import { appendItem } from "../../packages/core/src/append/request.ts";
-import { LeafCursor } from "../../packages/core/src/append/leaf-cursor.ts";
+import { appendItem, LeafCursor } from "../../packages/core/src/append/request.ts";
 
 /** Appends the offers as one batch, blocking, at a leaf; by default at one that follows the tail. */
 export function appendSync(

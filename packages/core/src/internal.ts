@@ -46,7 +46,7 @@ export type {
   NewValue,
   ObjectMembers,
 } from "./dialects/object-members.ts";
-export { titleSlotBytes, titleSlotOf } from "./dialects/title-slot.ts";
+export { titleSlotBytes } from "./dialects/title-slot.ts";
 export {
   AtomicFile,
   closeQuietly,
@@ -54,30 +54,30 @@ export {
   makeDurableDirectory,
   removeQuietly,
   temporaryPath,
+  createLog,
+  createStreamedLog,
+  inBatches,
+  requireFree,
+  creationFailed,
+  logExists,
+  inLargeChunksAsync,
 } from "./store/atomic-file.ts";
-export { createLog, createStreamedLog, inBatches, requireFree } from "./store/create-log.ts";
-export { creationFailed, errorCodeOf, logExists } from "./store/creation-errors.ts";
+export { errorCodeOf, isSameFile } from "./store/ports.ts";
 export { descriptorPoolOf } from "./store/descriptor-pool.ts";
-export { isSameFile } from "./store/ports.ts";
-export { inLargeChunksAsync } from "./store/large-chunks.ts";
-export { removeAbandonedTickets } from "./store/lock-queue.ts";
+export { removeAbandonedTickets } from "./store/lockfile-lock.ts";
 export { isLiveProcess } from "./store/process-name.ts";
 export { LogFile } from "./store/log-file.ts";
 export { nodeFileSystem } from "./store/node-file-system.ts";
 export type { FileStat, HeldLock } from "./store/ports.ts";
-export { hashedName, keptPaths, sidecarPath } from "./store/sidecar-path.ts";
+export { hashedName, keptPaths } from "./store/sidecar.ts";
 export { findCycles, orphanRows, pathToRow } from "./index-table/tree-walk.ts";
-export type { Kind } from "./index-table/kind-table.ts";
-export { LineMap } from "./index-table/line-map.ts";
-export { LinkCheck } from "./index-table/link-check.ts";
-export { checkLinks } from "./session/link-findings.ts";
-export { entryPlace } from "./index-table/entry-place.ts";
+export type { Kind } from "./index-table/row-table.ts";
+export { LineMap, rowFlags } from "./index-table/row-table.ts";
+export { LinkCheck, checkLinks, UnknownTypes } from "./log/findings.ts";
+export { entryPlace } from "./index-table/diagnostics.ts";
 export type { SavedDiagnostics } from "./index-table/diagnostics.ts";
 export { IndexTable } from "./index-table/index-table.ts";
-export { UnknownTypes } from "./index-table/unknown-types.ts";
 export { LogIndexer } from "./index-table/log-indexer.ts";
-export type { IndexedHeader } from "./index-table/log-indexer.ts";
-export { rowFlags } from "./index-table/row-table.ts";
 export { inCurrentForm, readFullySync } from "./bodies/body-reader.ts";
 export { FoldedProjections } from "./projections/folded.ts";
 export { entryMessages } from "./projections/context.ts";
@@ -91,8 +91,8 @@ export { compareSums } from "./checkpoint/record-sums.ts";
 export type { ChangedPiece, RecordSums, SumComparison } from "./checkpoint/record-sums.ts";
 export { checkpointSchema } from "./log/log-checkpoint.ts";
 export type { FoundCheckpoint } from "./log/log-checkpoint.ts";
-export { savedSums } from "./log/log-sums.ts";
-export { engineOptionNames, engineSettings } from "./log/engine-options.ts";
+export { savedSums } from "./log/checkpoints.ts";
+export { engineSettings } from "./log/engine-options.ts";
 export type { EngineSettings } from "./log/engine-options.ts";
 export { Engine } from "./session/engine.ts";
 export { watchedSession } from "./session/watched-session.ts";
@@ -101,9 +101,9 @@ export { acquireLock } from "./store/lock.ts";
 export { identityOf, matchesFingerprint } from "./log/fingerprint.ts";
 export type { LogIdentity } from "./log/fingerprint.ts";
 export { headerInCurrentForm, migrate, migratedChunks, needsMigration } from "./log/migration.ts";
-export { pathEndRow } from "./session/named-entry.ts";
+export { pathEndRow } from "./session/entry-query.ts";
 export { newHeader } from "./session/new-header.ts";
-export { requireFile, requireHeader, requireKnownVersion } from "./log/open-outcome.ts";
+export { requireFile, requireHeader, requireKnownVersion } from "./log/tracked-log.ts";
 export { logChanged, piecesOfOneLog, requireSameLog, unchangedCheck } from "./session/same-log.ts";
 export { portStep, runAsync, runSync } from "./store/steps.ts";
 export type { Steps } from "./store/steps.ts";

@@ -2,14 +2,14 @@
  * `@branchlog/core/types`: the names of what functions and methods take and return, where the root,
  * `/entries` and `/live` do not have them. Types only.
  */
-export type { SessionView } from "./session/session-view.ts";
+export type { SessionView } from "./session/session.ts";
 export type { EngineOptions } from "./log/engine-options.ts";
 export type { ChangeHints, Clock, FileLock, FileSystem, IdSource, Ports } from "./store/ports.ts";
 export type { AnyTypeOptions, OnDiverged } from "./append/request.ts";
-export type { Position } from "./append/outcome.ts";
+export type { Position } from "./append/commit.ts";
 export type { DivergedListener } from "./adapters/pi/manager-position.ts";
 export type { Divergence } from "./entries/divergence.ts";
-export type { DanglingReference, DivergedEntry } from "./index-table/link-check.ts";
+export type { DanglingReference, DivergedEntry } from "./log/findings.ts";
 export type { Recovery } from "./session/recovery.ts";
 export type { EntryLine } from "./session/entry-query.ts";
 export type { ContextOptions } from "./session/context-load.ts";
@@ -20,8 +20,8 @@ export type { SessionSummary } from "./projections/summary.ts";
 export type { SessionUsage, UsageTotals } from "./projections/usage.ts";
 export type { ProjectionRecord } from "./projections/projection.ts";
 export type { DiagnosticKind } from "./index-table/diagnostics.ts";
-export type { EntryPlace } from "./index-table/entry-place.ts";
-export type { UnknownType } from "./index-table/unknown-types.ts";
+export type { EntryPlace } from "./index-table/diagnostics.ts";
+export type { UnknownType } from "./log/findings.ts";
 export type { ListedAgent } from "./directories/agent-file.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./directories/session-groups.ts";
 export type { Snippet } from "./catalog/session-search.ts";

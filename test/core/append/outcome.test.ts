@@ -1,11 +1,14 @@
 /** What one call of a group is told: its results, or an error that names what was written. */
 import { describe, expect, it } from "vitest";
 import { IndexTable, rowFlags } from "@branchlog/core/internal";
-import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
-import type { AppendVerification } from "../../../packages/core/src/append/commit.ts";
-import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
-import { writtenCall, unreachableIds } from "../../../packages/core/src/append/outcome.ts";
-import type { AppendOutcome, WrittenLog } from "../../../packages/core/src/append/outcome.ts";
+import { rootHandle } from "../../../packages/core/src/index-table/row-table.ts";
+import type {
+  AppendVerification,
+  AppendOutcome,
+  WrittenLog,
+} from "../../../packages/core/src/append/commit.ts";
+import { LeafCursor } from "../../../packages/core/src/append/request.ts";
+import { writtenCall, unreachableIds } from "../../../packages/core/src/append/commit.ts";
 import type { AppendPlan, PlannedEntry } from "../../../packages/core/src/append/plan.ts";
 
 const line = Buffer.from("{}\n");

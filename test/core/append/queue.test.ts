@@ -5,9 +5,8 @@ import { isBranchlogError, openSession } from "@branchlog/core";
 import type { AppendOptions, Session } from "@branchlog/core";
 import type { Ports } from "@branchlog/core/testing";
 import { Engine, encodeDraft, runSync } from "@branchlog/core/internal";
-import { appendItem } from "../../../packages/core/src/append/request.ts";
+import { appendItem, LeafCursor } from "../../../packages/core/src/append/request.ts";
 import type { AppendItem, ParentChoice } from "../../../packages/core/src/append/request.ts";
-import { LeafCursor } from "../../../packages/core/src/append/leaf-cursor.ts";
 import { CountedWorld, header, path, say } from "../../support/counted-world.ts";
 
 describe("appends in flight", () => {

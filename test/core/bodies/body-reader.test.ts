@@ -5,7 +5,7 @@ import { decodeCounter, LineFramer, scanSync } from "@branchlog/streaming";
 import { LogIndexer } from "@branchlog/core/internal";
 import { BodyReader, createBodyCache } from "../../../packages/core/src/bodies/body-reader.ts";
 import type { RowBody } from "../../../packages/core/src/bodies/body-reader.ts";
-import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
+import { rootHandle } from "../../../packages/core/src/index-table/row-table.ts";
 import { bodyBytesMax } from "../../../packages/core/src/limits.ts";
 import { MemorySource } from "../../streaming/support/memory-source.ts";
 import type { MemorySourceOptions } from "../../streaming/support/memory-source.ts";

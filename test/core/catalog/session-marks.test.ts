@@ -5,12 +5,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { ListedSession } from "@branchlog/core";
-import { titleSlotOf } from "@branchlog/core/internal";
 import { DirectoryCatalog } from "../../../packages/core/src/catalog/directory-catalog.ts";
 import { sessionFilesIn } from "../../../packages/core/src/catalog/session-files.ts";
 import { readSessionFacts } from "./read-facts.ts";
 import { entry, header, jsonl, message, name, user, writeLines } from "./session-lines.ts";
 import { temporaryDirectories } from "./temporary-directory.ts";
+import { titleSlotOf } from "../../../packages/core/src/dialects/title-slot.ts";
 
 const newDirectory = temporaryDirectories();
 

@@ -5,7 +5,7 @@ import { ColumnRoom } from "../../../packages/core/src/checkpoint/checkpoint-for
 import { readCounts, roomForTables } from "../../../packages/core/src/checkpoint/saved-columns.ts";
 import type { SavedCounts } from "../../../packages/core/src/checkpoint/saved-columns.ts";
 import { SavedFields } from "../../../packages/core/src/checkpoint/saved-facts.ts";
-import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
+import { rootHandle } from "../../../packages/core/src/index-table/row-table.ts";
 
 const timeMsMax = 8.64e15;
 /** A log of a header, three entries and another record, each line of 100 bytes. */

@@ -1,9 +1,8 @@
 /** Walks over an index in which most rows are damaged: each row is visited a few times. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
+import { rootHandle, rowFlags } from "../../../packages/core/src/index-table/row-table.ts";
 import { IndexTable } from "../../../packages/core/src/index-table/index-table.ts";
-import { rowFlags } from "../../../packages/core/src/index-table/row-table.ts";
 import { pathToRow, tailRow } from "../../../packages/core/src/index-table/tree-walk.ts";
 
 /** An index that counts how often a flag of its rows is read. */

@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
+import { rootHandle, rowFlags } from "../../../packages/core/src/index-table/row-table.ts";
 import { IndexTable } from "../../../packages/core/src/index-table/index-table.ts";
-import { rowFlags } from "../../../packages/core/src/index-table/row-table.ts";
 import {
   childrenOfHandle,
   orphanRows,

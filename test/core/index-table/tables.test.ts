@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { IdTable } from "../../../packages/core/src/index-table/id-table.ts";
-import { KindTable } from "../../../packages/core/src/index-table/kind-table.ts";
-import { LineMap } from "../../../packages/core/src/index-table/line-map.ts";
+import { KindTable, LineMap } from "../../../packages/core/src/index-table/row-table.ts";
 
 /** The word that is mixed to these bits: murmur3's finaliser, backwards. */
 function unmixed(bits: number): number {

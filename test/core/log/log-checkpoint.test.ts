@@ -9,7 +9,7 @@ import {
 } from "@branchlog/core/testing";
 import { Engine } from "@branchlog/core/internal";
 import { statePieces, sumsEndOf } from "../../../packages/core/src/log/log-checkpoint.ts";
-import { savedSums } from "../../../packages/core/src/log/log-sums.ts";
+import { savedSums } from "../../../packages/core/src/log/checkpoints.ts";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 
 const path = "/s.jsonl";

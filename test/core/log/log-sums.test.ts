@@ -11,7 +11,7 @@ import {
 import { Engine } from "@branchlog/core/internal";
 import type { RecordSums } from "../../../packages/core/src/checkpoint/record-sums.ts";
 import { compareSums, trimmed } from "../../../packages/core/src/checkpoint/record-sums.ts";
-import { LogSums, savedSums } from "../../../packages/core/src/log/log-sums.ts";
+import { LogSums, savedSums } from "../../../packages/core/src/log/checkpoints.ts";
 
 const path = "/s.jsonl";
 const entryCount = 40;

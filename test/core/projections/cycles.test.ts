@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findCycles, orphanRows } from "../../../packages/core/src/index-table/tree-walk.ts";
-import { rootHandle } from "../../../packages/core/src/index-table/id-table.ts";
+import { rootHandle } from "../../../packages/core/src/index-table/row-table.ts";
 import { IndexTable } from "../../../packages/core/src/index-table/index-table.ts";
 import { cycleRows } from "../../../packages/core/src/projections/tree.ts";
 

@@ -6,8 +6,9 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import { applyRepair, deleteSession, planRepair, verifySession } from "@branchlog/maintenance";
 import { nodePorts } from "@branchlog/core/testing";
-import { hashedName, sidecarPath } from "@branchlog/core/internal";
+import { hashedName } from "@branchlog/core/internal";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { sidecarPath } from "../../../packages/core/src/store/sidecar.ts";
 
 const say = (content: string) =>
   ({ type: "message", message: { role: "user", content, timestamp: 1 } }) as const;

@@ -13,7 +13,7 @@ import { describe, expect, it } from "vitest";
 import { BranchlogError } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts, fileError, nodePorts } from "@branchlog/core/testing";
 import type { FileErrorCode } from "@branchlog/core/testing";
-import { createLog } from "../../../packages/core/src/store/create-log.ts";
+import { createLog } from "../../../packages/core/src/store/atomic-file.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { failingFileSystem } from "./failing-file-system.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { BranchlogError } from "@branchlog/core";
 import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
-import { createStreamedLog } from "../../../packages/core/src/store/create-log.ts";
+import { createStreamedLog } from "../../../packages/core/src/store/atomic-file.ts";
 
 const path = "/a/b/s.jsonl";
 

@@ -9,7 +9,7 @@ import {
   isTrustedSidecar,
   openTrustedSync,
   sidecarSource,
-} from "../../../packages/core/src/store/trusted-file.ts";
+} from "../../../packages/core/src/store/sidecar.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { failingFileSystem } from "./failing-file-system.ts";
 

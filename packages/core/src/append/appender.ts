@@ -1,8 +1,8 @@
 /**
  * Appends to one log for one owner, from request to result: migrates an older log first, commits
- * all calls that wait as one write, moves their leaves, and says where each entry was written. Index and
- * leaves change only after the bytes are in the log; a failed append leaves both as they were, but
- * for what it names as written.
+ * all calls that wait as one write, moves their leaves, and says where each entry was written.
+ * Index and leaves change only after the bytes are in the log; a failed append leaves both as they
+ * were, but for what it names as written.
  */
 import { ompEntryIdLength, translationTo } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
@@ -13,32 +13,32 @@ import type { AnyDraft } from "../entries/entry-draft.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { danglingText } from "../entries/references.ts";
 import { BranchlogError } from "../errors.ts";
-import { entryPlace } from "../index-table/entry-place.ts";
+import { entryPlace } from "../index-table/diagnostics.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { tailRow } from "../index-table/tree-walk.ts";
 import type { EngineSettings } from "../log/engine-options.ts";
 import type { LogDurability } from "../log/log-durability.ts";
 import { migrate, needsMigration } from "../log/migration.ts";
-import { requireKnownVersion } from "../log/open-outcome.ts";
+import { requireKnownVersion } from "../log/tracked-log.ts";
 import type { TrackedLog } from "../log/tracked-log.ts";
 import type { ReleasePolicy } from "../store/lock.ts";
 import { portStep, runSync } from "../store/steps.ts";
 import type { Steps } from "../store/steps.ts";
-import { commit } from "./commit.ts";
+import { commit, failedCall, idsOf, writtenCall, unreachableIds, notAppended } from "./commit.ts";
 import type {
   AppendVerification,
   CommitOutcome,
   CommitWork,
   LinePlan,
   PlannedLine,
+  AppendOutcome,
+  AppendResult,
+  WrittenLog,
 } from "./commit.ts";
-import type { LeafCursor } from "./leaf-cursor.ts";
-import { failedCall, idsOf, writtenCall, unreachableIds, notAppended } from "./outcome.ts";
-import type { AppendOutcome, AppendResult, WrittenLog } from "./outcome.ts";
+import type { LeafCursor, AppendCall, AppendRequest, RequestedLog } from "./request.ts";
 import { planGroup } from "./plan.ts";
 import type { AppendTarget, PlannedCall, PlannedEntry } from "./plan.ts";
 import { bytesOf, dependsOnOthers } from "./request.ts";
-import type { AppendCall, AppendRequest, RequestedLog } from "./request.ts";
 
 /** The outcome of a group, for a driver that waits. */
 export interface QueuedGroup {
@@ -65,7 +65,7 @@ interface GroupPlan extends LinePlan {
   readonly planned: readonly PlannedCall[];
 }
 
-/** See the file comment. */
+/** Appends for one owner of a log. */
 export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   readonly settings: EngineSettings;
   readonly log: TrackedLog;

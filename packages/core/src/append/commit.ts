@@ -1,21 +1,18 @@
 /**
- * The critical section of an append, from lock to unlock: catch up with what others wrote, plan,
- * write once, and verify where the bytes were written. Without the verification, a peer that takes no
- * lock or a lock that was taken over while its holder stalled would cost acknowledged entries. It
- * contains no wait, and nothing whose cost depends on the length of the log.
+ * The critical section of an append, from lock to unlock: catch up, plan, write once, verify where
+ * the bytes are. Without the verification, a writer that takes no lock, or one that lost it while
+ * it stalled, would cost acknowledged entries. The section contains no wait, and nothing whose cost
+ * depends on the length of the log.
  *
- * The result of a write, by what is found after it; every line that is found whole counts, whatever
- * the system said:
+ * Every line that is found whole counts as written. If the log is not as planned after a write that
+ * succeeded, in part or whole, missing lines are written again; after one that failed, they are
+ * `refused`; if the log cannot be read, they are `unreadable`. Lines that are written again keep
+ * their ids and go behind a newline, apart from the remains of the write before. What is missing
+ * after `appendAttemptsMax` writes is `torn`. Nothing is written again to another log that took the
+ * name.
  *
- * | the write       | is as planned    | is not as planned         | cannot be read |
- * |-----------------|------------------|---------------------------|----------------|
- * | took every byte | all written       | what is missing, again    | unreadable     |
- * | took fewer      | -                | what is missing, again    | unreadable     |
- * | failed          | -                | what is missing, refused  | unreadable     |
- *
- * Lines that are written again keep their ids and go behind a newline, so that debris of the write
- * before stays apart. What is missing after `appendAttemptsMax` writes is torn. Nothing is written
- * again to another log that took the name meanwhile.
+ * After the section each call gets its outcome: results, or an error that names what was written
+ * all the same. Here leaves move, to what was written.
  */
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { appendAttemptsMax } from "../limits.ts";
@@ -24,6 +21,12 @@ import type { ReleasePolicy } from "../store/lock.ts";
 import type { FileStat, Ports } from "../store/ports.ts";
 import { portStep } from "../store/steps.ts";
 import type { Steps } from "../store/steps.ts";
+import type { Divergence } from "../entries/divergence.ts";
+import type { IndexTable } from "../index-table/index-table.ts";
+import { rowFlags } from "../index-table/row-table.ts";
+import { movesLeaf } from "./plan.ts";
+import type { AppendPlan, PlannedEntry } from "./plan.ts";
+import type { AppendCall } from "./request.ts";
 
 /** How the lock is taken, and whether it may be retained for the next append. */
 export interface CommitLock {
@@ -32,36 +35,33 @@ export interface CommitLock {
   readonly releasePolicy: ReleasePolicy;
 }
 
-/** Anything that says what to write. */
 export interface LinePlan {
   readonly lines: readonly PlannedLine[];
   /** The write begins with a newline, whatever precedes it. */
   readonly needsSeparator: boolean;
 }
 
-/** What is to be written, as it is decided under the lock. */
 export interface CommitWork<Plan extends LinePlan> {
   /**
    * Whether the plan depends on what other programs wrote a moment ago. Else it may be made of what
-   * the log held `retentionMsMax` ago, under a lock that was kept since.
+   * the log held `retentionMsMax` ago, under a lock that was retained since.
    */
   requiresCatchUp(): boolean;
   plan(): Plan;
 }
 
-/** The plan that was carried out, and what became of it. */
 export interface CommitOutcome<Plan> {
   readonly plan: Plan;
   readonly verification: AppendVerification;
 }
 
 /**
- * Runs one append under the lock of the log, from lock to unlock. The plan is made with the log
- * caught up, and again if the lock was lost before anything was written, or another log took the
- * name during the write. In a row of appends, log and lock are looked at before the write only now
- * and then: the look after each write finds what came between.
- * @throws BranchlogError `ERR_LOCK_TIMEOUT`, whatever the plan and catching up throw,
- * `ERR_APPEND_FAILED`: in each case nothing was written.
+ * Runs one append under the lock of the log. The plan is made again if the lock was lost before
+ * anything was written, or another log took the name during the write. In a sequence of appends,
+ * log and lock are revalidated before the write periodically only: the `stat` after each write
+ * finds what came between.
+ * @throws BranchlogError `ERR_LOCK_TIMEOUT`, `ERR_APPEND_FAILED`, what planning and catching up
+ * throw; nothing was written then.
  */
 export function* commit<Plan extends LinePlan>(
   log: CommitLog,
@@ -72,16 +72,16 @@ export function* commit<Plan extends LinePlan>(
   const { clock } = ports;
   for (let attempt = 0; attempt < appendAttemptsMax; attempt += 1) {
     const startMs = clock.monotonicMs();
-    // Without the steps of waiting for it: most appends in a row find it.
+    // Most appends of a sequence find it, without the steps of a wait.
     const retained = takeRetained(log.path, ports, startMs);
     const held = retained ?? (yield* acquireLock(log.path, ports, lockWaitMs));
     let isDone = false;
     try {
       // Under a retained lock, too: some programs take none, and deleting a file needs none.
-      const looks = work.requiresCatchUp() || !retention.isValidated(log, startMs);
-      if (looks) yield* log.catchUp();
+      const catchesUp = work.requiresCatchUp() || !retention.isValidated(log, startMs);
+      if (catchesUp) yield* log.catchUp();
       const planned = work.plan();
-      if (looks) {
+      if (catchesUp) {
         yield portStep("check lock");
         // A holder that stalled for too long has lost its lock: it starts over instead of writing.
         if (!held.isOursSync()) continue;
@@ -108,7 +108,7 @@ export function* commit<Plan extends LinePlan>(
   );
 }
 
-/** The log as the section needs it. */
+/** The log as the critical section needs it. */
 export interface CommitLog {
   readonly path: string;
   /** Reads and indexes what is new. Throws if the log is gone. */
@@ -149,7 +149,7 @@ export interface AppendFailure {
   readonly cause: unknown;
 }
 
-/** What became of the lines. */
+/** The state of the lines after the writes. */
 export interface AppendVerification {
   /** Ids of lines that are not known to be in the log. */
   readonly missing: ReadonlySet<string>;
@@ -171,9 +171,8 @@ const asPlanned: AppendVerification = {
 const newline = Buffer.from("\n");
 
 /**
- * Writes the lines as one write. Never throws: what went wrong is part of the answer. Null: another
- * log has the name and holds none of the lines, which were not planned for it.
- * @param needsSeparator A newline comes first in any case.
+ * Writes the lines as one write, after a newline if it needs a separator. Never throws: failures
+ * are part of the result. Null: another log has the name and holds none of the lines.
  */
 function* writeAndVerify(
   log: CommitLog,
@@ -207,7 +206,7 @@ type Write =
 
 const otherwise: Write = { kind: "otherwise", error: undefined };
 
-/** One write, and one `stat` of the file. If it is as planned, the log has indexed the lines. */
+/** One write, and one `stat` of the file; if it is as planned, the lines are indexed. */
 function* writeAndStat(
   log: CommitLog,
   missing: readonly PlannedLine[],
@@ -228,17 +227,13 @@ function* writeAndStat(
     return isBranchlogError(error, "ERR_LOG_GONE") ? otherwise : { kind: "otherwise", error };
   }
   yield portStep("stat");
-  const stat = lookAt(log);
-  if (stat === null || taken < bytes.length || !log.grewBy(stat, taken)) return otherwise;
-  return indexWritten(log, bytes, stat);
-}
-
-/** What cannot be indexed from memory is read like the bytes of other writers. */
-function indexWritten(log: CommitLog, bytes: Buffer, stat: FileStat): Write {
   try {
+    const stat = log.statSync();
+    if (stat === null || taken < bytes.length || !log.grewBy(stat, taken)) return otherwise;
     log.adopt(bytes, stat);
     return { kind: "as planned" };
   } catch {
+    // The log is read then, as after writes of others.
     return otherwise;
   }
 }
@@ -248,16 +243,7 @@ function joined(pieces: readonly Buffer[]): Buffer {
   return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
 }
 
-/** A stat that fails shows nothing: the log is read then. */
-function lookAt(log: CommitLog): FileStat | null {
-  try {
-    return log.statSync();
-  } catch {
-    return null;
-  }
-}
-
-/** Reads on what the log holds now; the failure that counts if lines are missing then. */
+/** Catches up; the failure that counts if lines are missing then. */
 function* classifyFailure(log: CommitLog, error: unknown): Steps<AppendFailure | undefined> {
   try {
     yield* log.catchUp();
@@ -282,4 +268,182 @@ function verified(
     planned += line.length;
   }
   return { missing: lost, displaced, isAsPlanned: false, failure };
+}
+
+/** The log after the write. */
+export interface WrittenLog {
+  readonly path: string;
+  readonly index: IndexTable;
+  readonly generation: number;
+  /** The id of the last readable entry, or null. */
+  readonly tailId: string | null;
+  /** Notes that the log ends with what the owner appended at its leaf. */
+  markOwn(): void;
+  /** Notes that the owner knows the entry of a row, which it appended. */
+  markKnown(row: number): void;
+  /** Reports what is unusual about an entry that is in the log. */
+  report(entry: PlannedEntry): void;
+}
+
+/** Where an entry is: its line starts at `offset` in that generation of the log. */
+export interface Position {
+  readonly generation: number;
+  readonly offset: number;
+}
+
+/** The acknowledgement of one appended entry. */
+export interface AppendResult {
+  readonly id: string;
+  readonly parentId: string | null;
+  /** 1-based ordinal of the entry in its generation. */
+  readonly revision: number;
+  readonly position: Position;
+  /** The entry is at another offset than planned, because of a concurrent writer. */
+  readonly displaced: boolean;
+  /** What the parent is: this session's leaf, the log's tail, or an entry that was named. */
+  readonly attachedTo: PlannedEntry["attachedTo"];
+  /**
+   * Set if the entry is on a branch that nobody chose: other writers had continued from this
+   * session's leaf, unknown to it. `follow`, `reject` and `parent: "tail"` avoid that.
+   */
+  readonly diverged: Divergence | undefined;
+}
+
+/** The outcome of a call: results in the order of its items, or an error. */
+export type AppendOutcome =
+  | { readonly results: readonly AppendResult[] }
+  | { readonly results: undefined; readonly error: unknown };
+
+export function failedCall(error: unknown): AppendOutcome {
+  return { results: undefined, error };
+}
+
+/** The ids that are missing, and their descendants: no path leads from them to a root. */
+export function unreachableIds(
+  plans: readonly (AppendPlan | undefined)[],
+  { missing }: AppendVerification,
+): ReadonlySet<string> {
+  if (missing.size === 0) return missing;
+  const unreachable = new Set(missing);
+  for (const { id, parentId } of plans.flatMap((plan) => plan?.entries ?? [])) {
+    if (parentId !== null && unreachable.has(parentId)) unreachable.add(id);
+  }
+  return unreachable;
+}
+
+/** The outcome of a call whose lines were written; moves its leaf. */
+export function writtenCall(
+  target: WrittenLog,
+  { request, leaf }: AppendCall,
+  { entries, leafId }: AppendPlan,
+  verification: AppendVerification,
+  unreachable: ReadonlySet<string>,
+): AppendOutcome {
+  if (verification.failure !== undefined && entries.some(({ id }) => unreachable.has(id))) {
+    const written = entries.filter(
+      ({ id, line }) => line !== null && !verification.missing.has(id),
+    );
+    const last = written.at(-1);
+    if (last !== undefined) leaf.pin(last.leafId);
+    const ids = written.map(({ id }) => id);
+    return failedCall(appendError(target.path, verification.failure, ids, entries.length));
+  }
+  leaf.pin(leafId);
+  // Metadata that was attached elsewhere leaves the leaf behind what others appended.
+  const isAtLeaf = entries.some(movesLeaf);
+  if (isAtLeaf) target.markOwn();
+  for (const entry of entries) {
+    if (!isAtLeaf) target.markKnown(target.index.rowOfId(entry.id));
+    if (entry.line !== null) target.report(entry);
+  }
+  const results = entries.map((entry) =>
+    resultOf(target, entry, verification.displaced.has(entry.id)),
+  );
+  const isOvertaken =
+    request.expectedTail !== undefined &&
+    wasOvertaken(target, entries, verification, request.expectedTail);
+  return isOvertaken ? failedCall(overtaken(target, results)) : { results };
+}
+
+/** The error for a failure before the first byte. */
+export function notAppended(path: string, cause: unknown): BranchlogError {
+  if (cause instanceof BranchlogError && cause.code !== "ERR_LOG_UNREADABLE") return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `Nothing was appended to ${path} (${reason}). Append again once it works.`;
+  return new BranchlogError("ERR_APPEND_FAILED", message, { path, cause });
+}
+
+function resultOf(target: WrittenLog, entry: PlannedEntry, displaced: boolean): AppendResult {
+  const { index, generation } = target;
+  const row = index.rowOfId(entry.id);
+  return {
+    id: entry.id,
+    parentId: entry.parentId,
+    revision: row + 1,
+    position: { generation, offset: index.rows.offset(row) },
+    displaced,
+    attachedTo: entry.attachedTo,
+    diverged: entry.diverged,
+  };
+}
+
+/** Whether something else than the expected tail precedes what was written. */
+function wasOvertaken(
+  { index }: WrittenLog,
+  entries: readonly PlannedEntry[],
+  { isAsPlanned }: AppendVerification,
+  expectedTail: string | null,
+): boolean {
+  const first = entries.find(({ line }) => line !== null);
+  if (isAsPlanned || first === undefined) return false;
+  let before = index.rowOfId(first.id) - 1;
+  while (before >= 0 && index.rows.is(before, rowFlags.damaged)) before -= 1;
+  return expectedTail !== (before < 0 ? null : index.idOf(before));
+}
+
+/** A conflict although it was written: the tail moved while the lock was lost. */
+function overtaken(target: WrittenLog, results: readonly AppendResult[]): BranchlogError {
+  return new BranchlogError(
+    "ERR_CONFLICT",
+    `Others wrote to ${target.path} between the check of its tail and the write; the entries ` +
+      "were written all the same. Check the log before the next append.",
+    { path: target.path, tail: target.tailId, written: results.map(({ id }) => id) },
+  );
+}
+
+function appendError(
+  path: string,
+  { kind, cause }: AppendFailure,
+  written: readonly string[],
+  count: number,
+): BranchlogError {
+  const found = `${written.length} of ${count} entries were written`;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  switch (kind) {
+    case "refused":
+      return new BranchlogError(
+        "ERR_APPEND_FAILED",
+        `Appending to ${path} failed (${reason}); ${found}. Append the others again once the ` +
+          "cause is fixed.",
+        { path, written, cause },
+      );
+    case "unreadable":
+      return new BranchlogError(
+        "ERR_APPEND_UNCERTAIN",
+        `${path} could not be read after writing to it (${reason}), so it is not known what ` +
+          "was written. Fix the cause, check the log, and append again what is missing.",
+        { path, written, cause },
+      );
+    case "torn":
+      return new BranchlogError(
+        "ERR_APPEND_UNCERTAIN",
+        `What was appended to ${path} was torn or cut short each time it was written; ${found}. ` +
+          "Append the others again.",
+        { path, written },
+      );
+  }
+}
+
+export function idsOf(results: readonly AppendResult[]): readonly string[] {
+  return results.map(({ id }) => id);
 }

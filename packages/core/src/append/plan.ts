@@ -15,13 +15,11 @@ import type { SessionEntry } from "../entries/entry-types.ts";
 import { danglingText } from "../entries/references.ts";
 import type { Reference } from "../entries/references.ts";
 import { BranchlogError } from "../errors.ts";
-import { rootHandle } from "../index-table/id-table.ts";
+import { rootHandle } from "../index-table/row-table.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
 import { isOnPath, rowsBelow } from "../index-table/tree-walk.ts";
-import type { LeafCursor } from "./leaf-cursor.ts";
-import { isMetadataType } from "./request.ts";
-import type { AppendCall, AppendItem, OnDiverged, ParentChoice } from "./request.ts";
-import { sameContent, sameDraft } from "./same-content.ts";
+import type { LeafCursor, AppendCall, AppendItem, OnDiverged, ParentChoice } from "./request.ts";
+import { isMetadataType, sameContent, sameDraft } from "./request.ts";
 
 /** The log and its owner, as planning sees them. */
 export interface AppendTarget {
@@ -123,9 +121,7 @@ function isSame(target: AppendTarget, log: PlannedLog, id: string, encoded: Enco
 
 /** What an append depends on besides the log. */
 export interface AppendPreconditions {
-  /**
-   * The leaf when the append's turn came, before catching up. The log may not hold it any more.
-   */
+  /** The leaf when the append's turn came, before catching up. The log may not hold it any more. */
   readonly leafId: string | null;
   /** Whether other writers appended after this session's last own append, or its opening. */
   readonly othersAppended: boolean;

@@ -8,13 +8,10 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
 import { sharingOf } from "../store/lock.ts";
 import type { Appender, QueuedGroup } from "./appender.ts";
-import { deferred } from "./deferred.ts";
-import type { Deferred } from "./deferred.ts";
-import type { LeafCursor } from "./leaf-cursor.ts";
-import { failedCall, idsOf } from "./outcome.ts";
-import type { AppendOutcome, AppendResult } from "./outcome.ts";
+import type { LeafCursor, AppendCall, AppendRequest } from "./request.ts";
+import { failedCall, idsOf } from "./commit.ts";
+import type { AppendOutcome, AppendResult } from "./commit.ts";
 import { bytesOf } from "./request.ts";
-import type { AppendCall, AppendRequest } from "./request.ts";
 import { runAsync } from "../store/steps.ts";
 
 /** Memory of a job besides the bytes of its entries, roughly. */
@@ -36,7 +33,7 @@ interface QueuedWork {
   readonly run: () => Promise<void>;
 }
 
-/** See the file comment. */
+/** The queue of one session. */
 export class AppendQueue {
   readonly #appender: Appender;
   readonly #leaf: LeafCursor;
@@ -278,4 +275,22 @@ function queueFull(path: string, queuedBytesMax: number): BranchlogError {
       "this was refused, and nothing of it was written. Wait for earlier appends to resolve.",
     { path },
   );
+}
+
+/** Settling it a second time does nothing. */
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** A promise that waits for its answer. */
+export function deferred<T>(): Deferred<T> {
+  let resolve: (value: T) => void = () => undefined;
+  let reject: (reason: unknown) => void = () => undefined;
+  const promise = new Promise<T>((fulfil, refuse) => {
+    resolve = fulfil;
+    reject = refuse;
+  });
+  return { promise, resolve, reject };
 }

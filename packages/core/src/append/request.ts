@@ -1,4 +1,7 @@
-/** What a caller asks to append: its drafts as bytes, where they go, and on what conditions. */
+/**
+ * What a caller asks to append: drafts as bytes, where they go, on what conditions; the leaf of the
+ * caller; and whether a draft repeats an entry that was appended before.
+ */
 import type { OptionNames } from "@branchlog/streaming";
 import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import type { AnyDraft } from "../entries/entry-draft.ts";
@@ -13,7 +16,11 @@ import {
   requireOneOf,
   shown,
 } from "../argument-checks.ts";
-import type { LeafCursor } from "./leaf-cursor.ts";
+import { isDeepStrictEqual } from "node:util";
+import { decodeLine } from "@branchlog/streaming";
+import { spliceDraft } from "../entries/encode-entry.ts";
+import { divergenceKey } from "../entries/divergence.ts";
+import type { SessionEntry } from "../entries/entry-types.ts";
 
 /** Where an entry is attached: the leaf, the tail, under an entry, or as a root. */
 export type ParentChoice =
@@ -190,4 +197,78 @@ export function bytesOf(items: readonly AppendItem[]): number {
   let bytes = 0;
   for (const { encoded } of items) bytes += encoded.before.length + encoded.after.length;
   return bytes;
+}
+
+/**
+ * The leaf of one open session. A *following* leaf is the tail of the log; a *pinned* one stays
+ * until its session appends or moves. Two sessions of one log have two leaves.
+ */
+export class LeafCursor {
+  #following: boolean;
+  #id: string | null;
+  readonly #onMove: () => void;
+
+  /** @param onMove Called when the leaf is another entry than before. */
+  constructor(following: boolean, id: string | null, onMove: () => void = () => undefined) {
+    this.#following = following;
+    this.#id = id;
+    this.#onMove = onMove;
+  }
+
+  /** Whether the leaf moves with the tail. */
+  get following(): boolean {
+    return this.#following;
+  }
+
+  /** The entry at the leaf, or null before the first one. */
+  get id(): string | null {
+    return this.#id;
+  }
+
+  /** Tells the cursor what the tail is now; a pinned leaf stays. */
+  sawTail(tailId: string | null): void {
+    if (this.#following) this.#setId(tailId);
+  }
+
+  /** Pins the leaf to an entry, or before all of them. */
+  pin(id: string | null): void {
+    this.#following = false;
+    this.#setId(id);
+  }
+
+  /** Makes the leaf the tail, now and from here on. */
+  follow(tailId: string | null): void {
+    this.#following = true;
+    this.#setId(tailId);
+  }
+
+  #setId(id: string | null): void {
+    const isElsewhere = id !== this.#id;
+    this.#id = id;
+    if (isElsewhere) this.#onMove();
+  }
+}
+
+/** Compares with an entry of the log, by value, after a round trip through JSON. */
+export function sameContent(entry: SessionEntry, encoded: EncodedDraft): boolean {
+  const offered = contentOf(encoded, entry.id);
+  const { timestamp: _, parentId: __, [divergenceKey]: ___, ...stored } = withMark(entry);
+  return offered !== undefined && isDeepStrictEqual(stored, offered);
+}
+
+function withMark(entry: SessionEntry): SessionEntry & { readonly [divergenceKey]?: unknown } {
+  return { ...entry };
+}
+
+/** Compares two drafts that are to be written under the same id. */
+export function sameDraft(one: EncodedDraft, other: EncodedDraft, id: string): boolean {
+  const first = contentOf(one, id);
+  return first !== undefined && isDeepStrictEqual(first, contentOf(other, id));
+}
+
+function contentOf(encoded: EncodedDraft, id: string): Record<string, unknown> | undefined {
+  const decoded = decodeLine(spliceDraft(encoded, id, null));
+  if (!decoded.ok) return undefined;
+  const { timestamp: _, parentId: __, ...content } = decoded.value;
+  return content;
 }

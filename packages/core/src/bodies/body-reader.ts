@@ -2,8 +2,8 @@
  * Reads the bodies of rows: bytes at the row's place, decoded, brought to the current form, checked
  * to be the entry that the index says. A body that fails makes its row a damaged node and is
  * reported; it is no exception, unless the log was rewritten meanwhile. Bulk reads join rows that
- * are adjacent into large reads and leave the cache alone, so that a walk over a gigabyte keeps
- * the working set.
+ * are adjacent into large reads and leave the cache alone, so that a walk over a gigabyte keeps the
+ * working set.
  */
 import {
   decodeLine,
@@ -35,7 +35,6 @@ interface BodySource extends DamageSource {
   readonly cache: BodyCache;
   /** Longest line that is built only to see whether it parses, in bytes. */
   readonly lineBytesMax: number;
-  /** Makes every returned body immutable, as tests do to find callers that mutate. */
 }
 
 /** A row and its body. */
@@ -44,7 +43,7 @@ export interface RowBody {
   readonly entry: SessionEntry;
 }
 
-/** See the file comment. */
+/** Reads the bodies of one generation of a log. */
 export class BodyReader {
   readonly #source: BodySource;
   readonly #damage: BodyDamage;
@@ -63,7 +62,6 @@ export class BodyReader {
     return this.#source.cache.get(row) ?? runReadsSync(this.#source.bytes, this.#entry(row));
   }
 
-  /** As {@link BodyReader.entrySync}, without blocking. */
   async entry(row: number): Promise<SessionEntry | undefined> {
     return this.#source.cache.get(row) ?? runReads(this.#source.bytes, this.#entry(row));
   }
@@ -90,8 +88,8 @@ export class BodyReader {
   }
 
   /**
-   * As {@link BodyReader.entries}, read by read, for streams of bodies; a batch is to
-   * be taken before the next is asked for.
+   * As {@link BodyReader.entries}, read by read, for streams of bodies; a batch is to be taken
+   * before the next is asked for.
    */
   batches(
     rows: Iterable<number>,
@@ -221,8 +219,8 @@ export class BodyReader {
   }
 
   /**
-   * Reads a bad line once more: what was read may be from a rewrite under way. Only what stays
-   * so is damage; then there is nothing.
+   * Reads a bad line once more: what was read may be from a rewrite under way. Only what stays so
+   * is damage; then there is nothing.
    */
   #readAgain(row: number): { readonly line: Buffer; readonly entry: JsonObject } | undefined {
     const line = this.lineSync(row);
@@ -237,9 +235,6 @@ function asEntry(value: JsonObject): SessionEntry {
   // Decoding boundary: types say what pi writes; foreign entries are handed out as stored.
   return value as unknown as SessionEntry;
 }
-
-// Turns the bytes of a row's line into its entry: decoded, in the current form, checked to be the
-// entry that the index says. Reads nothing and reports nothing.
 
 /** The entry in the bytes of a row's line, or why they are not the entry of that row. */
 function entryInLine(
@@ -288,9 +283,9 @@ interface DamageSource {
 }
 
 /**
- * What happens to rows whose bodies cannot be returned: a damaged one stops being a node, one
- * that is too large stays; both are reported, once. If the log was rewritten meanwhile, what was
- * read says nothing about the rows, and that is an error.
+ * What happens to rows whose bodies cannot be returned: a damaged one stops being a node, one that
+ * is too large stays; both are reported, once. If the log was rewritten meanwhile, what was read
+ * says nothing about the rows, and that is an error.
  */
 class BodyDamage {
   readonly #source: DamageSource;
@@ -353,10 +348,6 @@ export function rewritten(path: string): BranchlogError {
   return new BranchlogError("ERR_LOG_GONE", message, { path });
 }
 
-// Rows that are close together in the log, joined into few large reads. Pure. Rows keep the order
-// in which they are wanted, forwards or backwards; a read ends where the next row is elsewhere or
-// the read would be too long. Reads start small and double, so that one row costs little.
-
 /** One read and the rows, in order, whose lines it covers. */
 interface PlannedRead {
   readonly offset: number;
@@ -370,7 +361,10 @@ const readBytesMax: number = 512 * 1024;
 /** Bytes between two rows that are cheaper to read over than to skip. */
 const gapBytesMax = 16 * 1024;
 
-/** Plans the reads for `rows`, lazily: rows are taken from the iterable as reads are taken. */
+/**
+ * Joins rows that are adjacent in the log, forwards or backwards, into few large reads, lazily and
+ * in the order of the rows. Reads start small and double, so that one row costs little.
+ */
 export function* planReads(table: RowTable, rows: Iterable<number>): Generator<PlannedRead> {
   let group: number[] = [];
   let from = 0;
@@ -394,16 +388,15 @@ export function* planReads(table: RowTable, rows: Iterable<number>): Generator<P
   if (group.length > 0) yield { offset: from, length: to - from, rows: group };
 }
 
-// Reads of exactly as many bytes as are wanted. Bytes that the log no longer holds are zero, which
-// is no JSON: decoding reports them.
-
-/** Fills `target` from `position` on; see the file comment. */
+/**
+ * Fills `target` from `position` on. Bytes behind the end of the log are zero, which is no JSON.
+ */
 export function* readWhole(target: Buffer, position: number): Reads<Buffer> {
   const { length } = yield* fill(target, position);
   return length < target.length ? target.fill(0, length) : target;
 }
 
-/** Reads `length` bytes into the start of `target`, blocking; see the file comment. */
+/** Reads `length` bytes into the start of `target`. */
 export function readFullySync(
   source: ByteSource,
   target: Buffer,
@@ -413,7 +406,6 @@ export function readFullySync(
   runReadsSync(source, readWhole(target.subarray(0, length), position));
 }
 
-/** The same, without blocking. */
 export async function readFully(
   source: ByteSource,
   target: Buffer,
@@ -422,11 +414,6 @@ export async function readFully(
 ): Promise<void> {
   await runReads(source, readWhole(target.subarray(0, length), position));
 }
-
-// Bodies of recently read entries, bounded in bytes. One pass over all bodies leaves no trace: what
-// is read the first time is kept for a moment only, and for longer when it is read again (2Q:
-// Johnson, Shasha, VLDB 1994). The size of a body is that of its line, times a factor measured for
-// what V8 needs to hold a parsed message. The only importer of lru-cache.
 
 /** Heap bytes per line byte: parsed text is as long as its line, objects around it cost more. */
 const heapPerLineByte = 1.5;
@@ -449,7 +436,11 @@ const newShare = 1 / 32;
 /** How many bodies are remembered as having been read before, without being kept. */
 const rememberedRowsMax = 32_768;
 
-/** A cache that holds at most `bytesMax` estimated bytes; too few for any body keep none. */
+/**
+ * A cache of at most `bytesMax` estimated heap bytes. What is read once is kept for a moment only,
+ * and for longer when it is read again (2Q: Johnson, Shasha, VLDB 1994), so that a pass over all
+ * bodies does not evict the working set.
+ */
 export function createBodyCache(bytesMax: number): BodyCache {
   const wholeBytesMax = Math.min(Math.floor(bytesMax), Number.MAX_SAFE_INTEGER);
   if (!(wholeBytesMax > heapPerEntry)) return noCache;

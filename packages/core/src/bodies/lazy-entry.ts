@@ -9,7 +9,6 @@ import { rowFlags } from "../index-table/row-table.ts";
 import { bodyBytesMax } from "../limits.ts";
 import type { RowBody } from "./body-reader.ts";
 
-/** Where entries come from. Each lazy one holds on to it. */
 export interface LazySource extends LazyBodies {
   /** Many bodies now, in the order of the rows, damaged ones left out. */
   readonly bodiesOf: (rows: Iterable<number>) => Iterable<RowBody>;
@@ -104,18 +103,17 @@ function isLazy(index: IndexTable, row: number): boolean {
   return isCustom && rows.is(row, rowFlags.tailForm | rowFlags.hasPayload);
 }
 
-// Entries that look like plain objects, with own keys in the order of the stored line and the usual
-// prototype, but the body of a message and the data of an extension are read at the first use of
-// them. They are read-only; a body that turns out damaged is undefined.
-
-/** Where bodies come from. Each lazy object holds on to it. */
+/** The source of bodies; each lazy object refers to it. */
 interface LazyBodies {
   readonly index: IndexTable;
   /** The body of a row of that index at any later time; undefined if it is damaged or gone. */
   readonly bodyOf: (row: number) => SessionEntry | undefined;
 }
 
-/** The message at a row whose line has pi's own shape. */
+/**
+ * The message at a row whose line has pi's own shape, as a read-only object with own keys in the
+ * stored order and the usual prototype. The body is read at its first use; undefined if damaged.
+ */
 function lazyMessage(source: LazyBodies, row: number, links: LinkText): SessionEntry {
   // The parent first: as a rule it is the row whose id was made last.
   const parentId = links.parentIdOf(row);
@@ -125,7 +123,7 @@ function lazyMessage(source: LazyBodies, row: number, links: LinkText): SessionE
   return asEntry(entry);
 }
 
-/** The entry of an extension at a row whose line has pi's own shape. */
+/** The entry of an extension, likewise. */
 function lazyCustom(
   source: LazyBodies,
   row: number,
@@ -229,8 +227,6 @@ function defineGetter(entry: object, key: string, getter: (this: BodyPlace) => u
   const legacy = entry as { __defineGetter__(key: string, getter: unknown): void };
   legacy.__defineGetter__(key, getter);
 }
-
-// Texts of the ids and parent ids of rows, made once for the rows of a chain.
 
 /** Asked for one row after the other: in a chain, a parent's id is the text made last. */
 class LinkText {

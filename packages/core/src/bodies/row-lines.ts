@@ -1,8 +1,8 @@
 /**
- * The lines of rows as bytes: as stored, without line ending or white space around the
- * record, each checked to hold the entry that the index says. Lines of older versions are brought
- * to the current form by splicing; nothing is parsed and written anew. Damaged ones are left out,
- * and reported as bodies are. Long lines are not held: callers read them in chunks.
+ * The lines of rows as bytes: as stored, without line ending or white space around the record, each
+ * checked to hold the entry that the index says. Lines of older versions are brought to the current
+ * form by splicing; nothing is parsed and written anew. Damaged ones are left out, and reported as
+ * bodies are. Long lines are not held: callers read them in chunks.
  */
 import { bodyStream, lineEdgeBytes, readRangeAsync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";

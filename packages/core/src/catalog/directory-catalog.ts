@@ -4,7 +4,7 @@
  * and saved the result. A file that cannot be read keeps its last known facts; a directory that is
  * missing has no sessions.
  */
-import { errorCodeOf } from "../store/creation-errors.ts";
+import { errorCodeOf } from "../store/ports.ts";
 import { chunkBytesDefault } from "@branchlog/streaming";
 import { CatalogFile } from "./catalog-file.ts";
 import { CatalogStore } from "./catalog-store.ts";

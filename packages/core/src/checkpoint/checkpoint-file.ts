@@ -12,8 +12,7 @@ import { readWhole } from "../bodies/body-reader.ts";
 import { checkpointReadBytes } from "../limits.ts";
 import { AtomicFile } from "../store/atomic-file.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
-import { sidecarPath } from "../store/sidecar-path.ts";
-import { openTrustedSync, sidecarSource } from "../store/trusted-file.ts";
+import { sidecarPath, openTrustedSync, sidecarSource } from "../store/sidecar.ts";
 import { closeFrame, openFrame, readFrame, secondFrameStart } from "./checkpoint-format.ts";
 import type { FrameInParts, FrameSchema } from "./checkpoint-format.ts";
 
@@ -34,7 +33,7 @@ function checkpointPrefix(logPath: string): string {
   return `${createHash("sha256").update(dirname(logPath)).digest("hex").slice(0, 16)}-`;
 }
 
-/** What was indexed, blocking; undefined if there is nothing that is whole. Throws nothing. */
+/** The saved index; undefined if it is missing or not whole. Throws nothing. */
 export function loadIndexSync<T>(
   fs: FileSystem,
   path: string,
@@ -62,7 +61,7 @@ export async function loadIndex<T>(
   }
 }
 
-/** As {@link loadIndexSync}, of the second frame. */
+/** The saved checksums, the second frame; undefined if missing or not whole. Throws nothing. */
 export function loadSumsSync<T>(
   fs: FileSystem,
   path: string,
@@ -113,11 +112,6 @@ function readSync<T>(
   }
 }
 
-// Removes the checkpoints that stay behind in a directory of checkpoints when their logs are
-// deleted by hand. Their names hold a hash of where the log was, so only the path of a log of the
-// same directory identifies them. Checkpoints are derived: one that is removed by mistake costs
-// time at the next opening, and nothing else.
-
 const form = /^(.+)\.ckpt(\.[0-9a-f-]{36}\.tmp)?$/;
 
 interface Candidate {
@@ -128,21 +122,21 @@ interface Candidate {
 }
 
 /**
- * Removes, among the checkpoints of logs in the directory of this one, those whose log is gone.
- * Throws nothing; if either directory cannot be listed, nothing is removed.
+ * Removes, in a directory of checkpoints, those of logs beside this one that are gone: their names
+ * hold a hash of the logs' directory. Throws nothing. A checkpoint that is removed by mistake costs
+ * time at the next open, and nothing else.
  */
 export function removeOrphanCheckpoints(ports: Ports, logPath: string, directory: string): void {
   const place = dirname(logPath);
   try {
     const candidates = candidatesAmong(ports.fs.listSync(directory), logPath);
-    // Most directories hold one log that is large enough for a checkpoint: nothing is to be asked.
     if (candidates.length === 0) return;
     const there = new Set(ports.fs.listSync(place));
     for (const candidate of candidates) {
       if (!there.has(basename(candidate.log))) removeIfOrphan(ports, candidate, directory);
     }
   } catch {
-    // What cannot be listed says nothing of what is gone.
+    // A directory cannot be listed: nothing is known to be gone.
   }
 }
 
@@ -177,16 +171,13 @@ function removeIfOrphan(
   }
 }
 
-// Reads a frame while it is checked: some pieces are under way while the one before is. Memory
-// that is touched for the first time is what reading costs most, and so other threads touch it.
-
-/** Reads under way: as many as there are threads for them. */
+/** Concurrent reads: as many as libuv has threads. */
 const readsMax = 4;
 
 /**
- * The value of the frame that a file of that size begins with; undefined if there is none. Blocks
- * only while a piece is checked. Throws what the source throws, and the schema, when nothing is
- * read any more.
+ * The value of the frame that a file of that size begins with, or undefined. Pieces are read ahead
+ * while one is checked, so that other threads touch new memory, which is what reading costs most.
+ * Throws what source and schema throw, after all reads have ended.
  */
 export async function readFrameAhead<T>(
   source: ByteSource,

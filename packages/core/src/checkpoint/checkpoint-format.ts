@@ -56,8 +56,8 @@ const checksumBytes = 8;
 
 /**
  * The bytes of a frame, in pieces of at most `pieceBytes`, to be taken one right after the other: a
- * column that changes between two pieces is saved as it is at each of them.
- * Throws `RangeError` if the text is too long to be read again.
+ * column that changes between two pieces is saved as it is at each of them. Throws `RangeError` if
+ * the text is too long to be read again.
  */
 export function* framePieces(
   kind: FrameKind,
@@ -199,9 +199,6 @@ function* padded(part: Buffer, pieceBytes: number): Generator<Buffer> {
   if (missing > 0) yield Buffer.alloc(missing);
 }
 
-// The typed arrays behind the text of a frame. Which ones there are, of what kind and how long,
-// says the schema of the frame, never the file: it holds their bytes one behind the other.
-
 /** A typed array of the kinds that indexes are made of. */
 export type Column = Float64Array | Int32Array | Uint32Array | Uint8Array;
 
@@ -219,8 +216,8 @@ interface EmptyColumn {
 }
 
 /**
- * Makes the columns of a frame, in the order of their bytes in it. Together they are
- * no larger than the frame, whatever lengths are asked for, but for the room behind each.
+ * Makes the columns of a frame, in the order of their bytes in it. The schema says which there are,
+ * never the file. Together they are no larger than the frame, but for the room behind each.
  */
 export class ColumnRoom {
   readonly made: EmptyColumn[] = [];

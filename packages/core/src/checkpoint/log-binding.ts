@@ -10,7 +10,6 @@ import type { FileStat } from "../store/ports.ts";
 import { malformed, wholeNumber } from "./saved-facts.ts";
 import type { SavedFields } from "./saved-facts.ts";
 
-/** See the file comment. */
 export interface LogBinding {
   readonly dev: number;
   readonly ino: number;

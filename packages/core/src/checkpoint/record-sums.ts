@@ -8,9 +8,8 @@ import { crc32 } from "node:zlib";
 import { decodeLine } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { headerOf } from "../dialects/log-record.ts";
-import { grownCapacity, grownUint32 } from "../index-table/column.ts";
-import type { LineMap } from "../index-table/line-map.ts";
-import type { RowTable } from "../index-table/row-table.ts";
+import { grownCapacity, grown } from "../index-table/row-table.ts";
+import type { LineMap, RowTable } from "../index-table/row-table.ts";
 import { isSameFile } from "../store/ports.ts";
 import type { FileStat } from "../store/ports.ts";
 import { sumsFrame } from "./checkpoint-format.ts";
@@ -120,8 +119,8 @@ export function* sumPieces(
 
 /**
  * Compares a log with its checksums; at most `changedMax` pieces are listed. A flipped bit changes
- * one piece, and what was cut off is missing at the end. Rewriting the file moves lines,
- * so that pieces do not end in a newline any more, and the last is not in its place.
+ * one piece, and what was cut off is missing at the end. Rewriting the file moves lines, so that
+ * pieces do not end in a newline any more, and the last is not in its place.
  */
 export function* compareSums(
   source: ByteSource,
@@ -317,13 +316,12 @@ export function trimmed(sums: RecordSums): RecordSums {
 function extended(column: Uint32Array, count: number, more: readonly number[]): Uint32Array {
   const needed = count + more.length;
   const roomy =
-    needed > column.length ? grownUint32(column, grownCapacity(column.length, needed)) : column;
+    needed > column.length
+      ? grown(Uint32Array, column, grownCapacity(column.length, needed))
+      : column;
   roomy.set(more, count);
   return roomy;
 }
-
-// Checksums of a log as the second frame of its checkpoint: what it may hold, and what is written.
-// Their pieces lie behind each other, from their start to their end.
 
 /** A record with its newline, `{}`. Only gaps may be shorter, one for each record at most. */
 const recordBytesMin = 3;

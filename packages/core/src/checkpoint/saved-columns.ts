@@ -5,10 +5,9 @@
  * them, or round in circles.
  */
 import type { SavedIds } from "../index-table/id-table.ts";
-import { arenaLengthBytes, bucketsMin, rootHandle, tableLoadMax } from "../index-table/id-table.ts";
-import type { SavedLines } from "../index-table/line-map.ts";
-import { rowFlags } from "../index-table/row-table.ts";
-import type { SavedRows } from "../index-table/row-table.ts";
+import { arenaLengthBytes, bucketsMin, tableLoadMax } from "../index-table/id-table.ts";
+import { rootHandle, rowFlags } from "../index-table/row-table.ts";
+import type { SavedLines, SavedRows } from "../index-table/row-table.ts";
 import { bytesOf } from "./checkpoint-format.ts";
 import type { Column, ColumnRoom } from "./checkpoint-format.ts";
 import { malformed } from "./saved-facts.ts";

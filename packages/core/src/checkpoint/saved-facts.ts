@@ -10,7 +10,7 @@ import type {
   OwnKind,
   SavedDiagnostics,
 } from "../index-table/diagnostics.ts";
-import type { Kind } from "../index-table/kind-table.ts";
+import type { Kind } from "../index-table/row-table.ts";
 import { diagnosticsMax } from "../limits.ts";
 import { foldedVersions } from "../projections/folded.ts";
 import type { SavedFolded } from "../projections/folded.ts";
@@ -128,11 +128,11 @@ function isSavedKind(kind: string): kind is keyof typeof savedKinds {
   return Object.hasOwn(savedKinds, kind);
 }
 
-// Reads a JSON value from a file field by field, each with its type and range. Only own members
-// that are asked for count, and what is handed on is strings, numbers, and records that are asked
-// for as such: what keys a file has beside them, `__proto__` included, has no effect.
-
-/** See the file comment. Every question throws `TypeError` for what the file should not hold. */
+/**
+ * A JSON object of a file, read member by member, each with its type and range. Only own members
+ * that are asked for count: other keys, `__proto__` included, have no effect. Every method throws
+ * `TypeError` for what the file should not hold.
+ */
 export class SavedFields {
   readonly #value: object;
 

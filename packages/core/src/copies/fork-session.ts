@@ -10,12 +10,11 @@ import { rowFlags } from "../index-table/row-table.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
 import { Engine } from "../session/engine.ts";
 import type { EngineOptions } from "../log/engine-options.ts";
-import { pathEndRow } from "../session/named-entry.ts";
+import { pathEndRow } from "../session/entry-query.ts";
 import { newHeader } from "../session/new-header.ts";
-import { createStreamedLog, inBatches, requireFree } from "../store/create-log.ts";
+import { createStreamedLog, inBatches, requireFree, inLargeChunks } from "../store/atomic-file.ts";
 import { branchLines, branchTo } from "./branched-session.ts";
 import type { Branch } from "./branched-session.ts";
-import { inLargeChunks } from "../store/large-chunks.ts";
 import { sessionPath } from "./session-header.ts";
 import { requireSameLog } from "../session/same-log.ts";
 

@@ -7,7 +7,7 @@ import { encodeHeader } from "../entries/encode-entry.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Engine } from "../session/engine.ts";
-import { nameBytesMax } from "../store/sidecar-path.ts";
+import { nameBytesMax } from "../store/sidecar.ts";
 
 /**
  * Where the session of a header is kept in a directory.

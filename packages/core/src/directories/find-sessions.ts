@@ -25,7 +25,7 @@ import {
 import type { SessionFile } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
 import { nodeFileSystem } from "../store/node-file-system.ts";
-import { isOwnDirectory } from "../store/trusted-file.ts";
+import { isOwnDirectory } from "../store/sidecar.ts";
 import { isAgentDirectory, isAgentFileName, readAgent } from "./agent-file.ts";
 import type { ListedAgent } from "./agent-file.ts";
 

@@ -1,9 +1,11 @@
 /**
  * What was found in a log while reading it. Damage is never an exception: the bad line stays where
- * it is, is skipped, and is reported here. The list is bounded for each kind, so that
- * much of one never hides the others; the counts are complete.
+ * it is, is skipped, and is reported here. The list is bounded for each kind, so that much of one
+ * never hides the others; the counts are complete.
  */
 import { diagnosticsMax } from "../limits.ts";
+import type { IndexTable } from "./index-table.ts";
+import type { LineMap } from "./row-table.ts";
 
 /**
  * `bad-line`: not a JSON object. `damaged-entry`: looked like an entry, its body does not parse.
@@ -12,10 +14,10 @@ import { diagnosticsMax } from "../limits.ts";
  * `missing-parent`: an entry names a parent that the log does not hold. `cycle`: entries that are
  * each other's ancestors; one that is its own parent is a root, and only `verify` reports it.
  * `lost-entries`: entries that this session appended are gone. `malformed-body`: an entry whose
- * content the model's context cannot use. `unknown-type`: entries of a type that is neither
- * pi's nor omp's and has no namespace, one finding for each type; it is no damage. `diverged`: an
- * entry of this session is on a branch that nobody chose. `dangling-reference`: an entry of this
- * session names one that does not exist, or is not on its path.
+ * content the model's context cannot use. `unknown-type`: entries of a type that is neither pi's
+ * nor omp's and has no namespace, one finding for each type; it is no damage. `diverged`: an entry
+ * of this session is on a branch that nobody chose. `dangling-reference`: an entry of this session
+ * names one that does not exist, or is not on its path.
  */
 export type DiagnosticKind =
   | "bad-line"
@@ -104,4 +106,28 @@ export class DiagnosticLog {
     this.#counts.set(kind, found + 1);
     if (found < diagnosticsMax) this.#entries.push(diagnostic);
   }
+}
+
+/** An entry and its line. */
+export interface EntryPlace {
+  readonly id: string;
+  /** 1-based. */
+  readonly line: number;
+  /** Byte offset of the line in the log. */
+  readonly offset: number;
+  /** Bytes of the line, without its newline. */
+  readonly length: number;
+}
+
+/** The place of a row. O(log exceptions of the line map). */
+export function entryPlace(
+  { index, lines }: { readonly index: IndexTable; readonly lines: LineMap },
+  row: number,
+): EntryPlace {
+  return {
+    id: index.idOf(row),
+    line: lines.lineOfRow(row),
+    offset: index.rows.offset(row),
+    length: index.rows.length(row),
+  };
 }

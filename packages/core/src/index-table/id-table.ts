@@ -4,10 +4,7 @@
  * 32-bit word, all others as bytes in an arena.
  */
 import { randomBytes } from "node:crypto";
-import { grownCapacity, grownInt32, grownUint8 } from "./column.ts";
-
-/** The handle for "no parent". No id ever gets it. */
-export const rootHandle = -2;
+import { grownCapacity, grown } from "./row-table.ts";
 
 /** A fuller table has more collisions, each of which reads another part of memory. */
 export const tableLoadMax = 0.4;
@@ -28,7 +25,7 @@ export interface SavedIds {
   readonly buckets: Int32Array;
 }
 
-/** See the file comment. Handles count up from 0 and are never freed. */
+/** Handles count up from 0 and are never freed. */
 export class IdTable {
   /** Per handle: the bits of the id (hex form), or its place in the arena. */
   #word: Int32Array = new Int32Array(16);
@@ -39,7 +36,7 @@ export class IdTable {
   #buckets: Int32Array = new Int32Array(bucketsMin);
   #count = 0;
   #touched = 0;
-  /** 0 at first, and at random once ids meet that were made to meet, or buckets are none. */
+  /** 0 at first; random after hash flooding, or for saved buckets without an empty one. */
   #seed = 0;
   #hasOwnSeed = false;
 
@@ -61,10 +58,7 @@ export class IdTable {
     return this.#addWord(word);
   }
 
-  /**
-   * Brings the buckets of these words near. Many searches, each of which waits for memory, take
-   * half as long if all of that memory was asked for at once before.
-   */
+  /** Prefetches the buckets of these words: many searches then take half as long. */
   warm(words: Int32Array): void {
     const buckets = this.#buckets;
     const mask = buckets.length - 1;
@@ -79,13 +73,13 @@ export class IdTable {
   /** Makes room for so many handles at once, so that filling them copies nothing. */
   reserve(handles: number): void {
     if (handles > this.#word.length) {
-      this.#word = grownInt32(this.#word, handles, 0);
-      this.#inArena = grownUint8(this.#inArena, handles);
+      this.#word = grown(Int32Array, this.#word, handles);
+      this.#inArena = grown(Uint8Array, this.#inArena, handles);
     }
     if (handles > this.#buckets.length * tableLoadMax) this.#rehash(handles);
   }
 
-  /** What there is, as views that change with the table. */
+  /** Views that change with the table. */
   save(): SavedIds {
     const count = this.#count;
     const arena = this.#arena.save();
@@ -101,7 +95,7 @@ export class IdTable {
     };
   }
 
-  /** Takes over what was saved; the columns are the table's from here on. */
+  /** Continues from what was saved; the columns belong to the table from here on. */
   restore(saved: SavedIds): void {
     this.#count = saved.count;
     this.#word = saved.word;
@@ -177,8 +171,8 @@ export class IdTable {
   }
 
   /**
-   * Whether a search is too long, for buckets from a file that have no empty one, or ids that were
-   * made to meet. Then they are made anew, once, with a secret seed.
+   * Whether a search is too long: for saved buckets without an empty one, or after hash flooding.
+   * Then the buckets are made anew, once, with a secret seed.
    */
   #isLost(steps: number): boolean {
     if (steps < Math.min(searchStepsMax, this.#buckets.length - 1) || this.#hasOwnSeed)
@@ -254,7 +248,7 @@ class IdArena {
     const length = end - start;
     const needed = place + arenaLengthBytes + length;
     if (needed > this.#bytes.length) {
-      this.#bytes = grownUint8(this.#bytes, grownCapacity(this.#bytes.length, needed));
+      this.#bytes = grown(Uint8Array, this.#bytes, grownCapacity(this.#bytes.length, needed));
     }
     this.#bytes.set(
       [length & 255, (length >>> 8) & 255, (length >>> 16) & 255, length >>> 24],
@@ -319,8 +313,8 @@ function hashOf(bytes: Uint8Array, start: number, end: number, seed: number): nu
 }
 
 /**
- * Prefix of an id in UTF-16, which JSON can spell with lone surrogates and UTF-8 cannot. No
- * text in UTF-8 has this byte.
+ * Prefix of an id in UTF-16, which JSON can spell with lone surrogates and UTF-8 cannot. No text in
+ * UTF-8 has this byte.
  */
 const utf16Mark = 0xff;
 const loneSurrogate = /\p{Surrogate}/u;
@@ -335,14 +329,9 @@ function idText(bytes: Buffer): string {
   return bytes[0] === utf16Mark ? bytes.toString("utf16le", 1) : bytes.toString("utf8");
 }
 
-/**
- * The hex form of an id: eight lower-case hex digits, as pi makes them, held as the 32 bits that
- * they spell. Bits are signed, as typed arrays and bitwise operators give them back.
- */
-
 const hexDigits = 8;
 
-/** Whether bytes[start, end) are eight lower-case hex digits. */
+/** Whether bytes[start, end) are eight lower-case hex digits, kept as the (signed) 32 bits. */
 function isHexWord(bytes: Uint8Array, start: number, end: number): boolean {
   return end - start === hexDigits && (quad(bytes, start) | quad(bytes, start + 4)) >= 0;
 }

@@ -1,22 +1,18 @@
 /**
  * The tree of a log in memory: rows in file order, ids as handles, links between them. A parent
- * link points at the parent's id handle, not at its row: a parent that comes later in the file
- * needs no repair, and a record that repeats an earlier id takes over its children at once (it
- * *shadows* the earlier row, as in pi). Every operation here is O(1) but where its comment says
- * otherwise.
+ * link points at the handle of an id, not at a row: a parent may come later in the file, and a
+ * record that repeats an id gets its children at once (it *shadows* the earlier row, as in pi).
+ * Operations are O(1) unless their comment says otherwise.
  */
-import { grownCapacity, grownInt32 } from "./column.ts";
+import { grownCapacity, grown, KindTable, RowTable, rowFlags } from "./row-table.ts";
 import { IdTable } from "./id-table.ts";
 import type { SavedIds } from "./id-table.ts";
-import { KindTable } from "./kind-table.ts";
-import type { Kind } from "./kind-table.ts";
-import { RowTable, rowFlags } from "./row-table.ts";
-import type { RowFacts, SavedRows } from "./row-table.ts";
+import type { Kind, RowFacts, SavedRows } from "./row-table.ts";
 
 /** Room for ids that come after those that were saved, so that the first one copies nothing. */
 const spareHandles = 1024;
 
-/** See the file comment. */
+/** Rows are added in file order, and never removed. */
 export class IndexTable {
   readonly ids: IdTable = new IdTable();
   readonly kinds: KindTable = new KindTable();
@@ -57,14 +53,14 @@ export class IndexTable {
   }
 
   /**
-   * How often the tree changed otherwise than by a node below another, or a root, that nothing was
-   * below yet: while this stays, results for the tree can be continued with its new rows.
+   * Counts the changes of the tree other than a new leaf or root. While it stays, results for the
+   * tree can be continued with its new rows.
    */
   get structureVersion(): number {
     return this.#structureVersion;
   }
 
-  /** Rows whose parent was not there when they came. */
+  /** Rows that were added before their parent. */
   get strayCount(): number {
     return this.#strayCount;
   }
@@ -108,7 +104,7 @@ export class IndexTable {
     this.#handles.reserve(rows + 2);
   }
 
-  /** What there is, as views that change with the index. */
+  /** Views that change with the index. */
   save(): SavedIndex {
     this.linkPendingRows();
     return {
@@ -118,10 +114,7 @@ export class IndexTable {
     };
   }
 
-  /**
-   * Takes over what was saved, being empty so far, and links its rows again. Of ids that repeat,
-   * nothing is reported: they were when the index was made. O(rows).
-   */
+  /** Fills an empty index with what was saved, and links its rows; reports nothing. O(rows). */
   restore(saved: SavedIndex): void {
     const { rows } = this;
     rows.restore(saved.rows);
@@ -139,7 +132,7 @@ export class IndexTable {
     return handle < 0 ? -1 : this.rowOfHandle(handle);
   }
 
-  /** The row of a handle, or -1 while the id is only waited for. */
+  /** The row of a handle, or -1 for an id that is only named as parent. */
   rowOfHandle(handle: number): number {
     return handle < 0 ? -1 : this.#handles.rowOf(handle);
   }
@@ -165,7 +158,7 @@ export class IndexTable {
     return !this.rows.is(row, rowFlags.damaged) && !this.rows.is(row, rowFlags.shadowed);
   }
 
-  /** Whether anything that is shown is below the row. */
+  /** Whether a shown row is below the row. */
   hasChildren(row: number): boolean {
     return this.#handles.shownChildren(this.rows.handle(row)) > 0;
   }
@@ -176,8 +169,8 @@ export class IndexTable {
   }
 
   /**
-   * Records that the row's body does not parse: it stops being a node, links pass through it, and
-   * a row that it shadowed is back; if none of its id is left that can be read, the last one is.
+   * Records that the row's body does not parse: it stops being a node, links pass through it, and a
+   * row that it shadowed is back; if none of its id is left that can be read, the last one is.
    * O(1), or O(rows of its id) when it shared its id.
    */
   markDamaged(row: number): void {
@@ -234,7 +227,7 @@ export class IndexTable {
     if (wasShown) this.#hide(this.#linkHandle(row));
   }
 
-  /** A row that can be read holds its id again, which a damaged one had taken. */
+  /** A readable row holds its id again instead of a damaged one. */
   #bringBack(hidden: number, instead: number): void {
     this.#repeatedIds.bringBack(hidden, instead);
     this.#shadowedCount -= 1;
@@ -244,7 +237,7 @@ export class IndexTable {
     this.#hide(this.#linkHandle(instead));
   }
 
-  /** From a damaged row to the last of its id, which is damaged, too. */
+  /** The last row of an id holds it instead of a row that is damaged as well. */
   #handOn(row: number, last: number): void {
     this.#hold(last, row);
     if (!this.hasChildren(row)) return;
@@ -283,13 +276,12 @@ export class IndexTable {
   }
 }
 
-/** What follows from the order of rows, and from which of them are damaged. */
+/** Flags that follow from the order of rows, and from which of them are damaged. */
 const derivedFlags = rowFlags.damaged | rowFlags.shadowed;
 
 /**
- * What is known of each id handle, and of the root, which is handle -1: the row that holds the id,
- * and the list of those that name it as their parent. Rows are kept as row + 1, so that a new
- * column, which is all zeros, needs no filling.
+ * Columns by id handle, with -1 for the root: the row that holds the id, and the list of its
+ * children. Rows are kept as row + 1, so that a new column, all zeros, needs no filling.
  */
 class HandleTable {
   #rowOf: Int32Array = new Int32Array(16);
@@ -372,25 +364,24 @@ class HandleTable {
   /** Makes room for so many elements at once. */
   reserve(capacity: number): void {
     if (capacity <= this.#rowOf.length) return;
-    this.#rowOf = grownInt32(this.#rowOf, capacity, 0);
-    this.#firstChild = grownInt32(this.#firstChild, capacity, 0);
-    this.#lastChild = grownInt32(this.#lastChild, capacity, 0);
-    this.#shownChildren = grownInt32(this.#shownChildren, capacity, 0);
+    this.#rowOf = grown(Int32Array, this.#rowOf, capacity);
+    this.#firstChild = grown(Int32Array, this.#firstChild, capacity);
+    this.#lastChild = grown(Int32Array, this.#lastChild, capacity);
+    this.#shownChildren = grown(Int32Array, this.#shownChildren, capacity);
   }
 }
 
-// Rows that share an id: which one hides which, and which is the last. The holder of an id is the
-// last of its rows that can be read, or the last of all if none can; rows are found to be damaged
-// in any order, and the holder is the same in the end.
-
-/** See the file comment. Empty in a log in which no id is repeated. */
+/**
+ * Rows that share an id. Its holder is the last of them that can be read, or the last of all: the
+ * same in whatever order rows are found to be damaged. Empty in a log without repeated ids.
+ */
 export class RepeatedIds {
-  /** Per row that came for an id that had one: that earlier one. */
+  /** Per row that repeats an id: the row before with that id. */
   readonly #hidden = new Map<number, number>();
-  /** Per row that is back in the place of later ones: the last of them. */
+  /** Per row that holds its id instead of later ones: the last of them. */
   readonly #last = new Map<number, number>();
 
-  /** Takes note that `by` came for the id of `row`. */
+  /** Notes that `by` repeats the id of `row`. */
   hide(row: number, by: number): void {
     this.#hidden.set(by, row);
   }
@@ -402,7 +393,7 @@ export class RepeatedIds {
     return other ?? -1;
   }
 
-  /** Takes note that `row` is back, in the place of `instead`. */
+  /** Notes that `row` holds its id again, instead of `instead`. */
   bringBack(row: number, instead: number): void {
     this.#last.set(row, this.lastOf(instead));
   }
@@ -413,10 +404,7 @@ export class RepeatedIds {
   }
 }
 
-/**
- * What an index is saved as, and made of again: what is known of each row and each id. Links, what
- * hides what, and the numbers of both follow from that, so that no file can say them otherwise.
- */
+/** A saved index. Links and shadowed rows follow from it, so that no file can contradict it. */
 export interface SavedIndex {
   readonly rows: SavedRows;
   readonly ids: SavedIds;

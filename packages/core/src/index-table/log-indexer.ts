@@ -21,14 +21,10 @@ import { modelRole } from "../dialects/model-reference.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { DiagnosticLog } from "./diagnostics.ts";
 import type { SavedDiagnostics } from "./diagnostics.ts";
-import { rootHandle } from "./id-table.ts";
+import { rootHandle, rowFlags, LineMap } from "./row-table.ts";
 import { IndexTable } from "./index-table.ts";
 import type { SavedIndex } from "./index-table.ts";
-import type { Kind } from "./kind-table.ts";
-import { LineMap } from "./line-map.ts";
-import type { SavedLines } from "./line-map.ts";
-import { rowFlags } from "./row-table.ts";
-import type { RowFacts } from "./row-table.ts";
+import type { Kind, SavedLines, RowFacts } from "./row-table.ts";
 
 /** The header and its place in the log. */
 export interface IndexedHeader {
@@ -40,7 +36,6 @@ export interface IndexedHeader {
   readonly lineNumber: number;
 }
 
-/** Where the indexer gets and gives what is not in the lines themselves. */
 interface LogIndexerOptions {
   /** Facts of a record that is too long to be built: its top-level scalars. */
   readonly readLong: (offset: number, length: number) => DecodedLine;
@@ -64,7 +59,7 @@ export interface SavedLog {
   readonly entriesBeforeHeader: number;
 }
 
-/** See the file comment. */
+/** Takes lines in file order. */
 export class LogIndexer implements LinesSink {
   readonly index: IndexTable = new IndexTable((row, earlier) =>
     this.#reportDuplicate(row, earlier),
@@ -72,7 +67,7 @@ export class LogIndexer implements LinesSink {
   readonly diagnostics: DiagnosticLog = new DiagnosticLog();
   readonly lines: LineMap = new LineMap();
   readonly #options: LogIndexerOptions;
-  /** The row being made: one object for all, as a million of them would be garbage. */
+  /** The row being made: one object for all, instead of garbage per row. */
   readonly #facts = {
     offset: 0,
     length: 0,
@@ -106,7 +101,7 @@ export class LogIndexer implements LinesSink {
     return this.#entriesBeforeHeader;
   }
 
-  /** The state, as arrays that change with it. */
+  /** Views that change with the indexer. */
   save(): SavedLog {
     return {
       index: this.index.save(),
@@ -342,8 +337,6 @@ const rowFlagsOf = Uint8Array.from({ length: 256 }, (_, scanned) => {
 function scannedTime({ bytes, timeStart, timeEnd }: ScannedRows, row: number): number {
   return Date.parse(bytes.toString("latin1", timeStart[row], timeEnd[row]));
 }
-
-// What the index keeps of an entry, from its parsed record instead of its envelope.
 
 /** The kind of a parsed entry; v2's role hookMessage is custom since v3. */
 function kindOfValue(type: string, value: JsonObject, version: number): Kind {

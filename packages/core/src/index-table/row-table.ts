@@ -1,10 +1,28 @@
 /**
- * The columns of the index: what is known of each entry row, in file order. Typed arrays, so that a
- * million rows cost tens of megabytes and no garbage. Rows are never removed or reordered.
+ * What is known of each entry row, in file order: its columns, the kinds that they number, and the
+ * lines that rows are on. Typed arrays, so that a million rows cost tens of megabytes and no
+ * garbage. Rows are never removed or reordered.
  */
-import { grownCapacity, grownFloat64, grownInt32, grownUint8, grownUint32 } from "./column.ts";
-import { rootHandle } from "./id-table.ts";
 import type { IdTable } from "./id-table.ts";
+
+/** The capacity to grow to, at least `needed` elements. */
+export function grownCapacity(current: number, needed: number): number {
+  return Math.max(needed, Math.ceil(current * 1.5), 16);
+}
+
+/** A copy of `column` with `capacity` elements; new elements are zero. */
+export function grown<C extends Float64Array | Int32Array | Uint32Array | Uint8Array>(
+  make: new (length: number) => C,
+  column: C,
+  capacity: number,
+): C {
+  const roomy = new make(capacity);
+  roomy.set(column);
+  return roomy;
+}
+
+/** The handle for "no parent". No id ever gets it. */
+export const rootHandle = -2;
 
 /** Facts of a row that fit one bit each. */
 export const rowFlags = {
@@ -56,7 +74,7 @@ export interface SavedRows {
   readonly flags: Uint8Array;
 }
 
-/** See the file comment. */
+/** The columns. */
 export class RowTable {
   #count = 0;
   #offset: Float64Array = new Float64Array(0);
@@ -69,7 +87,6 @@ export class RowTable {
   #time: Float64Array = new Float64Array(0);
   #flags: Uint8Array = new Uint8Array(0);
 
-  /** Number of rows. */
   get count(): number {
     return this.#count;
   }
@@ -93,14 +110,14 @@ export class RowTable {
   /** Makes room for so many rows at once, so that filling them copies nothing. */
   reserve(capacity: number): void {
     if (capacity <= this.#offset.length) return;
-    this.#offset = grownFloat64(this.#offset, capacity);
-    this.#length = grownUint32(this.#length, capacity);
-    this.#handle = grownInt32(this.#handle, capacity, 0);
-    this.#parentHandle = grownInt32(this.#parentHandle, capacity, 0);
-    this.#nextSibling = grownInt32(this.#nextSibling, capacity, 0);
-    this.#kind = grownInt32(this.#kind, capacity, 0);
-    this.#time = grownFloat64(this.#time, capacity);
-    this.#flags = grownUint8(this.#flags, capacity);
+    this.#offset = grown(Float64Array, this.#offset, capacity);
+    this.#length = grown(Uint32Array, this.#length, capacity);
+    this.#handle = grown(Int32Array, this.#handle, capacity);
+    this.#parentHandle = grown(Int32Array, this.#parentHandle, capacity);
+    this.#nextSibling = grown(Int32Array, this.#nextSibling, capacity);
+    this.#kind = grown(Int32Array, this.#kind, capacity);
+    this.#time = grown(Float64Array, this.#time, capacity);
+    this.#flags = grown(Uint8Array, this.#flags, capacity);
   }
 
   /**
@@ -124,7 +141,7 @@ export class RowTable {
     }
   }
 
-  /** What there is, as views that change with the table. */
+  /** Views that change with the table. */
   save(): SavedRows {
     const count = this.#count;
     return {
@@ -139,7 +156,7 @@ export class RowTable {
     };
   }
 
-  /** Takes over what was saved; the columns are the table's from here on. */
+  /** Continues from what was saved; the columns belong to the table from here on. */
   restore(saved: SavedRows): void {
     this.#count = saved.count;
     this.#offset = saved.offset;
@@ -218,4 +235,139 @@ export class RowTable {
   mark(row: number, set: number, clear = 0): void {
     this.#flags[row] = ((this.#flags[row] ?? 0) | set) & ~clear;
   }
+}
+
+/** What the index knows of an entry without reading its body. */
+export interface Kind {
+  readonly type: string;
+  /** Of `message` entries; of a `model_change` of omp the role that the model has from then on. */
+  readonly role: string | undefined;
+  /** Of `custom` and `custom_message` entries. */
+  readonly customType: string | undefined;
+}
+
+/**
+ * Interns the kinds of entries, so that one small number per row tells label entries, or those of
+ * an extension, without a parse. Numbers count up from 0 and are never freed.
+ */
+export class KindTable {
+  readonly #kinds: Kind[] = [];
+  readonly #numbers = new Map<string, ByRole>();
+
+  /** All kinds; the position is the kind's number. */
+  get kinds(): readonly Kind[] {
+    return this.#kinds;
+  }
+
+  /** The kind with that number. */
+  at(kind: number): Kind {
+    const found = this.#kinds[kind];
+    if (found === undefined) throw new RangeError(`no kind ${kind}`);
+    return found;
+  }
+
+  /** All kinds, in the order of their numbers, without what is kept to find them. */
+  save(): readonly Kind[] {
+    return [...this.#kinds];
+  }
+
+  /** The number of a kind. */
+  add({ type, role, customType }: Kind): number {
+    const ofType = known(this.#numbers, type, (): ByRole => new Map());
+    const ofRole = known(ofType, role, (): ByCustomType => new Map());
+    return known(ofRole, customType, () => this.#kinds.push({ type, role, customType }) - 1);
+  }
+}
+
+type ByRole = Map<string | undefined, ByCustomType>;
+type ByCustomType = Map<string | undefined, number>;
+
+function known<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const found = map.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+/** The exceptions, as they are saved. */
+export interface SavedLines {
+  readonly changeCount: number;
+  readonly rows: Int32Array;
+  readonly distances: Int32Array;
+  readonly otherCount: number;
+  readonly otherRecords: Int32Array;
+  readonly recordCount: number;
+}
+
+/**
+ * Maps rows to line numbers, and the record numbers of v1 files to rows, at the cost of the
+ * exceptions only: as long as each line is a row, nothing is stored.
+ */
+export class LineMap {
+  /** Rows at which the distance between line number and row changes, and the new distances. */
+  #rows: number[] = [];
+  #distances: number[] = [];
+  /** Record numbers (counted from 0 over every line that parses) that are not rows. */
+  #otherRecords: number[] = [];
+  #recordCount = 0;
+
+  /** Notes that `row` is on that line. Rows must come in order. */
+  addRow(row: number, lineNumber: number): void {
+    this.#recordCount += 1;
+    const distance = lineNumber - row;
+    if (this.#distances.at(-1) === distance) return;
+    this.#rows.push(row);
+    this.#distances.push(distance);
+  }
+
+  /** Notes a record that parsed but is no row: the header, or junk. */
+  addOtherRecord(): void {
+    this.#otherRecords.push(this.#recordCount);
+    this.#recordCount += 1;
+  }
+
+  save(): SavedLines {
+    return {
+      changeCount: this.#rows.length,
+      rows: Int32Array.from(this.#rows),
+      distances: Int32Array.from(this.#distances),
+      otherCount: this.#otherRecords.length,
+      otherRecords: Int32Array.from(this.#otherRecords),
+      recordCount: this.#recordCount,
+    };
+  }
+
+  restore(saved: SavedLines): void {
+    this.#rows = Array.from(saved.rows.subarray(0, saved.changeCount));
+    this.#distances = Array.from(saved.distances.subarray(0, saved.changeCount));
+    this.#otherRecords = Array.from(saved.otherRecords.subarray(0, saved.otherCount));
+    this.#recordCount = saved.recordCount;
+  }
+
+  /** The 1-based line number of a row. O(log exceptions). */
+  lineOfRow(row: number): number {
+    const at = upperBound(this.#rows, row) - 1;
+    return row + (this.#distances[at] ?? 0);
+  }
+
+  /** The row of the record with that number, or -1 if it is not a row. */
+  rowOfRecord(record: number): number {
+    if (!Number.isInteger(record) || record < 0 || record >= this.#recordCount) return -1;
+    const before = upperBound(this.#otherRecords, record);
+    if (this.#otherRecords[before - 1] === record) return -1;
+    return record - before;
+  }
+}
+
+/** How many elements of a sorted list are ≤ `value`. */
+function upperBound(sorted: readonly number[], value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? 0) <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

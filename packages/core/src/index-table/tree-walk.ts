@@ -3,9 +3,8 @@
  * linear and finite on every input: cycles, self-parents, missing parents, chains of any depth.
  * Damaged rows are passed through: their children count as children of the next readable one.
  */
-import { rootHandle } from "./id-table.ts";
+import { rootHandle, rowFlags } from "./row-table.ts";
 import type { IndexTable } from "./index-table.ts";
-import { rowFlags } from "./row-table.ts";
 
 /** A path from the root-most reachable row to a row. */
 export interface RowPath {
@@ -161,7 +160,7 @@ export function childrenOfHandle(index: IndexTable, handle: number): number[] {
   return children.filter((row) => index.rows.handle(row) !== handle).sort((a, b) => a - b);
 }
 
-/** The nodes that nothing leads down to: without parent, their own parent, or of a missing one. */
+/** The nodes without a parent node: roots, own parents, and orphans. */
 export function rootRows(index: IndexTable): number[] {
   const roots: number[] = [];
   const parentOf = parentFinder(index);
@@ -187,7 +186,7 @@ export function isTip(index: IndexTable, row: number): boolean {
   return !index.hasChildren(row) || (index.damagedCount > 0 && !hasOthersBelow(index, row));
 }
 
-/** Whether another node is a child of this one: through damage, it may be its own. */
+/** Whether another node is a child of this one: through damage, it may be its own child. */
 function hasOthersBelow(index: IndexTable, row: number): boolean {
   const { rows } = index;
   const own = rows.handle(row);
@@ -247,9 +246,6 @@ function reversed(rows: readonly number[]): Int32Array {
   return Int32Array.from(rows).reverse();
 }
 
-// Finds entries that are their own ancestors. Every way up through the tree is walked once, so it
-// is linear, iterative, and ends on every input. Damaged rows are passed through, as everywhere.
-
 /** Entries of which each is the parent of the next, and the last of the first. */
 interface Cycle {
   /** The first of its rows, in file order. */
@@ -266,7 +262,7 @@ interface CycleFacts {
   readonly caughtCount: number;
 }
 
-/** Finds the cycles of a tree. O(rows). */
+/** The entries that are their own ancestors; damaged rows are passed through. O(rows). */
 export function findCycles(index: IndexTable): CycleFacts {
   const { count } = index;
   const unseen = 0;

@@ -2,8 +2,8 @@
 import type { AgentMessage } from "../entries/message-types.ts";
 import type { PathSettings } from "../projections/settings.ts";
 import { isBranchlogError } from "../errors.ts";
-import { ContextMemo } from "../session/context-memo.ts";
-import type { GrowingContext } from "../session/context-memo.ts";
+import { ContextMemo } from "../session/path-fold.ts";
+import type { GrowingContext } from "../session/path-fold.ts";
 import type { Engine } from "../session/engine.ts";
 import type { LogState } from "../log/log-state.ts";
 import { GrowingListView } from "./list-view.ts";

@@ -1,8 +1,8 @@
 /**
- * Keeps the checkpoint of one log: takes it up when the log is opened, and saves another one once
- * the log has gone far enough past it, or much of what it covers was read whole. That happens while
- * nothing else does, in pieces; at the latest when the session is closed or the process exits.
- * Saving may fail without a report: all that is lost is time at the next opening.
+ * Saves and restores the checkpoint of one log. It is saved once the log has grown far enough past
+ * the last one, or much of what that covers was read whole: in pieces while the process is idle, or
+ * when the session is closed or the process exits. A failed save is not reported; it costs time at
+ * the next open.
  */
 import { setImmediate as nextIteration } from "node:timers/promises";
 import {
@@ -11,6 +11,7 @@ import {
   loadIndex,
   loadIndexSync,
   removeOrphanCheckpoints,
+  loadSumsSync,
 } from "../checkpoint/checkpoint-file.ts";
 import type { FrameSchema } from "../checkpoint/checkpoint-format.ts";
 import {
@@ -22,20 +23,20 @@ import {
 } from "../limits.ts";
 import type { AtomicFile } from "../store/atomic-file.ts";
 import type { FileStat } from "../store/ports.ts";
-import type { ChangeSignal } from "./change-signal.ts";
+import type { ChangeSignal } from "./tracked-log.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import { checkpointSchema, restoreState, statePieces, sumsEndOf } from "./log-checkpoint.ts";
 import type { FoundCheckpoint } from "./log-checkpoint.ts";
 import type { LogState } from "./log-state.ts";
-import { LogSums } from "./log-sums.ts";
+import { SumBuilder, compareSums, sumsSchema, trimmed } from "../checkpoint/record-sums.ts";
+import type { RecordSums, SumComparison } from "../checkpoint/record-sums.ts";
+import type { IndexedHeader } from "../index-table/log-indexer.ts";
 
-/** What checkpoints are kept with. */
 type CheckpointSettings = Pick<
   EngineSettings,
   "access" | "checkpoint" | "checkpointDir" | "checkpointEveryBytes" | "ports"
 >;
 
-/** The log, as it is now. */
 interface CheckpointedLog {
   readonly path: string;
   readonly state: LogState;
@@ -53,7 +54,7 @@ interface SavedWork {
 
 const noWork: SavedWork = { end: 0, sumsEnd: 0, confirmedBytes: 0, foldedBytes: 0 };
 
-/** See the file comment. */
+/** The checkpoint of one open log. */
 export class Checkpoints {
   readonly #settings: CheckpointSettings;
   readonly #log: CheckpointedLog;
@@ -76,7 +77,7 @@ export class Checkpoints {
     this.#sums = new LogSums(settings);
   }
 
-  /** A state that continues from the checkpoint of its log, if there is one. */
+  /** A state that continues from the checkpoint of its log, or has read nothing. */
   restoreSync(makeState: () => LogState, stat: FileStat): LogState {
     const { checkpoint, ports } = this.#settings;
     const state = makeState();
@@ -85,7 +86,6 @@ export class Checkpoints {
     return this.#restored(makeState, state, found);
   }
 
-  /** As {@link Checkpoints.restoreSync}, without blocking for long. */
   async restore(makeState: () => LogState, stat: FileStat): Promise<LogState> {
     const { checkpoint, ports } = this.#settings;
     const state = makeState();
@@ -94,32 +94,29 @@ export class Checkpoints {
     return this.#restored(makeState, state, found);
   }
 
-  /** Takes note that the log has grown, or that much of it was read. O(1). */
+  /** Notes that the log has grown, or that much of it was read. O(1). */
   progressed(): void {
     if (this.#isScheduled || this.#isClosed || !this.#isDue) return;
     this.#isScheduled = true;
-    // Until then this is kept, also if its owner is not.
+    // Until then this object is reachable, also if its owner is not.
     this.#stopAtExit ??= atExit((msLeft) => this.saveSync(msLeft * exitSumsShare));
     const { version } = this.#changes;
     setTimeout(() => void this.#saveIfIdle(version), checkpointIdleMs).unref();
   }
 
-  /**
-   * Saves another one if the log has gone far enough, blocking. Throws nothing. What checksums are
-   * not there after `sumsMsMax` are left for the next time.
-   */
+  /** Saves a checkpoint if one is due, with the checksums of `sumsMsMax`. Throws nothing. */
   saveSync(sumsMsMax: number = Number.POSITIVE_INFINITY): void {
     const steps = this.#saving(sumsMsMax);
     while (steps.next().done !== true);
   }
 
-  /** The same in batches; given up if anything changes meanwhile. */
+  /** As `saveSync`, in pieces; abandoned if anything changes meanwhile. */
   async save(sumsMsMax: number = Number.POSITIVE_INFINITY): Promise<void> {
     const steps = this.#saving(sumsMsMax);
     while (steps.next().done !== true) await nextIteration();
   }
 
-  /** Saves what is to be saved, for the last time. */
+  /** Saves for the last time. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.save(closingSumsMsMax);
@@ -129,11 +126,10 @@ export class Checkpoints {
   /** A busy process is not interrupted: the close, or the exit, saves. */
   async #saveIfIdle(version: number): Promise<void> {
     this.#isScheduled = false;
-    // The close saves it, and no attempt is to end that one.
+    // Another attempt would end that of the close.
     if (this.#isClosed) return;
     if (version === this.#changes.version) {
       await this.save();
-      // Else again after the next change: there is nothing to be saved now, or not so.
       if (version === this.#changes.version) return this.#leaveExit();
     }
     this.progressed();
@@ -164,7 +160,7 @@ export class Checkpoints {
     return readBytes >= Math.max(checkpointEveryBytes, state.end * checkpointReadShare);
   }
 
-  /** Whether what lies there is of what is known, as far as it goes. */
+  /** Whether the saved checkpoint matches this state. */
   get #isSaved(): boolean {
     return this.#saved?.state === this.#log.state;
   }
@@ -185,7 +181,7 @@ export class Checkpoints {
     }
   }
 
-  /** Pauses between the pieces; ends without a result if anything has changed by then. */
+  /** Pauses between the pieces; ends without a checkpoint if anything has changed by then. */
   *#saving(sumsMsMax: number): Generator<void, void, undefined> {
     if (!this.#isDue) return;
     this.#abandon();
@@ -232,10 +228,7 @@ export class Checkpoints {
     return this.#sums.computeMissing({ state, isKnown: this.#isSaved, isOver });
   }
 
-  /**
-   * With each checkpoint that was saved: a log of 8 MiB more has paid for one or two listings, and
-   * appending, reading and opening pay nothing.
-   */
+  /** After each save: 8 MiB of log pay for one or two listings, and other work for none. */
   #removeOrphans(): void {
     const { ports, checkpointDir } = this.#settings;
     // Beside their logs, they are removed when the directory is listed.
@@ -259,15 +252,12 @@ function schemaOf({ file, lineBytesMax }: LogState, stat: FileStat): FrameSchema
   return checkpointSchema({ file, lineBytesMax, stat });
 }
 
-// Work that is left for the end of the process, as far as there is time for it. None of it may be
-// needed: a process that is killed does none.
-
 const works = new Set<(msLeft: number) => void>();
 let isListening = false;
 
 /**
- * Does `work`, which must not throw, when the process exits by itself; it gets how much time is
- * left for all that is to be done. Returns what ends that.
+ * Does `work`, which must not throw, when the process exits by itself, with the time that is left
+ * for it. A process that is killed does none. Returns what ends that.
  */
 function atExit(work: (msLeft: number) => void): () => void {
   const own = (msLeft: number): void => work(msLeft);
@@ -287,4 +277,114 @@ function doAll(): void {
     if (msLeft < 0) return;
     work(msLeft);
   }
+}
+
+export type SumSettings = Pick<EngineSettings, "checkpointDir" | "ports">;
+
+export interface SumTask {
+  readonly state: LogState;
+  /** Whether the saved checkpoint matches this state: then its checksums hold. */
+  readonly isKnown: boolean;
+  /** Asked after each megabyte: whether to leave the rest for another time. */
+  readonly isOver: () => boolean;
+}
+
+/**
+ * The checksums for the checkpoints of one log: those of an earlier one, and those of what was
+ * appended since, for which the log is read once more. A log that differs from its checksums in a
+ * few places keeps them, so that `verify` keeps finding these.
+ */
+export class LogSums {
+  readonly #settings: SumSettings;
+  #unfinished: { readonly state: LogState; readonly builder: SumBuilder } | undefined;
+
+  constructor(settings: SumSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * Takes what is missing, pausing after each megabyte. Undefined if the log ends within a line, or
+   * is not what was read. Throws what reading throws.
+   */
+  *computeMissing({
+    state,
+    isKnown,
+    isOver,
+  }: SumTask): Generator<void, RecordSums | undefined, undefined> {
+    const saved = state.save();
+    const { header, index, lines } = state.indexer;
+    const stat = state.file.statSync();
+    if (saved === null || header === undefined || stat === null) return undefined;
+    if (!state.file.isAt(stat)) return undefined;
+    if (this.#unfinished?.state !== state) {
+      const earlier = savedSums(this.#settings, state.file.path, stat);
+      const isCompared = isKnown && earlier?.isConfirmed === true;
+      const verdict = isCompared ? "same" : yield* comparing(state, earlier, isOver);
+      // There is no time now to see whether they are to be kept.
+      if (earlier !== undefined && verdict === undefined) return unconfirmed(earlier);
+      const kept = verdict === "rewritten" ? undefined : earlier;
+      const sums = kept === undefined ? noSums(stat, header) : { ...kept, isConfirmed: true };
+      this.#unfinished = { state, builder: new SumBuilder(sums) };
+    }
+    const { builder } = this.#unfinished;
+    const { end, lineNumber: nextLine } = saved;
+    const log = { source: state.file, rows: index.rows, lines, end, nextLine };
+    const steps = builder.extend(log);
+    while (!isOver() && steps.next().done !== true) yield;
+    return trimmed(builder.sums);
+  }
+
+  /** Forgets what is saved; it is read again for the next checkpoint. */
+  forget(): void {
+    this.#unfinished = undefined;
+  }
+}
+
+/** The saved checksums of the log that has `stat`, if any. Throws nothing. */
+export function savedSums(
+  { checkpointDir, ports }: SumSettings,
+  path: string,
+  stat: FileStat,
+): RecordSums | undefined {
+  return loadSumsSync(ports.fs, checkpointPath(path, checkpointDir), sumsSchema(stat));
+}
+
+/** Undefined if it was stopped. */
+function* comparing(
+  state: LogState,
+  sums: RecordSums | undefined,
+  isOver: () => boolean,
+): Generator<void, SumComparison["verdict"] | undefined, undefined> {
+  if (sums === undefined) return "rewritten";
+  const steps = compareSums(state.file, sums, 0);
+  while (!isOver()) {
+    const step = steps.next();
+    if (step.done === true) return step.value.verdict;
+    yield;
+  }
+  return undefined;
+}
+
+function unconfirmed(sums: RecordSums): RecordSums {
+  return trimmed({ ...sums, isConfirmed: false });
+}
+
+function noSums({ dev, ino }: FileStat, header: IndexedHeader): RecordSums {
+  const { offset, lineNumber, version } = header;
+  return {
+    dev,
+    ino,
+    logVersion: version,
+    isConfirmed: true,
+    start: offset,
+    end: offset,
+    firstLine: lineNumber,
+    nextLine: lineNumber,
+    count: 0,
+    lengths: new Uint32Array(0),
+    sums: new Uint32Array(0),
+    gapCount: 0,
+    gaps: new Uint32Array(0),
+    gapLines: new Uint32Array(0),
+  };
 }

@@ -45,8 +45,8 @@ export interface EngineOptions {
   /** Memory for bodies, in bytes; 0 keeps none. Default 64 MiB. */
   readonly bodyCacheBytesMax?: number;
   /**
-   * How long an append waits for the lock while its queue does not advance; at most
-   * eight times as long in all. 0: one try. Default 15,000.
+   * How long an append waits for the lock while its queue does not advance; at most eight times as
+   * long in all. 0: one try. Default 15,000.
    */
   readonly lockWaitMs?: number;
   /** What an acknowledgement means. Default `os`. */
@@ -56,9 +56,9 @@ export interface EngineOptions {
   /** Most that waits to be written by one session, in bytes. Default 256 MiB. */
   readonly queuedBytesMax?: number;
   /**
-   * Whether what was indexed is saved beside the log, once it is worth it, and loaded when the
-   * log is opened again: `auto` does both, `index` as well, but takes no checksums; `read` only
-   * loads, as with `access: "read"`; `off` neither. Default `auto`.
+   * Whether what was indexed is saved beside the log, once it is worth it, and loaded when the log
+   * is opened again: `auto` does both, `index` as well, but takes no checksums; `read` only loads,
+   * as with `access: "read"`; `off` neither. Default `auto`.
    */
   readonly checkpoint?: CheckpointMode;
   /** A directory for these files instead; it has to exist. */

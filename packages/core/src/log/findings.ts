@@ -1,19 +1,25 @@
 /**
- * Everything that was found in a log, in one list: what its lines are, what its tree lacks, bodies
- * that a context could not use, and unknown types. The tree is looked over again only after it
- * changed.
+ * What was found in a log: its diagnostics in one list, of lines, tree, bodies and unknown types;
+ * and, on request, what its entries say of other entries besides their parents. Unknown types,
+ * dangling references and divergences are no damage.
  */
-import type { Diagnostic } from "../index-table/diagnostics.ts";
-import { entryPlace } from "../index-table/entry-place.ts";
-import { orphanRows } from "../index-table/tree-walk.ts";
-import { unknownTypeDiagnostic, UnknownTypes } from "../index-table/unknown-types.ts";
+import type { Diagnostic, EntryPlace } from "../index-table/diagnostics.ts";
+import { entryPlace } from "../index-table/diagnostics.ts";
+import { orphanRows, isOnPath } from "../index-table/tree-walk.ts";
 import { diagnosticsMax } from "../limits.ts";
 import type { ContextProblem } from "../projections/context.ts";
 import { cycleRows } from "../projections/tree.ts";
 import type { LogState } from "./log-state.ts";
 import type { TrackedLog } from "./tracked-log.ts";
+import { referringTypes, referencesOf } from "../entries/references.ts";
+import { divergedFrom } from "../entries/divergence.ts";
+import type { Reference } from "../entries/references.ts";
+import type { LogIndexer } from "../index-table/log-indexer.ts";
+import { shown } from "../argument-checks.ts";
+import { isNamedType, nearestType } from "../entries/entry-types.ts";
+import { rowFlags } from "../index-table/row-table.ts";
 
-/** See the file comment. */
+/** The findings of one log. Its tree is checked again only after it changed. */
 export class Findings {
   readonly #log: TrackedLog;
   readonly #onFound: () => void;
@@ -34,9 +40,9 @@ export class Findings {
   }
 
   /**
-   * All findings; each kind is bounded by `diagnosticsMax`. The same list until there are others.
-   * O(entries) after the tree changed but by entries below those that are there, else O(1), and
-   * O(entries that are new) in a log with unknown types.
+   * All findings, at most `diagnosticsMax` of each kind; the same list until they change.
+   * O(entries) after the structure of the tree changed, else O(1); O(new entries) with unknown
+   * types.
    */
   all(): readonly Diagnostic[] {
     this.#forgetOthers();
@@ -50,7 +56,7 @@ export class Findings {
     const unknown = this.#unknown;
     const count = indexer.diagnostics.entries.length + this.#malformed.size + unknown.entryCount;
     if (isSameTree && count === this.#count) return this.#all;
-    if (!isSameTree) this.#tree = this.#lookOverTree();
+    if (!isSameTree) this.#tree = this.#treeFindings();
     this.#state = state;
     this.#treeAt = treeAt;
     this.#count = count;
@@ -63,7 +69,7 @@ export class Findings {
     return this.#all;
   }
 
-  /** Takes note of a body that a context was built without; once per entry. */
+  /** Notes a body that a context was built without; once per entry. */
   addMalformed({ entryId, reason }: ContextProblem): void {
     this.#forgetOthers();
     if (this.#malformed.size >= diagnosticsMax || this.#malformed.has(entryId)) return;
@@ -81,7 +87,7 @@ export class Findings {
     this.#malformed.clear();
   }
 
-  #lookOverTree(): Diagnostic[] {
+  #treeFindings(): Diagnostic[] {
     const { index, indexer } = this.#log.state;
     const missing = orphanRows(index)
       .slice(0, diagnosticsMax)
@@ -97,4 +103,178 @@ export class Findings {
       });
     return [...missing, ...cyclic];
   }
+}
+
+/**
+ * What the entries of a log say of others. Reads the bodies of entries that are not the first below
+ * their parent, and of those whose types have references.
+ */
+export async function checkLinks({ index, indexer, bodies }: LogState): Promise<LinkCheck> {
+  const check = new LinkCheck(indexer);
+  const refers = index.kinds.kinds.map(({ type }) => referringTypes.has(type));
+  const wanted = new Uint8Array(index.count);
+  for (let row = 0; row < index.count; row += 1) {
+    const next = index.rows.nextSibling(row);
+    if (next >= 0) wanted[next] = 1;
+    if (refers[index.rows.kind(row)] === true) wanted[row] = 1;
+  }
+  for await (const { row, entry } of bodies.entries(marked(wanted))) check.take(row, { ...entry });
+  return check;
+}
+
+function* marked(rows: Uint8Array): Generator<number> {
+  for (let row = rows.indexOf(1); row >= 0; row = rows.indexOf(1, row + 1)) yield row;
+}
+
+/** The first entry of a branch that nobody chose. */
+export interface DivergedEntry extends EntryPlace {
+  readonly parentId: string | null;
+  /** The last entry of the log when it was appended: it is on the branch of other writers. */
+  readonly tailId: string;
+}
+
+/** A reference that leads nowhere, and the entry that holds it. */
+export interface DanglingReference extends EntryPlace {
+  readonly field: Reference["field"];
+  readonly targetId: string;
+  /** `log`: no entry has that id. `path`: none on the path to the entry. */
+  readonly within: Reference["within"];
+}
+
+/** Fed with the bodies of a log in file order. */
+export class LinkCheck {
+  readonly #indexer: Pick<LogIndexer, "index" | "lines">;
+  readonly #marked: { readonly row: number; readonly tailId: string }[] = [];
+  readonly #unresolved: { readonly row: number; readonly reference: Reference }[] = [];
+
+  /** @param indexer That of the log; rows that are taken are linked. */
+  constructor(indexer: Pick<LogIndexer, "index" | "lines">) {
+    this.#indexer = indexer;
+  }
+
+  /** Takes the body of a row. Keeps nothing of an entry whose references lead somewhere. */
+  take(row: number, entry: Readonly<Record<string, unknown>>): void {
+    const tailId = divergedFrom(entry);
+    if (tailId !== undefined) this.#marked.push({ row, tailId });
+    const { type } = entry;
+    for (const reference of typeof type === "string" ? referencesOf(type, entry) : []) {
+      if (!this.#isResolved(row, reference)) this.#unresolved.push({ row, reference });
+    }
+  }
+
+  /** In file order. A copy that leaves out the branch of the others has no divergence. */
+  divergences(): DivergedEntry[] {
+    const { index } = this.#indexer;
+    return this.#marked
+      .filter(({ row, tailId }) => index.isNode(row) && index.rowOfId(tailId) >= 0)
+      .map(({ row, tailId }) => {
+        return { ...entryPlace(this.#indexer, row), parentId: index.parentIdOf(row), tailId };
+      });
+  }
+
+  /** In file order. Targets may be behind the entries that name them. */
+  danglingReferences(): DanglingReference[] {
+    return this.#unresolved
+      .filter(({ row, reference }) => !this.#isResolved(row, reference))
+      .map(({ row, reference: { field, id: targetId, within } }) => {
+        return { ...entryPlace(this.#indexer, row), field, targetId, within };
+      });
+  }
+
+  #isResolved(row: number, { id, within }: Reference): boolean {
+    const { index } = this.#indexer;
+    return within === "log" ? index.rowOfId(id) >= 0 : isOnPath(index, row, id);
+  }
+}
+
+/** An unknown type, with the place of its first entry. */
+export interface UnknownType extends EntryPlace {
+  readonly type: string;
+  /** Readable entries of the type, those that a later one with the same id hides included. */
+  readonly count: number;
+  /** The type of pi or omp that was probably meant; null if none is near. */
+  readonly nearest: string | null;
+}
+
+/** The unknown types of a log. Rows are counted once, and only in logs that have such types. */
+export class UnknownTypes {
+  readonly #indexer: Pick<LogIndexer, "index" | "lines">;
+  /** By the number of a kind: its type, if that is unknown. */
+  readonly #typeOfKind: (string | undefined)[] = [];
+  readonly #found = new Map<string, { readonly firstRow: number; count: number }>();
+  #entryCount = 0;
+  #hasUnknownKind = false;
+  #nextRow = 0;
+  #damagedCount = 0;
+
+  /** @param indexer That of the log; it may grow. */
+  constructor(indexer: Pick<LogIndexer, "index" | "lines">) {
+    this.#indexer = indexer;
+  }
+
+  /** How many entries have such a type. */
+  get entryCount(): number {
+    this.#catchUp();
+    return this.#entryCount;
+  }
+
+  /** How many such types there are. */
+  get count(): number {
+    this.#catchUp();
+    return this.#found.size;
+  }
+
+  /** The first `diagnosticsMax` of them, in the order of their first entries. */
+  list(): UnknownType[] {
+    this.#catchUp();
+    return [...this.#found].slice(0, diagnosticsMax).map(([type, { firstRow, count }]) => {
+      const nearest = nearestType(type) ?? null;
+      return { type, count, nearest, ...entryPlace(this.#indexer, firstRow) };
+    });
+  }
+
+  /** O(rows that are new); O(rows) after a row turned out to be damaged. */
+  #catchUp(): void {
+    const { index } = this.#indexer;
+    this.#learnKinds();
+    if (index.damagedCount !== this.#damagedCount) this.#forget(index.damagedCount);
+    if (this.#hasUnknownKind) {
+      for (let row = this.#nextRow; row < index.count; row += 1) this.#take(row);
+    }
+    this.#nextRow = index.count;
+  }
+
+  #learnKinds(): void {
+    const { kinds } = this.#indexer.index.kinds;
+    for (const { type } of kinds.slice(this.#typeOfKind.length)) {
+      const isNamed = isNamedType(type);
+      this.#typeOfKind.push(isNamed ? undefined : type);
+      this.#hasUnknownKind ||= !isNamed;
+    }
+  }
+
+  #forget(damagedCount: number): void {
+    this.#damagedCount = damagedCount;
+    this.#found.clear();
+    this.#entryCount = 0;
+    this.#nextRow = 0;
+  }
+
+  #take(row: number): void {
+    const { rows } = this.#indexer.index;
+    const type = this.#typeOfKind[rows.kind(row)];
+    if (type === undefined || rows.is(row, rowFlags.damaged)) return;
+    this.#entryCount += 1;
+    const found = this.#found.get(type);
+    if (found === undefined) this.#found.set(type, { firstRow: row, count: 1 });
+    else found.count += 1;
+  }
+}
+
+/** The finding about such a type: information, not damage. */
+function unknownTypeDiagnostic({ type, count, nearest, ...place }: UnknownType): Diagnostic {
+  const entries = count === 1 ? "1 entry has" : `${count} entries have`;
+  const meant = nearest === null ? "" : `; did you mean "${nearest}"?`;
+  const reason = `${entries} the unknown type ${shown(type)}${meant}`;
+  return { kind: "unknown-type", reason, type, count, ...place };
 }

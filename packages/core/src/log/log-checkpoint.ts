@@ -54,8 +54,8 @@ export interface BoundLog {
 }
 
 /**
- * What a checkpoint of this log may hold. That it is of this log, its text must prove before any
- * of its columns is made.
+ * What a checkpoint of this log may hold. That it is of this log, its text must prove before any of
+ * its columns is made.
  */
 export function checkpointSchema(log: BoundLog): FrameSchema<FoundCheckpoint> {
   return {

@@ -1,8 +1,7 @@
 /**
- * Keeps the promise of one session about what its acknowledgements mean: nothing more to do (`os`),
- * a sync before each (`disk`), or one within some time. After a failed sync it is unknown what the
- * device has: no session of this process that promises more than `os` writes to the log until what
- * is in doubt was written again.
+ * The durability of the acknowledgements of one session: no sync (`os`), one before each (`disk`),
+ * or one within some time. After a failed sync it is unknown what the device has: sessions of this
+ * process with more than `os` refuse to write until the entries in doubt were written again.
  */
 import { BranchlogError } from "../errors.ts";
 import { unsyncedEntriesMax } from "../limits.ts";
@@ -13,7 +12,7 @@ import type { Clock, FileSystem, Ports } from "../store/ports.ts";
 import type { Durability } from "./engine-options.ts";
 import type { TrackedLog } from "./tracked-log.ts";
 
-/** See the file comment. */
+/** The durability of one session of a log. */
 export class LogDurability {
   readonly mode: Durability;
   readonly #log: TrackedLog;
@@ -32,17 +31,17 @@ export class LogDurability {
     this.#nowMs = () => clock.monotonicMs();
   }
 
-  /** Ids of which it is not known that they are on the device, in order. Empty for `os`. */
+  /** Ids that are not known to be synced, in order. Empty for `os`. */
   get unsyncedIds(): readonly string[] {
     return this.mode === "os" ? [] : this.#diskSync().unsyncedIds;
   }
 
-  /** Whether a sync failed that was to bring these onto the device. */
+  /** Whether a sync of these failed. */
   get isInDoubt(): boolean {
     return this.mode !== "os" && this.#diskSync().isInDoubt;
   }
 
-  /** Whether the next write must begin with a newline, as the disk may not have the last one. */
+  /** Whether the next write must begin with a newline: the device may lack the last one. */
   get needsSeparator(): boolean {
     return this.mode !== "os" && this.#diskSync().tailMayBeTorn;
   }
@@ -72,11 +71,9 @@ export class LogDurability {
   }
 
   /**
-   * Takes note of entries that are in the log: written just now, found there by a retry, or perhaps
-   * there, as the log could not be read. The promise tells when they are as durable as was
-   * promised; undefined: they are. Must be called before another caller can use the file's
-   * descriptor.
-   * @param hasWritten The unended line of a failed sync, if there was one, is behind a newline now.
+   * Notes entries that are in the log, or may be. Resolves once they are as durable as promised;
+   * undefined: they are. Must be called before another caller can use the file's descriptor.
+   * @param hasWritten Whether a line was written, behind a newline after a failed sync.
    */
   wrote(ids: readonly string[], hasWritten: boolean): Promise<void> | undefined {
     if (this.mode === "os") return undefined;
@@ -88,7 +85,6 @@ export class LogDurability {
     return undefined;
   }
 
-  /** As {@link LogDurability.wrote}, blocking. Throws what the file system throws. */
   wroteSync(ids: readonly string[], hasWritten: boolean): void {
     if (this.mode === "os") return;
     const sync = this.#note(ids, hasWritten);
@@ -99,7 +95,7 @@ export class LogDurability {
     }
   }
 
-  /** Brings onto the device what is not on it yet. Throws `ERR_DURABILITY_UNKNOWN`. */
+  /** Syncs what is not synced yet. Throws `ERR_DURABILITY_UNKNOWN`. */
   async flush(): Promise<void> {
     const ids = this.unsyncedIds;
     if (ids.length === 0) return;
@@ -110,7 +106,7 @@ export class LogDurability {
     }
   }
 
-  /** Syncs what was left in doubt and has been written again; the doubt ends if that works. */
+  /** Syncs what was in doubt and has been written again; the doubt ends if that succeeds. */
   async settleDoubt(): Promise<void> {
     const sync = this.#diskSync();
     sync.separate();
@@ -142,7 +138,7 @@ export class LogDurability {
     sync.keepOpen(work).catch(() => (this.#isScheduled = false));
   }
 
-  /** That of the file as it is now: a log that was replaced has nothing of ours to sync. */
+  /** Of the current file: a log that was replaced has nothing of ours to sync. */
   #diskSync(): DiskSync {
     const { file, stat } = this.#log;
     if (this.#sync !== undefined && file === this.#file) return this.#sync;

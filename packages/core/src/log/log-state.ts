@@ -1,8 +1,8 @@
 /**
- * What is known of one generation of a log: index, header, folded projections, cursor, bodies. It
- * grows by reading on from its cursor, or by being told what was just appended; it never writes.
- * An unterminated last record that parses is indexed at once, but stays *pending*: if its line
- * turns out to continue, this state is wrong and says so, and its owner starts a new one.
+ * The read state of one generation of a log: index, header, folded projections, cursor, bodies. It
+ * grows by reading on from its cursor, or by adopting what was just appended; it never writes. An
+ * unterminated last record that parses is indexed at once, but *pending*: if its line turns out to
+ * continue, this state is broken, and its owner starts a new one.
  */
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
@@ -39,7 +39,6 @@ import {
 } from "./fingerprint.ts";
 import type { LogFingerprint, LogIdentity } from "./fingerprint.ts";
 
-/** How a log is read. */
 export interface ReadOptions {
   readonly lineBytesMax: number;
   readonly bodyCacheBytesMax: number;
@@ -58,14 +57,13 @@ interface Pending {
   readonly row: number;
 }
 
-/** See the file comment. */
+/** One generation of a log, as far as it is read. */
 export class LogState {
   readonly indexer: LogIndexer;
   readonly bodies: BodyReader;
   readonly folded: FoldedProjections = new FoldedProjections();
   /** The file of this generation. */
   readonly file: LogFile;
-  /** What omp writes in place before the header. */
   readonly slot: TitleSlotReader;
   /** Longest line that is joined. */
   readonly lineBytesMax: number;
@@ -113,7 +111,7 @@ export class LogState {
     return this.#framer.committedOffset;
   }
 
-  /** What is behind the last newline read; null if nothing is. */
+  /** What follows the last newline read; null if nothing does. */
   get rest(): LineRest | null {
     return this.#framer.rest();
   }
@@ -133,30 +131,28 @@ export class LogState {
     return this.index.count - (this.pendingRow >= 0 ? 1 : 0);
   }
 
-  /** What the title slot of omp says; undefined if the log has none. */
+  /** The title slot of omp as it was read last; undefined if the log has none. */
   get titleSlot(): TitleSlot | undefined {
     return this.slot.known;
   }
 
-  /** The name of the session, or undefined if it has none. */
   get name(): string | undefined {
     const { header } = this.indexer.header ?? {};
     return nameInForce({ slot: this.slot.known, given: this.folded.name, header });
   }
 
-  /** The dialect of the log. */
   get dialect(): DialectName {
     const { header } = this.indexer.header ?? {};
     const { dialect: ofEntries } = this.folded;
     return dialectOfLog({ hasTitleSlot: this.slot.known !== undefined, header, ofEntries });
   }
 
-  /** Whether what was indexed turned out not to be what the log holds. */
+  /** Whether the log turned out not to hold what was indexed. */
   get isBroken(): boolean {
     return this.#broken;
   }
 
-  /** What is known, as views that change with it; null while the log ends within a line. */
+  /** Views that change with the state; null while the log ends within a line. */
   save(): SavedState | null {
     const isWhole = this.isTerminated && this.#pending === undefined && !this.#broken;
     if (!isWhole || !this.#hasTrail) return null;
@@ -179,7 +175,6 @@ export class LogState {
     this.folded.restore(saved.folded);
   }
 
-  /** By which bytes the log is known, read as far as it is. */
   get fingerprintOf(): LogFingerprint {
     return this.#trail.bytes;
   }
@@ -218,7 +213,7 @@ export class LogState {
     this.#framer.push(bytes, this.#sink());
     this.#trail.add(bytes);
     while (firstOwn < index.count && index.rows.offset(firstOwn) < end) firstOwn += 1;
-    // What this process wrote itself needs no second look.
+    // What this process wrote itself is not provisional.
     for (let row = firstOwn; row < index.count; row += 1) {
       index.rows.mark(row, 0, rowFlags.provisional);
     }
@@ -226,7 +221,7 @@ export class LogState {
     return firstOwn;
   }
 
-  /** Notes by what the log is known again, read or adopted as far as it is. */
+  /** Stores the fingerprint of the log, as far as it is read or adopted. */
   remember({ dev, ino }: FileStat): void {
     if (!this.#hasTrail) {
       this.#trail = new FingerprintingReader(this.file, fingerprintOf(this.file, this.end));
@@ -234,13 +229,13 @@ export class LogState {
     this.#identity = { dev, ino, ...this.#trail.bytes };
   }
 
-  /** Whether the log that has `stat` now is this one, as read or longer; if so, reads its slot. */
+  /** Whether the log with `stat` continues this one; if so, reads its title slot. */
   confirm(stat: FileStat): boolean {
     const identity = this.#identity;
     return identity !== undefined && this.slot.read(() => continues(this.file, stat, identity));
   }
 
-  /** Whether the trail leads to the last line: reading that failed may have come further. */
+  /** Whether the trail ends at the cursor: a read that failed may have got further. */
   get #hasTrail(): boolean {
     return this.#trail.bytes.cursor === this.end;
   }
@@ -303,9 +298,10 @@ export class LogState {
   }
 }
 
-// The title slot of omp, in a log that has one: it is written in place, so it is read again.
-
-/** See the file comment. Every look is one small read where a slot may be, and none elsewhere. */
+/**
+ * Reads the title slot of omp, which is written in place: one small read where the header is not
+ * first, and none elsewhere.
+ */
 class TitleSlotReader {
   readonly #source: ByteSource;
   readonly #headerOffset: () => number;
@@ -317,14 +313,12 @@ class TitleSlotReader {
     this.#headerOffset = headerOffset;
   }
 
-  /** What it said when it was read; undefined if the log has none. */
   get known(): TitleSlot | undefined {
     return this.#known;
   }
 
   /**
-   * Reads it. What it says is taken over if `isOfLog` then says yes: asked before, that would not
-   * tell of which log these bytes are. Returns the answer.
+   * Reads the slot; it counts if `isOfLog`, asked after the read, says that the file is the log.
    */
   read(isOfLog: () => boolean = () => true): boolean {
     const now = this.#now();
@@ -333,7 +327,7 @@ class TitleSlotReader {
     return isOurs;
   }
 
-  /** Whether it says now what is known of it. */
+  /** Whether the slot is unchanged since it was read. */
   isSame(): boolean {
     return isDeepStrictEqual(this.#now(), this.#known);
   }
@@ -346,7 +340,7 @@ class TitleSlotReader {
   }
 }
 
-/** What is known of a log up to a newline, as it is saved: all but what its files hold. */
+/** The state of a log up to a newline, as it is saved. */
 export interface SavedState {
   readonly indexer: SavedLog;
   readonly folded: SavedFolded;
@@ -356,12 +350,7 @@ export interface SavedState {
   readonly lineNumber: number;
 }
 
-// Which rows have to be verified before an entry may be appended below them: those that were
-// indexed from their envelopes, and either have no children, or hide others, or are the last.
-// Others are trusted until they are read. Pure, but for removing rows that need no verification any
-// more.
-
-/** Rows to read now, in a few milliseconds; none if all are settled. */
+/** Rows to read now, in a few milliseconds; empty if all are settled. */
 interface UnsettledRows {
   readonly rows: readonly number[];
   /** Rows before this one are settled once those are read. */
@@ -371,7 +360,11 @@ interface UnsettledRows {
 const rowsAtOnceMax = 256;
 const bytesAtOnceMax = 512 * 1024;
 
-/** The next rows to read, if those before `settledRows` are settled. */
+/**
+ * The next rows to verify before an entry may be appended below them: those that were indexed from
+ * their envelopes, and have no children, hide others, or are the last. Others are trusted until
+ * they are read. Pops rows of the index that need no verification any more.
+ */
 function nextUnsettled(index: IndexTable, settledRows: number): UnsettledRows {
   const { unverifiedRows, rows } = index;
   const unsettled = new Set<number>();

@@ -13,7 +13,7 @@ import { AtomicFile } from "../store/atomic-file.ts";
 import { acquireLock } from "../store/lock.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileSystem, Ports } from "../store/ports.ts";
-import { keptPaths } from "../store/sidecar-path.ts";
+import { keptPaths } from "../store/sidecar.ts";
 import { portStep } from "../store/steps.ts";
 import type { Steps } from "../store/steps.ts";
 import type { LogState } from "./log-state.ts";
@@ -48,7 +48,6 @@ export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Ste
   throw migrationError(log.file.path, "other programs kept rewriting it");
 }
 
-/** The new file, where the directory lets one be made. */
 function begun({ file: { path } }: TrackedLog, ports: Ports): AtomicFile {
   try {
     return new AtomicFile(ports, path);
@@ -157,17 +156,14 @@ function migrationError(path: string, cause: unknown): BranchlogError {
   );
 }
 
-// The bytes of a log in the current form, piece by piece. Only session records and the lines of
-// entries change; all that lies between them (bad lines, blank lines, fragments) is copied as it
-// is. A byte-order mark is left out, since agents cannot read a log that starts with one.
-
 const bomBytes = 3;
 const chunkBytes = 1024 * 1024;
 const newline = 0x0a;
 
 /**
- * The converted bytes of the range [from, to), which starts and ends between lines. So does every
- * chunk: what is carried over last goes to a file that others append to.
+ * The range [from, to) in the current form; it starts and ends between lines, and so does every
+ * chunk. Only session records and lines of entries change. A byte-order mark is left out, since
+ * agents cannot read a log that starts with one.
  */
 export function* migratedChunks(
   file: LogFile,
@@ -196,7 +192,7 @@ function* migratedPieces(
 ): Generator<Buffer> {
   const { rows } = state.index;
   let at = from === 0 && startsWithBom(file) ? bomBytes : from;
-  for (let row = firstRowFrom(state, at); row < rows.count && rows.offset(row) < to; row += 1) {
+  for (let row = rows.firstFrom(at); row < rows.count && rows.offset(row) < to; row += 1) {
     yield* betweenEntries(file, state, at, rows.offset(row));
     yield migrateRow(state, row);
     at = rows.offset(row) + rows.length(row);
@@ -271,19 +267,6 @@ function migrateSession(file: LogFile, state: LogState, offset: number, length: 
 function migrateRow(state: LogState, row: number): Buffer {
   const line = state.bodies.lineSync(row);
   return migrateLine(line, { ...state.bodies.upcastContext(row), kind: "entry" });
-}
-
-/** The first row at or behind an offset. O(log rows). */
-function firstRowFrom(state: LogState, offset: number): number {
-  const { rows } = state.index;
-  let low = 0;
-  let high = rows.count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (rows.offset(middle) < offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function startsWithBom(file: LogFile): boolean {

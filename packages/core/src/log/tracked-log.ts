@@ -1,19 +1,103 @@
 /**
- * A log that is followed through its generations: it reads what was appended since the last look,
- * notices when the file was replaced, truncated or rewritten, and then starts over with a new
- * generation. The engine appends through it, and is notified when it changed.
+ * A log that is followed through its generations: it is opened, read on from its cursor, and
+ * indexed anew once its file was replaced, truncated or rewritten. The engine appends through it,
+ * and is notified when it changed.
  */
+import { currentVersion } from "../dialects/header.ts";
 import { BranchlogError } from "../errors.ts";
-import { isSameFile } from "../store/ports.ts";
 import type { LogFile } from "../store/log-file.ts";
 import type { FileStat } from "../store/ports.ts";
+import { requireNoTranscript } from "./foreign-transcript.ts";
+import { isSameFile } from "../store/ports.ts";
 import { LogState } from "./log-state.ts";
 import type { ReadOptions } from "./log-state.ts";
-import { requireFile, requireHeader } from "./open-outcome.ts";
 import { portStep } from "../store/steps.ts";
 import type { Steps } from "../store/steps.ts";
 
-/** How often reading starts again because the file was replaced before it was open. */
+/**
+ * Signals that the values of a session may have changed: its log, its known damage, its leaf. It is
+ * sent during the change, without its content: listeners read later.
+ */
+export class ChangeSignal {
+  readonly #listeners = new Set<() => void>();
+  #version = 0;
+
+  /** Counts the changes. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Signals a change. */
+  readonly notify = (): void => {
+    this.#version += 1;
+    for (const listener of this.#listeners) listener();
+  };
+
+  /** Calls `listener`, which must not throw, at every change, until the result is called. */
+  listen(listener: () => void): () => void {
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return () => {
+      this.#listeners.delete(own);
+    };
+  }
+}
+
+/** The stat of a file; throws `ERR_LOG_MISSING`, or `ERR_LOG_UNREADABLE` for anything else. */
+export function requireFile(path: string, stat: FileStat | null): FileStat {
+  if (stat === null) {
+    const message = `There is no session file at ${path}. Check the path, or create one there.`;
+    throw new BranchlogError("ERR_LOG_MISSING", message, { path });
+  }
+  if (stat.isFile) return stat;
+  const what = stat.isDirectory ? "a directory" : "not a regular file";
+  const message = `${path} is ${what}, not a session file. Give the path of a session file.`;
+  throw new BranchlogError("ERR_LOG_UNREADABLE", message, { path });
+}
+
+/**
+ * The header of a log that was read whole. Without one, the beginning of the file is read again to
+ * see whether another agent wrote it.
+ * @throws BranchlogError `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION` or `ERR_HEADER_DAMAGED`.
+ */
+export function requireHeader<Header>(
+  file: LogFile,
+  read: { readonly header: Header | undefined; readonly entriesBeforeHeader: number },
+  bytes: number,
+): Header {
+  if (read.header !== undefined) return read.header;
+  const { path } = file;
+  if (bytes === 0) {
+    const message = `${path} is empty. Delete it, or create a session there.`;
+    throw new BranchlogError("ERR_LOG_EMPTY", message, { path });
+  }
+  requireNoTranscript(path, file, bytes);
+  const entries = read.entriesBeforeHeader;
+  if (entries > 0) {
+    const message =
+      `${path} holds ${entries} entries but no readable session header. The file was left as it ` +
+      'is; put a line {"type":"session",…} first to open it.';
+    throw new BranchlogError("ERR_HEADER_DAMAGED", message, { path, line: 1, offset: 0 });
+  }
+  const message = `${path} is not a session file: no line is a session header. It was left alone.`;
+  throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
+}
+
+/**
+ * Refuses to append to a log of a newer version, whose rules are unknown.
+ * @throws BranchlogError `ERR_VERSION_NEWER`.
+ */
+export function requireKnownVersion(path: string, version: number): void {
+  if (version <= currentVersion) return;
+  throw new BranchlogError(
+    "ERR_VERSION_NEWER",
+    `${path} has version ${version}; this release writes up to ${currentVersion}. It can be read ` +
+      'with access "read"; update Branchlog to append, or pass allowNewerVersion to append anyway.',
+    { path },
+  );
+}
+
+/** Attempts to read a file that is replaced between its stat and its open. */
 const readAttemptsMax = 3;
 
 /** Gives a state with what was saved of the log that has `stat`, or one that has read nothing. */
@@ -22,7 +106,7 @@ export interface StateRestorer {
   restore(makeState: () => LogState, stat: FileStat): Promise<LogState>;
 }
 
-/** See the file comment. */
+/** Owns the state of the current generation. */
 export class TrackedLog {
   readonly #options: ReadOptions;
   readonly #onChange: () => void;
@@ -39,12 +123,10 @@ export class TrackedLog {
     this.#state = new LogState(file, options, onChange);
   }
 
-  /** The file of the current generation. */
   get file(): LogFile {
     return this.#state.file;
   }
 
-  /** What is known of the current generation. */
   get state(): LogState {
     return this.#state;
   }
@@ -54,7 +136,7 @@ export class TrackedLog {
     return this.file.path;
   }
 
-  /** Position after the last byte that was read. */
+  /** Position after the last byte read. */
   get end(): number {
     return this.#state.end;
   }
@@ -64,7 +146,7 @@ export class TrackedLog {
     return this.#state.isTerminated;
   }
 
-  /** Counts from 1; one more each time the log turned out to be another. */
+  /** Counts from 1; incremented each time the log turned out to be another. */
   get generation(): number {
     return this.#generation;
   }
@@ -82,7 +164,7 @@ export class TrackedLog {
   /** Reads the log for the first time, blocking. Throws the outcomes of `requireHeader`. */
   openSync(saved?: StateRestorer): void {
     for (let attempt = 1; ; attempt += 1) {
-      const stat = this.#lookFirst();
+      const stat = this.#firstStat();
       try {
         const make = (): LogState => this.#newState(stat);
         this.#state = saved?.restoreSync(make, stat) ?? make();
@@ -94,10 +176,9 @@ export class TrackedLog {
     }
   }
 
-  /** As {@link TrackedLog.openSync}, yielding to the event loop. */
   async open(signal?: AbortSignal, saved?: StateRestorer): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
-      const stat = this.#lookFirst();
+      const stat = this.#firstStat();
       try {
         const make = (): LogState => this.#newState(stat);
         this.#state = (await saved?.restore(make, stat)) ?? make();
@@ -125,7 +206,6 @@ export class TrackedLog {
     this.#onChange();
   }
 
-  /** What the log's name leads to now; null if nothing. */
   statSync(): FileStat | null {
     return this.file.statSync();
   }
@@ -179,7 +259,7 @@ export class TrackedLog {
     return row < 0 ? -1 : index.rows.offset(row);
   }
 
-  #lookFirst(): FileStat {
+  #firstStat(): FileStat {
     return requireFile(this.file.path, this.file.statSync());
   }
 
@@ -233,7 +313,7 @@ export class TrackedLog {
     }
   }
 
-  /** The log is another one: index it anew, and say which of our own entries it no longer holds. */
+  /** Indexes another log anew, and reports which own entries it no longer holds. */
   #startOver(): void {
     const { index } = this.#state;
     const ownIds = this.#ownRows.map((row) => index.idOf(row));

@@ -5,9 +5,9 @@
  */
 import { requireEntryId } from "../entries/identifiers.ts";
 import { childrenOfHandle, findCycles, rootRows } from "../index-table/tree-walk.ts";
-import { rootHandle } from "../index-table/id-table.ts";
+import { rootHandle } from "../index-table/row-table.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
-import type { Kind } from "../index-table/kind-table.ts";
+import type { Kind } from "../index-table/row-table.ts";
 
 /** What the index knows of an entry. */
 export interface Envelope {

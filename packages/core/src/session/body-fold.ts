@@ -38,7 +38,6 @@ export class BodyFold<S> {
     return pass;
   }
 
-  /** As {@link BodyFold.value}, blocking. */
   valueSync(): S {
     const { fold, rows, upTo } = this.#rest();
     const { bodies } = this.#engine;

@@ -12,7 +12,7 @@ import { contributesToContext, selectContext } from "../projections/context.ts";
 import type { BuiltContext, PathContext } from "../projections/context.ts";
 import type { PathView } from "../projections/projection.ts";
 import type { Engine } from "./engine.ts";
-import { requireRow } from "./named-entry.ts";
+import { requireRow } from "./entry-query.ts";
 
 /** Which context is meant. */
 export interface ContextOptions {
@@ -123,11 +123,11 @@ export function contextRows(engine: Engine, path: RowPath, everyType = false): n
   return wanted;
 }
 
-// A path of rows as the projections see it: types, roles and ids come from the index, bodies from
-// disk when they are asked for. A body that turns out damaged, or is too large to be built, is
-// shown as an entry of no known type, which contributes nothing.
-
-/** A view of `path`; `loaded` holds bodies that were read ahead, by row. */
+/**
+ * A path as projections see it: types, roles and ids come from the index, bodies from `loaded` or
+ * the log. A body that is damaged, or too large, is shown as an entry of an unknown type, which
+ * contributes nothing.
+ */
 export function rowPathView(
   index: IndexTable,
   bodies: BodyReader,

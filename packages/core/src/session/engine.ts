@@ -15,11 +15,11 @@ import type { RowPath } from "../index-table/tree-walk.ts";
 import { buildWithSettings } from "../projections/context.ts";
 import type { BuiltContext, PathContext } from "../projections/context.ts";
 import type { PathView } from "../projections/projection.ts";
-import { createLog } from "../store/create-log.ts";
+import { createLog } from "../store/atomic-file.ts";
 import { LogFile } from "../store/log-file.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { Appender } from "../append/appender.ts";
-import { ChangeSignal } from "../log/change-signal.ts";
+import { ChangeSignal, TrackedLog } from "../log/tracked-log.ts";
 import { Checkpoints } from "../log/checkpoints.ts";
 import { engineSettings } from "../log/engine-options.ts";
 import type { EngineOptions, EngineSettings } from "../log/engine-options.ts";
@@ -27,11 +27,10 @@ import { Findings } from "../log/findings.ts";
 import { LogDurability } from "../log/log-durability.ts";
 import { rowPathView } from "./context-load.ts";
 import { runSync } from "../store/steps.ts";
-import { TrackedLog } from "../log/tracked-log.ts";
 
 const pathOfLog = "The path of a log";
 
-/** See the file comment. */
+/** Made by `open`, `openSync` or `createSync`. */
 export class Engine {
   readonly settings: EngineSettings;
   readonly log: TrackedLog;

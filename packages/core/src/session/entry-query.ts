@@ -1,15 +1,16 @@
 /**
- * Answers which entries a query means from the index alone, so that bodies are read only for what
- * is asked for: the latest state of an extension among any number of entries costs one parse.
+ * Which entries a caller means, by id or by query. The index alone answers, so that bodies are read
+ * only for what is asked for: the latest state of an extension among any number of entries costs
+ * one parse.
  */
 import { bodyStream, pick, readRangeAsync } from "@branchlog/streaming";
 import type { JsonToken, JsonValue, OptionNames } from "@branchlog/streaming";
 import { invalidArgument, requireOneOf } from "../argument-checks.ts";
 import { lineChunks, rowLines } from "../bodies/row-lines.ts";
 import { BranchlogError } from "../errors.ts";
-import { pathToRow } from "../index-table/tree-walk.ts";
+import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
 import type { Engine } from "./engine.ts";
-import { requireRow } from "./named-entry.ts";
+import { requireEntryId } from "../entries/identifiers.ts";
 
 /** Which entries to read, and in which order. */
 export interface EntryQuery {
@@ -88,10 +89,7 @@ function branchRows({ index }: Engine, leafId: string | null): Int32Array {
   return pathToRow(index, leafId === null ? -1 : index.rowOfId(leafId)).rows;
 }
 
-// Entries as the bytes of their lines, for copies, exports and `jq`: with number forms, escapes,
-// repeated keys and invalid UTF-8, which `JSON.parse` does not preserve.
-
-/** The line of one entry. */
+/** The line of one entry, as stored: `JSON.parse` loses number forms, escapes, repeated keys. */
 export interface EntryLine {
   readonly id: string;
   /** 1-based ordinal of the entry in its generation. */
@@ -136,8 +134,6 @@ export async function* entryLines(
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
-
-// Reads inside one entry in bounded memory, for bodies that are too large to be built whole.
 
 /** The tokens of one entry, in order. */
 export type BodyPart = AsyncGenerator<JsonToken>;
@@ -189,4 +185,59 @@ function bodyError({ path }: Engine, id: string, cause: unknown): unknown {
     return new BranchlogError("ERR_ENTRY_TOO_LARGE", message, { path, id, cause });
   }
   return cause;
+}
+
+/**
+ * The row of the entry with that id, or -1.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT` if the id is no string.
+ */
+export function rowOfEntry({ index }: Engine, id: string): number {
+  return index.rowOfId(requireEntryId(id));
+}
+
+/**
+ * The row of the entry with that id.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
+ */
+export function requireRow(engine: Engine, id: string): number {
+  const row = rowOfEntry(engine, id);
+  if (row < 0) throw notFound(engine, id);
+  return row;
+}
+
+/**
+ * The row of the entry with that id, which was read whole, once, if it was indexed from its
+ * envelope. If it turns out damaged, an earlier one with the same id may take its place; if none
+ * can be read, it is a place on the tree all the same, and paths to it leave it out.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
+ */
+function settledRow(engine: Engine, id: string): number {
+  const { index, bodies } = engine;
+  for (let row = requireRow(engine, id); ;) {
+    bodies.confirmSync(row);
+    const instead = index.rowOfId(id);
+    if (instead === row) return row;
+    row = instead;
+  }
+}
+
+/**
+ * The row where a path ends: that of {@link settledRow}; without an id, the last one of the log.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
+ */
+export function pathEndRow(engine: Engine, id: string | undefined): number {
+  return id === undefined ? tailRow(engine.index) : settledRow(engine, id);
+}
+
+/**
+ * Sees to it that the entry with that id is a node, read whole as by {@link settledRow}.
+ * @throws BranchlogError `ERR_ENTRY_NOT_FOUND` also for an entry that is damaged;
+ * `ERR_INVALID_ARGUMENT`.
+ */
+export function requireNode(engine: Engine, id: string): void {
+  if (!engine.index.isNode(settledRow(engine, id))) throw notFound(engine, id);
+}
+
+function notFound({ path }: Engine, id: string): BranchlogError {
+  return new BranchlogError("ERR_ENTRY_NOT_FOUND", `Entry ${id} not found`, { path, id });
 }

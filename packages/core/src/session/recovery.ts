@@ -6,10 +6,9 @@
  */
 import { decodeLine } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
-import { createLog } from "../store/create-log.ts";
-import { commit } from "../append/commit.ts";
+import { createLog } from "../store/atomic-file.ts";
+import { commit, notAppended } from "../append/commit.ts";
 import type { CommitLock, CommitWork, LinePlan, PlannedLine } from "../append/commit.ts";
-import { notAppended } from "../append/outcome.ts";
 import type { Engine } from "./engine.ts";
 import { runAsync } from "../store/steps.ts";
 
@@ -74,7 +73,9 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
   return ids;
 }
 
-/** An entry that is not found in the log, though it may have been written, cannot be written again. */
+/**
+ * An entry that is not found in the log, though it may have been written, cannot be written again.
+ */
 function linesInDoubt(engine: Engine): readonly PlannedLine[] {
   const ids = [...new Set(engine.durability.unsyncedIds)];
   const found = ids.filter((id) => engine.index.rowOfId(id) >= 0);

@@ -1,4 +1,7 @@
-/** Puts the images that omp keeps in files of their own back into what was stored. */
+/**
+ * Replaces the references of omp to large images, which it keeps in files named by the checksum of
+ * their bytes. Values are never changed; a file counts only if its bytes have that checksum.
+ */
 import type { OptionNames } from "@branchlog/streaming";
 import { requireOptions } from "../argument-checks.ts";
 import { createHash } from "node:crypto";
@@ -25,9 +28,9 @@ export interface BlobOptions {
 const blobNames: OptionNames<BlobOptions> = { directory: true, onProblem: true, fs: true };
 
 /**
- * A copy of a message, an entry or a list of them, with the images that its references name.
- * A file that is missing, or does not hold what its name says, leaves the reference in its place.
- * Blocks while files are read; each is read once, and all of them are in memory then.
+ * A copy of a message, an entry or a list of them, with the images that its references name. A file
+ * that is missing, or does not hold what its name says, leaves the reference in its place. Blocks
+ * while files are read; each is read once, and all of them are in memory then.
  */
 export function resolveBlobs<T>(value: T, options: BlobOptions): T {
   const { directory, onProblem, fs = nodeFileSystem } = requireOptions(options, blobNames);
@@ -44,10 +47,6 @@ export function resolveBlobs<T>(value: T, options: BlobOptions): T {
     bytesOf(sha256)?.toString(form === "base64" ? "base64" : "utf8"),
   );
 }
-
-// omp keeps large images in files of their own, named by the checksum of their bytes; an entry
-// holds a reference in their place. Finds the references and replaces them. Pure; values are never
-// changed.
 
 /** How bytes are stored in a message: as base64, or as the text that they are. */
 type BlobForm = "base64" | "text";
@@ -109,8 +108,6 @@ function replacement(
   const isGenerated = key === "result" && type === "image_generation_call";
   return isImage || isGenerated ? read(sha256, "base64") : undefined;
 }
-
-// Reads the files in which omp keeps large images, and checks that they are what their names say.
 
 /** What became of reading a blob. Damaged: its bytes are not those that it is named by. */
 type FoundBlob =

@@ -9,9 +9,9 @@ import type { TitleSource } from "../dialects/title-slot.ts";
 import { BranchlogError } from "../errors.ts";
 import { lockStaleMs } from "../limits.ts";
 import { closeQuietly, removeQuietly, writeFully } from "../store/atomic-file.ts";
-import { isSameFile } from "../store/ports.ts";
+import { errorCodeOf, isSameFile } from "../store/ports.ts";
 import type { FileStat, FileSystem, Ports } from "../store/ports.ts";
-import { notAppended } from "../append/outcome.ts";
+import { notAppended } from "../append/commit.ts";
 import type { Engine } from "./engine.ts";
 import { acquireLock } from "../store/lock.ts";
 import { portStep } from "../store/steps.ts";
@@ -143,7 +143,7 @@ function createLockFile(fs: FileSystem, lockPath: string, record: string): boole
   try {
     fd = fs.openSync(lockPath, "create");
   } catch (error) {
-    if (isExisting(error)) return false;
+    if (errorCodeOf(error) === "EEXIST") return false;
     throw error;
   }
   try {
@@ -187,10 +187,6 @@ function lockRecord(
   } catch {
     return undefined;
   }
-}
-
-function isExisting(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EEXIST";
 }
 
 function heldByOmp(path: string, lockWaitMs: number): BranchlogError {

@@ -4,11 +4,10 @@
  * so that neither needs the code of observables before something subscribes.
  */
 import { BranchlogError } from "../errors.ts";
-import type { ChangeSignal } from "../log/change-signal.ts";
+import type { ChangeSignal } from "../log/tracked-log.ts";
 import type { Engine } from "./engine.ts";
-import type { LeafCursor } from "../append/leaf-cursor.ts";
+import type { LeafCursor } from "../append/request.ts";
 
-/** See the file comment. */
 export interface WatchedSession {
   /** The engine; another one after the session went to another log. */
   readonly engine: Engine;

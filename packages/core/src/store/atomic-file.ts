@@ -1,16 +1,17 @@
 /**
- * A file that appears under its name in one step, whole or not at all: it is written under a
- * temporary name in the same directory, and then takes its name, either only if that is free, or in
- * the place of another file. A crash leaves a temporary file at most. Files are 0600, new
+ * Files that appear under their name in one step, whole or not at all; logs are created so. They
+ * are written under a temporary name in the same directory, which is then linked, if the name is
+ * free, or renamed over another file. A crash leaves a temporary file at most. Files are 0600, new
  * directories 0700.
  */
 import { dirname } from "node:path";
-import { errorCodeOf, logExists } from "./creation-errors.ts";
-import { isSameFile } from "./ports.ts";
+import { setImmediate as nextIteration } from "node:timers/promises";
+import { BranchlogError } from "../errors.ts";
+import { errorCodeOf, isSameFile } from "./ports.ts";
 import type { FileSystem, Ports } from "./ports.ts";
-import { sidecarPath } from "./sidecar-path.ts";
+import { sidecarPath } from "./sidecar.ts";
 
-/** See the file comment. To be discarded in the end, whatever has become of it. */
+/** A file under its temporary name; to be discarded in the end, whatever its fate. */
 export class AtomicFile {
   /** The name that it takes. */
   readonly path: string;
@@ -34,12 +35,10 @@ export class AtomicFile {
     writeFully(this.#ports.fs, this.fd, bytes);
   }
 
-  /** Brings its bytes to the device, blocking. */
   syncSync(): void {
     this.#ports.fs.fdatasyncSync(this.fd);
   }
 
-  /** Brings its bytes to the device. */
   sync(): Promise<void> {
     return this.#ports.fs.fdatasync(this.fd);
   }
@@ -74,10 +73,7 @@ export class AtomicFile {
     this.#ports.fs.syncDirectorySync(dirname(this.path));
   }
 
-  /**
-   * Whether it has its name, as a call that failed may have had its effect; undefined if that
-   * cannot be found out. It must be open.
-   */
+  /** Whether it has its name, also after a call that failed; undefined if unknown. It is open. */
   hasName(): boolean | undefined {
     const { fs } = this.#ports;
     try {
@@ -88,10 +84,7 @@ export class AtomicFile {
     }
   }
 
-  /**
-   * Closes it, and removes its temporary name. Where that fails, what it is done for has failed
-   * too, and that is what gets reported; or the file has its name, and a second one is no failure.
-   */
+  /** Closes it, and removes its temporary name. Throws nothing. */
   discard(): void {
     const { fs } = this.#ports;
     if (this.#isOpen) closeQuietly(fs, this.fd);
@@ -131,10 +124,9 @@ function reserve(fs: FileSystem, path: string): void {
   closeQuietly(fs, fd);
 }
 
-/** Error codes with which file systems without hard links refuse them. */
+/** Codes of file systems without hard links. */
 const linkUnsupported: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
-/** Whether a link failed because the file system has none. */
 export function isLinkUnsupported(error: unknown): boolean {
   return linkUnsupported.has(errorCodeOf(error));
 }
@@ -157,11 +149,7 @@ export function makeDurableDirectory(fs: FileSystem, path: string): void {
   for (const made of missing) fs.syncDirectorySync(dirname(made));
 }
 
-/**
- * Writes all bytes, in as many calls as the system takes. Only for files that no other program
- * sees.
- * @throws What the file system throws; an error if it takes nothing, which would never end.
- */
+/** Writes all bytes, maybe in several calls: only for files that no other program sees. */
 export function writeFully(fs: FileSystem, fd: number, bytes: Buffer): void {
   for (let done = 0; done < bytes.length;) {
     const count = fs.writeSync(fd, bytes, done, bytes.length - done);
@@ -170,7 +158,7 @@ export function writeFully(fs: FileSystem, fd: number, bytes: Buffer): void {
   }
 }
 
-/** Closes a file of which nothing is wanted any more: another failure is reported, or none. */
+/** Closes a file where a failure has no consequence. */
 export function closeQuietly(fs: FileSystem, fd: number): void {
   try {
     fs.closeSync(fd);
@@ -179,11 +167,187 @@ export function closeQuietly(fs: FileSystem, fd: number): void {
   }
 }
 
-/** Removes a name that no other program knows, if it is there; nothing reads what stays. */
+/** Removes a name where a failure has no consequence. */
 export function removeQuietly(fs: FileSystem, path: string): void {
   try {
     fs.unlinkSync(path);
   } catch {
     // See above.
   }
+}
+
+/**
+ * Creates a log with these bytes, and missing directories, durably.
+ * @throws BranchlogError `ERR_LOG_EXISTS`; `ERR_CREATE_FAILED` with the cause; what the chunks
+ * throw, if it is a BranchlogError. No part of a log is left behind, though directories stay. Only
+ * if the name cannot be made durable, the log stays, whole, and the message says so.
+ */
+export function createLog(ports: Ports, path: string, chunks: Iterable<Buffer>): void {
+  const file = creating(path, () => begun(ports, path));
+  try {
+    creating(path, () => {
+      for (const chunk of chunks) file.add(chunk);
+      file.syncSync();
+      file.close();
+      file.publish();
+    });
+  } finally {
+    file.discard();
+  }
+  syncName(file);
+}
+
+/** As {@link createLog}, without blocking for long; what the chunks throw is thrown as it is. */
+export async function createStreamedLog(
+  ports: Ports,
+  path: string,
+  chunks: AsyncIterable<Buffer>,
+): Promise<void> {
+  const file = creating(path, () => begun(ports, path));
+  try {
+    for await (const chunk of chunks) creating(path, () => file.add(chunk));
+    await file.sync().catch((error: unknown) => {
+      throw creationFailed(path, error);
+    });
+    creating(path, () => {
+      file.close();
+      file.publish();
+    });
+  } finally {
+    file.discard();
+  }
+  syncName(file);
+}
+
+/** Throws `ERR_LOG_EXISTS` for a name that is taken now, or `ERR_CREATE_FAILED`. */
+export function requireFree({ fs }: Ports, path: string): void {
+  if (creating(path, () => fs.statSync(path)) !== null) throw logExists(path, undefined);
+}
+
+/** The chunks, with an iteration of the event loop after each. */
+export async function* inBatches(
+  chunks: Iterable<Buffer>,
+  signal?: AbortSignal,
+): AsyncGenerator<Buffer, void, undefined> {
+  for (const chunk of chunks) {
+    yield chunk;
+    await nextIteration();
+    signal?.throwIfAborted();
+  }
+}
+
+function begun(ports: Ports, path: string): AtomicFile {
+  makeDurableDirectory(ports.fs, dirname(path));
+  return new AtomicFile(ports, path);
+}
+
+function syncName(file: AtomicFile): void {
+  try {
+    file.syncName();
+  } catch (error) {
+    // Others may have opened the log since and appended to it: it is not removed.
+    throw nameNotDurable(file.path, error);
+  }
+}
+
+/** Runs a step; what the file system throws comes out as `ERR_CREATE_FAILED`. */
+function creating<T>(path: string, step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    throw error instanceof BranchlogError ? error : creationFailed(path, error);
+  }
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  EACCES: "Check the permissions of its directory, or choose another place.",
+  EDQUOT: "Free some of your quota, then create it again.",
+  EEXIST: "A part of its path is a file, not a directory: choose another path.",
+  EISDIR: "Give the path of a file, not of a directory.",
+  ERR_INVALID_ARG_VALUE: "A path holds no null character: choose another one.",
+  ELOOP: "Its path leads through symbolic links in a circle: choose another path.",
+  EMFILE: "Too many files are open in this process: close some, then create it again.",
+  ENAMETOOLONG: "Choose a shorter path: names have 255 bytes at most.",
+  ENFILE: "Too many files are open on this machine: close some, then create it again.",
+  ENOENT: "Its directory is gone, or the name is empty: choose another path.",
+  ENOSPC: "Free space on the disk, then create it again.",
+  ENOTDIR: "A part of its path is a file, not a directory: choose another path.",
+  EPERM: "Check the permissions of its directory, or choose another place.",
+  EROFS: "The file system is read-only: choose another place.",
+};
+
+/** `ERR_LOG_EXISTS`: the name is taken. */
+export function logExists(path: string, cause: unknown): BranchlogError {
+  const message =
+    `There is something at ${path} already; it was left as it is. ` +
+    "Open it, or choose another name.";
+  return new BranchlogError("ERR_LOG_EXISTS", message, { path, cause });
+}
+
+/** `ERR_CREATE_FAILED`: nothing is under the name. */
+export function creationFailed(path: string, cause: unknown): BranchlogError {
+  const message = `The session file ${path} was not created (${reasonOf(cause)}). `;
+  return new BranchlogError("ERR_CREATE_FAILED", message + remedyFor(cause), { path, cause });
+}
+
+/** `ERR_CREATE_FAILED`: there is no directory for sessions. */
+export function directoryFailed(path: string, cause: unknown): BranchlogError {
+  const message = `The directory ${path} for sessions was not made (${reasonOf(cause)}). `;
+  return new BranchlogError("ERR_CREATE_FAILED", message + remedyFor(cause), { path, cause });
+}
+
+function remedyFor(cause: unknown): string {
+  return remedies[errorCodeOf(cause)] ?? "Remove the cause, then create it again.";
+}
+
+/** `ERR_CREATE_FAILED`: the log is there, but a power failure could take its name away. */
+function nameNotDurable(path: string, cause: unknown): BranchlogError {
+  const message =
+    `The session file ${path} was created and is whole, but its directory could not be synced ` +
+    `(${reasonOf(cause)}), so that a power failure may lose it. Open it to go on.`;
+  return new BranchlogError("ERR_CREATE_FAILED", message, { path, cause });
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+const gatheredBytes = 1024 * 1024;
+
+/** Gathers pieces into few large chunks: each costs a write. Large pieces are not copied. */
+class LargeChunks {
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  /** Takes a piece; the chunks that are large enough now. */
+  add(piece: Buffer): readonly Buffer[] {
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    return this.#bytes < gatheredBytes ? [] : this.#take(piece.length >= gatheredBytes);
+  }
+
+  rest(): readonly Buffer[] {
+    return this.#bytes === 0 ? [] : this.#take(false);
+  }
+
+  #take(asTheyAre: boolean): readonly Buffer[] {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    this.#bytes = 0;
+    return asTheyAre ? pieces : [Buffer.concat(pieces)];
+  }
+}
+
+/** The same bytes in few large chunks. */
+export function* inLargeChunks(pieces: Iterable<Buffer>): Generator<Buffer> {
+  const chunks = new LargeChunks();
+  for (const piece of pieces) yield* chunks.add(piece);
+  yield* chunks.rest();
+}
+
+/** As {@link inLargeChunks}, of pieces that are waited for. */
+export async function* inLargeChunksAsync(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const chunks = new LargeChunks();
+  for await (const piece of pieces) yield* chunks.add(piece);
+  yield* chunks.rest();
 }

@@ -1,12 +1,13 @@
 /**
- * Keeps files open between uses, as long as their path is retained: a read costs no `open`, and
- * a log that is deleted meanwhile can be written back. One pool serves the process; beyond its
- * size the descriptors least recently used are closed, never one in use. Files are identified by
- * path, inode and device, so a replaced file is opened anew.
+ * Keeps files open between uses while their path is retained: a read costs no `open`, and a log
+ * that is deleted meanwhile can be written back. Beyond the size of the pool the least recently
+ * used descriptors are closed, never one in use. A replaced file has another inode, and is opened
+ * anew.
  */
 import { BranchlogError } from "../errors.ts";
 import { descriptorsMax } from "../limits.ts";
-import { isSameFile } from "./ports.ts";
+import { closeQuietly } from "./atomic-file.ts";
+import { errorCodeOf, isSameFile, onePerPort } from "./ports.ts";
 import type { FileIdentity, FileSystem } from "./ports.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
 
@@ -37,15 +38,14 @@ export class DescriptorPool {
     this.#max = max;
   }
 
-  /** Descriptors open now. */
   get openCount(): number {
     return this.#descriptors.length;
   }
 
   /**
-   * Runs `action` with a descriptor of the file at `path` and returns its result. `expected` is
-   * the file the caller means; without it, the path has a stat first. One that is still open is
-   * used even if another file has taken the name: check after writing.
+   * Runs `action` with a descriptor of the file at `path`. Without `expected`, it is the file that
+   * has the path now. An expected one that is still open is used even if another file has taken the
+   * name: check after writing.
    * @throws What opening throws; `ERR_LOG_GONE` if the expected file is not at the path any more.
    */
   useSync<T>(
@@ -62,7 +62,7 @@ export class DescriptorPool {
     }
   }
 
-  /** As {@link DescriptorPool.useSync}; the descriptor stays open until the promise settles. */
+  /** As `useSync`; the descriptor stays open until the promise settles. */
   async use<T>(
     path: string,
     mode: PoolMode,
@@ -82,7 +82,7 @@ export class DescriptorPool {
     this.#retained.set(path, (this.#retained.get(path) ?? 0) + 1);
   }
 
-  /** Ends one {@link DescriptorPool.retain}; the last closes what is not in use. */
+  /** Ends one `retain`; the last closes what is not in use. */
   release(path: string): void {
     const count = (this.#retained.get(path) ?? 0) - 1;
     if (count > 0) {
@@ -93,7 +93,7 @@ export class DescriptorPool {
     this.closePath(path);
   }
 
-  /** Closes what is open of a path and not in use, e.g. before its file is removed for good. */
+  /** Closes what is not in use of a path, as before its file is removed for good. */
   closePath(path: string): void {
     this.#close((descriptor) => descriptor.path === path);
   }
@@ -142,7 +142,7 @@ export class DescriptorPool {
     try {
       return this.#fs.openSync(path, mode);
     } catch (error) {
-      if (!isOutOfDescriptors(error) || this.#descriptors.length === 0) throw error;
+      if (errorCodeOf(error) !== "EMFILE" || this.#descriptors.length === 0) throw error;
       // Ours are only kept for speed, and other code has run short.
       this.closeIdle();
       return this.#fs.openSync(path, mode);
@@ -169,40 +169,19 @@ export class DescriptorPool {
   #close(isMeant: (descriptor: Descriptor) => boolean): void {
     const closing = this.#descriptors.filter((one) => one.users === 0 && isMeant(one));
     this.#descriptors = this.#descriptors.filter((one) => !closing.includes(one));
-    for (const { fd } of closing) this.#closeQuietly(fd);
-  }
-
-  /** What was written was acknowledged by its write, or its sync: closing has no more to say. */
-  #closeQuietly(fd: number): void {
-    try {
-      this.#fs.closeSync(fd);
-    } catch {
-      // The descriptor is gone all the same.
-    }
+    // What was written was acknowledged by its write, or its sync.
+    for (const { fd } of closing) closeQuietly(this.#fs, fd);
   }
 }
 
-// Through the registry of symbols, so that two copies of this package in one process share the
-// limit. The number changes when the methods of the class do.
-const sharedKey: unique symbol = Symbol.for("branchlog.descriptor-pool.3");
-const registry: Pick<typeof globalThis, "Symbol"> & { [sharedKey]?: DescriptorPool } = globalThis;
-const poolsByFileSystem = new WeakMap<FileSystem, DescriptorPool>();
-
-/** The pool of a file system: one per process for the machine's own, one for each other. */
-export function descriptorPoolOf(fs: FileSystem): DescriptorPool {
-  if (fs === nodeFileSystem) return (registry[sharedKey] ??= new DescriptorPool(fs));
-  const known = poolsByFileSystem.get(fs);
-  if (known !== undefined) return known;
-  const pool = new DescriptorPool(fs);
-  poolsByFileSystem.set(fs, pool);
-  return pool;
-}
+/** The pool of a file system; all copies of this package in one process share its limit. */
+export const descriptorPoolOf: (fs: FileSystem) => DescriptorPool = onePerPort(
+  nodeFileSystem,
+  "branchlog.descriptor-pool.3",
+  (fs) => new DescriptorPool(fs),
+);
 
 function replaced(path: string): BranchlogError {
   const message = `The file that was read at ${path} was replaced by another; open it again.`;
   return new BranchlogError("ERR_LOG_GONE", message, { path });
-}
-
-function isOutOfDescriptors(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EMFILE";
 }

@@ -1,15 +1,15 @@
 /**
- * Brings what was appended to one file onto its device. One sync serves all callers that asked
- * before it began; while it runs, writing continues, and callers that ask meanwhile share the next
- * one. The system reports a failed sync once and drops what it could not write. So the failure is
- * kept here, with the ids it concerns, for all sessions of this process: until these entries are
+ * Syncs one file for all its appenders in this process. One sync serves all callers that asked
+ * before it began; later ones share the next. The system reports a failed sync once and drops what
+ * it could not write, so the failure is kept here with the ids it concerns: until these entries are
  * written again, a later sync that succeeds proves nothing about them.
  */
 import type { LogFile } from "./log-file.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
+import { onePerPort } from "./ports.ts";
 import type { FileStat, FileSystem } from "./ports.ts";
 
-/** See the file comment. */
+/** Appends to the file must go through the same pool of descriptors. */
 export class DiskSync {
   readonly #file: LogFile;
   #running: Promise<void> | undefined;
@@ -18,30 +18,26 @@ export class DiskSync {
   #tailMayBeTorn = false;
   #isInDoubt = false;
   #unsynced: string[] = [];
-  /** How many ids were ever taken note of, and how many of them are on the device. */
+  /** How many ids were ever noted, and how many of them are synced. */
   #notedCount = 0;
   #syncedCount = 0;
   #sinceMs = 0;
 
-  /** @param file Appends to it must go through the same pool of descriptors. */
   constructor(file: LogFile) {
     this.#file = file;
   }
 
-  /**
-   * Ids that callers rely on and that are not known to be on the device, in the order of their
-   * notes.
-   */
+  /** Ids that are not known to be synced, in the order of `note`. */
   get unsyncedIds(): readonly string[] {
     return this.#unsynced;
   }
 
-  /** When the oldest of these was taken note of, or the others were synced, in monotonic time. */
+  /** When the oldest of these was noted, or the others were synced, in monotonic time. */
   get sinceMs(): number {
     return this.#sinceMs;
   }
 
-  /** Whether a sync failed that was to bring these onto the device. */
+  /** Whether a sync of these failed. */
   get isInDoubt(): boolean {
     return this.#isInDoubt;
   }
@@ -51,14 +47,14 @@ export class DiskSync {
     return this.#tailMayBeTorn;
   }
 
-  /** Takes note that a newline was written before the next line. */
+  /** Notes that a newline was written before the next line. */
   separate(): void {
     this.#tailMayBeTorn = false;
   }
 
   /**
-   * Takes note of entries that are in the file, or perhaps are, and are to be on the device. To be
-   * called before another caller can use the file's descriptor.
+   * Notes entries that are in the file, or may be, to be synced. Must be called before another
+   * caller can use the file's descriptor.
    */
   note(ids: readonly string[], nowMs: number): void {
     if (this.#unsynced.length === 0) this.#sinceMs = nowMs;
@@ -66,11 +62,7 @@ export class DiskSync {
     this.#notedCount += ids.length;
   }
 
-  /**
-   * Resolves once everything that was noted before this call is on the device.
-   * @throws What the file system throws, to all callers that wait by then; or that this is in
-   * doubt.
-   */
+  /** Resolves once what was noted before is synced. Rejects for all who wait if that fails. */
   async sync(nowMs: () => number): Promise<void> {
     const upTo = this.#notedCount;
     await this.#shared();
@@ -78,7 +70,6 @@ export class DiskSync {
     this.#confirm(upTo, nowMs());
   }
 
-  /** As {@link DiskSync.sync}, blocking. */
   syncSync(nowMs: number): void {
     const upTo = this.#notedCount;
     try {
@@ -92,7 +83,7 @@ export class DiskSync {
     if (this.#running === undefined) this.#confirm(upTo, nowMs);
   }
 
-  /** Syncs what was in doubt and has been written again. The doubt ends if that works. */
+  /** Syncs what was in doubt and has been written again; the doubt ends if that succeeds. */
   async settle(nowMs: () => number): Promise<void> {
     const upTo = this.#notedCount;
     await this.#shared();
@@ -101,7 +92,7 @@ export class DiskSync {
     this.#confirm(upTo, nowMs());
   }
 
-  /** Keeps the file open meanwhile: one that is opened anew knows nothing of earlier failures. */
+  /** Keeps the file open meanwhile: a new descriptor does not report earlier failures. */
   keepOpen<T>(work: () => Promise<T>): Promise<T> {
     return this.#file.keepOpen(work);
   }
@@ -158,16 +149,15 @@ export class DiskSync {
   }
 }
 
-/** What is in doubt stays so though its sessions are gone. */
+/** Unsynced state persists after the sessions that wrote it. */
 const doubted = new Set<DiskSync>();
 
-type Syncs = Map<string, WeakRef<DiskSync>>;
-
-// Through the registry of symbols, as two copies of this package in one process share descriptors.
-// The number changes when the methods of the class do.
-const sharedKey: unique symbol = Symbol.for("branchlog.disk-syncs.2");
-const registry: Pick<typeof globalThis, "Symbol"> & { [sharedKey]?: Syncs } = globalThis;
-const syncsByFileSystem = new WeakMap<FileSystem, Syncs>();
+/** Weak, by device, inode and path. */
+const syncsOf: (fs: FileSystem) => Map<string, WeakRef<DiskSync>> = onePerPort(
+  nodeFileSystem,
+  "branchlog.disk-syncs.2",
+  () => new Map(),
+);
 const forgotten = new FinalizationRegistry<() => void>((forget) => forget());
 
 /** The one that all appenders to this file in this process share. */
@@ -183,13 +173,4 @@ export function diskSyncOf(fs: FileSystem, file: LogFile, { dev, ino }: FileStat
     if (syncs.get(key) === weak) syncs.delete(key);
   });
   return sync;
-}
-
-function syncsOf(fs: FileSystem): Syncs {
-  if (fs === nodeFileSystem) return (registry[sharedKey] ??= new Map());
-  const known = syncsByFileSystem.get(fs);
-  if (known !== undefined) return known;
-  const syncs: Syncs = new Map();
-  syncsByFileSystem.set(fs, syncs);
-  return syncs;
 }

@@ -1,12 +1,9 @@
 /**
- * The id port: ids of entries and sessions, random for use and seeded for tests. Short ids are hex,
- * ids of sessions are UUIDs of version 7.
+ * The ids of this process: short ones for entries, UUIDs of version 7 for sessions. Randomness is
+ * taken from the system in blocks, so that one id costs a fraction of a microsecond.
  */
 import { randomFillSync } from "node:crypto";
-import type { Clock, IdSource } from "./ports.ts";
-
-// Random ids, from the operating system's randomness in blocks, so that one id costs a fraction of
-// a microsecond. Session ids increase for the whole process, also when its clock goes back.
+import type { IdSource } from "./ports.ts";
 
 const block = Buffer.alloc(4096);
 let used = block.length;
@@ -43,44 +40,6 @@ export const randomIds: IdSource = {
   jitter: () => Math.random(),
 };
 
-// Ids that are the same in every run with the same seed: for reproducible tests and examples.
-
-/**
- * Ids drawn from a generator seeded with `seed`, session ids with the time of `clock`. Not for
- * production: the seed gives the ids away.
- */
-export function createSeededIds(seed: number, clock: Pick<Clock, "now">): IdSource {
-  const random32 = sfc32(seed);
-  return {
-    entryId: () => random32().toString(16).padStart(8, "0"),
-    urlSafeId: (length) => urlSafeText(Uint8Array.from({ length }, () => random32() >>> 24)),
-    sessionId: createUuidV7({ now: () => clock.now(), random32 }),
-    jitter: () => random32() / 2 ** 32,
-  };
-}
-
-/** Small fast chaotic generator (PractRand) of unsigned 32-bit integers. */
-function sfc32(seed: number): () => number {
-  let [a, b, c, counter] = [0, Math.floor(seed / 2 ** 32) | 0, seed | 0, 1];
-  const next = (): number => {
-    const sum = (((a + b) | 0) + counter) | 0;
-    counter = (counter + 1) | 0;
-    a = b ^ (b >>> 9);
-    b = (c + (c << 3)) | 0;
-    c = (((c << 21) | (c >>> 11)) + sum) | 0;
-    return sum >>> 0;
-  };
-  // The first outputs still resemble the seed.
-  for (let round = 0; round < 12; round += 1) next();
-  return next;
-}
-
-// UUIDv7 (RFC 9562, 5.7) that only ever increase: 48 bits of milliseconds, a 42-bit sequence in
-// rand_a and the top of rand_b, 32 random bits. The package `uuid` keeps this order for its own
-// clock and randomness only. When the clock does not advance or goes back, the
-// millisecond stays and the sequence counts on.
-
-/** Where the generator takes its time and randomness from. */
 interface UuidV7Source {
   /** Epoch milliseconds; may repeat or go back. */
   readonly now: () => number;
@@ -89,8 +48,10 @@ interface UuidV7Source {
 }
 
 /**
- * A generator of UUIDv7 in canonical text. Each is greater than the one before, also as text.
- * The sequence starts anew at 41 random bits in each millisecond, so that 2^41 more fit in one.
+ * A generator of UUIDv7 (RFC 9562, 5.7) in canonical text: 48 bits of milliseconds, a 42-bit
+ * sequence in rand_a and the top of rand_b, 32 random bits. Each is greater than the one before,
+ * also when the clock goes back: the millisecond stays then, and the sequence counts on. It starts
+ * at 41 random bits in each millisecond, so that 2^41 more fit in one.
  */
 export function createUuidV7({ now, random32 }: UuidV7Source): () => string {
   let lastMs = -1;
@@ -121,12 +82,11 @@ function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, "0");
 }
 
-/** Text of 64 characters that mean nothing in paths and addresses, as nanoid makes its ids of. */
-
+/** The characters of nanoid, none of which has a meaning in paths and addresses. */
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /** One character for each byte, all equally likely if the bytes are. */
-function urlSafeText(bytes: Uint8Array): string {
+export function urlSafeText(bytes: Uint8Array): string {
   let text = "";
   for (const byte of bytes) text += alphabet.charAt(byte & 63);
   return text;

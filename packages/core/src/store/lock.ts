@@ -1,9 +1,8 @@
 /**
- * How the appenders of one process share the lock of a log. One of them at a time goes for it; it
- * is waited for with a deadline, queued where the lock has a queue; and it is retained for a moment
- * when a process appends again and again, as taking it costs more than the append. Without that
- * they would wait for each other as strangers do, and some forever: a blocked thread for what only
- * its own event loop can release. What is safe with a lock is as safe with a retained one.
+ * How the appenders of one process share the lock of a log. One of them at a time contends for it,
+ * with a deadline, and in the queue of the lock if it has one. It is retained for a moment between
+ * appends that follow each other closely, as acquiring it costs more than an append. Without the
+ * sharing, a blocked thread could wait forever for a lock that only its own event loop releases.
  */
 import { BranchlogError } from "../errors.ts";
 import type { LockFacts, LockHolder } from "../errors.ts";
@@ -20,47 +19,32 @@ import {
   unawaitedRetentionMsMax,
 } from "../limits.ts";
 import { lockfileLock } from "./lockfile-lock.ts";
+import { onePerPort } from "./ports.ts";
 import type { FileLock, HeldLock, LockPlace, LockQueue, Ports } from "./ports.ts";
 import { portStep } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
 /** What the appenders of one process share of a lock. */
 export interface LockSharing {
-  /** Gives one appender of each log a turn after the other. */
+  /** Runs the appenders of each log one after the other. */
   readonly mutex: KeyedMutex;
   readonly retention: LockRetention;
   /** The places of this thread in queues, by path. */
   readonly places: Map<string, SharedPlace>;
 }
 
-/**
- * A place in a queue and how many wait there: one that blocks the thread waits in the place of the
- * one that it keeps from checking, not behind it.
- */
+/** A place and its waiters: one that blocks the thread shares the place of those it blocks. */
 interface SharedPlace {
   readonly place: LockPlace;
   waiters: number;
 }
 
-// Through the registry of symbols, so that two copies of this package in one process share it. The
-// number changes when the methods of the classes do, or those of a held lock.
-const sharedKey: unique symbol = Symbol.for("branchlog.lock-sharing.6");
-const registry: Pick<typeof globalThis, "Symbol"> & { [sharedKey]?: LockSharing } = globalThis;
-const sharingByLock = new WeakMap<FileLock, LockSharing>();
-
-/** What is shared of a lock: one per process for the machine's own, one for each other. */
-export function sharingOf(lock: FileLock): LockSharing {
-  if (lock === lockfileLock) return (registry[sharedKey] ??= newSharing());
-  const known = sharingByLock.get(lock);
-  if (known !== undefined) return known;
-  const sharing = newSharing();
-  sharingByLock.set(lock, sharing);
-  return sharing;
-}
-
-function newSharing(): LockSharing {
-  return { mutex: new KeyedMutex(), retention: new LockRetention(), places: new Map() };
-}
+/** What is shared of a lock; it changes also when the methods of a held lock do. */
+export const sharingOf: (lock: FileLock) => LockSharing = onePerPort(
+  lockfileLock,
+  "branchlog.lock-sharing.6",
+  () => ({ mutex: new KeyedMutex(), retention: new LockRetention(), places: new Map() }),
+);
 
 /** The lock of `path` that this process retained; null: it is to be acquired. */
 export function takeRetained(path: string, { lock }: Ports, nowMs: number): HeldLock | null {
@@ -147,7 +131,7 @@ function sharePlace(
   return shared;
 }
 
-/** How far a wait has come, and how long it may last from there. */
+/** Measures the progress of a wait, and the time that is left for it. */
 class WaitProgress {
   readonly #lockWaitMs: number;
   readonly #startMs: number;
@@ -163,7 +147,7 @@ class WaitProgress {
     this.#changeMs = startMs;
   }
 
-  /** Notes how many are in front, and who holds the lock: a new holder is progress. */
+  /** Notes how many waiters are in front, and the holder: a new holder is progress. */
   note(nowMs: number, ahead: number, holder: LockHolder | null): void {
     if (ahead < this.#leastAhead) {
       this.#paceMs = (nowMs - this.#changeMs) / Math.min(ahead + 1, this.#leastAhead - ahead);
@@ -189,23 +173,22 @@ class WaitProgress {
   }
 }
 
-/** What a waiter knows of its wait. */
+/** The state of a wait. */
 export interface LockWait {
   /** The time since the place advanced or the lock had a new holder, in milliseconds. */
   readonly unchangedMs: number;
-  /** The time that each of those in front takes, in milliseconds. */
+  /** The time that each waiter in front takes, in milliseconds. */
   readonly paceMs: number;
-  /** How many wait in front. */
+  /** Waiters in front. */
   readonly ahead: number;
   readonly isQueued: boolean;
 }
 
 /**
- * The next pause of a waiter, in milliseconds. It is never below 1, and grows while nothing changes,
- * so that waiters behind a stuck holder cost next to nothing, however many. For the first in the
- * queue it is a fraction of the time that the holder has had the lock; for the others one of
- * the time that they are likely to wait.
- * @param jitter From 0 up to 1, exclusive.
+ * The next pause of a waiter, in milliseconds, at least 1. It grows while nothing changes, so that
+ * waiters behind a stuck holder cost little. For the first in the queue it is a fraction of the
+ * time that the holder has had the lock; for the others, of the time that they are likely to wait.
+ * @param jitter In [0, 1).
  */
 export function lockPauseMs(wait: LockWait, jitter: number): number {
   const { unchangedMs, paceMs, ahead, isQueued } = wait;
@@ -236,9 +219,8 @@ function holderText(holder: LockFacts["holder"]): string {
 }
 
 /**
- * When a lock is released that may be retained after an append: `immediate`, at once, so that it is
- * not retained; `microtask`, by the retention itself, once the caller's code ends; `caller`, by the
- * appender, which waits for what its own callers do in their microtasks.
+ * When a lock is released after an append: `immediate`, at once; `microtask`, by the retention,
+ * once the caller's code ends; `caller`, by the appender, after the microtasks of its callers.
  */
 export type ReleasePolicy = "immediate" | "microtask" | "caller";
 
@@ -252,17 +234,16 @@ export interface RetainedUse {
 }
 
 /**
- * Retains the lock of one log for a moment, and knows who looked at the log under it. It is
+ * Retains the lock of at most one log, and knows which appender validated the log under it. It is
  * released when the caller's code ends, and before another appender of this process waits for a
  * lock; after `retentionMsMax` if others wait for it, else, between blocking appends, after
- * `unawaitedRetentionMsMax`. In no case is it retained while the event loop continues. At most one
- * lock is retained. Times are those of a monotonic clock.
+ * `unawaitedRetentionMsMax`; always before the event loop continues. Times are monotonic.
  */
 export class LockRetention {
   #kept: { readonly path: string; readonly held: HeldLock; readonly keeper: object } | undefined;
   /** When the lock that was taken last was acquired. */
   #sinceMs = 0;
-  /** When it was last known that nobody waits for it. */
+  /** When it was last known to have no waiters. */
   #unawaitedMs = 0;
   /** The last appender that validated log and lock since that was acquired. */
   #validated: { readonly keeper: object; readonly atMs: number } | undefined;
@@ -270,18 +251,18 @@ export class LockRetention {
   #run = { path: "", appends: 0, pausedMs: 0, looseAppends: 0, endMs: 0 };
   #isReturning = false;
 
-  /** Whether a lock is kept, by this appender. */
+  /** Whether this appender retains a lock. */
   isRetainedBy(keeper: object): boolean {
     return this.#kept?.keeper === keeper;
   }
 
-  /** Whether the lock of `path` is kept, and has been for as long as it may be. */
+  /** Whether the lock of `path` has been retained for `retentionMsMax`. */
   isOverdue(path: string, nowMs: number): boolean {
     return this.#kept?.path === path && nowMs - this.#unawaitedMs >= retentionMsMax;
   }
 
   /**
-   * The kept lock of `path`; null: there is none, or it was kept for long enough.
+   * The retained lock of `path`, if it may be used again; null otherwise.
    * @param isAwaited Whether others wait for it; asked every `retentionMsMax` at most.
    */
   take(path: string, nowMs: number, isAwaited: () => boolean): HeldLock | null {
@@ -301,30 +282,26 @@ export class LockRetention {
     return true;
   }
 
-  /** Takes note that a lock was acquired: the time for which it may be kept begins. */
+  /** Notes that a lock was acquired: the time for which it may be retained begins. */
   begin(nowMs: number): void {
     this.#sinceMs = nowMs;
     this.#unawaitedMs = nowMs;
     this.#validated = undefined;
   }
 
-  /** Notes that an appender caught up with its log, and found the lock still its own. */
+  /** Notes that an appender caught up with its log, and still owned the lock. */
   validated(keeper: object, nowMs: number): void {
     this.#validated = { keeper, atMs: nowMs };
   }
 
-  /**
-   * Whether that appender was the last to validate its log, under the lock that is held, at most
-   * `retentionMsMax` ago.
-   */
+  /** Whether that appender validated last under this lock, less than `retentionMsMax` ago. */
   isValidated(keeper: object, nowMs: number): boolean {
     return this.#validated?.keeper === keeper && nowMs - this.#validated.atMs < retentionMsMax;
   }
 
   /**
-   * Ends an append that began at `startMs`: keeps its lock if it was one of several with hardly a
-   * pause between them, else releases it. The time that appends take themselves is no pause, so
-   * that a slow machine gets the same.
+   * Ends an append: retains its lock if it followed others closely, else releases it. The time that
+   * appends take themselves is not a pause, so that slow machines behave the same.
    */
   retainOrRelease(
     path: string,
@@ -351,7 +328,6 @@ export class LockRetention {
     });
   }
 
-  /** Gives a kept lock back. */
   release(): void {
     const kept = this.#kept;
     this.#kept = undefined;
@@ -373,20 +349,15 @@ export class LockRetention {
   }
 }
 
-/**
- * Runs one piece of work at a time for each path, in the order in which they were asked for.
- * Another piece of the same caller goes to the end of the queue, so that none starves. It keeps
- * nothing of a path that nothing waits for.
- */
+/** Runs one piece of work at a time for each path, in the order of the calls. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** How many paths work runs for, or waits. */
+  /** Paths with work that runs or waits. */
   get busyCount(): number {
     return this.#last.size;
   }
 
-  /** Runs `work` once all that was asked for earlier for the same path is done, failed or not. */
   run<T>(path: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(path) ?? Promise.resolve();
     const result = before.then(work);

@@ -1,17 +1,165 @@
 /**
- * The lock port over proper-lockfile: the symbolic link `<path>.branchlog-lock`, whose text names
- * its holder. Others take it over at once if that process has ended, else when it was not refreshed
- * for `staleMs`. A holder that stalls for longer loses the lock, as `isOursSync` reports; it never
- * removes its successor's.
+ * The lock port over proper-lockfile, and the queue of its waiters. The lock is the symbolic link
+ * `<path>.branchlog-lock`, whose text names its holder. It is taken over at once if that process
+ * has ended, else when it was not refreshed for `staleMs`. A holder that stalls for longer loses
+ * the lock, as `isOursSync` reports; it never removes its successor's.
+ *
+ * proper-lockfile gets a file system whose "directory" is that link: it is created and named in one
+ * system call, so that the holder is always known, and it is removed only if it is the one that was
+ * made, or abandoned. Between the last `lstat` and the removal a few microseconds remain, so
+ * writers must verify what they wrote all the same.
+ *
+ * The queue is the directory `<path>.branchlog-queue` with a file, the ticket, for each waiter, in
+ * the order of arrival. Its modification time is when its owner will check again: an owner that is
+ * late is passed over until it checks, and keeps its place; the ticket of one that has ended is
+ * removed. The queue is advisory, and a waiter that cannot write a ticket competes without one.
  */
+import { randomBytes } from "node:crypto";
 import fs from "node:fs";
+import { join } from "node:path";
 import { lockSync } from "proper-lockfile";
 import type { LockHolder } from "../errors.ts";
-import { awaitedLocksMax, lockStaleMs, lockUpdateMs } from "../limits.ts";
-import { directoryQueue } from "./lock-queue.ts";
-import type { FileLock, HeldLock } from "./ports.ts";
-import { ownProcessName, processIdOf, processState } from "./process-name.ts";
-import { sidecarPath } from "./sidecar-path.ts";
+import {
+  awaitedLocksMax,
+  lockStaleMs,
+  lockUpdateMs,
+  lockPauseMsMax,
+  ticketGraceMs,
+  ticketStaleMs,
+} from "../limits.ts";
+import { errorCodeOf } from "./ports.ts";
+import type { FileLock, HeldLock, LockPlace, LockQueue } from "./ports.ts";
+import { ownProcessName, processIdOf, processState, quietly } from "./process-name.ts";
+import { sidecarPath, isOfTrusted } from "./sidecar.ts";
+
+/** Time of arrival in milliseconds since the epoch, name of the process, and random digits. */
+const ticketForm = /^\d{15}-([\da-f.]+)-[\da-f]{8}$/;
+
+/** How often a ticket is written again when the empty queue is removed at the same time. */
+const joinAttemptsMax = 5;
+
+/** Queues as directories. Never throws. */
+export const directoryQueue: LockQueue = {
+  isBusySync: (path) => isQueue(queueDirectory(path)),
+  joinSync(path) {
+    const place = new TicketPlace(queueDirectory(path));
+    return place.enterSync() ? place : null;
+  },
+};
+
+/** Removes the queue for the lock of `path` unless a live process is in it. Never throws. */
+export function removeAbandonedTickets(path: string): void {
+  const place = directoryQueue.joinSync(path);
+  place?.aheadSync();
+  place?.leaveSync();
+}
+
+function queueDirectory(path: string): string {
+  return sidecarPath(path, ".branchlog-queue");
+}
+
+/**
+ * Whether a queue counts: a directory, not a link to one, into which only this user and root can
+ * have put tickets. In any other, the first place could be held without end.
+ */
+function isQueue(directory: string): boolean {
+  const stat = quietly(() => fs.lstatSync(directory, { throwIfNoEntry: false }));
+  return stat?.isDirectory() === true && isOfTrusted(stat, process.geteuid?.());
+}
+
+/** The place of one waiter. */
+class TicketPlace implements LockPlace {
+  readonly #directory: string;
+  readonly #name: string;
+  /**
+   * Tickets in front, oldest first: read when this one is written, as later ones are behind. Owners
+   * that have ended in the middle count until those before them are gone.
+   */
+  #front: string[] = [];
+  #isFirst = false;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    const arrival = String(Date.now()).padStart(15, "0");
+    this.#name = `${arrival}-${ownProcessName()}-${randomBytes(4).toString("hex")}`;
+  }
+
+  /** Writes the ticket; false where that is impossible. */
+  enterSync(): boolean {
+    for (let attempt = 0; attempt < joinAttemptsMax; attempt += 1) {
+      // The owner of the last ticket before may have removed the queue in between.
+      quietly(() => fs.mkdirSync(this.#directory, { mode: 0o700 }));
+      if (isQueue(this.#directory) && this.#write()) {
+        this.#front = this.#listFront();
+        return true;
+      }
+      if (fs.existsSync(this.#directory)) return false;
+    }
+    return false;
+  }
+
+  aheadSync(): number {
+    const ahead = this.#countFront();
+    if (ahead > 0 || this.#isFirst) return ahead;
+    // Others may have arrived in the same millisecond, after the list was read.
+    this.#front = this.#listFront();
+    const again = this.#countFront();
+    this.#isFirst = again === 0;
+    return again;
+  }
+
+  #countFront(): number {
+    let late = 0;
+    for (let ticket = this.#front[late]; ticket !== undefined; ticket = this.#front[late]) {
+      const state = stateOf(join(this.#directory, ticket), ticket);
+      if (state === "waiting") return this.#front.length - late;
+      if (state === "late") late += 1;
+      else this.#front.splice(late, 1);
+    }
+    return 0;
+  }
+
+  pauseSync(ms: number): void {
+    const until = new Date(Date.now() + ms);
+    const ticket = join(this.#directory, this.#name);
+    // Removed by a process in another container that saw no sign of this one for too long.
+    if (quietly(() => fs.utimesSync(ticket, until, until)) === null) this.enterSync();
+  }
+
+  leaveSync(): void {
+    quietly(() => fs.unlinkSync(join(this.#directory, this.#name)));
+    // Fails while others wait.
+    quietly(() => fs.rmdirSync(this.#directory));
+  }
+
+  #write(): boolean {
+    const ticket = join(this.#directory, this.#name);
+    return quietly(() => fs.writeFileSync(ticket, "", { mode: 0o600 })) !== null;
+  }
+
+  #listFront(): string[] {
+    const names = quietly(() => fs.readdirSync(this.#directory)) ?? [];
+    return names.filter((name) => ticketForm.test(name) && name < this.#name).toSorted();
+  }
+}
+
+/** The state of a ticket; one whose owner has ended is removed. */
+function stateOf(path: string, name: string): "gone" | "late" | "waiting" {
+  const lateMs = Date.now() - (quietly(() => fs.statSync(path).mtimeMs) ?? Number.NaN);
+  const owner = processState(ticketForm.exec(name)?.[1] ?? "");
+  const isStale = Number.isNaN(lateMs) || lateMs > ticketStaleMs || isFarAhead(lateMs);
+  if (owner === "ended" || (owner === "unknown" && isStale)) {
+    quietly(() => fs.unlinkSync(path));
+    return "gone";
+  }
+  if (Number.isNaN(lateMs)) return "gone";
+  return lateMs > ticketGraceMs || isFarAhead(lateMs) ? "late" : "waiting";
+}
+
+/** Beyond the longest pause: its clock, or the one of this process, was set. */
+function isFarAhead(lateMs: number): boolean {
+  return -lateMs > lockPauseMsMax + ticketGraceMs;
+}
 
 /** Times of a lock, equal in every process that shares a log. */
 export interface LockTimes {
@@ -21,7 +169,7 @@ export interface LockTimes {
   readonly updateMs: number;
 }
 
-/** Locks this process believes to hold, by the path of the link. */
+/** Locks that this process acquired, by the path of the link. */
 const holdings = new Map<string, LockLink>();
 /** Locks that another holder had when they were last tried. */
 const awaited = new Set<string>();
@@ -94,27 +242,11 @@ function heldLock(link: LockLink, path: string, release: () => void): HeldLock {
       if (isReleased) return;
       isReleased = true;
       if (holdings.get(path) === link) holdings.delete(path);
-      releaseQuietly(link, release);
+      // What cannot be removed becomes stale: an append does not fail for its lock. Proper-lockfile
+      // may have given it up already, without removing it.
+      if (quietly(release) === null) quietly(() => link.removeIfOurs());
     },
   };
-}
-
-/** After a write nothing about its lock may fail it: what cannot be removed becomes stale. */
-function releaseQuietly(link: LockLink, release: () => void): void {
-  try {
-    release();
-  } catch {
-    // Proper-lockfile had given it up already, without removing it.
-    removeQuietly(link);
-  }
-}
-
-function removeQuietly(link: LockLink): void {
-  try {
-    link.removeIfOurs();
-  } catch {
-    // Another process was faster, or the link may not be removed.
-  }
 }
 
 /**
@@ -123,18 +255,12 @@ function removeQuietly(link: LockLink): void {
  * `EPERM` while a directory of that name is being removed.
  */
 export function isHeldByAnother(error: unknown, platform: NodeJS.Platform): boolean {
-  if (!(error instanceof Error) || !("code" in error)) return false;
-  if (error.code === "ELOCKED") return true;
-  const syscall = "syscall" in error ? error.syscall : undefined;
-  if (error.code === "ENOENT") return syscall !== "mkdir" && syscall !== "symlink";
-  return platform === "win32" && error.code === "EPERM" && syscall === "mkdir";
+  const code = errorCodeOf(error);
+  if (code === "ELOCKED") return true;
+  const syscall = error instanceof Error && "syscall" in error ? error.syscall : undefined;
+  if (code === "ENOENT") return syscall !== "mkdir" && syscall !== "symlink";
+  return platform === "win32" && code === "EPERM" && syscall === "mkdir";
 }
-
-// One attempt to own a lock, and the ownership that follows: the file system that proper-lockfile
-// is given. Its "directory" is a symbolic link, which is created and named in one system call, so
-// that there is no moment in which a killed holder is unknown. Removes a link only if it is the one
-// we made, or is abandoned; proper-lockfile alone would remove any. Between the last `lstat` and
-// the removal a few microseconds remain, so writers must check what they wrote all the same.
 
 /**
  * Tells one link from another at the same path; an inode number alone is reused. As numbers: their
@@ -155,10 +281,10 @@ interface LockFileSystem {
 }
 
 /** Errors of a file system without symbolic links, or of a Windows user who may not make them. */
-const unsupported: ReadonlySet<unknown> = new Set(["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"]);
+const unsupported: ReadonlySet<string> = new Set(["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"]);
 const longAgo = new Date(0);
 
-/** One lock. Belongs to a single attempt; not to be used again after its release. */
+/** One attempt to own a lock, and the ownership that follows; ends with its release. */
 export class LockLink {
   readonly #path: string;
   readonly #staleMs: number;
@@ -167,7 +293,7 @@ export class LockLink {
   #ours: Identity | null = null;
   #found: Identity | null = null;
 
-  /** The face for proper-lockfile. Own properties: it copies the object and calls the copy. */
+  /** For proper-lockfile. Own properties: it copies the object and calls the copy. */
   readonly fs: LockFileSystem = {
     mkdirSync: () => this.#make(),
     statSync: () => ({ mtime: this.#refreshedAt() }),
@@ -190,13 +316,8 @@ export class LockLink {
 
   /** Whether another holder has the lock, alive and not stale. Never throws: if unknown, false. */
   isHeldByOther(): boolean {
-    try {
-      const found = fs.lstatSync(this.#path, { throwIfNoEntry: false });
-      if (found === undefined || wholeMtimeMs(found) < Date.now() - this.#staleMs) return false;
-      return !isAbandoned(this.#path);
-    } catch {
-      return false;
-    }
+    const refreshedMs = quietly(() => this.#refreshedAt().getTime());
+    return refreshedMs !== null && refreshedMs >= Date.now() - this.#staleMs;
   }
 
   /** From now on {@link LockLink.isOurs} is false. */
@@ -213,7 +334,7 @@ export class LockLink {
     try {
       fs.symlinkSync(ownProcessName(), this.#path);
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && unsupported.has(error.code))) throw error;
+      if (!unsupported.has(errorCodeOf(error))) throw error;
       // Without a name: a dead holder is recognised by its age alone.
       fs.mkdirSync(this.#path, { mode: 0o700 });
     }
@@ -250,27 +371,21 @@ export class LockLink {
   }
 
   #isUnchanged(): boolean {
-    if (this.#ours === null) return false;
-    try {
-      return isSame(identify(this.#path), this.#ours);
-    } catch {
-      return false;
-    }
+    const ours = this.#ours;
+    return ours !== null && quietly(() => isSame(identify(this.#path), ours)) === true;
   }
 }
 
 /** The holder of the lock; null: it is free. Never throws. */
 export function holderOf(path: string): Omit<LockHolder, "isOwnProcess"> | null {
-  try {
+  return quietly(() => {
     const { mtimeMs, birthtimeMs } = fs.lstatSync(path);
     return {
       pid: processIdOf(holderNameOf(path)),
       heldMs: ageMs(birthtimeMs),
       refreshedMsAgo: ageMs(mtimeMs),
     };
-  } catch {
-    return null;
-  }
+  });
 }
 
 /** Whether the holder is known to have ended without releasing its lock. */
@@ -280,11 +395,7 @@ function isAbandoned(path: string): boolean {
 
 /** The text of the link; empty if it is something else, or gone. */
 function holderNameOf(path: string): string {
-  try {
-    return fs.readlinkSync(path);
-  } catch {
-    return "";
-  }
+  return quietly(() => fs.readlinkSync(path)) ?? "";
 }
 
 /** Removes a link, or an empty directory: nothing else was made by a holder. */

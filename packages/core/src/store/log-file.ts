@@ -1,16 +1,15 @@
 /**
- * One log as a file: reads from it, appends to it, says what it is now. Descriptors come from the
- * pool, which keeps them for as long as the log is retained. Reads stay with the file that was
- * adopted, even if another one takes its name meanwhile; appends always go to the file that has the
- * name. Reading fails with `ERR_LOG_UNREADABLE`, or `ERR_LOG_GONE` where the adopted file has lost
- * its name; appending fails as the file system does.
+ * One log as a file, through pooled descriptors. Reads stay with the file that was adopted, even if
+ * another one takes its name; appends go to the file that has the name. Reading fails with
+ * `ERR_LOG_UNREADABLE`, or `ERR_LOG_GONE` once the adopted file has lost its name; appending fails
+ * as the file system does.
  */
 import { dirname, join, basename } from "node:path";
 import { readCounter } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { BranchlogError } from "../errors.ts";
 import { descriptorPoolOf } from "./descriptor-pool.ts";
-import { isSameFile } from "./ports.ts";
+import { errorCodeOf, isSameFile } from "./ports.ts";
 import type { FileIdentity, FileStat, FileSystem } from "./ports.ts";
 
 const chunkBytes = 1024 * 1024;
@@ -18,9 +17,8 @@ const chunkBytes = 1024 * 1024;
 /** Managers have no `close`: what they retain is released with them. */
 const collected = new FinalizationRegistry<() => void>((release) => release());
 
-/** See the file comment. */
+/** One log as a file; canonical, so that two names of a log share a lock. */
 export class LogFile implements ByteSource {
-  /** Canonical: symlinks resolved, so that two names of a log share a lock. */
   readonly path: string;
   readonly #fs: FileSystem;
   #adopted: FileIdentity | undefined;
@@ -32,15 +30,12 @@ export class LogFile implements ByteSource {
     if (adopted !== undefined) this.adopt(adopted);
   }
 
-  /**
-   * The same name, with reads that stay with the file of that stat. Readers of an earlier file of
-   * this name keep reading that one.
-   */
+  /** The same name, with reads of the file of that stat; this one keeps reading its own. */
   adopted(stat: FileStat): LogFile {
     return new LogFile(this.#fs, this.path, stat);
   }
 
-  /** What the log's name leads to now; null if nothing. */
+  /** The stat of the file that has the name now; null if it is free. */
   statSync(): FileStat | null {
     try {
       return this.#fs.statSync(this.path);
@@ -49,14 +44,12 @@ export class LogFile implements ByteSource {
     }
   }
 
-  /** Makes the file with that stat the one that is read from here on. */
+  /** Reads go to the file with that stat from here on. */
   adopt({ dev, ino }: FileStat): void {
     this.#adopted = { dev, ino };
   }
 
-  /**
-   * Keeps the log open between uses until the returned function is called, or `owner` is collected.
-   */
+  /** Keeps the log open between uses until the result is called, or `owner` is collected. */
   retain(owner: object): () => void {
     const pool = descriptorPoolOf(this.#fs);
     const { path } = this;
@@ -72,7 +65,7 @@ export class LogFile implements ByteSource {
     return release;
   }
 
-  /** Runs `work` with what is read once kept open: reads stay with it though it loses its name. */
+  /** Keeps the log open during `work`, so that reads succeed although it loses its name. */
   async whileRetained<T>(work: () => Promise<T>): Promise<T> {
     const pool = descriptorPoolOf(this.#fs);
     pool.retain(this.path);
@@ -83,7 +76,7 @@ export class LogFile implements ByteSource {
     }
   }
 
-  /** Whether that file is the one that is read. */
+  /** Whether that file is the adopted one. */
   isAt(file: FileIdentity): boolean {
     return this.#adopted !== undefined && isSameFile(file, this.#adopted);
   }
@@ -153,14 +146,12 @@ export class LogFile implements ByteSource {
     }
   }
 
-  /** Brings what was appended onto the device, blocking. */
   syncSync(): void {
     descriptorPoolOf(this.#fs).useSync(this.path, "append", this.#adopted, (fd) =>
       this.#fs.fdatasyncSync(fd),
     );
   }
 
-  /** As {@link LogFile.syncSync}, without blocking. */
   sync(): Promise<void> {
     return descriptorPoolOf(this.#fs).use(this.path, "append", this.#adopted, (fd) =>
       this.#fs.fdatasync(fd),
@@ -183,13 +174,9 @@ function closed(path: string): BranchlogError {
 function unreadable(path: string, cause: unknown): unknown {
   if (cause instanceof BranchlogError) return cause;
   // Its stat succeeded before: it has lost its name since.
-  if (isMissing(cause)) return gone(path, cause);
+  if (errorCodeOf(cause) === "ENOENT") return gone(path, cause);
   const message = `${path} cannot be read (${String(cause)}). Check its permissions.`;
   return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
-}
-
-function isMissing(cause: unknown): boolean {
-  return cause instanceof Error && "code" in cause && cause.code === "ENOENT";
 }
 
 function gone(path: string, cause: unknown): BranchlogError {

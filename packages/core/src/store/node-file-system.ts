@@ -1,8 +1,9 @@
 /**
- * The file system port over `node:fs`. Adds nothing but modes and flags: no retries, no caching,
- * no translation of errors.
+ * The file system port over `node:fs`. Adds nothing but modes and flags: no retries, no caching, no
+ * translation of errors.
  */
 import fs from "node:fs";
+import { errorCodeOf } from "./ports.ts";
 import type { FileStat, FileSystem, OpenMode } from "./ports.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, S_IFDIR, S_IFMT, S_IFREG } = fs.constants;
@@ -56,15 +57,11 @@ function syncDirectorySync(path: string): void {
   try {
     fs.fsyncSync(fd);
   } catch (error) {
-    if (!isUnsupported(error)) throw error;
+    // fsync(2): the descriptor is of a kind that cannot be synced.
+    if (errorCodeOf(error) !== "EINVAL") throw error;
   } finally {
     fs.closeSync(fd);
   }
-}
-
-/** fsync(2): EINVAL means that the descriptor is of a kind that cannot be synced. */
-function isUnsupported(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EINVAL";
 }
 
 /** The file system of this machine. */
@@ -82,7 +79,7 @@ export const nodeFileSystem: FileSystem = {
       return stats === undefined ? null : fileStat(stats);
     } catch (error) {
       // Nothing is below a file: since Node 24, that is a missing entry, too.
-      if (error instanceof Error && "code" in error && error.code === "ENOTDIR") return null;
+      if (errorCodeOf(error) === "ENOTDIR") return null;
       throw error;
     }
   },

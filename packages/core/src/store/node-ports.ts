@@ -4,7 +4,7 @@ import { lockfileLock } from "./lockfile-lock.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
 import type { Ports } from "./ports.ts";
 import { randomIds } from "./ids.ts";
-import { systemClock } from "./clock.ts";
+import { systemClock } from "./steps.ts";
 
 /** The ports that the engine uses unless it is given others. */
 export const nodePorts: Ports = {

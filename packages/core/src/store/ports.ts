@@ -36,7 +36,6 @@ export interface FileSystem {
   closeSync(fd: number): void;
   /** Reads up to `length` bytes at `position` into `target`; returns the count, 0 at the end. */
   readSync(fd: number, target: Buffer, offset: number, length: number, position: number): number;
-  /** As {@link FileSystem.readSync}, without blocking. */
   read(
     fd: number,
     target: Buffer,
@@ -56,7 +55,6 @@ export interface FileSystem {
   fstatSync(fd: number): FileStat;
   /** Returns once the file's data and size are on the device. */
   fdatasyncSync(fd: number): void;
-  /** As {@link FileSystem.fdatasyncSync}, without blocking. */
   fdatasync(fd: number): Promise<void>;
   /** Makes new and renamed names in a directory durable; does nothing where that is unsupported. */
   syncDirectorySync(path: string): void;
@@ -154,8 +152,6 @@ export interface Ports {
   readonly ids: IdSource;
 }
 
-// Which file a path or a descriptor leads to: inode and device, as far as the system tells.
-
 /** What tells a file apart from all others, and from the one that takes its name. */
 export type FileIdentity = Pick<FileStat, "dev" | "ino">;
 
@@ -165,4 +161,33 @@ export type FileIdentity = Pick<FileStat, "dev" | "ino">;
  */
 export function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
   return one.ino === other.ino && (one.dev === other.dev || one.dev === 0 || other.dev === 0);
+}
+
+/** The code of a system error; "" for anything else. */
+export function errorCodeOf(error: unknown): string {
+  if (!(error instanceof Error) || !("code" in error)) return "";
+  return typeof error.code === "string" ? error.code : "";
+}
+
+/**
+ * One value for each port of a kind. That of the machine's own port is one per process, found by
+ * the registry of symbols, so that two copies of this package share it: the number in `key` changes
+ * when the methods of the value do.
+ */
+export function onePerPort<P extends object, V>(
+  own: P,
+  key: string,
+  make: (port: P) => V,
+): (port: P) => V {
+  const sharedKey = Symbol.for(key);
+  const registry: Pick<typeof globalThis, "Symbol"> & { [key: symbol]: V | undefined } = globalThis;
+  const others = new WeakMap<P, V>();
+  return (port) => {
+    if (port === own) return (registry[sharedKey] ??= make(port));
+    const known = others.get(port);
+    if (known !== undefined) return known;
+    const made = make(port);
+    others.set(port, made);
+    return made;
+  };
 }

@@ -3,10 +3,17 @@
  * directories or permissions, and a lock that nobody contends for. Tests of file systems have a
  * faithful one in `@branchlog/core/testing`.
  */
-import { systemClock } from "./clock.ts";
+import { systemClock } from "./steps.ts";
 import { randomIds } from "./ids.ts";
-import type { ChangeHints, FileLock, FileStat, FileSystem, HeldLock, OpenMode } from "./ports.ts";
-import type { Ports } from "./ports.ts";
+import type {
+  ChangeHints,
+  FileLock,
+  FileStat,
+  FileSystem,
+  HeldLock,
+  OpenMode,
+  Ports,
+} from "./ports.ts";
 
 /** New ports that share nothing with others; `parts` replaces some of them. */
 export function createPrivatePorts(parts: Partial<Ports> = {}): Ports {
@@ -153,13 +160,10 @@ function statOf({ ino, bytes, changedMs, permissions }: PrivateFile): FileStat {
   };
 }
 
-// The content of a file. Appending n bytes costs O(n) amortised whatever is there already, since
-// what was stored is copied at most once.
-
 const chunkBytes = 64 * 1024;
 const firstChunkBytes = 256;
 
-/** The content of one file. Only the bytes below `length` exist. */
+/** The bytes of one file. Appending n bytes is amortised O(n): each is copied at most once more. */
 export class MemoryBytes {
   readonly #chunks: Buffer[] = [];
   #length = 0;

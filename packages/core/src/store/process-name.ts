@@ -6,6 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
+import { errorCodeOf } from "./ports.ts";
 
 /** `unknown`: it ran on another boot or in another container, or cannot be examined. */
 export type ProcessState = "running" | "ended" | "unknown";
@@ -15,7 +16,7 @@ const nameForm = /^([1-9]\d{0,9})(?:\.(\d{1,20})\.([0-9a-f]{32}))?$/;
 
 let ownName: string | undefined;
 
-/** The name of this process. At most 63 characters, digits, letters and points. */
+/** At most 63 characters: digits, letters and points. */
 export function ownProcessName(): string {
   return (ownName ??= nameOfThis());
 }
@@ -26,7 +27,7 @@ export function processIdOf(name: string): number | null {
   return id === undefined ? null : Number(id);
 }
 
-/** What is known of the process with this name. Never throws. */
+/** The state of the process with this name. Never throws. */
 export function processState(name: string): ProcessState {
   const [, id, startTicks, digest] = nameForm.exec(name) ?? [];
   if (digest === undefined || digest !== nameForm.exec(ownProcessName())?.[3]) return "unknown";
@@ -42,7 +43,7 @@ export function isLiveProcess(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+    return errorCodeOf(error) !== "ESRCH";
   }
 }
 
@@ -62,8 +63,7 @@ function nameOfThis(): string {
   return `${pid}.${status.startTicks}.${digest.slice(0, 32)}`;
 }
 
-/** What `/proc/<pid>/stat` says of a process. */
-export interface ProcessStatus {
+interface ProcessStatus {
   readonly startTicks: string;
   /** It was killed, or has exited, and its parent does not know yet: none of its threads runs. */
   readonly isZombie: boolean;
@@ -85,9 +85,10 @@ export function parseStatus(text: string): ProcessStatus | null {
   return { startTicks, isZombie: /^[ZXx]$/.test(state ?? "") && Number(threadCount) <= 1 };
 }
 
-function quietly<T>(read: () => T): T | null {
+/** What `work` returns; null if it throws. */
+export function quietly<T>(work: () => T): T | null {
   try {
-    return read();
+    return work();
   } catch {
     return null;
   }

@@ -1,19 +1,16 @@
 /**
  * Appending is written once, as a generator that pauses before each call to a port and wherever it
- * has to wait. One driver runs it synchronously, one waits with timers; tests run two of them step
- * by step in every order. From lock to unlock there are port steps only, so that the asynchronous
- * driver, too, holds the lock within one event-loop iteration.
+ * has to wait. One driver blocks, one waits with timers, both by the clock port; tests interleave
+ * two of them in every order. From lock to unlock there are port steps only, so that the lock is
+ * held within one event-loop iteration.
  */
+import { setTimeout as timeout } from "node:timers/promises";
 import type { Clock } from "./ports.ts";
 
 /** A pause: before a call to a port, or for so many milliseconds. */
-export type Step = { readonly kind: "port"; readonly call: string } | WaitStep;
-
-/** A pause that takes time. */
-export interface WaitStep {
-  readonly kind: "wait";
-  readonly ms: number;
-}
+export type Step =
+  | { readonly kind: "port"; readonly call: string }
+  | { readonly kind: "wait"; readonly ms: number };
 
 /** Work in steps, with a result. */
 export type Steps<T> = Generator<Step, T, void>;
@@ -43,29 +40,43 @@ export async function runAsync<T>(steps: Steps<T>, clock: Clock, signal?: AbortS
   for (;;) {
     const next = steps.next();
     if (next.done === true) return next.value;
-    if (next.value.kind === "wait") await waitOrEnd(steps, next.value.ms, clock, signal);
+    if (next.value.kind !== "wait") continue;
+    try {
+      await clock.sleep(next.value.ms, signal);
+    } catch (error) {
+      endSteps(steps, error);
+      throw error;
+    }
   }
 }
 
-async function waitOrEnd(
-  steps: Steps<unknown>,
-  ms: number,
-  clock: Clock,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+/** Lets the work clean up; the caller gets its own reason, not an error that wraps it. */
+function endSteps(steps: Steps<unknown>, reason: unknown): void {
   try {
-    await clock.sleep(ms, signal);
+    steps.throw(reason);
+  } catch {
+    // The caller gets the reason.
+  }
+}
+
+const never = new Int32Array(new SharedArrayBuffer(4));
+
+async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  try {
+    await timeout(ms, undefined, signal === undefined ? {} : { signal });
   } catch (error) {
-    endQuietly(steps, error);
+    // The caller's own reason says more than the timer's AbortError.
+    signal?.throwIfAborted();
     throw error;
   }
 }
 
-/** Lets the work clean up; however it words its end, the caller gets the reason it gave itself. */
-function endQuietly(steps: Steps<unknown>, reason: unknown): void {
-  try {
-    steps.throw(reason);
-  } catch {
-    // The reason, or an error that wraps it.
-  }
-}
+/** Real time: `Date`, `performance`, `Atomics.wait` and timers. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleepSync(ms) {
+    if (ms > 0) Atomics.wait(never, 0, 0, ms);
+  },
+  sleep,
+};

@@ -4,9 +4,8 @@
  * engine; its leaf follows the tail until it is moved.
  */
 import { requireOptions } from "../argument-checks.ts";
-import type { AppendResult } from "../append/outcome.ts";
-import { LeafCursor } from "../append/leaf-cursor.ts";
-import { appendItem } from "../append/request.ts";
+import type { AppendResult } from "../append/commit.ts";
+import { LeafCursor, appendItem } from "../append/request.ts";
 import { encodeDraft } from "../entries/encode-entry.ts";
 import type { AnyDraft } from "../entries/entry-draft.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";

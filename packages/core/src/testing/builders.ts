@@ -1,6 +1,6 @@
 /**
- * Headers, entries, messages and lines for tests, in the shapes that pi stores. All carry one
- * time, so that what is built is the same in every run.
+ * Headers, entries, messages and lines for tests, in the shapes that pi stores. All carry one time,
+ * so that what is built is the same in every run.
  */
 import type { AgentMessage, Usage } from "../entries/message-types.ts";
 import type { EntryDraft } from "../entries/entry-draft.ts";

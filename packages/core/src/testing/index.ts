@@ -16,8 +16,8 @@ export type {
 } from "../store/ports.ts";
 export { MemoryFileSystem, fileError } from "./memory-file-system.ts";
 export type { FileErrorCode, FileSystemCall, FileSystemHook } from "./memory-file-system.ts";
-export { ManualClock } from "../store/clock.ts";
-export { createSeededIds } from "../store/ids.ts";
+export { ManualClock } from "./controlled-ports.ts";
+export { createSeededIds } from "./controlled-ports.ts";
 export { encodeTitleSlot } from "../dialects/title-slot.ts";
 export { managersWith } from "../adapters/pi/session-manager.ts";
 export {

@@ -1,6 +1,6 @@
 /**
- * The file system port in memory: inodes, hard links, rename over, unlink while open, append at
- * the current end, errors as Node's. Counts every call and lets a hook fail any of them. Holds no
+ * The file system port in memory: inodes, hard links, rename over, unlink while open, append at the
+ * current end, errors as Node's. Counts every call and lets a hook fail any of them. Holds no
  * symbolic links, and permissions have no effect; nothing of it reaches a disk.
  */
 import { constants } from "node:os";

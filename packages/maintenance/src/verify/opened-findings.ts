@@ -23,7 +23,7 @@ import { checkTree } from "./tree-check.ts";
  */
 export async function openedFindings(session: Session): Promise<readonly Finding[]> {
   const { engine } = watchedSession(session);
-  const links = await checkLinks(engine);
+  const links = await checkLinks(engine.log.state);
   confirmTree(engine);
   const { diagnostics } = session;
   const { log, settings } = engine;

@@ -7,8 +7,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BranchlogError } from "../../errors.ts";
-import { directoryFailed } from "../../store/creation-errors.ts";
-import { makeDurableDirectory } from "../../store/atomic-file.ts";
+import { directoryFailed, makeDurableDirectory } from "../../store/atomic-file.ts";
 import { nodeFileSystem } from "../../store/node-file-system.ts";
 import type { FileSystem } from "../../store/ports.ts";
 

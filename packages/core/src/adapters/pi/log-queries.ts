@@ -7,7 +7,7 @@ import { settledEntries } from "../../bodies/lazy-entry.ts";
 import type { LazySource } from "../../bodies/lazy-entry.ts";
 import { entryForm, upcastHeader } from "../../dialects/header.ts";
 import type { SessionEntry, SessionHeader, UsageEntry } from "../../entries/entry-types.ts";
-import { rootHandle } from "../../index-table/id-table.ts";
+import { rootHandle } from "../../index-table/row-table.ts";
 import { childrenOfHandle, pathToRow } from "../../index-table/tree-walk.ts";
 import { projectContext } from "../../projections/context.ts";
 import type { SessionContext, SessionProjection } from "../../projections/context.ts";

@@ -10,7 +10,7 @@ import type { UpcastContext } from "../../dialects/header.ts";
 import type { FileEntry } from "../../entries/entry-types.ts";
 import { BranchlogError } from "../../errors.ts";
 import { bodyBytesMax } from "../../limits.ts";
-import { errorCodeOf } from "../../store/creation-errors.ts";
+import { errorCodeOf } from "../../store/ports.ts";
 import { resolvePath } from "./agent-directory.ts";
 
 /** The version of the files that are written. */

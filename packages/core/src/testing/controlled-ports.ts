@@ -1,40 +1,19 @@
 /**
- * The clock port: the clock of the machine, and one for tests that moves only when a test moves it.
+ * Time and ids under control, for reproducible runs: a clock that moves only when it is moved, and
+ * ids from a seed.
  */
-import { setTimeout as timeout } from "node:timers/promises";
-import type { Clock } from "./ports.ts";
-
-const never = new Int32Array(new SharedArrayBuffer(4));
-
-async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  try {
-    await timeout(ms, undefined, signal === undefined ? {} : { signal });
-  } catch (error) {
-    // The caller's own reason says more than the timer's AbortError.
-    signal?.throwIfAborted();
-    throw error;
-  }
-}
-
-/** Real time: `Date`, `performance`, `Atomics.wait` and timers. */
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  sleepSync(ms) {
-    if (ms > 0) Atomics.wait(never, 0, 0, ms);
-  },
-  sleep,
-};
-
-// Sleeping synchronously moves a manual clock, as nothing else could; sleeping asynchronously waits
-// until it was moved.
+import { createUuidV7, urlSafeText } from "../store/ids.ts";
+import type { Clock, IdSource } from "../store/ports.ts";
 
 interface Sleeper {
   readonly dueMs: number;
   readonly wake: () => void;
 }
 
-/** Time under control. Sleepers wake in the order in which they are due. */
+/**
+ * A clock that `advance` moves. `sleepSync` moves it too, as nothing else could; `sleep` waits
+ * until it was moved. Sleepers wake in the order in which they are due.
+ */
 export class ManualClock implements Clock {
   #epochMs: number;
   #elapsedMs = 0;
@@ -90,4 +69,34 @@ export class ManualClock implements Clock {
       signal?.addEventListener("abort", wake, { once: true });
     });
   }
+}
+
+/**
+ * Ids drawn from a generator seeded with `seed`, session ids with the time of `clock`. Not for
+ * production: the seed gives the ids away.
+ */
+export function createSeededIds(seed: number, clock: Pick<Clock, "now">): IdSource {
+  const random32 = sfc32(seed);
+  return {
+    entryId: () => random32().toString(16).padStart(8, "0"),
+    urlSafeId: (length) => urlSafeText(Uint8Array.from({ length }, () => random32() >>> 24)),
+    sessionId: createUuidV7({ now: () => clock.now(), random32 }),
+    jitter: () => random32() / 2 ** 32,
+  };
+}
+
+/** Small fast chaotic generator (PractRand) of unsigned 32-bit integers. */
+function sfc32(seed: number): () => number {
+  let [a, b, c, counter] = [0, Math.floor(seed / 2 ** 32) | 0, seed | 0, 1];
+  const next = (): number => {
+    const sum = (((a + b) | 0) + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + sum) | 0;
+    return sum >>> 0;
+  };
+  // The first outputs still resemble the seed.
+  for (let round = 0; round < 12; round += 1) next();
+  return next;
 }
