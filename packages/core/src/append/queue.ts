@@ -54,7 +54,7 @@ export class AppendQueue {
   /**
    * Appends once everything that was asked for earlier is done, or together with it. The signal
    * ends the wait for that; nothing is written then. Throws at once what it can tell at once.
-   * @throws BranchlogError as `appendRequest`; `ERR_QUEUE_FULL`.
+   * @throws BranchlogError as `Appender.append`; `ERR_QUEUE_FULL`.
    */
   append(request: AppendRequest, signal?: AbortSignal): Promise<readonly AppendResult[]> {
     signal?.throwIfAborted();
