@@ -154,7 +154,7 @@ describe("a turn that is put into a document", () => {
           const lines = textOf(data).split("\n");
           for (const { at, text } of added) lines.splice(at % (lines.length + 1), 0, text);
           const before = lines.join("\n");
-          // What became part of a text is no comment.
+          // What became part of a text is not a comment.
           fc.pre(says(before, data));
           const { text, document } = spliceTurn(before, "/a.yaml", turn);
           expect(document.data).toEqual(withTurn(data, turn));

@@ -116,7 +116,7 @@ async function violations(world: World, at: number): Promise<string[]> {
   return [
     ...harm,
     ...secretOrphans(session, safe),
-    // A bad end is no line of the index: opening has it among its findings.
+    // A bad end is not a line of the index: opening has it among its findings.
     ...(report.badLineCount > 0 && !isReported && !isDamaged(opened)
       ? ["the bad line is not reported"]
       : []),

@@ -17,7 +17,7 @@ async function newLog(): Promise<string> {
 }
 
 /**
- * Ids in file order; every line must parse. A blank one is no record: where the line of a peer was
+ * Ids in file order; every line must parse. A blank one is not a record: where the line of a peer was
  * seen before its newline, it got one more.
  */
 function idsOf(path: string): string[] {

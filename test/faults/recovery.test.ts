@@ -1,6 +1,6 @@
 /**
  * What a crash leaves at the end of a log, and what other programs do to a log that is open:
- * reading loses no whole record, appending merges nothing and makes no file that is no session, and
+ * reading loses no whole record, appending merges nothing and makes no file that is not a session, and
  * every failure has a code.
  */
 import {

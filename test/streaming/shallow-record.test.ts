@@ -24,7 +24,7 @@ function shallow(record: JsonObject, open: readonly string[], stringBytesMax: nu
 
 /**
  * V8 13.6 (Node 24) takes the key "\n" for a key "\\" that it met at the same place before: then
- * JSON.parse is no judge of keys with escapes.
+ * JSON.parse is not a judge of keys with escapes.
  */
 const parserMixesKeys = ((): boolean => {
   JSON.parse('{"branchlog":1,"\\\\":1}');

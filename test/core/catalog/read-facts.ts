@@ -7,7 +7,7 @@ import type {
   SessionFacts,
 } from "../../../packages/core/src/catalog/session-facts.ts";
 
-/** Undefined if the file is no session. Throws what opening and reading throw. */
+/** Undefined if the file is not a session. Throws what opening and reading throw. */
 export async function readSessionFacts(
   path: string,
   options: FactsOptions & FactsReadOptions = {},

@@ -39,7 +39,7 @@ const questions = {
   treeChildren: async (session, id) => session.tree().children(id),
 } satisfies Readonly<Record<string, (session: Session, id: string) => Promise<unknown>>>;
 
-/** What means something though it is no id: the place before all entries, and the leaf. */
+/** What means something though it is not an id: the place before all entries, and the leaf. */
 const meanings = new Map<string, readonly unknown[]>([
   ["children", [null]],
   ["moveTo", [null]],

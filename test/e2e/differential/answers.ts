@@ -51,7 +51,7 @@ export function migrated(module: SessionModule, stored: string): string {
   let text = JSON.stringify(records);
   // Ours are the same as in the file, pi's are new each time.
   for (const [i, record] of records.entries()) {
-    // Decoding boundary: a line may hold what is no object.
+    // Decoding boundary: a line may hold something other than an object.
     const { id } = Object(record) as { readonly id?: string };
     if (id !== undefined) text = text.replaceAll(JSON.stringify(id), `"line-${i}"`);
   }

@@ -1,7 +1,7 @@
 /**
  * Arbitrary session files as other programs may leave them, for fast-check: of any version, with
- * lines in any order, links that lead nowhere, and lines that are no records. Left out is what pi
- * itself cannot take (formats.md lists it): cycles, messages that are null, values that are no objects.
+ * lines in any order, links that lead nowhere, and lines that are not records. Left out is what pi
+ * itself cannot take (formats.md lists it): cycles, messages that are null, values that are not objects.
  */
 import fc from "fast-check";
 

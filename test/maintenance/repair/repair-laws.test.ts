@@ -11,7 +11,7 @@ import type { DamagedSession } from "./damaged-session.ts";
 import { apply, memoryLog, originalOf, plan, salvageLinesIn } from "./repaired-log.ts";
 import type { MemoryLog } from "./repaired-log.ts";
 
-/** A log, how it is to be repaired, and the result; undefined if it is no session at all. */
+/** A log, how it is to be repaired, and the result; undefined if it is not a session at all. */
 interface Repair {
   readonly log: MemoryLog;
   readonly planned: RepairPlan;

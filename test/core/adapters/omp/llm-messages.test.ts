@@ -7,7 +7,7 @@ import type { AgentMessage } from "@branchlog/core/omp";
 
 const fixture = fileURLToPath(new URL("../../../../fixtures/omp-jan.jsonl", import.meta.url));
 
-// Past the types on purpose: roles that only omp has are no messages of pi.
+// Past the types on purpose: roles that only omp has are not messages of pi.
 const odd = (message: object): AgentMessage => message as AgentMessage;
 
 describe("what a model is sent", () => {

@@ -17,7 +17,7 @@ function write(directory: string, fileName: string, fields: object, changedMs = 
   return path;
 }
 
-/** Files that are no sessions, or cannot be read; all changed later than any session here. */
+/** Files that are not sessions, or cannot be read; all changed later than any session here. */
 function writeDebris(directory: string): void {
   for (const fileName of ["0-debris.jsonl", "z-debris.jsonl"]) {
     writeLines(directory, fileName, ["{broken", user("x"), header()]);
