@@ -256,7 +256,7 @@ export class TrackedLog {
     return row === pendingRow ? "unterminated" : "yes";
   }
 
-  /** Where the line of an entry starts; -1 if there is none. */
+  /** Offset of the line of an entry, or -1. */
   offsetOf(id: string): number {
     const { index } = this.#state;
     const row = index.rowOfId(id);
