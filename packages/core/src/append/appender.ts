@@ -40,7 +40,7 @@ import { planGroup } from "./plan.ts";
 import type { AppendTarget, PlannedCall, PlannedEntry } from "./plan.ts";
 import { bytesOf, dependsOnOthers } from "./request.ts";
 
-/** The outcome of a group, for a driver that waits. */
+/** The outcome of a group. */
 export interface QueuedGroup {
   /** In the order of the calls. They hold as far as the system is concerned. */
   readonly outcomes: readonly AppendOutcome[];
@@ -116,13 +116,12 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return this.dialect === "omp" ? ids.urlSafeId(ompEntryIdLength) : ids.entryId();
   }
 
-  /** The entry with that id, blocking while it is read; undefined if there is none. */
   entrySync(id: string): SessionEntry | undefined {
     const row = this.index.rowOfId(id);
     return row < 0 ? undefined : this.log.state.bodies.entrySync(row);
   }
 
-  /** Takes note that the log ends with what the owner appended, or opened. */
+  /** Notes that the log ends with what the owner appended, or opened. */
   markOwn(): void {
     this.#own = { generation: this.log.generation, rows: this.index.count };
     this.#seen = this.#own;
@@ -171,10 +170,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     }
   }
 
-  /**
-   * Refuses to write what must not be written to.
-   * @throws BranchlogError `ERR_READ_ONLY`, `ERR_VERSION_NEWER`.
-   */
+  /** Throws `ERR_READ_ONLY` or `ERR_VERSION_NEWER` for a log that must not be written to. */
   requireWritable(): void {
     const { path, settings } = this;
     if (settings.access === "read") {
@@ -184,11 +180,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     this.#requireVersion();
   }
 
-  /**
-   * Refuses what is not to be written whatever the log holds.
-   * @throws BranchlogError `ERR_READ_ONLY`; `ERR_VERSION_NEWER`; `ERR_INVALID_ARGUMENT` for a batch
-   * over `batchBytesMax`.
-   */
+  /** As `requireWritable`; throws `ERR_INVALID_ARGUMENT` for a batch over `batchBytesMax`. */
   check({ items }: AppendRequest): void {
     this.requireWritable();
     const { batchBytesMax } = this.settings;
@@ -202,7 +194,6 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     );
   }
 
-  /** Runs {@link Appender.append}, blocking. */
   appendSync(request: AppendRequest, leaf: LeafCursor): readonly AppendResult[] {
     return runSync(this.append(request, leaf), this.settings.ports.clock);
   }
@@ -210,9 +201,9 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   /**
    * Appends the items of one request in order as one write, for a driver that blocks. The lock may
    * be retained for the next of its kind.
-   * @throws BranchlogError as {@link Appender.check}, `planAppend` and `#appendCalls` say;
-   * `ERR_APPEND_FAILED` and `ERR_APPEND_UNCERTAIN`, naming what was written; `ERR_CONFLICT` with
-   * `written` if the expected tail was overtaken between check and write; `ERR_DURABILITY_UNKNOWN`.
+   * @throws BranchlogError `ERR_APPEND_FAILED` and `ERR_APPEND_UNCERTAIN`, naming what was written;
+   * `ERR_CONFLICT` with `written` if the expected tail was overtaken between check and write;
+   * `ERR_DURABILITY_UNKNOWN`; errors of check, plan and lock, before anything is written.
    */
   *append(request: AppendRequest, leaf: LeafCursor): Steps<readonly AppendResult[]> {
     this.check(request);
@@ -275,14 +266,14 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   }
 
   #groupOf({ planned, lines }: GroupPlan, verification: AppendVerification): AppendedGroup {
-    const loose = unreachableIds(
+    const unreachable = unreachableIds(
       planned.map(({ plan }) => plan),
       verification,
     );
     const outcomes = planned.map((one) =>
       one.plan === undefined
         ? failedCall(notAppended(this.path, one.error))
-        : writtenCall(this, one.call, one.plan, verification, loose),
+        : writtenCall(this, one.call, one.plan, verification, unreachable),
     );
     const hasWritten = lines.some(({ id }) => !verification.missing.has(id));
     // What the system has is all that `os` promises.

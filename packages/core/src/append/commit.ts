@@ -131,7 +131,7 @@ export interface CommitLog {
    * unknown where it cannot be read.
    */
   holds(id: string, line: Buffer): "no" | "unknown" | "unterminated" | "yes";
-  /** Where the line of an entry starts; -1 if there is none. */
+  /** Offset of the line of an entry, or -1. */
   offsetOf(id: string): number;
 }
 

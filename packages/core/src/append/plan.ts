@@ -36,7 +36,7 @@ export interface AppendTarget {
   entrySync(id: string): SessionEntry | undefined;
 }
 
-/** A call with its plan, or why there is none. */
+/** A call with its plan, or the error of planning it. */
 export type PlannedCall =
   | { readonly call: AppendCall; readonly plan: AppendPlan }
   | { readonly call: AppendCall; readonly plan: undefined; readonly error: unknown };
@@ -119,13 +119,13 @@ function isSame(target: AppendTarget, log: PlannedLog, id: string, encoded: Enco
   return entry !== undefined && sameContent(entry, encoded);
 }
 
-/** What an append depends on besides the log. */
+/** What the plan of an append depends on besides the log. */
 export interface AppendPreconditions {
   /** The leaf when the append's turn came, before catching up. The log may not hold it any more. */
   readonly leafId: string | null;
   /** Whether other writers appended after this session's last own append, or its opening. */
   readonly othersAppended: boolean;
-  /** The first of them that this session has not read; the count of rows if there is none. */
+  /** The first of them that this session has not read, or the count of rows. */
   readonly unreadRow: number;
   readonly onDiverged: OnDiverged;
   /** Undefined: any tail will do. */
@@ -157,7 +157,6 @@ export function movesLeaf({ id, leafId, line }: PlannedEntry): boolean {
   return line !== null && leafId === id;
 }
 
-/** What to write, in order, and where the leaf is afterwards. */
 export interface AppendPlan {
   readonly entries: readonly PlannedEntry[];
   readonly leafId: string | null;

@@ -14,7 +14,7 @@ import type { AppendOutcome, AppendResult } from "./commit.ts";
 import { bytesOf } from "./request.ts";
 import { runAsync } from "../store/steps.ts";
 
-/** Memory of a job besides the bytes of its entries, roughly. */
+/** Estimated memory of a job besides the bytes of its entries. */
 const jobBytes = 256;
 
 /** An append that waits in the queue. */
@@ -54,7 +54,7 @@ export class AppendQueue {
   /**
    * Appends once everything that was asked for earlier is done, or together with it. The signal
    * ends the wait for that; nothing is written then. Throws at once what it can tell at once.
-   * @throws BranchlogError as `Appender.append`; `ERR_QUEUE_FULL`.
+   * @throws BranchlogError `ERR_QUEUE_FULL`, and what `Appender.check` throws.
    */
   append(request: AppendRequest, signal?: AbortSignal): Promise<readonly AppendResult[]> {
     signal?.throwIfAborted();
@@ -167,7 +167,7 @@ export class AppendQueue {
     const { settings } = this.#appender;
     const waiting = this.#appendsInFront(Number.POSITIVE_INFINITY);
     if (!this.#hasCaller(waiting)) {
-      // All gave up before the lock was asked for: nothing is to be waited for.
+      // All gave up before the lock was requested.
       this.#take(waiting);
       return;
     }
@@ -205,7 +205,7 @@ export class AppendQueue {
     void settled.then(() => this.#syncing.delete(settled));
   }
 
-  /** The outcome after a failed sync: what is in the log may not be on the device. */
+  /** The outcome after a failed sync: entries in the log may not be on the device. */
   #doubted(outcome: AppendOutcome | undefined, cause: unknown): AppendOutcome | undefined {
     if (outcome?.results === undefined) return outcome;
     return failedCall(this.#appender.durability.unknown(idsOf(outcome.results), cause));
@@ -284,7 +284,6 @@ export interface Deferred<T> {
   readonly reject: (reason: unknown) => void;
 }
 
-/** A promise that waits for its answer. */
 export function deferred<T>(): Deferred<T> {
   let resolve: (value: T) => void = () => undefined;
   let reject: (reason: unknown) => void = () => undefined;

@@ -426,7 +426,6 @@ export interface BodyCache {
   peek(row: number): SessionEntry | undefined;
   /** Keeps the body; one that is larger than the whole cache is not kept. */
   set(row: number, entry: SessionEntry, lineBytes: number): void;
-  clear(): void;
   /** Estimated heap bytes held. */
   readonly bytes: number;
 }
@@ -463,9 +462,6 @@ export function createBodyCache(bytesMax: number): BodyCache {
       other.delete(row);
       target.set(row, entry, { size });
     },
-    clear: () => {
-      for (const part of [kept, read, remembered]) part.clear();
-    },
     get bytes() {
       return kept.calculatedSize + read.calculatedSize;
     },
@@ -490,18 +486,11 @@ class RecentRows {
   delete(row: number): boolean {
     return this.#rows.delete(row);
   }
-
-  clear(): void {
-    this.#rows.clear();
-    this.#order.length = 0;
-    this.#next = 0;
-  }
 }
 
 const noCache: BodyCache = {
   get: () => undefined,
   peek: () => undefined,
   set: () => undefined,
-  clear: () => undefined,
   bytes: 0,
 };

@@ -121,7 +121,7 @@ function recordIn(line: Buffer): Buffer {
   return line.subarray(line.indexOf(openBrace), line.lastIndexOf(closeBrace) + 1);
 }
 
-/** Where the record in a long line starts; `end` if there is none. */
+/** Where the record in a long line starts; `end` if it is missing. */
 async function firstBrace(bytes: ByteSource, start: number, end: number): Promise<number> {
   for (let from = start; from < end; from += lineEdgeBytes) {
     const edge = await bytesAt(bytes, from, Math.min(from + lineEdgeBytes, end));

@@ -91,7 +91,7 @@ export interface FrameInParts<T> {
   readonly checksum: number;
   /** Where the pieces end. */
   readonly end: number;
-  /** The value, once its columns are filled. Throws if it is none. */
+  /** The value, once its columns are filled; throws if it is malformed. */
   readonly value: () => T;
 }
 
@@ -102,8 +102,8 @@ interface FramePiece {
 }
 
 /**
- * The value of the frame that begins at `start` in a file of that size; undefined if there is none.
- * Columns have room for more. Throws what the schema throws.
+ * The value of the frame that begins at `start` in a file of that size; or undefined. Columns have
+ * room for more. Throws what the schema throws.
  */
 export function* readFrame<T>(
   schema: FrameSchema<T>,

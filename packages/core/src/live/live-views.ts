@@ -21,7 +21,7 @@ import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold, usageFold } from "../session/body-fold.ts";
 import type { Engine } from "../session/engine.ts";
 import { SettingsMemo } from "../session/path-fold.ts";
-import { sessionClosed } from "../session/session.ts";
+import { sessionClosed } from "../session/watched-session.ts";
 import { EndableGenerator } from "./endable-generator.ts";
 import { entryEventNames, entryEvents, pushedEventNames } from "./entry-events.ts";
 import type { EntryEvent, EntryEventOptions } from "./entry-events.ts";

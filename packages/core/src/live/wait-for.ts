@@ -3,7 +3,7 @@ import type { OptionNames } from "@branchlog/streaming";
 import { requireOptions } from "../argument-checks.ts";
 import { BranchlogError } from "../errors.ts";
 import { timerMsMax } from "../limits.ts";
-import { sessionClosed } from "../session/session.ts";
+import { sessionClosed } from "../session/watched-session.ts";
 import type { LiveHub } from "./live-hub.ts";
 
 /** What is waited for: so many entries in the log, or an entry with that id. */

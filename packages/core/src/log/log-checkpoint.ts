@@ -162,7 +162,7 @@ function boundTo(
   return { binding, bytes, header: headerAt(file, fields.fields("header"), binding.end) };
 }
 
-/** The header where a checkpoint says it is. Throws `TypeError` if there is none. */
+/** The header at the place in the checkpoint; throws `TypeError` if it is missing. */
 function headerAt(file: LogFile, fields: SavedFields, end: number): IndexedHeader {
   const length = fields.whole("length", 1, Math.min(headerBytesMax, end - 1));
   const offset = fields.whole("offset", 0, end - 1 - length);

@@ -163,13 +163,18 @@ export class TrackedLog {
 
   /** Reads the log for the first time, blocking. Throws the outcomes of `requireHeader`. */
   openSync(saved?: StateRestorer): void {
+    this.#readSync(() => this.#firstStat(), saved);
+  }
+
+  /** The state so far stays in force until the new one is complete. */
+  #readSync(statNow: () => FileStat, saved?: StateRestorer): void {
     for (let attempt = 1; ; attempt += 1) {
-      const stat = this.#firstStat();
+      const stat = statNow();
       try {
         const make = (): LogState => this.#newState(stat);
-        this.#state = saved?.restoreSync(make, stat) ?? make();
-        this.#state.readSync(stat.size);
-        return this.#finish(stat);
+        const state = saved?.restoreSync(make, stat) ?? make();
+        state.readSync(stat.size);
+        return this.#finish(state, stat);
       } catch (error) {
         if (!isReplaced(error) || attempt >= readAttemptsMax) throw error;
       }
@@ -181,9 +186,9 @@ export class TrackedLog {
       const stat = this.#firstStat();
       try {
         const make = (): LogState => this.#newState(stat);
-        this.#state = (await saved?.restore(make, stat)) ?? make();
-        await this.#state.read(stat.size, signal);
-        return this.#finish(stat);
+        const state = (await saved?.restore(make, stat)) ?? make();
+        await state.read(stat.size, signal);
+        return this.#finish(state, stat);
       } catch (error) {
         if (!isReplaced(error) || attempt >= readAttemptsMax) throw error;
       }
@@ -197,8 +202,7 @@ export class TrackedLog {
    */
   *catchUp(): Steps<void> {
     yield portStep("stat");
-    const stat = this.file.statSync();
-    if (stat === null) throw this.#gone();
+    const stat = this.#statNow();
     // Written in place twice within a tick of its clock, a file has the status it had before.
     if (this.#isUnchanged(stat) && this.#hasSameSlot()) return;
     yield portStep("read");
@@ -252,7 +256,7 @@ export class TrackedLog {
     return row === pendingRow ? "unterminated" : "yes";
   }
 
-  /** Where the line of an entry starts; -1 if there is none. */
+  /** Offset of the line of an entry, or -1. */
   offsetOf(id: string): number {
     const { index } = this.#state;
     const row = index.rowOfId(id);
@@ -267,10 +271,12 @@ export class TrackedLog {
     return new LogState(this.file.adopted(stat), this.#options, this.#onChange);
   }
 
-  #finish(stat: FileStat): void {
-    requireHeader(this.file, this.#state.indexer, stat.size);
-    this.#state.slot.read();
-    this.#remember(stat);
+  #finish(state: LogState, stat: FileStat): void {
+    requireHeader(state.file, state.indexer, stat.size);
+    state.slot.read();
+    state.remember(stat);
+    this.#state = state;
+    this.#stat = stat;
   }
 
   #isUnchanged(stat: FileStat): boolean {
@@ -331,32 +337,18 @@ export class TrackedLog {
     }
   }
 
-  /** The state so far stays in force until the new one is complete. */
   #reread(): void {
-    for (let attempt = 1; ; attempt += 1) {
-      const stat = this.file.statSync();
-      if (stat === null) throw this.#gone();
-      const state = this.#newState(stat);
-      try {
-        state.readSync(stat.size);
-        requireHeader(state.file, state.indexer, stat.size);
-        state.slot.read();
-        state.remember(stat);
-        this.#state = state;
-        this.#stat = stat;
-        return;
-      } catch (error) {
-        if (!isReplaced(error) || attempt >= readAttemptsMax) throw error;
-      }
-    }
+    this.#readSync(() => this.#statNow());
   }
 
-  #gone(): BranchlogError {
+  #statNow(): FileStat {
+    const stat = this.file.statSync();
+    if (stat !== null) return stat;
     const { path } = this.file;
     const message =
       `${path} is gone: it was deleted or moved while open. Nothing was written, and nothing is ` +
       "created in its place. Call recover() to have it written back, or open another session.";
-    return new BranchlogError("ERR_LOG_GONE", message, { path });
+    throw new BranchlogError("ERR_LOG_GONE", message, { path });
   }
 }
 

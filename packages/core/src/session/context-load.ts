@@ -9,7 +9,7 @@ import type { IndexTable } from "../index-table/index-table.ts";
 import type { RowPath } from "../index-table/tree-walk.ts";
 import type { LogState } from "../log/log-state.ts";
 import { contributesToContext, selectContext } from "../projections/context.ts";
-import type { BuiltContext, PathContext } from "../projections/context.ts";
+import type { BuiltContext } from "../projections/context.ts";
 import type { PathView } from "../projections/projection.ts";
 import type { Engine } from "./engine.ts";
 import { requireRow } from "./entry-query.ts";
@@ -26,18 +26,9 @@ export interface ContextOptions {
 export const contextNames: OptionNames<ContextOptions> = { at: true, bridgeGaps: true };
 
 /**
- * The context at an entry, without blocking.
+ * The context at an entry, with what it was built from.
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
  */
-export async function contextAt(
-  engine: Engine,
-  at: string | null,
-  bridgeGaps: boolean,
-): Promise<PathContext> {
-  return (await loadedContext(engine, at, bridgeGaps)).context;
-}
-
-/** As {@link contextAt}, with what it was built from. */
 export async function loadedContext(
   engine: Engine,
   at: string | null,
@@ -48,13 +39,23 @@ export async function loadedContext(
     const { index } = engine;
     const { structureVersion } = index;
     const walked = engine.rowPath(at, bridgeGaps);
-    const loaded = await loadContextBodies(engine, walked);
+    const loaded = new Map<number, SessionEntry>();
+    const bodies = engine.bodies.entries(contextRows(engine, walked));
+    for await (const { row, entry } of bodies) loaded.set(row, entry);
     // Rows mean something in their own index only; the log may have become another meanwhile.
     if (index !== engine.index) continue;
     const isSamePath = index.structureVersion === structureVersion;
-    const path = isSamePath ? walked : engine.rowPath(at, bridgeGaps);
-    return builtFrom(engine, engine.builtContext(at, { loaded, path }), path, loaded);
+    return builtFrom(engine, at, isSamePath ? walked : engine.rowPath(at, bridgeGaps), loaded);
   }
+}
+
+/** The same, blocking; empty for an id that the log does not hold. */
+export function loadedContextSync(engine: Engine, at: string | null): LoadedContext {
+  const { structureVersion } = engine.index;
+  const walked = engine.rowPath(at);
+  const loaded = loadContextBodiesSync(engine, walked);
+  const isSamePath = engine.index.structureVersion === structureVersion;
+  return builtFrom(engine, at, isSamePath ? walked : engine.rowPath(at), loaded);
 }
 
 /** A context, and what it was built from. */
@@ -70,36 +71,19 @@ export interface LoadedContext extends BuiltContext {
 
 function builtFrom(
   engine: Engine,
-  built: BuiltContext,
+  at: string | null,
   path: RowPath,
   loaded: ReadonlyMap<number, SessionEntry>,
 ): LoadedContext {
   const { state } = engine.log;
+  const built = engine.builtContext(at, { loaded, path });
   return { ...built, path, loaded, state, structureVersion: state.index.structureVersion };
 }
 
-/** The context at an entry, blocking; empty for an id that the log does not hold. */
-export function loadedContextSync(engine: Engine, at: string | null): LoadedContext {
-  const { structureVersion } = engine.index;
-  const walked = engine.rowPath(at);
-  const loaded = loadContextBodiesSync(engine, walked);
-  const isSamePath = engine.index.structureVersion === structureVersion;
-  const path = isSamePath ? walked : engine.rowPath(at);
-  return builtFrom(engine, engine.builtContext(at, { loaded, path }), path, loaded);
-}
-
-/** Bodies by row for the context on a path; types that say nothing to the model are left out. */
-async function loadContextBodies(
-  engine: Engine,
-  path: RowPath,
-): Promise<ReadonlyMap<number, SessionEntry>> {
-  const loaded = new Map<number, SessionEntry>();
-  const wanted = contextRows(engine, path);
-  for await (const { row, entry } of engine.bodies.entries(wanted)) loaded.set(row, entry);
-  return loaded;
-}
-
-/** As {@link loadContextBodies}, blocking; `everyType` reads those that say nothing as well. */
+/**
+ * Bodies by row for the context on a path. Entries that contribute nothing to it are left out,
+ * unless `everyType` is set.
+ */
 export function loadContextBodiesSync(
   engine: Engine,
   path: RowPath,

@@ -137,7 +137,7 @@ export class Engine {
     return header;
   }
 
-  /** What was found wrong: lines first, in file order, then the tree, then bodies. */
+  /** All findings: lines first, in file order, then the tree, then bodies. */
   get diagnostics(): readonly Diagnostic[] {
     return this.findings.all();
   }
@@ -152,12 +152,11 @@ export class Engine {
     runSync(this.log.catchUp(), this.settings.ports.clock);
   }
 
-  /** The entry with that id, blocking while it is read; undefined if there is none. */
   entrySync(id: string): SessionEntry | undefined {
     return this.appender.entrySync(id);
   }
 
-  /** The rows from the root to an entry, or to null, which are none. O(path). */
+  /** The rows from the root to an entry; none for null. O(path). */
   rowPath(id: string | null, bridgeGaps = false): RowPath {
     return pathToRow(this.index, id === null ? -1 : this.index.rowOfId(id), bridgeGaps);
   }
@@ -173,7 +172,7 @@ export class Engine {
     return this.builtContext(id, options).context;
   }
 
-  /** As {@link Engine.context}, with what continuing from there needs. */
+  /** The context with the settings that a continuation needs. */
   builtContext(id: string | null, options: PathOptions = {}): BuiltContext {
     const { findings } = this;
     const view = this.pathView(id, options);

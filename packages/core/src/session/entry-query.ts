@@ -151,7 +151,7 @@ export async function* openBodyStream(engine: Engine, id: string, signal?: Abort
 }
 
 /**
- * The value at a path inside an entry; undefined if there is none. Reads no further than needed.
+ * The value at a path inside an entry; or undefined. Reads no further than needed.
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`, `ERR_ENTRY_TOO_LARGE` for a
  * value that is too large to be built.
  */
@@ -187,10 +187,7 @@ function bodyError({ path }: Engine, id: string, cause: unknown): unknown {
   return cause;
 }
 
-/**
- * The row of the entry with that id, or -1.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` if the id is no string.
- */
+/** The row of the entry with that id, or -1; throws `ERR_INVALID_ARGUMENT` for another type. */
 export function rowOfEntry({ index }: Engine, id: string): number {
   return index.rowOfId(requireEntryId(id));
 }
@@ -230,7 +227,7 @@ export function pathEndRow(engine: Engine, id: string | undefined): number {
 }
 
 /**
- * Sees to it that the entry with that id is a node, read whole as by {@link settledRow}.
+ * Ensures that the entry with that id is a node, and reads it whole.
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND` also for an entry that is damaged;
  * `ERR_INVALID_ARGUMENT`.
  */

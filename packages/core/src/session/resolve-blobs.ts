@@ -56,9 +56,7 @@ type BlobReader = (sha256: string, form: BlobForm) => string | undefined;
 
 const reference = /^blob:sha256:([0-9a-f]{64})$/;
 
-/**
- * The checksum that a reference names, 64 lower-case hexadecimal digits; undefined if it is none.
- */
+/** The checksum that a reference names, 64 lower-case hexadecimal digits, or undefined. */
 export function blobChecksum(value: unknown): string | undefined {
   return typeof value === "string" ? reference.exec(value)?.[1] : undefined;
 }

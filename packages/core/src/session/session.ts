@@ -11,7 +11,7 @@ import type { AppendResult } from "../append/commit.ts";
 import { appendAllNames, appendNames, requestOf, LeafCursor } from "../append/request.ts";
 import type { AnyTypeOptions, AppendOptions } from "../append/request.ts";
 import type { Engine } from "./engine.ts";
-import { makeWatchable } from "./watched-session.ts";
+import { EngineAccess, makeWatchable } from "./watched-session.ts";
 import {
   requireNode,
   rowOfEntry,
@@ -30,7 +30,6 @@ import type { JsonValue } from "@branchlog/streaming";
 import type { RowBody } from "../bodies/body-reader.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
-import { BranchlogError } from "../errors.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { DivergedEntry } from "../log/findings.ts";
 import { pathToRow, tipRows } from "../index-table/tree-walk.ts";
@@ -44,7 +43,7 @@ import { childRows, envelopeOf, treeView } from "../projections/tree.ts";
 import type { Envelope, TreeView } from "../projections/tree.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold, usageFold } from "./body-fold.ts";
-import { contextAt, contextNames } from "./context-load.ts";
+import { contextNames, loadedContext } from "./context-load.ts";
 import type { ContextOptions } from "./context-load.ts";
 import { ContextMemo } from "./path-fold.ts";
 import type { BodyPart, EntryLine, EntryQuery } from "./entry-query.ts";
@@ -214,7 +213,8 @@ export class SessionView {
     const engine = this.#access.open();
     const { at, bridgeGaps = false } = requireOptions(options, contextNames);
     if (at === undefined && !bridgeGaps) return this.#memo.pathContextAt(engine, this.#leaf.id);
-    return contextAt(engine, at === undefined ? this.#leaf.id : at, bridgeGaps);
+    const from = at === undefined ? this.#leaf.id : at;
+    return (await loadedContext(engine, from, bridgeGaps)).context;
   }
 
   /**
@@ -252,51 +252,6 @@ export class SessionView {
 
 function* entriesIn(bodies: Iterable<RowBody>): Generator<SessionEntry> {
   for (const { entry } of bodies) yield entry;
-}
-
-/**
- * The engine of one session, until the session is closed: after that only what is watched is read,
- * a last time.
- */
-export class EngineAccess {
-  /** For what may be read after the close, too. */
-  readonly engine: Engine;
-  #isClosed = false;
-
-  constructor(engine: Engine) {
-    this.engine = engine;
-  }
-
-  /**
-   * The engine, for use.
-   * @throws BranchlogError `ERR_CLOSED`.
-   */
-  open(): Engine {
-    if (!this.#isClosed) return this.engine;
-    throw sessionClosed(this.engine.path);
-  }
-
-  /** Answers all the same while `read` runs: what is watched is read a last time at the end. */
-  reading<T>(read: () => T): T {
-    const wasClosed = this.#isClosed;
-    this.#isClosed = false;
-    try {
-      return read();
-    } finally {
-      this.#isClosed = wasClosed;
-    }
-  }
-
-  /** Refuses further use. */
-  close(): void {
-    this.#isClosed = true;
-  }
-}
-
-/** The error for the use of a session that was closed. */
-export function sessionClosed(path: string): BranchlogError {
-  const message = `The session ${path} was closed. Open it again.`;
-  return new BranchlogError("ERR_CLOSED", message, { path });
 }
 
 /**

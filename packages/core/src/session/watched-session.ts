@@ -1,7 +1,7 @@
 /**
- * What of a session can be watched: its log, its leaf, and a signal of changes to both. Sessions
- * and the session managers of agents, which go from log to log, register here when they are made,
- * so that neither needs the code of observables before something subscribes.
+ * Access to the engine of a session: for use until the session is closed, and for observables of
+ * its log and leaf. Sessions, and the session managers of agents, which change from log to log,
+ * register when they are made, so that the code of observables is loaded only for subscribers.
  */
 import { BranchlogError } from "../errors.ts";
 import type { ChangeSignal } from "../log/tracked-log.ts";
@@ -40,4 +40,42 @@ export function watchedSession(owner: object): WatchedSession {
   const message =
     "live() takes a session or a session manager of Branchlog; what it was given is neither";
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message);
+}
+
+/** The engine of one session until it is closed; after that, only observables read it once more. */
+export class EngineAccess {
+  /** For what may be read after the close as well. */
+  readonly engine: Engine;
+  #isClosed = false;
+
+  constructor(engine: Engine) {
+    this.engine = engine;
+  }
+
+  /** The engine, for use; throws `ERR_CLOSED`. */
+  open(): Engine {
+    if (!this.#isClosed) return this.engine;
+    throw sessionClosed(this.engine.path);
+  }
+
+  /** Runs `read` as if the session were open. */
+  reading<T>(read: () => T): T {
+    const wasClosed = this.#isClosed;
+    this.#isClosed = false;
+    try {
+      return read();
+    } finally {
+      this.#isClosed = wasClosed;
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+}
+
+/** The error for the use of a session that was closed. */
+export function sessionClosed(path: string): BranchlogError {
+  const message = `The session ${path} was closed. Open it again.`;
+  return new BranchlogError("ERR_CLOSED", message, { path });
 }

@@ -182,8 +182,9 @@ export function onePerPort<P extends object, V>(
   const sharedKey = Symbol.for(key);
   const registry: Pick<typeof globalThis, "Symbol"> & { [key: symbol]: V | undefined } = globalThis;
   const others = new WeakMap<P, V>();
+  let shared: V | undefined;
   return (port) => {
-    if (port === own) return (registry[sharedKey] ??= make(port));
+    if (port === own) return (shared ??= registry[sharedKey] ??= make(port));
     const known = others.get(port);
     if (known !== undefined) return known;
     const made = make(port);
