@@ -10,7 +10,7 @@ import type { DialectName } from "../dialects/dialect.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { labels } from "./labels.ts";
 import type { Label, Labels } from "./labels.ts";
-import { Fold } from "./projection.ts";
+import type { Projection } from "./projection.ts";
 import { sessionName } from "./name.ts";
 import type { GivenName } from "./name.ts";
 import { savedUsage, restoredUsage, usage } from "./usage.ts";
@@ -104,5 +104,48 @@ export class FoldedProjections {
     this.#name = sessionName.apply(this.#name, record);
     // Decoding boundary: an entry is a JSON object.
     this.#dialect ??= dialectOfEntry(entry as unknown as JsonObject);
+  }
+}
+
+/**
+ * How far a projection was folded over the rows of a log, and its state there. Each row is folded
+ * once and in file order, however many passes there are over the log at a time. Pure.
+ */
+export class Fold<S> {
+  readonly #projection: Projection<S>;
+  #state: S;
+  #rows: number;
+  /** What was handed out last, while no other record was folded. */
+  #snapshot: { readonly state: S } | undefined;
+
+  /** @param state That of the first `rows` rows, not shared with another fold. */
+  constructor(projection: Projection<S>, state: S = projection.initial(), rows = 0) {
+    this.#projection = projection;
+    this.#state = state;
+    this.#rows = rows;
+  }
+
+  /** The rows before this one were folded, or do not matter. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** The state now, which later rows leave alone. */
+  get value(): S {
+    this.#snapshot ??= { state: this.#projection.snapshot?.(this.#state) ?? this.#state };
+    return this.#snapshot.state;
+  }
+
+  /** Folds the entry of a row, unless another pass has folded it meanwhile. */
+  apply(row: number, entry: SessionEntry): void {
+    if (row < this.#rows) return;
+    this.#state = this.#projection.apply(this.#state, { revision: row + 1, entry });
+    this.#rows = row + 1;
+    this.#snapshot = undefined;
+  }
+
+  /** Notes that none of the rows before `rows` is left to be folded. */
+  reached(rows: number): void {
+    this.#rows = Math.max(this.#rows, rows);
   }
 }

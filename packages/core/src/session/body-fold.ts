@@ -3,7 +3,7 @@
  * projection that names its types never has others read. A new generation starts over. The usage is
  * folded once for all that ask for it, and saved with the checkpoint of the log.
  */
-import { Fold } from "../projections/projection.ts";
+import { Fold } from "../projections/folded.ts";
 import type { Projection } from "../projections/projection.ts";
 import { usage } from "../projections/usage.ts";
 import type { SessionUsage } from "../projections/usage.ts";
