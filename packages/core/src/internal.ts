@@ -63,10 +63,9 @@ export {
   inLargeChunksAsync,
 } from "./store/atomic-file.ts";
 export { errorCodeOf, isSameFile } from "./store/ports.ts";
-export { descriptorPoolOf } from "./store/descriptor-pool.ts";
+export { descriptorPoolOf, LogFile } from "./store/log-file.ts";
 export { removeAbandonedTickets } from "./store/lockfile-lock.ts";
 export { isLiveProcess } from "./store/process-name.ts";
-export { LogFile } from "./store/log-file.ts";
 export { nodeFileSystem } from "./store/node-file-system.ts";
 export type { FileStat, HeldLock } from "./store/ports.ts";
 export { hashedName, keptPaths } from "./store/sidecar.ts";
