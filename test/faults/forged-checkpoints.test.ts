@@ -145,7 +145,7 @@ describe(`forged checkpoints, BRANCHLOG_SEED=${seed}`, () => {
         `forged checkpoints: ${JSON.stringify({ ...count, longestMs, rssMb })}\n`,
       );
       expect(count.same).toBeGreaterThan(0);
-      expect(count.reported).toBeGreaterThan(0);
+      expect(count.reported).toBeGreaterThanOrEqual(runs(0, 1));
       expect(longestMs).toBeLessThan(10_000);
       expect(rssMb).toBeLessThan(300);
     },
