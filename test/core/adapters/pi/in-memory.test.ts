@@ -23,6 +23,14 @@ const header: FileEntry = {
   cwd: "/kept",
 };
 
+describe("a manager", () => {
+  it("has no members that a program could replace by its own without noticing", () => {
+    const manager = SessionManager.inMemory("/w");
+    const own = ["position", "state", "append"].filter((name) => name in manager);
+    expect(own).toEqual([]);
+  });
+});
+
 describe("a session in memory", () => {
   it("has no file and no directory, and is not persisted", () => {
     const manager = SessionManager.inMemory("/work");

@@ -18,7 +18,8 @@ import type { Engine } from "../../session/engine.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 import { requireRow } from "../pi/checked-drafts.ts";
 import { treeOf } from "../pi/log-queries.ts";
-import { ManagerBase } from "../pi/manager-base.ts";
+import { ManagerBase, positionOf } from "../pi/manager-base.ts";
+import type { ManagerPosition } from "../pi/manager-position.ts";
 import { openSession, startSession } from "../pi/manager-state.ts";
 import type { ManagerState } from "../pi/manager-state.ts";
 import type { SessionTreeNode } from "../pi/tree-nodes.ts";
@@ -64,14 +65,22 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     super(state);
   }
 
+  get #position(): ManagerPosition {
+    return positionOf(this);
+  }
+
+  get #state(): ManagerState {
+    return this.#position.state;
+  }
+
   /** Goes to another file; rejects as `open`, and stays where it was then. */
   async setSessionFile(path: string): Promise<void> {
-    this.position.go(openSession(this.state, path));
+    this.#position.go(openSession(this.#state, path));
   }
 
   /** Goes to a new session, of which nothing is on disk yet. Gives the path of its file. */
   async newSession(options?: NewSessionOptions): Promise<string | undefined> {
-    return this.position.go(startSession(this.state, options)).file;
+    return this.#position.go(startSession(this.#state, options)).file;
   }
 
   /** As {@link SessionManager.getSessionName}, as older versions have it. */
@@ -80,27 +89,27 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
   }
   /** The origin of the name; undefined if it is not known. */
   get titleSource(): TitleSource | undefined {
-    return titleSource(this.state.log.engine);
+    return titleSource(this.#state.log.engine);
   }
 
   /** The tree, with labels, children by time, without what its user put away. */
   getTree(options: { readonly includeArchived?: boolean } = {}): SessionTreeNode[] {
-    const { engine } = this.state.log;
+    const { engine } = this.#state.log;
     const roots = treeOf(engine);
     return options.includeArchived === true ? roots : withoutArchived(roots, archivedIds(engine));
   }
 
   /** What the model gets at the leaf. References to images are as stored; see `resolveBlobs`. */
   buildSessionContext(): SessionContext {
-    return ompContextOf(this.state.log);
+    return ompContextOf(this.#state.log);
   }
   /** The rules that were injected on the way to the leaf. */
   getInjectedTtsrRules(): string[] {
-    return ompStateAt(this.state.log).injectedTtsrRules;
+    return ompStateAt(this.#state.log).injectedTtsrRules;
   }
   /** The role that the last change of a model on the way to the leaf was for. */
   getLastModelChangeRole(): string | undefined {
-    const { engine, leaf } = this.state.log;
+    const { engine, leaf } = this.#state.log;
     const view = engine.pathView(leaf.id);
     for (let i = view.length - 1; i >= 0; i -= 1) {
       if (view.type(i) === "model_change") return view.role(i) ?? mainRole;
@@ -110,7 +119,7 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
   }
   /** Token and cost totals of the whole log. Reads bodies on first demand, then only new ones. */
   getUsageStatistics(): UsageTotals {
-    const { engine } = this.state.log;
+    const { engine } = this.#state.log;
     return usageFold(engine).valueSync().total;
   }
 
@@ -121,8 +130,8 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
 
   /** As {@link SessionManager.flush}, blocking. */
   flushSync(): void {
-    const { engine, draftOf } = this.state.log;
-    if (this.state.isPersisted && draftOf === null) engine.log.file.syncSync();
+    const { engine, draftOf } = this.#state.log;
+    if (this.#state.isPersisted && draftOf === null) engine.log.file.syncSync();
   }
 
   /** As {@link SessionManager.flush}; the manager can be used all the same. */
@@ -147,8 +156,8 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
   }
 
   #setName(title: string, source?: TitleSource, trigger?: string): boolean {
-    const log = named(this.state.log, { title, source, trigger });
-    if (log !== null && log !== this.state.log) this.position.go({ ...this.state, log });
+    const log = named(this.#state.log, { title, source, trigger });
+    if (log !== null && log !== this.#state.log) this.#position.go({ ...this.#state, log });
     return log !== null;
   }
 
@@ -159,25 +168,29 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     details?: unknown,
     fromExtension?: boolean,
   ): string {
-    if (branchFromId !== null) requireRow(this.state.log.engine, branchFromId);
+    if (branchFromId !== null) requireRow(this.#state.log.engine, branchFromId);
     const fields = { fromId: branchFromId ?? "root", summary, details, fromExtension };
     const isRoot = branchFromId === null;
     const parent: ParentChoice = isRoot ? { kind: "root" } : { kind: "entry", id: branchFromId };
-    return this.append({ type: "branch_summary", ...fields }, parent);
+    return this.#position.append({ type: "branch_summary", ...fields }, parent);
   }
 
   /** Records a change of the thinking level; without one, thinking is off. */
   appendThinkingLevelChange(thinkingLevel?: string | null, configured?: string): string {
     const level = thinkingLevel ?? null;
-    return this.append({ type: "thinking_level_change", thinkingLevel: level, configured });
+    return this.#position.append({
+      type: "thinking_level_change",
+      thinkingLevel: level,
+      configured,
+    });
   }
   /** Records a change of the model (`provider/modelId`) of a role; by default the main one. */
   appendModelChange(model: string, role?: string): string {
-    return this.append({ type: "model_change", model, role });
+    return this.#position.append({ type: "model_change", model, role });
   }
   /** Records what a subagent starts from. */
   appendSessionInit(init: SessionInit): string {
-    return this.append({ type: "session_init", ...init });
+    return this.#position.append({ type: "session_init", ...init });
   }
   /** Appends a summary of what came before. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in omp
@@ -191,7 +204,13 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     preserveData?: Readonly<Record<string, unknown>>,
   ): string {
     const own = { summary, shortSummary, firstKeptEntryId, tokensBefore };
-    return this.append({ type: "compaction", ...own, details, fromExtension, preserveData });
+    return this.#position.append({
+      type: "compaction",
+      ...own,
+      details,
+      fromExtension,
+      preserveData,
+    });
   }
   /** Appends a message of an extension, which the model sees. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in omp
@@ -203,23 +222,23 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     attribution?: "user" | "agent",
   ): string {
     const fields = { customType, content, display, details, attribution };
-    return this.append({ type: "custom_message", ...fields });
+    return this.#position.append({ type: "custom_message", ...fields });
   }
   /** Records rules that were injected. */
   appendTtsrInjection(ruleNames: readonly string[]): string {
-    return this.append({ type: "ttsr_injection", injectedRules: ruleNames });
+    return this.#position.append({ type: "ttsr_injection", injectedRules: ruleNames });
   }
   /** Records that a mode was entered, or with `none` that it was left. */
   appendModeChange(mode: string, data?: Readonly<Record<string, unknown>>): string {
-    return this.append({ type: "mode_change", mode, data });
+    return this.#position.append({ type: "mode_change", mode, data });
   }
   /** Records a change of the service tiers; null: none. */
   appendServiceTierChange(serviceTier: Readonly<Record<string, string>> | null): string {
-    return this.append({ type: "service_tier_change", serviceTier });
+    return this.#position.append({ type: "service_tier_change", serviceTier });
   }
   /** From here on the model sees nothing of what came before. */
   appendResetBoundary(): string {
-    return this.append({ type: "reset_boundary" });
+    return this.#position.append({ type: "reset_boundary" });
   }
 }
 

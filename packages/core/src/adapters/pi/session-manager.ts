@@ -15,7 +15,8 @@ import { contextEntriesOf, contextOf, projectionOf } from "./log-queries.ts";
 import * as questions from "./log-queries.ts";
 import { managerFactory } from "./manager-factory.ts";
 import type { ManagerFactory } from "./manager-factory.ts";
-import { ManagerBase } from "./manager-base.ts";
+import { ManagerBase, positionOf } from "./manager-base.ts";
+import type { ManagerPosition } from "./manager-position.ts";
 import { openSession, startSession } from "./manager-state.ts";
 import type { ManagerState } from "./manager-state.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
@@ -69,44 +70,52 @@ export class SessionManager extends ManagerBase {
     super(state);
   }
 
+  get #position(): ManagerPosition {
+    return positionOf(this);
+  }
+
+  get #state(): ManagerState {
+    return this.#position.state;
+  }
+
   /** Goes to another file; throws as `open`, and stays where it was then. */
   setSessionFile(path: string): void {
-    this.position.go(openSession(this.state, path));
+    this.#position.go(openSession(this.#state, path));
   }
 
   /** Goes to a new session, of which nothing is on disk yet. Returns the path of its file. */
   newSession(options?: NewSessionOptions): string | undefined {
-    return this.position.go(startSession(this.state, options)).file;
+    return this.#position.go(startSession(this.#state, options)).file;
   }
 
   /** Whether that is the directory that pi keeps for the working directory. */
   usesDefaultSessionDir(): boolean {
-    const { cwd, isPersisted, sessionDir } = this.state;
+    const { cwd, isPersisted, sessionDir } = this.#state;
     return isPersisted && isDefaultSessionDir(sessionDir, cwd);
   }
   /** How many entries can be found by their id. */
   getEntryCount(): number {
-    return questions.entryCount(this.state.log.engine);
+    return questions.entryCount(this.#state.log.engine);
   }
 
   /** The tree, with labels; children by time. */
   getTree(): SessionTreeNode[] {
-    return questions.treeOf(this.state.log.engine);
+    return questions.treeOf(this.#state.log.engine);
   }
 
   /** What the model gets at the leaf. */
   buildSessionContext(): SessionContext {
-    return contextOf(this.state.log);
+    return contextOf(this.#state.log);
   }
 
   /** The entries that the context is made of, in its order. */
   buildContextEntries(): SessionEntry[] {
-    return contextEntriesOf(this.state.log);
+    return contextEntriesOf(this.#state.log);
   }
 
   /** The context, with its entries beside their messages. */
   buildSessionProjection(): SessionProjection {
-    return projectionOf(this.state.log);
+    return projectionOf(this.#state.log);
   }
 
   /** Appends a summary of the branch that is left, below an entry or as a root; returns its id. */
@@ -118,18 +127,21 @@ export class SessionManager extends ManagerBase {
     usage?: Usage,
   ): string {
     const fields = { summary, details, usage, fromHook };
-    const draft = drafts.branchSummary(this.state.log, branchFromId, fields);
+    const draft = drafts.branchSummary(this.#state.log, branchFromId, fields);
     const isRoot = branchFromId === null;
-    return this.append(draft, isRoot ? { kind: "root" } : { kind: "entry", id: branchFromId });
+    return this.#position.append(
+      draft,
+      isRoot ? { kind: "root" } : { kind: "entry", id: branchFromId },
+    );
   }
 
   /** Records a change of the thinking level. */
   appendThinkingLevelChange(thinkingLevel: string): string {
-    return this.append({ type: "thinking_level_change", thinkingLevel });
+    return this.#position.append({ type: "thinking_level_change", thinkingLevel });
   }
   /** Records a change of the model. */
   appendModelChange(provider: string, modelId: string): string {
-    return this.append({ type: "model_change", provider, modelId });
+    return this.#position.append({ type: "model_change", provider, modelId });
   }
 
   /** Appends a cost beside the conversation; returns the entry. */
@@ -142,8 +154,8 @@ export class SessionManager extends ManagerBase {
   ): UsageEntry {
     // An empty note is none, as in pi.
     const fields = { kind, provider, model, usage, ...(note ? { note } : {}) };
-    const id = this.append({ type: "usage", ...fields });
-    return questions.usageEntryOf(this.state.log.engine, id);
+    const id = this.#position.append({ type: "usage", ...fields });
+    return questions.usageEntryOf(this.#state.log.engine, id);
   }
 
   /** Appends a summary of what came before; null keeps nothing of it. */
@@ -156,10 +168,10 @@ export class SessionManager extends ManagerBase {
     fromHook?: boolean,
     usage?: Usage,
   ): string {
-    const time = nowMs(this.state.log);
+    const time = nowMs(this.#state.log);
     const fields = { summary, firstKeptEntryId, tokensBefore, details, usage, fromHook };
-    const draft = drafts.compaction(this.state.log, time, fields);
-    return this.append(draft, undefined, time);
+    const draft = drafts.compaction(this.#state.log, time, fields);
+    return this.#position.append(draft, undefined, time);
   }
 
   /** Appends a message of an extension, which the model sees. */
@@ -170,14 +182,14 @@ export class SessionManager extends ManagerBase {
     display: boolean,
     details?: T,
   ): string {
-    return this.append({ type: "custom_message", customType, content, display, details });
+    return this.#position.append({ type: "custom_message", customType, content, display, details });
   }
 
   /** Names the session; an empty name clears it. */
   appendSessionInfo(name: string): string {
     // First, so that a name that cannot be given there leaves nothing in the log.
-    nameInSlot(this.state.log, name);
-    return this.append({ type: "session_info", name: normalizeName(name) });
+    nameInSlot(this.#state.log, name);
+    return this.#position.append({ type: "session_info", name: normalizeName(name) });
   }
 
   /**
@@ -185,7 +197,7 @@ export class SessionManager extends ManagerBase {
    * @throws BranchlogError `ERR_INVALID_ARGUMENT`, `ERR_ENTRY_NOT_FOUND`.
    */
   appendContextEdit(targetId: string, replacement: ContextEditDraft["replacement"]): string {
-    return this.append(drafts.contextEdit(this.state.log, targetId, replacement));
+    return this.#position.append(drafts.contextEdit(this.#state.log, targetId, replacement));
   }
 }
 
