@@ -2,8 +2,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Session } from "@branchlog/core";
-import { Engine } from "@branchlog/core/internal";
+import { Engine, watchedSession } from "@branchlog/core/internal";
 import { live } from "@branchlog/core/live";
+import { LiveHub } from "../../../packages/core/src/live/live-hub.ts";
 import { path, say, seen, turns, values, World } from "./support.ts";
 
 describe("a value of a session", () => {
@@ -150,6 +151,31 @@ describe("a value of a session", () => {
       live(session).entries$().subscribe({ error: resolve });
     });
     expect(await failed).toMatchObject(closed);
+  });
+});
+
+describe("a value that is computed", () => {
+  it("is computed once at a time, and current, though subscribers leave before it is there", async () => {
+    const session = await new World().create();
+    const hub = new LiveHub(watchedSession(session));
+    const waiting: ((value: string) => void)[] = [];
+    const compute = (): Promise<string> =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+      });
+    const value$ = hub.computation(compute);
+    value$.subscribe().unsubscribe();
+    await session.append(say("one"));
+    const early = seen(value$);
+    await turns();
+    expect(waiting).toHaveLength(1);
+    waiting[0]?.("old");
+    await turns();
+    expect(waiting).toHaveLength(2);
+    waiting[1]?.("new");
+    await turns();
+    const late = seen(value$);
+    expect([values(early), values(late)]).toEqual([["new"], ["new"]]);
   });
 });
 

@@ -127,13 +127,22 @@ export class LiveHub implements EventSource {
     const reader = {};
     let last: Live<T> | undefined;
     let lastVersion = -1;
-    const run = async (): Promise<Live<T>> => {
+    let running: Promise<unknown> = Promise.resolve();
+    const runNow = async (): Promise<Live<T>> => {
       const { version } = this;
       const revision = this.#revision;
-      last = { value: kept(last, await compute(), isSame), revision };
-      lastVersion = version;
+      if (last === undefined || lastVersion !== version) {
+        last = { value: kept(last, await compute(), isSame), revision };
+        lastVersion = version;
+      }
       this.succeeded(reader);
       return last;
+    };
+    // A run goes on when its last subscriber has left: the next one waits for it, and may use it.
+    const run = (): Promise<Live<T>> => {
+      const ended = running.then(runNow);
+      running = ended.catch(() => undefined);
+      return ended;
     };
     const runOrFail = (isDue: () => boolean): Observable<Live<T>> =>
       from(run()).pipe(
