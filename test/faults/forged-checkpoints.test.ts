@@ -16,6 +16,7 @@ import type { VerifyReport } from "@branchlog/maintenance";
 import { forged, forgedText, forgeries } from "../core/checkpoint/forged-checkpoint.ts";
 import { openedFacts } from "../core/checkpoint/session-facts.ts";
 import { patience, runs, seed } from "../support/fault-seed.ts";
+import { everyCase } from "../support/law-time.ts";
 
 const path = "/s.jsonl";
 const names = [
@@ -138,14 +139,14 @@ describe(`forged checkpoints, BRANCHLOG_SEED=${seed}`, () => {
           // An older log is migrated by the first append, which makes it another file.
           if (n === 0 && example.isCurrent) await appendTo(example);
         }),
-        { seed, numRuns: runs(300, 10_000) },
+        { seed, numRuns: runs(300, 10_000), ...everyCase },
       );
       const rssMb = (process.resourceUsage().maxRSS - rssBefore) / 1024;
       process.stdout.write(
         `forged checkpoints: ${JSON.stringify({ ...count, longestMs, rssMb })}\n`,
       );
       expect(count.same).toBeGreaterThan(0);
-      expect(count.reported).toBeGreaterThanOrEqual(runs(0, 1));
+      expect(count.reported).toBeGreaterThan(0);
       expect(longestMs).toBeLessThan(10_000);
       expect(rssMb).toBeLessThan(300);
     },

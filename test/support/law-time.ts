@@ -8,3 +8,8 @@ if (process.env["BRANCHLOG_SOAK"] === undefined) {
   // oxlint-disable-next-line typescript/no-deprecated -- plugins cannot be set for all assertions
   configureGlobal({ ...readConfigureGlobal(), interruptAfterTimeLimit: 1_000 });
 }
+
+/** For laws that count what they met: all of their cases in every run, for an hour at most. */
+export const everyCase: { readonly interruptAfterTimeLimit: number } = {
+  interruptAfterTimeLimit: 3_600_000,
+};

@@ -18,6 +18,7 @@ import type { Json } from "../checkpoint/forged-checkpoint.ts";
 import { bytesReadBy, catalogPath, list, savedDirectory } from "./saved-directory.ts";
 import { jsonl, user } from "./session-lines.ts";
 import { patience, runs, seed } from "../../support/fault-seed.ts";
+import { everyCase } from "../../support/law-time.ts";
 
 /** One change of one line. Numbers choose among what there is. */
 interface Forgery {
@@ -118,7 +119,7 @@ describe(`forged catalogs, BRANCHLOG_SEED=${seed}`, () => {
           expect(Object.keys(Object.prototype)).toEqual([]);
           expect(({} as Json)["forged"]).toBeUndefined();
         }),
-        { seed, numRuns: runs(200, 10_000) },
+        { seed, numRuns: runs(200, 10_000), ...everyCase },
       );
       process.stdout.write(`forged catalogs: ${JSON.stringify({ ...count, longestMs })}\n`);
       expect(count.same).toBeGreaterThan(0);

@@ -138,7 +138,7 @@ export class LiveHub implements EventSource {
       this.succeeded(reader);
       return last;
     };
-    // A run goes on when its last subscriber has left: the next one waits for it, and may use it.
+    // A run continues after its last subscriber left: the next one waits for it, and may use it.
     const run = (): Promise<Live<T>> => {
       const ended = running.then(runNow);
       running = ended.catch(() => undefined);
