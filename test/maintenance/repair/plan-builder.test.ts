@@ -16,7 +16,7 @@ function stepsWith(
   partedBytesMax: number,
 ): { builder: PlanBuilder; steps: unknown[] } {
   const bytes = Buffer.from(`${header}\n${line}\n${entry("c")}\n`);
-  const builder = new PlanBuilder(new MemorySource(bytes), { lineBytesMax: 100, partedBytesMax });
+  const builder = new PlanBuilder(new MemorySource(bytes), partedBytesMax);
   new LineFramer({ lineBytesMax: 100 }).push(bytes, builder);
   return { builder, steps: builder.finish().filter(({ kind }) => kind !== "keep") };
 }

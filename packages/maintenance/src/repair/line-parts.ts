@@ -3,8 +3,8 @@
  * torn record run together with a whole one, two records without a newline between them, records
  * among NUL bytes. Every byte of the line is in exactly one part. Pure; linear in the line.
  */
-import { ObjectScanner, decodeLine, isSpace, readShallow, skipSpace } from "@branchlog/streaming";
-import type { DecodedLine, JsonObject, Span } from "@branchlog/streaming";
+import { ObjectScanner, decodeLine, isSpace, skipSpace } from "@branchlog/streaming";
+import type { JsonObject, Span } from "@branchlog/streaming";
 import { locateMembers } from "@branchlog/core/internal";
 
 /** A part of a line. White space belongs to the part that it follows, or to the first one. */
@@ -14,7 +14,6 @@ export type LinePart =
 
 /** A JSON object in a damaged line that may be a record of its own. */
 export interface Candidate extends Span {
-  /** The record; of one over `recordBytesMax` only its top-level scalars. */
   readonly value: JsonObject;
   /** The bytes before it that belong to no record. */
   readonly debris: Span;
@@ -25,17 +24,12 @@ export interface Candidate extends Span {
   readonly stands: "apart" | "touched" | "inside";
 }
 
-/** How a line is taken apart. */
-export interface PartingRules {
-  /** Whether a candidate is a record. */
-  readonly accepts: (candidate: Candidate) => boolean;
-  /** Longest record that is built whole to be examined. */
-  readonly recordBytesMax: number;
-}
+/** Whether an object in a damaged line is a record. */
+type Accepts = (candidate: Candidate) => boolean;
 
-/** The parts of a line, in order and without gaps; none if the line is empty. */
-export function partsOf(line: Buffer, rules: PartingRules): readonly LinePart[] {
-  return new LineParting(line, rules).parts();
+/** The parts of a line, in order and without gaps; an empty line has no parts. */
+export function partsOf(line: Buffer, accepts: Accepts): readonly LinePart[] {
+  return new LineParting(line, accepts).parts();
 }
 
 const [space, quote, openBrace, comma] = [0x20, 0x22, 0x7b, 0x2c];
@@ -51,15 +45,15 @@ const spacesMax = 16;
 
 class LineParting {
   readonly #line: Buffer;
-  readonly #rules: PartingRules;
+  readonly #accepts: Accepts;
   readonly #parts: LinePart[] = [];
   /** Where the bytes begin that are in no part yet, and the first of them that is no space. */
   #restStart = 0;
   #contentStart: number;
 
-  constructor(line: Buffer, rules: PartingRules) {
+  constructor(line: Buffer, accepts: Accepts) {
     this.#line = line;
-    this.#rules = rules;
+    this.#accepts = accepts;
     this.#contentStart = skipSpace(line, 0);
   }
 
@@ -106,14 +100,14 @@ class LineParting {
     const isBehindDebris = start > this.#contentStart;
     const isPart = isBehindDebris ? goesOn.has(follows) : this.#isDivided(start, end, follows);
     if (isPart) return false;
-    const decoded = this.#decode(line.subarray(start, end));
+    const decoded = decodeLine(line, start, end);
     if (!decoded.ok) return false;
     const { value } = decoded;
     const debris = { start: this.#restStart, end: isBehindDebris ? start : this.#restStart };
     const isInside = isBehindDebris && opensValue.has(this.#byteBefore(start));
     const isTouched = isBehindDebris || !mayFollow.has(follows);
     const stands = isInside ? "inside" : isTouched ? "touched" : "apart";
-    if (!this.#rules.accepts({ value, start, end, debris, stands })) return false;
+    if (!this.#accepts({ value, start, end, debris, stands })) return false;
     if (isBehindDebris) this.#setAsideUpTo(start);
     this.#parts.push({ kind: "record", start: this.#restStart, end: next, value });
     this.#restStart = next;
@@ -129,13 +123,9 @@ class LineParting {
     if (follows !== quote && follows !== comma) return false;
     const joined = Buffer.from(this.#line.subarray(start));
     joined[end - start - 1] = follows === comma ? space : comma;
-    if (!this.#decode(joined).ok) return false;
+    if (!decodeLine(joined).ok) return false;
     const keys = locateMembers(joined, 0, joined.length)?.members.map(({ key }) => key);
     return new Set(keys).size === keys?.length;
-  }
-
-  #decode(record: Buffer): DecodedLine {
-    return record.length <= this.#rules.recordBytesMax ? decodeLine(record) : readShallow([record]);
   }
 
   #setAsideUpTo(end: number): void {

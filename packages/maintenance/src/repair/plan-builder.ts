@@ -1,7 +1,6 @@
 /**
- * Turns the lines of a log into the steps of a plan, as a pure sink: it is fed lines, and reads
- * only inside of lines too long to be joined. What can be said only once all lines are known (a
- * header, a stand-in, a record that comes twice) is not its business.
+ * Turns the lines of a log into the steps of a plan. Steps that depend on all lines (a header, a
+ * stand-in, a repeated record) are added later.
  */
 import { decodeLine, hasByteOrderMark, readRange, readShallow } from "@branchlog/streaming";
 import type {
@@ -50,20 +49,17 @@ export class PlanBuilder implements LineSink {
   /** The first remains of a header, if no record is before them. */
   headerRemains: { readonly offset: number; readonly facts: HeaderFacts } | undefined;
   readonly #source: ByteSource;
-  readonly #lineBytesMax: number;
   readonly #partedBytesMax: number;
   readonly #steps: RepairStep[] = [];
   /** Where the steps so far end, and from where on everything is kept. */
   #end = 0;
   #keptFrom = 0;
 
-  /** @param limits `partedBytesMax`: a longer line that is damaged is debris as a whole. */
-  constructor(source: ByteSource, limits: { lineBytesMax: number; partedBytesMax: number }) {
-    const { lineBytesMax, partedBytesMax } = limits;
+  /** @param partedBytesMax A longer line is not repaired: it stays, or is set aside whole. */
+  constructor(source: ByteSource, partedBytesMax: number) {
     this.#source = source;
-    this.#lineBytesMax = lineBytesMax;
     this.#partedBytesMax = partedBytesMax;
-    this.repaired = new RepairedIndex(source, lineBytesMax);
+    this.repaired = new RepairedIndex(source);
   }
 
   line(bytes: Buffer, start: number, end: number, offset: number, line: number): void {
@@ -99,40 +95,37 @@ export class PlanBuilder implements LineSink {
     this.#keep(behind, end - from);
   }
 
-  /** A line that is too long to be built: only if it is damaged, it is held as a whole at all. */
-  #addLongLine(place: Place, { head, tail, length: bytes }: LongLine): void {
-    const marks = this.#setAsideMarks(head, place);
-    const [length, behind] = [bytes - marks, movedBy(place, marks)];
-    const pieces = (): Iterable<Buffer> => readRange(this.#source, behind.offset, length);
+  /** A line that was not joined is held whole only if it is damaged. */
+  #addLongLine(place: Place, long: LongLine): void {
+    const { offset, length } = long;
+    this.#setAsideMarks(noBytes, place);
+    const pieces = (): Iterable<Buffer> => readRange(this.#source, offset, length);
     const decoded = readShallow(pieces());
-    if (decoded.ok) this.repaired.addPieces(decoded.value, pieces(), behind.offset);
-    else if (decoded.reason === "blank") return this.#keepBlank(behind);
-    else if (length <= this.#partedBytesMax) {
+    const isSound = decoded.ok || decoded.reason === "blank";
+    if (length <= this.#partedBytesMax && (!isSound || hasByteOrderMark(long.head))) {
       const line = Buffer.allocUnsafeSlow(length);
-      readFullySync(this.#source, line, length, behind.offset);
-      return this.#addParts(line, behind);
-    } else {
-      const edges = { head: head.subarray(marks), tail };
-      return this.#setAside(edges, reasonOf(decoded, pieces), behind);
-    }
-    this.#keep(behind, length);
+      readFullySync(this.#source, line, length, offset);
+      this.#addLine(line, 0, length, place);
+    } else if (decoded.ok) {
+      this.repaired.addLong(decoded.value, long);
+      this.#keep(place, length);
+    } else if (isSound) this.#keepBlank(place);
+    else this.#setAside(long, reasonOf(decoded, pieces), place);
   }
 
   #addParts(line: Buffer, { offset, length, line: number }: Place): void {
     const debrisId = debrisReader(line);
     const isLost = (id: string): boolean => this.lost.has(id);
-    const parts = partsOf(line, {
-      accepts: (candidate) =>
-        this.repaired.accepts(candidate, isLost, () => debrisId(candidate.debris)),
-      recordBytesMax: this.#lineBytesMax,
-    });
+    const parts = partsOf(line, (candidate) =>
+      this.repaired.accepts(candidate, isLost, () => debrisId(candidate.debris)),
+    );
     for (const part of parts) {
       // The newline of the line belongs to its last part.
       const end = part.end === line.length ? length : part.end;
       const place = { offset: offset + part.start, length: end - part.start, line: number };
       const bytes = line.subarray(part.start, part.end);
       if (part.kind === "record") this.#recover(part.value, bytes, place);
-      else this.#setAside({ head: bytes, tail: bytes }, this.#reasonOf(bytes), place);
+      else this.#setAside({ head: bytes, tail: bytes }, reasonOfDebris(bytes), place);
     }
   }
 
@@ -140,7 +133,7 @@ export class PlanBuilder implements LineSink {
     const { repaired } = this;
     const { id } = linksOf(value);
     const earlierRow = id === null ? -1 : repaired.index.rowOfId(id);
-    const row = repaired.addPieces(value, [bytes], place.offset);
+    const row = repaired.addRecord(value, bytes, 0, bytes.length, place.offset);
     this.#push({ kind: "recover", ...place, id, addsNewline: place.length === bytes.length });
     this.recovered.push({ step: this.#steps.length - 1, row, earlierRow });
   }
@@ -151,13 +144,6 @@ export class PlanBuilder implements LineSink {
     const facts = entry === null && this.repaired.isEmpty ? lostHeader(edges.head) : null;
     if (facts !== null) this.headerRemains ??= { offset: place.offset, facts };
     this.#push({ kind: "set-aside", ...place, reason, id: entry?.id ?? null });
-  }
-
-  #reasonOf(debris: Buffer): SetAsideReason {
-    const decoded =
-      debris.length <= this.#lineBytesMax ? decodeLine(debris) : readShallow([debris]);
-    const end = debris.at(-1) === carriageReturn ? debris.length - 1 : debris.length;
-    return reasonOf(decoded, () => [debris.subarray(0, end)]);
   }
 
   /**
@@ -199,6 +185,11 @@ export class PlanBuilder implements LineSink {
     if (length > 0) this.#steps.push({ kind: "keep", offset, length });
     this.#keptFrom = this.#end;
   }
+}
+
+function reasonOfDebris(debris: Buffer): SetAsideReason {
+  const end = debris.at(-1) === carriageReturn ? debris.length - 1 : debris.length;
+  return reasonOf(decodeLine(debris), () => [debris.subarray(0, end)]);
 }
 
 /**

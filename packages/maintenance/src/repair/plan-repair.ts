@@ -85,7 +85,7 @@ async function planOfFile(planned: PlannedLog): Promise<RepairPlan> {
   const { file, stat, saved, settings, options } = planned;
   const { ports, lineBytesMax } = settings;
   const { signal } = options;
-  const builder = new PlanBuilder(file, { lineBytesMax, partedBytesMax: bodyBytesMax });
+  const builder = new PlanBuilder(file, bodyBytesMax);
   const framer = new LineFramer({ lineBytesMax });
   const range = { from: 0, to: stat.size, yieldEveryMs, signal };
   await scan(file, framer, builder, range);

@@ -3,8 +3,8 @@
  * ids that there are, tells records from objects inside of records, and notices that a header is
  * missing in front of the entries. Pure, but that it reads inside of lines too long to be joined.
  */
-import { LineFramer, readRange, readShallow } from "@branchlog/streaming";
-import type { ByteSource, JsonObject } from "@branchlog/streaming";
+import { readRange, readShallow } from "@branchlog/streaming";
+import type { ByteSource, JsonObject, LongLine } from "@branchlog/streaming";
 import { LogIndexer, currentVersion, entryForm } from "@branchlog/core/internal";
 import type { EntryForm, IndexTable } from "@branchlog/core/internal";
 import type { Candidate } from "./line-parts.ts";
@@ -18,18 +18,14 @@ interface FirstEntry {
   readonly cwd: string | undefined;
 }
 
-const newline = Buffer.from("\n");
-
 /** See the file comment. Rows have the offsets of their lines in the damaged log. */
 export class RepairedIndex {
   readonly indexer: LogIndexer;
-  readonly #lineBytesMax: number;
   #lines = 0;
   #firstEntry: FirstEntry | undefined;
   #laterHeader: JsonObject | undefined;
 
-  constructor(source: ByteSource, lineBytesMax: number) {
-    this.#lineBytesMax = lineBytesMax;
+  constructor(source: ByteSource) {
     this.indexer = new LogIndexer({
       readLong: (offset, length) =>
         readShallow(readRange(source, offset, length), { open: ["message"] }),
@@ -56,26 +52,23 @@ export class RepairedIndex {
     return this.#laterHeader;
   }
 
-  /** The record `bytes[start, end)`, which is alone on its line. */
-  addRecord(value: JsonObject, bytes: Buffer, start: number, end: number, offset: number): void {
+  /** Adds the record `bytes[start, end)`. Returns its row, or -1 if it is not an entry. */
+  addRecord(value: JsonObject, bytes: Buffer, start: number, end: number, offset: number): number {
     this.#meet(value, offset);
     this.#lines += 1;
+    const { count } = this.index;
     this.indexer.addLines(bytes, start, end, offset, this.#lines);
     // Whether later candidates are records depends on those before them.
     this.indexer.batchEnd();
+    return this.index.count > count ? count : -1;
   }
 
-  /** A record that comes in pieces. Returns its row, or -1 if it is no entry. */
-  addPieces(value: JsonObject, pieces: Iterable<Buffer>, offset: number): number {
-    this.#meet(value, offset);
+  /** Adds a record that was not joined. */
+  addLong(value: JsonObject, long: LongLine): void {
+    this.#meet(value, long.offset);
     this.#lines += 1;
-    const { index } = this;
-    const rows = index.count;
-    const lineBytesMax = this.#lineBytesMax;
-    const framer = new LineFramer({ offset, lineNumber: this.#lines, lineBytesMax });
-    for (const piece of pieces) framer.push(piece, this.indexer);
-    framer.push(newline, this.indexer);
-    return index.count > rows ? rows : -1;
+    this.indexer.longLine(long, this.#lines);
+    this.indexer.batchEnd();
   }
 
   /** A line that stays and holds no record. */
