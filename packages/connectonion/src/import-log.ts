@@ -18,9 +18,8 @@ import {
   requireOptions,
   spliceDraft,
 } from "@branchlog/core/internal";
-import { draftsOfChat } from "./chat-drafts.ts";
-import type { TurnFacts } from "./chat-drafts.ts";
-import { chatOfDrafts } from "./chat-of-messages.ts";
+import { draftsOfChat, chatOfDrafts } from "./chat-messages.ts";
+import type { TurnFacts } from "./chat-messages.ts";
 import { isObject, printableJson, textOf } from "./json-values.ts";
 import { connectonionNames, openConnectonion } from "./connectonion-session.ts";
 import type { ConnectonionOptions } from "./connectonion-session.ts";
@@ -28,7 +27,7 @@ import { numberOfTurn } from "./document-types.ts";
 import type { ConnectonionDocument, DocumentDiagnostic } from "./document-types.ts";
 import { localTimeMs } from "./costs-and-times.ts";
 import { messageList } from "./read-document.ts";
-import type { DocumentSource } from "./document-source.ts";
+import type { DocumentSource } from "./collected-turns.ts";
 import { turnNoteType } from "./session-turns.ts";
 
 /** How a document becomes a log. */

@@ -28,7 +28,7 @@ export type { ImportConnectonionOptions, ImportedLog } from "./import-log.ts";
 export { exportConnectonion } from "./export-log.ts";
 export type { ExportConnectonionOptions, ExportedDocument } from "./export-log.ts";
 export type { Loss } from "./collected-turns.ts";
-export type { LossReason } from "./chat-of-messages.ts";
+export type { LossReason } from "./chat-messages.ts";
 export type {
   ChatMessage,
   ChatToolCall,

@@ -6,10 +6,10 @@
 export { verifySession } from "./verify/verify-session.ts";
 export type { VerifyOptions, VerifyReport } from "./verify/verify-session.ts";
 export { isDamaged } from "./verify/finding.ts";
-export type { Finding, FindingKind, FindingWeight } from "./verify/finding.ts";
-export { openedFindings } from "./verify/opened-findings.ts";
-export type { TreeFindings } from "./verify/tree-check.ts";
 export type {
+  Finding,
+  FindingKind,
+  FindingWeight,
   BadLine,
   BadLineKind,
   ChangedLine,
@@ -21,7 +21,9 @@ export type {
   Orphan,
   ParentCycle,
   PendingEnd,
-} from "./verify/verify-findings.ts";
+} from "./verify/finding.ts";
+export { openedFindings } from "./verify/opened-findings.ts";
+export type { TreeFindings } from "./verify/tree-check.ts";
 export { deleteSession } from "./removal/delete-session.ts";
 export type { DeleteOptions, DeleteResult } from "./removal/delete-session.ts";
 export { migrateSession } from "./migrate-session.ts";

@@ -7,7 +7,7 @@ export type { ConversionResult, ConvertOptions } from "./convert/convert-session
 export type { ConversionTarget } from "./convert/convert-entry.ts";
 export { importSession } from "./import/import-session.ts";
 export type { ImportOptions, ImportProgress, ImportReport } from "./import/import-session.ts";
-export type { ImportDiagnostic, SkipReason } from "./import/line-tally.ts";
+export type { ImportDiagnostic, SkipReason } from "./import/source-mapping.ts";
 export {
   exportLinear,
   exportMarkdown,

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { isSound } from "@branchlog/maintenance";
 import type { RepairPlan } from "@branchlog/maintenance";
-import { addedBytes } from "../../../packages/maintenance/src/repair/plan-steps.ts";
+import { addedBytes } from "../../../packages/maintenance/src/repair/repair-plan.ts";
 import { apply, memoryLog, plan } from "./repaired-log.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";

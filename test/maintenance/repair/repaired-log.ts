@@ -9,7 +9,7 @@ import type {
   RepairResult,
   SalvageLine,
 } from "@branchlog/maintenance";
-import { addedBytes } from "../../../packages/maintenance/src/repair/plan-steps.ts";
+import { addedBytes } from "../../../packages/maintenance/src/repair/repair-plan.ts";
 import { reproducible } from "../../support/reproducible-ports.ts";
 
 /** A file system in memory with one damaged log. */

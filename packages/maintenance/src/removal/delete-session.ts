@@ -3,11 +3,13 @@
  * may want back stays and is named.
  */
 import { execFile } from "node:child_process";
-import { existsSync, unlinkSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, unlinkSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
+import type { BigIntStats } from "node:fs";
+import { dirname, basename, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
+import type { SessionHeader } from "@branchlog/core";
 import type { EngineOptions, Ports } from "@branchlog/core/types";
 import {
   CatalogStore,
@@ -19,13 +21,12 @@ import {
   requireOptions,
   requireText,
   runSync,
+  readSessionHeaderSync,
+  transcriptErrorAt,
 } from "@branchlog/core/internal";
 import type { HeldLock } from "@branchlog/core/internal";
 import { trashMsMax } from "../limits.ts";
-import { deletableFile, isStillAt } from "./deletable-file.ts";
-import type { DeletableFile } from "./deletable-file.ts";
-import { heldByOmp } from "./foreign-lock.ts";
-import { removeFiles, sidecarsOf } from "./sidecars.ts";
+import { heldByOmp, removeFiles, sidecarsOf } from "./sidecars.ts";
 
 /** How a session is deleted. */
 export interface DeleteOptions extends Pick<EngineOptions, "checkpointDir"> {
@@ -148,4 +149,83 @@ function deleteFailed(path: string, cause: unknown): BranchlogError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   const message = `${path} could not be deleted (${reason}). Check the permissions.`;
   return new BranchlogError("ERR_DELETE_FAILED", message, { path, cause });
+}
+
+/** A session file that may be deleted. */
+export interface DeletableFile {
+  /** Canonical, as locks and checkpoints have it. */
+  readonly path: string;
+  /** As stored: foreign files may lack any field but the id. */
+  readonly header: SessionHeader;
+  readonly stats: BigIntStats;
+}
+
+/**
+ * The session file at a path. A symbolic link is none: neither it nor what it leads to is what the
+ * caller is sure to mean.
+ * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`, `ERR_NOT_A_SESSION`.
+ */
+export function deletableFile(path: string): DeletableFile {
+  const named = resolve(path);
+  const stats = lookAt(named);
+  if (stats.isSymbolicLink()) throw isLink(named);
+  if (!stats.isFile()) {
+    const what = stats.isDirectory() ? "a directory" : "not a regular file";
+    throw refused("ERR_LOG_UNREADABLE", named, `${named} is ${what}, not a session file.`);
+  }
+  const canonical = join(realpathSync(dirname(named)), basename(named));
+  const header = headerOf(canonical);
+  if (header !== undefined) return { path: canonical, header, stats };
+  const foreign = transcriptErrorAt(canonical);
+  if (foreign !== undefined) throw foreign;
+  const message = `${named} has no readable session header, so it may be anything.`;
+  throw refused("ERR_NOT_A_SESSION", named, message);
+}
+
+/** Whether the file is still the one that was checked. Throws what the system throws. */
+export function isStillAt({ path, stats }: DeletableFile): boolean {
+  const now = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return now !== undefined && now.dev === stats.dev && now.ino === stats.ino;
+}
+
+function lookAt(path: string): BigIntStats {
+  try {
+    return lstatSync(path, { bigint: true });
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") {
+      throw new BranchlogError("ERR_LOG_MISSING", `There is no session file at ${path}.`, {
+        path,
+        cause,
+      });
+    }
+    throw unreadable(path, cause);
+  }
+}
+
+function headerOf(path: string): SessionHeader | undefined {
+  try {
+    return readSessionHeaderSync(path);
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+}
+
+function isLink(path: string): BranchlogError {
+  const message =
+    `${path} is a symbolic link to ${readlinkSync(path)}. Delete that by its own path, or remove ` +
+    "the link yourself.";
+  return refused("ERR_NOT_A_SESSION", path, message);
+}
+
+function unreadable(path: string, cause: unknown): BranchlogError {
+  const message = `${path} cannot be read (${String(cause)}). Check its permissions.`;
+  return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
+}
+
+function refused(
+  code: "ERR_LOG_UNREADABLE" | "ERR_NOT_A_SESSION",
+  path: string,
+  message: string,
+): BranchlogError {
+  return new BranchlogError(code, `${message} It was left alone.`, { path });
 }

@@ -2,9 +2,9 @@
  * The sidecars of a session file: what is deleted with it, because it is derived or was left behind
  * by a crash, and what stays, because its user may want it back. Nothing is opened.
  */
-import { readdirSync, unlinkSync } from "node:fs";
+import { readdirSync, unlinkSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { checkpointPath, hashedName } from "@branchlog/core/internal";
+import { checkpointPath, hashedName, isLiveProcess, lockStaleMs } from "@branchlog/core/internal";
 
 /** Paths of the files beside a session. */
 export interface Sidecars {
@@ -46,4 +46,27 @@ export function removeFiles(paths: readonly string[]): string[] {
       return false;
     }
   });
+}
+
+/**
+ * The lock that omp holds on a session file, or undefined. One of a process that is gone does not
+ * count, unless it was written a moment ago: the process may run in another container.
+ */
+export function heldByOmp(path: string, nowMs: number): string | undefined {
+  const [directory, name] = [dirname(path), basename(path)];
+  const locks = [join(directory, `.${name}.lock`), `${path}.lock`];
+  return locks.find((lock) => isHeld(lock, nowMs));
+}
+
+function isHeld(lock: string, nowMs: number): boolean {
+  try {
+    const stats = statSync(lock);
+    if (!stats.isFile()) return false;
+    if (nowMs - stats.mtimeMs < lockStaleMs) return true;
+    const pid = /^\d+/.exec(readFileSync(lock, "latin1"))?.[0];
+    return pid !== undefined && isLiveProcess(Number(pid));
+  } catch {
+    // It is gone, or says nothing.
+    return false;
+  }
 }

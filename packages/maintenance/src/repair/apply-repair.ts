@@ -23,9 +23,8 @@ import type { EngineSettings } from "@branchlog/core/internal";
 import { countOf } from "../verify/finding.ts";
 import type { Finding } from "../verify/finding.ts";
 import { verifyLog } from "../verify/verify-session.ts";
-import { createSalvage } from "./kept-files.ts";
-import { repairedChunks } from "./plan-steps.ts";
-import { requireUnchanged, takePlace } from "./repaired-place.ts";
+import { createSalvage, requireUnchanged, takePlace } from "./repaired-place.ts";
+import { repairedChunks } from "./repair-plan.ts";
 import type { RepairPlan } from "./repair-plan.ts";
 import { salvageLines } from "./salvage-lines.ts";
 

@@ -4,7 +4,7 @@
  * lock and changes nothing; a plan is good for as long as the log does not change.
  */
 import { LineFramer, scan } from "@branchlog/streaming";
-import type { OptionNames } from "@branchlog/streaming";
+import type { OptionNames, ByteSource } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
@@ -17,17 +17,27 @@ import {
   requireNoTranscript,
   requireOptions,
   yieldEveryMs,
+  diagnosticsMax,
+  findCycles,
+  orphanRows,
 } from "@branchlog/core/internal";
 import type { EngineSettings, FileStat } from "@branchlog/core/internal";
+import { endKind, mayBeWritten } from "../verify/finding.ts";
 import type { FindingKind } from "../verify/finding.ts";
-import { endKind, mayBeWritten } from "../verify/log-end.ts";
+import { isSameLine, repeatedIds } from "../verify/tree-check.ts";
+import type { IndexedLog } from "../verify/tree-check.ts";
 import { savedFor, verifyRange } from "../verify/verify-session.ts";
 import type { SavedFacts, VerifyReport } from "../verify/verify-session.ts";
 import { PlanBuilder } from "./plan-builder.ts";
-import { repairedBytes, withAdditions, withoutRepetitions } from "./plan-steps.ts";
+import { repairedBytes, withAdditions, withoutRepetitions } from "./repair-plan.ts";
 import { rebuiltHeader } from "./rebuilt-header.ts";
-import { remainingDamage, repetitions } from "./remaining-damage.ts";
-import type { HeaderStep, RepairChange, RepairPlan } from "./repair-plan.ts";
+import type {
+  HeaderStep,
+  RepairChange,
+  RepairPlan,
+  RemainingDamage,
+  StandInStep,
+} from "./repair-plan.ts";
 import { standIns } from "./stand-ins.ts";
 
 /** How a repair is planned. */
@@ -192,4 +202,65 @@ function isoTime({ mtimeMs }: FileStat): string {
 function becameShorter(path: string): BranchlogError {
   const message = `${path} became shorter while it was read. Close what writes it and try again.`;
   return new BranchlogError("ERR_LOG_CHANGED", message, { path });
+}
+
+/** What is left out because it is elsewhere. */
+export interface Repetitions {
+  /** Positions of the steps that would take the records. */
+  readonly steps: ReadonlySet<number>;
+  /** Their rows. */
+  readonly rows: ReadonlySet<number>;
+}
+
+/**
+ * Records of damaged lines that are in the log once more, byte for byte: a writer that found its
+ * record run together with another one writes it again. Taking both would repeat an id, so the one
+ * in the damaged line is not taken; one of each record is always left. Pure, but that it reads the
+ * records which have the same id.
+ */
+export function repetitions(builder: PlanBuilder, source: ByteSource): Repetitions {
+  const { index } = builder.repaired;
+  const [steps, rows] = [new Set<number>(), new Set<number>()];
+  const recoveredRows = new Set(builder.recovered.map(({ row }) => row));
+  /** The row that stays in place of one that is left out. */
+  const stays = new Map<number, number>();
+  const isSame = (row: number, other: number): boolean =>
+    other >= 0 && other !== row && isSameLine(index, source, row, other);
+  for (const { step, row, earlierRow } of builder.recovered) {
+    if (row < 0) continue;
+    const latest = index.rowOfHandle(index.rows.handle(row));
+    const later = recoveredRows.has(latest) ? -1 : latest;
+    const earlier = stays.get(earlierRow) ?? earlierRow;
+    const other = [earlier, later].find((candidate) => isSame(row, candidate));
+    if (other === undefined) continue;
+    stays.set(row, other);
+    steps.add(step);
+    rows.add(row);
+  }
+  return { steps, rows };
+}
+
+/**
+ * The damage that stays. Linear in the rows; reads the lines of ids that repeat.
+ * @param log All records that were found, but for those that are left out after all.
+ */
+export function remainingDamage(
+  log: IndexedLog,
+  added: readonly StandInStep[],
+): Omit<RemainingDamage, "others"> {
+  const { index } = log.indexer;
+  const there = new Set(added.map(({ id }) => id));
+  const missing = orphanRows(index).filter((row) => !there.has(index.parentIdOf(row) ?? ""));
+  const { cycles } = findCycles(index);
+  const { count, sameCount, list } = repeatedIds(log);
+  return {
+    duplicateIdCount: count - sameCount,
+    duplicateIds: list.flatMap(({ id, isSame }) => (isSame ? [] : [id])),
+    orphanCount: missing.length,
+    orphans: missing
+      .slice(0, diagnosticsMax)
+      .map((row) => ({ id: index.idOf(row), missingParentId: index.parentIdOf(row) ?? "" })),
+    cycleCount: cycles.length,
+    cycles: cycles.slice(0, diagnosticsMax).map(({ row }) => index.idOf(row)),
+  };
 }

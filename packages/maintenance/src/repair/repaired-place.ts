@@ -4,15 +4,25 @@
  * original or the copy, whole, has the name of the log.
  */
 import { dirname } from "node:path";
-import { BranchlogError } from "@branchlog/core";
+import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { FileSystem, Ports } from "@branchlog/core/types";
-import { acquireLock, closeQuietly, matchesFingerprint, portStep } from "@branchlog/core/internal";
-import type { AtomicFile, LogFile, Steps } from "@branchlog/core/internal";
-import { keepOriginal } from "./kept-files.ts";
-import type { KeptOriginal } from "./kept-files.ts";
+import {
+  acquireLock,
+  closeQuietly,
+  matchesFingerprint,
+  portStep,
+  createLog,
+  errorCodeOf,
+  isLinkUnsupported,
+  isSameFile,
+  keptPaths,
+  logExists,
+} from "@branchlog/core/internal";
+import type { AtomicFile, LogFile, Steps, FileStat } from "@branchlog/core/internal";
+import { copyBytes } from "../limits.ts";
 import type { RepairPlan } from "./repair-plan.ts";
 
-const newline = 0x0a;
+const newlineByte = 0x0a;
 
 /** A checked copy, ready to take the place of its log. */
 export interface RepairedCopy {
@@ -85,7 +95,7 @@ export function requireUnchanged(file: LogFile, { path, source }: RepairPlan): v
 
 /**
  * A writer without our lock may have appended to the original since it was read: that must not
- * stay behind. One write that ends in a newline, since others may append to the new log already.
+ * stay behind. One write that ends in a newlineByte, since others may append to the new log already.
  */
 function carryOver({ plan, ports, result }: RepairedCopy, original: number): number {
   const { fs } = ports;
@@ -97,9 +107,9 @@ function carryOver({ plan, ports, result }: RepairedCopy, original: number): num
     done += count;
   }
   if (done === 0) return 0;
-  const isTerminated = late[done - 1] === newline;
+  const isTerminated = late[done - 1] === newlineByte;
   const lines = late.subarray(0, done);
-  result.add(isTerminated ? lines : Buffer.concat([lines, Buffer.of(newline)]));
+  result.add(isTerminated ? lines : Buffer.concat([lines, Buffer.of(newlineByte)]));
   result.syncSync();
   return done;
 }
@@ -118,4 +128,69 @@ function changed(path: string): BranchlogError {
     `${path} changed since its repair was planned: another program writes to it. It was left as ` +
     "it is. Close that program, and repair again.";
   return new BranchlogError("ERR_LOG_CHANGED", message, { path });
+}
+
+/** The name of a kept original. */
+export interface KeptOriginal {
+  readonly path: string;
+  /** False if an interrupted repair had kept it already. */
+  readonly isNew: boolean;
+}
+
+/** Gives the file at `path` a second name that says that it is from before the repair. */
+export function keepOriginal(ports: Ports, path: string, original: FileStat): KeptOriginal {
+  return firstFree(path, ".before-repair", (name) => {
+    const taken = ports.fs.statSync(name);
+    if (taken === null) linkOrCopy(ports, path, name);
+    else if (!isSameFile(taken, original)) return null;
+    return { path: name, isNew: taken === null };
+  });
+}
+
+function linkOrCopy(ports: Ports, path: string, name: string): void {
+  try {
+    ports.fs.linkSync(path, name);
+  } catch (error) {
+    if (errorCodeOf(error) === "EEXIST") throw logExists(name, error);
+    if (!isLinkUnsupported(error)) throw error;
+    createLog(ports, name, chunksOf(ports.fs, path));
+  }
+}
+
+function* chunksOf(fs: FileSystem, path: string): Generator<Buffer> {
+  const fd = fs.openSync(path, "read");
+  try {
+    for (let position = 0; ;) {
+      const chunk = Buffer.allocUnsafe(copyBytes);
+      const count = fs.readSync(fd, chunk, 0, chunk.length, position);
+      if (count === 0) return;
+      position += count;
+      yield chunk.subarray(0, count);
+    }
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** Creates a file of these bytes beside the log; returns its path. */
+export function createSalvage(ports: Ports, path: string, chunks: () => Iterable<Buffer>): string {
+  return firstFree(path, ".salvage", (name) => {
+    if (ports.fs.statSync(name) !== null) return null;
+    createLog(ports, name, chunks());
+    return name;
+  });
+}
+
+/** The first result of `take` for the names that there can be; null: the name is taken. */
+function firstFree<T>(path: string, ending: string, take: (name: string) => T | null): T {
+  const names = keptPaths(path, ending);
+  for (;;) {
+    try {
+      const taken = take(names.next().value);
+      if (taken !== null) return taken;
+    } catch (error) {
+      // Another process took the name since it was checked.
+      if (!isBranchlogError(error, "ERR_LOG_EXISTS")) throw error;
+    }
+  }
 }

@@ -3,8 +3,11 @@
  * reads the one instead of the other. What only reading bodies shows, such as damage that no reader
  * has seen yet, a checkpoint need not know.
  */
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import type { ByteSource } from "@branchlog/streaming";
 import type { Diagnostic } from "@branchlog/core";
+import type { EntryPlace } from "@branchlog/core/types";
 import {
   IndexTable,
   LineMap,
@@ -12,6 +15,7 @@ import {
   diagnosticsMax,
   entryPlace,
   rowFlags,
+  compareSums,
 } from "@branchlog/core/internal";
 import type {
   FoldedProjections,
@@ -19,9 +23,11 @@ import type {
   Kind,
   LogIndexer,
   SavedDiagnostics,
+  ChangedPiece,
+  RecordSums,
+  SumComparison,
 } from "@branchlog/core/internal";
-import type { EntryPlace } from "@branchlog/core/types";
-import type { CheckpointDifference } from "./verify-findings.ts";
+import type { CheckpointDifference, ChangedLine, Checksums } from "./finding.ts";
 
 /** The result of the comparison. */
 export interface CheckpointFindings {
@@ -182,4 +188,72 @@ function areOfBodies(
     found.every(isFound) &&
     counts.every(([counted, number]) => counted !== kind || number <= places.size)
   );
+}
+
+/** The result of the comparison. */
+export interface ChecksumFindings {
+  readonly checksums: Checksums;
+  readonly changedLineCount: number;
+  readonly changedLines: readonly ChangedLine[];
+}
+
+/** A log that is verified. */
+export interface CheckedLog {
+  readonly source: ByteSource;
+  /** The index that verification made of it. */
+  readonly indexer: LogIndexer;
+  /** Its checksums, which go no further than it. */
+  readonly sums: RecordSums | undefined;
+}
+
+/**
+ * Compares a log with its checksums, if there are any. O(bytes covered); memory for a length and a
+ * checksum of each entry.
+ */
+export async function checkChecksums(
+  { source, indexer, sums }: CheckedLog,
+  signal?: AbortSignal,
+): Promise<ChecksumFindings> {
+  if (sums === undefined) return without("none", indexer);
+  const steps = compareSums(source, sums, diagnosticsMax);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return findingsOf(sums, step.value, indexer);
+    await nextIteration();
+    signal?.throwIfAborted();
+  }
+}
+
+function findingsOf(
+  sums: RecordSums,
+  { verdict, changedCount, changed }: SumComparison,
+  indexer: LogIndexer,
+): ChecksumFindings {
+  if (verdict === "rewritten") return without("rewritten", indexer);
+  const unseen = entriesFrom(indexer, sums.end);
+  return {
+    checksums: { state: "compared", entries: sums.count - sums.gapCount, unseenEntries: unseen },
+    changedLineCount: changedCount,
+    changedLines: changed.map((piece) => changedLine(piece, indexer)),
+  };
+}
+
+function without(state: "none" | "rewritten", indexer: LogIndexer): ChecksumFindings {
+  const checksums = { state, entries: 0, unseenEntries: entriesFrom(indexer, 0) };
+  return { checksums, changedLineCount: 0, changedLines: [] };
+}
+
+function changedLine({ offset, length, line }: ChangedPiece, { index }: LogIndexer): ChangedLine {
+  const row = index.rows.firstFrom(offset);
+  const isEntry = row < index.count && index.rows.offset(row) === offset;
+  return { offset, length: length - 1, line, id: isEntry ? index.idOf(row) : null };
+}
+
+/** Readable entries at or after `offset`. */
+function entriesFrom({ index }: LogIndexer, offset: number): number {
+  let count = 0;
+  for (let row = index.rows.firstFrom(offset); row < index.count; row += 1) {
+    if (!index.rows.is(row, rowFlags.damaged)) count += 1;
+  }
+  return count;
 }

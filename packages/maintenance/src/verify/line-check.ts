@@ -35,14 +35,8 @@ import {
   usage,
 } from "@branchlog/core/internal";
 import { wholeCharacters } from "../whole-characters.ts";
-import { endKind } from "./log-end.ts";
-import type {
-  BadLine,
-  BadLineKind,
-  DamagedEntry,
-  LinePlace,
-  PendingEnd,
-} from "./verify-findings.ts";
+import { endKind } from "./finding.ts";
+import type { BadLine, BadLineKind, DamagedEntry, LinePlace, PendingEnd } from "./finding.ts";
 
 /** A line that may be that of an entry, until the index has taken it in. */
 interface CheckedLine {

@@ -8,9 +8,8 @@ import type { ByteSource } from "@branchlog/streaming";
 import type { Diagnostic, Session } from "@branchlog/core";
 import { checkLinks, findCycles, orphanRows, watchedSession } from "@branchlog/core/internal";
 import type { Engine } from "@branchlog/core/internal";
-import { findingsOf } from "./finding.ts";
+import { findingsOf, endFinding, endKind, mayBeWritten } from "./finding.ts";
 import type { Finding, FindingKind } from "./finding.ts";
-import { endFinding, endKind, mayBeWritten } from "./log-end.ts";
 import { checkTree } from "./tree-check.ts";
 
 /**

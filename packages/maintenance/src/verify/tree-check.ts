@@ -3,7 +3,9 @@
  * repeat, parents that are missing, cycles, records that are no entries, unknown types. Reads only
  * the lines of ids that repeat.
  */
+import { isSpace, skipSpace } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
+import type { UnknownType } from "@branchlog/core/types";
 import {
   UnknownTypes,
   diagnosticsMax,
@@ -11,12 +13,10 @@ import {
   findCycles,
   orphanRows,
   rowFlags,
+  readFullySync,
 } from "@branchlog/core/internal";
-import type { LogIndexer } from "@branchlog/core/internal";
-import type { UnknownType } from "@branchlog/core/types";
-import type { FindingCounts } from "./finding.ts";
-import { isSameLine } from "./same-line.ts";
-import type { DuplicateId, Orphan, ParentCycle } from "./verify-findings.ts";
+import type { LogIndexer, IndexTable } from "@branchlog/core/internal";
+import type { FindingCounts, DuplicateId, Orphan, ParentCycle } from "./finding.ts";
 
 /** What the tree of a log shows. Numbers are exact; lists are bounded. */
 export interface TreeFindings {
@@ -111,4 +111,27 @@ export function repeatedIds({ indexer, source, leftOut }: IndexedLog): RepeatedI
     list.push({ ...entryPlace(indexer, row), hiddenOffset: rows.offset(earlier), isSame });
   }
   return { count, sameCount, list };
+}
+
+/** See the file comment. */
+export function isSameLine(
+  { rows }: IndexTable,
+  source: ByteSource,
+  one: number,
+  other: number,
+): boolean {
+  const lineAt = (row: number): Buffer => {
+    const line = Buffer.allocUnsafe(rows.length(row));
+    readFullySync(source, line, line.length, rows.offset(row));
+    return trimmed(line);
+  };
+  return lineAt(one).equals(lineAt(other));
+}
+
+/** The bytes without white space at their ends. */
+function trimmed(bytes: Buffer): Buffer {
+  const start = skipSpace(bytes, 0);
+  let end = bytes.length;
+  while (end > start && isSpace(bytes[end - 1])) end -= 1;
+  return bytes.subarray(start, end);
 }

@@ -27,15 +27,10 @@ import type {
   LogFile,
   RecordSums,
 } from "@branchlog/core/internal";
-import { checkCheckpoint, noDifferences } from "./checkpoint-check.ts";
-import { checkChecksums } from "./checksum-check.ts";
-import { findingsOf, isDamaged } from "./finding.ts";
-import type { Finding } from "./finding.ts";
-import { LineCheck } from "./line-check.ts";
-import { mayBeWritten } from "./log-end.ts";
-import { checkTree } from "./tree-check.ts";
-import type { TreeFindings } from "./tree-check.ts";
+import { checkCheckpoint, noDifferences, checkChecksums } from "./checkpoint-check.ts";
+import { findingsOf, isDamaged, mayBeWritten } from "./finding.ts";
 import type {
+  Finding,
   BadLine,
   BadLineKind,
   ChangedLine,
@@ -44,7 +39,10 @@ import type {
   DamagedEntry,
   LinePlace,
   PendingEnd,
-} from "./verify-findings.ts";
+} from "./finding.ts";
+import { LineCheck } from "./line-check.ts";
+import { checkTree } from "./tree-check.ts";
+import type { TreeFindings } from "./tree-check.ts";
 
 /**
  * What `verify` found. Every number is exact. Lists are in file order and hold the first 1,000

@@ -20,8 +20,7 @@ import {
   requireText,
 } from "@branchlog/core/internal";
 import { LineConverter } from "../convert/line-converter.ts";
-import { exportedPath, pathRows } from "./exported-path.ts";
-import { linearLines } from "./linear-lines.ts";
+import { exportedPath, pathRows, linearLines } from "./linear-lines.ts";
 import { entryMarkdown, markdownIndent, markdownTitle } from "./markdown-text.ts";
 
 /** What is exported, and how the source is read. */

@@ -13,9 +13,14 @@ import type { UserPart } from "./claude-content.ts";
 import { ClaudeTree, claudeRecord, emptyNode, settled } from "./claude-tree.ts";
 import type { ClaudeRecord, TreeNode } from "./claude-tree.ts";
 import { waitingMax } from "./limits.ts";
-import type { LineOutcome, SkipReason } from "./line-tally.ts";
+import type {
+  LineOutcome,
+  SkipReason,
+  MappingSetting,
+  SourceMapping,
+  SourceRecord,
+} from "./source-mapping.ts";
 import { custom, textsOf, toolResult, userMessage } from "./source-mapping.ts";
-import type { MappingSetting, SourceMapping, SourceRecord } from "./source-mapping.ts";
 
 /** Types of records that say nothing of the conversation. */
 const skipped: ReadonlyMap<string, SkipReason> = new Map([

@@ -15,8 +15,8 @@ import {
   timeAt,
 } from "@branchlog/core/internal";
 import type { UserContent } from "@branchlog/core/internal";
-import { CodexEvents } from "./codex-events.ts";
-import type { Voice } from "./codex-events.ts";
+import { CodexEvents, CodexLog } from "./codex-log.ts";
+import type { Voice, CodexLine } from "./codex-log.ts";
 import {
   assistantBlocks,
   codexUsage,
@@ -25,12 +25,8 @@ import {
   reasoningTexts,
   toolOutput,
 } from "./codex-items.ts";
-import { CodexLog } from "./codex-log.ts";
-import type { CodexLine } from "./codex-log.ts";
-import { changedText } from "./line-tally.ts";
-import type { LineOutcome } from "./line-tally.ts";
-import { custom, textsOf, toolResult, userMessage } from "./source-mapping.ts";
-import type { MappingSetting, SourceMapping, SourceRecord } from "./source-mapping.ts";
+import { changedText, custom, textsOf, toolResult, userMessage } from "./source-mapping.ts";
+import type { LineOutcome, MappingSetting, SourceMapping, SourceRecord } from "./source-mapping.ts";
 
 /** Events that only say what Codex is doing. */
 const statusEvents: ReadonlySet<string> = new Set([

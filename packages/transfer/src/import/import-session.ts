@@ -20,10 +20,15 @@ import {
 import { ClaudeMapping } from "./claude-mapping.ts";
 import { CodexMapping } from "./codex-mapping.ts";
 import { sourceLineBytesMax, writeBytes } from "./limits.ts";
-import { changedText, LineTally } from "./line-tally.ts";
-import type { ImportDiagnostic, LineOutcome, SkipReason } from "./line-tally.ts";
+import { changedText, LineTally } from "./source-mapping.ts";
+import type {
+  ImportDiagnostic,
+  LineOutcome,
+  SkipReason,
+  MappingSetting,
+  SourceMapping,
+} from "./source-mapping.ts";
 import { LogBuilder } from "./log-builder.ts";
-import type { MappingSetting, SourceMapping } from "./source-mapping.ts";
 import {
   damageOf,
   readHead,

@@ -25,7 +25,7 @@ import {
   unchangedCheck,
 } from "@branchlog/core/internal";
 import { recordDepthMax } from "./limits.ts";
-import type { LineOutcome } from "./line-tally.ts";
+import type { LineOutcome } from "./source-mapping.ts";
 
 /** The first lines of a source, and what they tell. */
 export interface SourceHead {
