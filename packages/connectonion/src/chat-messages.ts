@@ -1,6 +1,6 @@
 /**
- * Messages of a log as messages of the chat API of OpenAI. What these cannot say is named by its
- * reason. Pure.
+ * Converts between messages of a log and messages of OpenAI's chat API. What has no form there is
+ * counted by its reason. Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { AgentMessage, EntryDraft } from "@branchlog/core";
@@ -33,10 +33,9 @@ export type LossReason =
   | "times of messages"
   | "usage beside the conversation";
 
-/** Counts what is lost. */
 export type OnLoss = (reason: LossReason) => void;
 
-/** A stored message as chat messages: one, or none; arguments as `exact` has them, if it does. */
+/** A stored message as at most one chat message, with the arguments in `exact`. */
 export function chatOfMessage(
   message: AgentMessage,
   onLoss: OnLoss,
@@ -64,7 +63,7 @@ export function chatOfMessage(
   }
 }
 
-/** What the entries of drafts say; the drafts of a turn that was read are taken back by this. */
+/** The chat messages of drafts, to check that an import can be reverted. */
 export function chatOfDrafts(drafts: readonly EntryDraft[]): JsonObject[] {
   return drafts.flatMap((draft) => {
     // Decoding boundary: drafts of known types are made by the import alone.
@@ -75,7 +74,7 @@ export function chatOfDrafts(drafts: readonly EntryDraft[]): JsonObject[] {
   });
 }
 
-/** The content of a message of an extension, as the user would have said it. */
+/** The content of an extension's message, as one of the user. */
 export function chatOfContent(content: unknown, onLoss: OnLoss): JsonObject {
   return { role: "user", content: userContent(plain(content), onLoss) };
 }
@@ -83,7 +82,7 @@ export function chatOfContent(content: unknown, onLoss: OnLoss): JsonObject {
 function noLoss(): void {}
 
 function plain(content: unknown): JsonValue {
-  // Decoding boundary: content is JSON, stored or about to be.
+  // Decoding boundary: content is JSON.
   return content as JsonValue;
 }
 
@@ -150,23 +149,23 @@ function joinedText(content: JsonValue | undefined, onLoss: OnLoss): string {
   return texts.map(({ text }) => textOf(text)).join("\n");
 }
 
-/** The `customType` of further messages of the user within one turn: a turn has one of its own. */
+/** The `customType` of further user messages within a turn, which has one of its own. */
 export const furtherUserType = "branchlog.user";
 
-/** What the document says of a whole turn. */
+/** The facts of a document about a turn. */
 export interface TurnFacts {
   /** `provider/model`, or a model alone. */
   readonly model: string;
   readonly startMs: number;
   readonly endMs: number;
-  /** What it took: the usage of the last answer. */
+  /** Of the whole turn: the usage of its last answer. */
   readonly tokens: number;
   readonly cost: number;
 }
 
 /**
- * The messages of a turn as drafts. The first must be the user's. Roles that a log has no message
- * for are left out: the caller compares what comes back.
+ * The messages of a turn as drafts; the first must be the user's. Messages of unknown roles are
+ * left out, which the caller notices by comparing.
  */
 export function draftsOfChat(messages: readonly JsonObject[], facts: TurnFacts): EntryDraft[] {
   const toolNames = new Map(messages.flatMap(callsIn).map(({ id, name }) => [id, name]));
@@ -177,28 +176,28 @@ export function draftsOfChat(messages: readonly JsonObject[], facts: TurnFacts):
     switch (role) {
       case "user": {
         const said = contentOfUser(content);
-        if (place === 0) return [spoken({ role, content: said, timestamp })];
+        if (place === 0) return [messageDraft({ role, content: said, timestamp })];
         const customType = furtherUserType;
         return [{ type: "custom_message", customType, content: said, display: true }];
       }
       case "assistant":
-        return [spoken(answerOf(message, facts, timestamp, place === lastAnswer))];
+        return [messageDraft(answerOf(message, facts, timestamp, place === lastAnswer))];
       case "tool": {
         const toolCallId = textOf(message["tool_call_id"]);
         const toolName = toolNames.get(toolCallId) ?? "";
         const text = [{ type: "text", text: textOf(content) } as const];
         const result = { role: "toolResult", toolCallId, toolName, content: text } as const;
-        return [spoken({ ...result, isError: false, timestamp })];
+        return [messageDraft({ ...result, isError: false, timestamp })];
       }
       case "system":
-        return [spoken({ role, content: textOf(content), timestamp })];
+        return [messageDraft({ role, content: textOf(content), timestamp })];
       default:
         return [];
     }
   });
 }
 
-function spoken(message: AgentMessage): EntryDraft {
+function messageDraft(message: AgentMessage): EntryDraft {
   return { type: "message", message };
 }
 
@@ -215,7 +214,10 @@ function contentOfUser(content: JsonValue | undefined): string | UserContent[] {
   });
 }
 
-/** An answer; what the turn took is part of the last. The document tells no parts: it is input. */
+/**
+ * An answer; the last one has the usage of the turn, as input, since the document does not split
+ * it.
+ */
 function answerOf(
   message: JsonObject,
   facts: TurnFacts,
@@ -245,7 +247,7 @@ function answerOf(
   };
 }
 
-/** The tool calls of a message as blocks; text that is no JSON object stays beside empty ones. */
+/** The tool calls of a message; arguments that are not a JSON object are kept as text. */
 function callsIn(message: JsonObject): (ToolCall & { readonly rawArguments?: string })[] {
   const calls = message["tool_calls"];
   return (Array.isArray(calls) ? calls : []).flatMap((call) => {

@@ -1,6 +1,6 @@
 /**
- * Collects the turns of a log's path as a document has them, entry by entry, and counts by its
- * reason what a document has no place for. Pure.
+ * Collects the turns of a log's path as a document holds them, and counts what a document cannot
+ * hold. Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
@@ -13,54 +13,48 @@ import { isObject, textOf } from "./json-values.ts";
 import { turnNoteType } from "./session-turns.ts";
 import type { SessionTurn } from "./session-turns.ts";
 
-/** One turn and its messages. */
 export interface CollectedTurn {
   readonly turn: SessionTurn;
-  /** Whether a document said all that is to be said of it. */
+  /** Whether a document held all of it. */
   isWhole: boolean;
-  /** Its messages as they were found, where entries cannot say them. */
+  /** Its messages as found in a document, where entries cannot express them. */
   asFound: JsonValue | undefined;
-  /** Its messages; those behind what was found, if something was. */
+  /** Its messages, or those after `asFound`. */
   chat: JsonObject[];
 }
 
-/** Something that a document cannot say, and how often that was. */
+/** How often a document could not hold something. */
 export interface Loss {
   readonly reason: LossReason;
   readonly count: number;
 }
 
-/** See the file comment. */
 export class TurnCollector {
   readonly turns: CollectedTurn[] = [];
-  /** What the log says of the document it was made of. */
   source: DocumentSource | undefined;
   readonly #known: ReadonlyMap<string, SessionTurn>;
   readonly #losses = new Map<LossReason, number>();
   readonly #systemTexts: string[] = [];
 
-  /** @param turns Those of the path whose entries will come. */
   constructor(turns: readonly SessionTurn[]) {
     this.#known = new Map(turns.map((turn) => [turn.entryId, turn]));
   }
 
-  /** The system prompt in front of the first turn; undefined if there is none. */
+  /** The system prompt before the first turn. */
   get systemPrompt(): string | undefined {
     return this.#systemTexts.length === 0 ? undefined : this.#systemTexts.join("\n\n");
   }
 
-  /** What was lost so far, by reason. */
   get losses(): Loss[] {
     const losses = [...this.#losses].map(([reason, count]) => ({ reason, count }));
     return losses.sort((one, other) => (one.reason < other.reason ? -1 : 1));
   }
 
-  /** Counts a loss. */
   readonly lose = (reason: LossReason, count: number = 1): void => {
     if (count > 0) this.#losses.set(reason, (this.#losses.get(reason) ?? 0) + count);
   };
 
-  /** Takes the next entry of the path, and what its line says better than the entry. */
+  /** Takes the next entry of the path, with the exact arguments of its calls. */
   add(entry: SessionEntry, exact?: ExactArguments): void {
     const turn = this.#known.get(entry.id);
     if (turn !== undefined) {
@@ -125,7 +119,7 @@ function hasDetailedUsage({ usage }: JsonObject): boolean {
   return [output, cacheRead, cacheWrite].some((count) => typeof count === "number" && count > 0);
 }
 
-/** What is lost with entries that are no part of the conversation, by their types. */
+/** Losses by the types of entries that are not part of the conversation. */
 const lossOfType: ReadonlyMap<string, LossReason> = new Map([
   ["thinking_level_change", "changes of model or thinking level"],
   ["model_change", "changes of model or thinking level"],
@@ -137,20 +131,20 @@ const lossOfType: ReadonlyMap<string, LossReason> = new Map([
   ["context_edit", "context edits"],
 ]);
 
-/** What the first entry of a log says of the document that it is from. */
+/** The document that a log was imported from, as its first entry describes it. */
 export interface DocumentSource {
   readonly kind: "connectonion";
   readonly shape: DocumentShape;
   /** The keys of the document in their order. */
   readonly keys: readonly string[];
-  /** Their values, but for turns and messages. */
+  /** Their values, except for turns and messages. */
   readonly fields: JsonObject;
   /** Messages that belong to no turn, under their keys. */
   readonly messages: JsonObject;
 }
 
-/** Reads that entry; undefined for every other, also for one of another source. */
-export function documentSourceOf(entry: SessionEntry): DocumentSource | undefined {
+/** Returns undefined for other entries and other sources. */
+function documentSourceOf(entry: SessionEntry): DocumentSource | undefined {
   const data = entry.type === "custom" && entry.customType === sourceType ? entry.data : undefined;
   if (!isObject(data) || data["kind"] !== "connectonion") return undefined;
   const { shape, keys, fields, messages } = data;
@@ -163,15 +157,15 @@ export function documentSourceOf(entry: SessionEntry): DocumentSource | undefine
   };
 }
 
-/** What the import of a turn left with its entries. */
+/** The note of the import about a turn. */
 export interface FoundTurn {
   readonly targetId: string;
-  /** Its messages as found, where entries cannot say them: null if there were none. */
+  /** Its messages as found, where entries cannot express them; null if absent. */
   readonly messages?: JsonValue;
 }
 
-/** Reads the note of an imported turn; undefined for every other entry. */
-export function foundTurnOf(entry: SessionEntry): FoundTurn | undefined {
+/** Returns undefined for entries that are not such a note. */
+function foundTurnOf(entry: SessionEntry): FoundTurn | undefined {
   const data =
     entry.type === "custom" && entry.customType === turnNoteType ? entry.data : undefined;
   if (!isObject(data) || data["isWhole"] !== true) return undefined;

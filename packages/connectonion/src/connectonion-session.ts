@@ -1,7 +1,6 @@
 /**
- * A ConnectOnion session: the document of one agent, with the turns of all its runs. It is read
- * when it is opened and on request; appending a turn begins with what is in the file
- * then, so that edits and the turns of other processes survive.
+ * A ConnectOnion session: the document of one agent. It is read when opened and on request; an
+ * append starts from the current file, so that edits and turns of other processes survive.
  */
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
@@ -37,14 +36,13 @@ import { documentText } from "./yaml-text.ts";
 /** How documents are read and written; as for sessions. */
 export type ConnectonionOptions = Pick<EngineOptions, "ports" | "lockWaitMs">;
 
-/** What a new document says of itself. */
+/** The facts of a new document. */
 export interface CreateConnectonionOptions extends ConnectonionOptions {
   /** The name of the agent. */
   readonly name: string;
   readonly systemPrompt: string;
 }
 
-/** The names of {@link ConnectonionOptions}. */
 export const connectonionNames: OptionNames<ConnectonionOptions> = {
   ports: true,
   lockWaitMs: true,
@@ -56,9 +54,8 @@ const createNames: OptionNames<CreateConnectonionOptions> = {
   systemPrompt: true,
 };
 
-/** What became of an appended turn. */
 export interface AppendedTurn {
-  /** The number it got: one more than the highest in the document. */
+  /** The number of the turn: one more than the highest in the document. */
   readonly turn: number;
 }
 
@@ -80,14 +77,12 @@ export async function openConnectonion(
   return new ConnectonionSession(file, document, settings);
 }
 
-/** How much of a file is read to tell what it is. */
 const headBytes = 64 * 1024;
-/** Keys of documents at the beginning of a line. */
 const keyForm = /^(?:name|created|turns|messages|system_prompt|total_cost)[ \t]*:(?:\s|$)/m;
 
 /**
- * Whether a file is a ConnectOnion document, by its content. False for a log, for what is neither,
- * and for what cannot be read: opening it says why.
+ * Whether a file is a ConnectOnion document, by its content. Files that cannot be read return
+ * false.
  */
 export function isConnectonion(path: string, options: ConnectonionOptions = {}): boolean {
   const { fs } = engineSettings(requireOptions(options, connectonionNames)).ports;
@@ -97,7 +92,7 @@ export function isConnectonion(path: string, options: ConnectonionOptions = {}):
     try {
       const bytes = Buffer.alloc(headBytes);
       const text = bytes.toString("utf8", 0, fs.readSync(fd, bytes, 0, bytes.length, 0));
-      // The lines of a log are objects of JSON; what is inside one is no line of its own.
+      // The lines of a log are JSON objects, so that no key of one begins a line.
       return !/^\s*\{/.test(text) && keyForm.test(text);
     } finally {
       fs.closeSync(fd);
@@ -135,7 +130,7 @@ function documentAt(path: string): (text: string) => ConnectonionDocument {
   return (text) => readDocument(text, path).document;
 }
 
-/** See the file comment. Made by `openConnectonion` and `createConnectonion`; nothing to close. */
+/** Opened by `openConnectonion` and `createConnectonion`; needs no close. */
 export class ConnectonionSession {
   /** Canonical path of the document. */
   readonly path: string;
@@ -149,7 +144,6 @@ export class ConnectonionSession {
     this.#settings = settings;
   }
 
-  /** The document as it was last read. */
   get document(): ConnectonionDocument {
     return this.#document;
   }
@@ -159,30 +153,25 @@ export class ConnectonionSession {
     return this.#document.turns;
   }
 
-  /** What the document says of its totals. */
   get storedTotals(): StoredTotals {
     return this.#document.storedTotals;
   }
 
-  /** The sums over its turns. */
   get totals(): ConnectonionTotals {
     return this.#document.totals;
   }
 
-  /** What is odd about the document. */
   get diagnostics(): readonly DocumentDiagnostic[] {
     return this.#document.diagnostics;
   }
 
-  /**
-   * To resume the session: the system prompt, then the messages of all turns in their order.
-   */
+  /** The system prompt, then the messages of all turns. */
   messagesForResume(): ChatMessage[] {
     return [...this.#systemMessages(), ...[...this.#document.messages.values()].flat()];
   }
 
   /**
-   * To run a turn again: the system prompt, the messages of the turns before it, and its input.
+   * The system prompt, the messages of the turns before, and the input of the turn.
    * @throws BranchlogError `ERR_INVALID_ARGUMENT` if there is no such turn.
    */
   messagesForReplay(turn: number): ChatMessage[] {
@@ -193,7 +182,7 @@ export class ConnectonionSession {
   }
 
   /**
-   * The messages of one turn; none if the document holds none.
+   * The messages of one turn, which may be empty.
    * @throws BranchlogError `ERR_INVALID_ARGUMENT` if there is no such turn.
    */
   messagesOfTurn(turn: number): ChatMessage[] {
@@ -208,12 +197,11 @@ export class ConnectonionSession {
   }
 
   /**
-   * Appends a turn with its messages, and adds it to the totals. Only `updated`, the totals and
-   * what is inserted differ in the file afterwards; what others wrote since the last read stays.
+   * Appends a turn with its messages, and adds it to the totals. Everything else in the file stays,
+   * including what others wrote since the last read.
    * @throws BranchlogError `ERR_UNSERIALIZABLE`, `ERR_INVALID_ARGUMENT`, `ERR_DOCUMENT_DAMAGED`,
    * `ERR_DOCUMENT_REFUSED`, `ERR_LOG_MISSING`, `ERR_LOCK_TIMEOUT`, `ERR_LOG_CHANGED`,
-   * `ERR_APPEND_FAILED`; `ERR_DURABILITY_UNKNOWN` if the turn is there, but may not outlive a loss
-   * of power.
+   * `ERR_APPEND_FAILED`; `ERR_DURABILITY_UNKNOWN` if the turn was written but not synced.
    */
   async appendTurn(turn: NewTurn, messages: readonly ChatMessage[]): Promise<AppendedTurn> {
     const { ports } = this.#settings;
@@ -225,8 +213,7 @@ export class ConnectonionSession {
       }
       return last.spliced;
     };
-    // Parsing takes time: it is done before the lock is taken, and again only if the file is
-    // another one then. Half a file is waited for here.
+    // Parsed before the lock is taken, and again only if the file changed.
     await readFileAs(ports, this.path, plan);
     const steps = replaceDocument({ ...this.#settings, path: this.path, plan });
     const { turn: number, document } = await runAsync(steps, ports.clock);
@@ -239,7 +226,7 @@ export class ConnectonionSession {
     return content === undefined ? [] : [{ role: "system", content }];
   }
 
-  /** The turn of that number; where numbers are wrong, the one in that place. */
+  /** The turn of that number; where numbers are wrong, the one at that position. */
   #turn(number: number): ConnectonionTurn {
     const { turns } = this.#document;
     const named = turns.find((turn, place) => numberOfTurn(turn, place) === number);
@@ -249,7 +236,6 @@ export class ConnectonionSession {
   }
 }
 
-/** The turn as plain JSON, in the order of the format; what others follow. */
 function plainTurn(turn: NewTurn, messages: readonly ChatMessage[], now: string): TurnToAdd {
   const text = guardEncoding("The turn", () => JSON.stringify({ turn, messages }));
   const { turn: fields, messages: list } = parsedObject(text) ?? {};
@@ -268,7 +254,6 @@ function plainTurn(turn: NewTurn, messages: readonly ChatMessage[], now: string)
   };
 }
 
-/** The keys of a turn in the order of the format, without its number. */
 const usualKeys: readonly string[] = [
   "input",
   "result",

@@ -1,7 +1,6 @@
 /**
  * Costs and times as ConnectOnion's Python writes them: costs rounded to four places at each
- * addition, times as `2025-12-03 10:12:44`, the time of day of the machine, without a zone. Pure
- * but for the zone of the process.
+ * addition, times as `2025-12-03 10:12:44` in the time zone of the process.
  */
 
 /** The sum of two amounts of US dollars, rounded to four places as Python's `round` does. */
@@ -19,7 +18,7 @@ export function roundedCost(cost: number): number {
   return Number(isHalfway && isEven ? below : cost.toFixed(4));
 }
 
-/** The local time of a moment, to the second; empty for what is no moment. */
+/** The local time to the second; empty for an invalid time. */
 export function localTimeText(epochMs: number): string {
   const time = new Date(epochMs);
   if (Number.isNaN(time.getTime())) return "";
@@ -30,7 +29,7 @@ export function localTimeText(epochMs: number): string {
 
 const form = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt ]+(\d{1,2}):(\d{2}):(\d{2})(?:\.\d*)?)?$/;
 
-/** The moment of a local time, in epoch ms; NaN for everything else, times with a zone included. */
+/** A local time in epoch ms; NaN for anything else, including times with a zone. */
 export function localTimeMs(text: unknown): number {
   const parts = typeof text === "string" ? form.exec(text.trim()) : null;
   if (parts === null) return Number.NaN;

@@ -1,8 +1,6 @@
 /**
- * A document as a file: read as a whole, replaced as a whole. Replacing holds the lock that logs
- * have, too, begins with the bytes that are there then, and keeps the mode of the file; at every
- * moment there is the old document or the new one. Editors and tools that take no lock are noticed
- * up to the last step.
+ * Reads and replaces a document as a whole, under the lock of a log. At every moment either the old
+ * or the new document exists; changes by programs without the lock are noticed until the rename.
  */
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { FileSystem, Ports } from "@branchlog/core/types";
@@ -24,7 +22,6 @@ import {
   settledAfterMs,
 } from "./limits.ts";
 
-/** The content of a file at one moment. */
 interface FileContent {
   readonly bytes: Buffer;
   readonly text: string;
@@ -32,8 +29,7 @@ interface FileContent {
 }
 
 /**
- * Reads a document and makes something of it. One that is being written is read again for a moment,
- * until it has not changed for as long as a tool may pause.
+ * Reads and parses a document. While it is being written, it is read again, for a limited time.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`, `ERR_DOCUMENT_REFUSED`; what
  * `parse` throws.
  */
@@ -50,7 +46,7 @@ export async function readFileAs<T>(
   return parse(readContent(ports.fs, path).text);
 }
 
-/** A document and what is made of it; undefined while it may be half written. */
+/** Undefined while the document may be half written. */
 function parsedIfWhole<T>(
   { fs, clock }: Ports,
   path: string,
@@ -60,9 +56,8 @@ function parsedIfWhole<T>(
   try {
     const content = readContent(fs, path);
     const { mtimeMs, ctimeMs } = content.stat;
-    // The tool writes a document from its beginning, in place and without a lock, and what exists
-    // meanwhile often is a document, too, with turns missing at its end. What got its name by
-    // renaming was whole then: its name is younger than its bytes.
+    // The tool writes in place and without a lock, and a prefix of a document often is a document.
+    // One that was renamed was whole then: its name is younger than its bytes.
     const isInPlace = ctimeMs <= mtimeMs;
     if (isInPlace && Math.abs(clock.now() - mtimeMs) <= quietMs) return undefined;
     return { content, parsed: parse(content.text) };
@@ -74,7 +69,7 @@ function parsedIfWhole<T>(
   }
 }
 
-/** When a document was changed; not a number if that cannot be said. */
+/** When a document was changed, or NaN. */
 function changedMs(fs: FileSystem, path: string): number {
   try {
     return fs.statSync(path)?.mtimeMs ?? Number.NaN;
@@ -83,7 +78,7 @@ function changedMs(fs: FileSystem, path: string): number {
   }
 }
 
-/** The content of a file. Throws as {@link readFileAs}. */
+/** Throws as {@link readFileAs}. */
 function readContent(fs: FileSystem, path: string): FileContent {
   const { bytes, stat } = readBytes(fs, path);
   try {
@@ -128,21 +123,19 @@ function requireReadable(path: string, { size }: FileStat): void {
   throw new BranchlogError("ERR_DOCUMENT_REFUSED", message, { path });
 }
 
-/** What a replacement works with. */
 export interface Replacement<T> {
   readonly ports: Ports;
   readonly lockWaitMs: number;
-  /** Canonical path of the document. */
   readonly path: string;
-  /** What replaces a text, with the new one. Called again if the text changes. */
+  /** Returns the replacement of a text. Called again if the text changes. */
   readonly plan: (text: string) => T;
 }
 
 /**
- * Replaces the document by what is planned for it, as it is under the lock.
+ * Replaces the document, as it is under the lock, by what is planned for it.
  * @throws BranchlogError what `plan` throws; `ERR_LOCK_TIMEOUT`; `ERR_LOG_CHANGED` if other
- * programs keep changing it; `ERR_APPEND_FAILED`. The document is then what it was. Only with
- * `ERR_DURABILITY_UNKNOWN` it is the new one, whose name may not outlive a loss of power.
+ * programs keep changing it; `ERR_APPEND_FAILED`; the document is unchanged then.
+ * `ERR_DURABILITY_UNKNOWN`: it was replaced, but not synced.
  */
 export function* replaceDocument<T extends { readonly text: string }>({
   ports,
@@ -179,7 +172,6 @@ export function* replaceDocument<T extends { readonly text: string }>({
   throw new BranchlogError("ERR_LOG_CHANGED", message, { path });
 }
 
-/** Puts new bytes in the place of a content; false if it changed meanwhile. */
 function isPlaced(
   ports: Ports,
   path: string,
@@ -206,7 +198,7 @@ function isPlaced(
   return true;
 }
 
-/** Renames the file; a rename that fails may have had its effect all the same. */
+/** A rename that fails may have had its effect. */
 function replace(file: AtomicFile): void {
   try {
     file.replace();

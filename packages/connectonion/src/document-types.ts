@@ -1,18 +1,18 @@
 /**
- * What a ConnectOnion document says, under its own names. What is in a file is handed out as found,
- * with unknown keys in their order, and never checked against these types.
+ * The content of a ConnectOnion document. Values of a file are returned as found, and never checked
+ * against these types.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { TurnSummary } from "./session-turns.ts";
 
-/** A call of a tool, as the chat API of OpenAI has it. */
+/** A tool call of OpenAI's chat API. */
 export interface ChatToolCall {
   readonly id: string;
   readonly type: string;
   readonly function: { readonly name: string; /** JSON text. */ readonly arguments: string };
 }
 
-/** A message, as the chat API of OpenAI has it. */
+/** A message of OpenAI's chat API. */
 export interface ChatMessage {
   /** `system`, `user`, `assistant` or `tool`. */
   readonly role: string;
@@ -24,11 +24,11 @@ export interface ChatMessage {
   readonly [key: string]: unknown;
 }
 
-/** What the caller of an append says of the turn. */
+/** The turn of an append. */
 export interface NewTurn extends TurnSummary {
   /** `YYYY-MM-DD HH:MM:SS`, local time. Default: now. */
   readonly timestamp?: string;
-  /** Anything else, such as what an evaluation says. */
+  /** Any other fields. */
   readonly [key: string]: unknown;
 }
 
@@ -49,13 +49,13 @@ export interface ConnectonionTotals {
   readonly failed: number;
 }
 
-/** What a document says of its own totals; undefined where it says nothing, or no number. */
+/** The totals in a document; undefined if missing or not a number. */
 export interface StoredTotals {
   readonly total_cost: number | undefined;
   readonly total_tokens: number | undefined;
 }
 
-/** What is odd about a document. Nothing of it keeps the document from being used. */
+/** Irregularities of a document. None of them prevents its use. */
 export type DocumentDiagnosticKind =
   | "duplicate-key"
   | "duplicate-turn"
@@ -68,29 +68,25 @@ export type DocumentDiagnosticKind =
   | "turn-without-messages"
   | "updated-before-last-turn";
 
-/** One finding. */
 export interface DocumentDiagnostic {
   readonly kind: DocumentDiagnosticKind;
-  /** A sentence for people. */
   readonly message: string;
   /** The number of the turn that it is about. */
   readonly turn?: number;
 }
 
 /**
- * Where the messages are: under their own key by the number of the turn, or inside the turns, as
- * later versions of the tool have it, each list as JSON text.
+ * `keyed`: messages are under their own key by turn. `nested`: inside the turns as JSON text, as
+ * later versions of the tool write them.
  */
 export type DocumentShape = "keyed" | "nested";
 
-/** A document as it was read. */
 export interface ConnectonionDocument {
-  /** All of it, as PyYAML reads it; times and other values beyond JSON are texts. */
+  /** As PyYAML reads it; times and other values without a JSON form are texts. */
   readonly data: JsonObject;
   readonly name: string;
   readonly created: string;
   readonly updated: string;
-  /** Undefined if there is none. */
   readonly systemPrompt: string | undefined;
   readonly turns: readonly ConnectonionTurn[];
   /** By the number of their turn, in numeric order. */
@@ -101,7 +97,7 @@ export interface ConnectonionDocument {
   readonly diagnostics: readonly DocumentDiagnostic[];
 }
 
-/** The number that a turn says it has; else that of its place. */
+/** The number in a turn, else that of its position. */
 export function numberOfTurn(turn: { readonly turn?: unknown }, place: number): number {
   const { turn: number } = turn;
   return typeof number === "number" && Number.isSafeInteger(number) ? number : place + 1;

@@ -1,7 +1,6 @@
 /**
- * Writes the turns on the path of a session as a ConnectOnion document. A log that was made of a
- * document gives one that says the same; of any other it gives what a document can say, and tells
- * what that leaves out. The session is only read.
+ * Writes the turns on the path of a session as a ConnectOnion document. The log of an imported
+ * document gives the same content; for others, losses are reported. The session is only read.
  */
 import { isDeepStrictEqual } from "node:util";
 import { basename } from "node:path";
@@ -28,7 +27,6 @@ import { messageList, readDocument } from "./read-document.ts";
 import { sessionTurns } from "./session-turns.ts";
 import { documentText } from "./yaml-text.ts";
 
-/** How a session becomes a document. */
 export interface ExportConnectonionOptions extends ConnectonionOptions {
   /** The name of the agent. Default: as imported, else the session's name, else the file's. */
   readonly name?: string;
@@ -36,20 +34,18 @@ export interface ExportConnectonionOptions extends ConnectonionOptions {
 
 const exportNames: OptionNames<ExportConnectonionOptions> = { ...connectonionNames, name: true };
 
-/** What was made. */
 export interface ExportedDocument {
-  /** Canonical path of the document. */
   readonly path: string;
   readonly turns: number;
-  /** What is in the session and not in the document, by reason; empty if it says everything. */
+  /** What the document could not hold, by reason. */
   readonly lost: readonly Loss[];
 }
 
 /**
  * Creates a document of a session, mode 0600.
- * @param log A path, or an open session; then the path to its leaf is what is written.
+ * @param log A path, or an open session, whose path to the leaf is written.
  * @throws BranchlogError as `openSession`; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`,
- * `ERR_LOG_CHANGED`. There is no part of a document then.
+ * `ERR_LOG_CHANGED`. Nothing is created then.
  */
 export async function exportConnectonion(
   log: string | SessionView,
@@ -70,12 +66,11 @@ export async function exportConnectonion(
   return { path, turns: collector.turns.length, lost: collector.losses };
 }
 
-/** The turns on the path to the leaf, with all that is said in them. */
 async function collectTurns(session: SessionView): Promise<TurnCollector> {
   const collector = new TurnCollector(await sessionTurns(session));
   let entries = 0;
   for await (const { id, bytes } of session.lines({ on: "branch" })) {
-    // A line that is too long to be held beside its entry is left to the session.
+    // A line too long for the second copy is read through the session.
     const entry = bytes === null ? await entryOf(session, id) : entryIn(bytes);
     if (entry === undefined) continue;
     entries += 1;
@@ -87,11 +82,11 @@ async function collectTurns(session: SessionView): Promise<TurnCollector> {
 
 function entryIn(bytes: Buffer): SessionEntry | undefined {
   const decoded = decodeLine(bytes);
-  // Decoding boundary: lines are handed out once they were read as the entries of their rows.
+  // Decoding boundary: the line was read as the entry of its row.
   return decoded.ok ? (decoded.value as unknown as SessionEntry) : undefined;
 }
 
-/** An entry; undefined for one that is too large for one object. */
+/** Undefined for an entry that is too large for one object. */
 async function entryOf(session: SessionView, id: string): Promise<SessionEntry | undefined> {
   try {
     return await session.entry(id);
@@ -101,7 +96,7 @@ async function entryOf(session: SessionView, id: string): Promise<SessionEntry |
   }
 }
 
-/** What the document says; `own` begins one that the log was not made of. */
+/** The content of the document; `own` has the first keys of one that was not imported. */
 function documentData(collector: TurnCollector, own: JsonObject): JsonObject {
   const { source, turns } = collector;
   const isNested = source?.shape === "nested";
@@ -124,7 +119,7 @@ function documentData(collector: TurnCollector, own: JsonObject): JsonObject {
   const data = headOf(collector, own);
   const keys = source?.keys ?? usualKeys;
   const messages = isNested ? {} : { ...keyed, ...source?.messages };
-  // The form of no turns, such as `turns:` with nothing behind it, stays if there are none.
+  // An empty form of `turns`, such as null, is kept if there are none.
   const isDue = (key: string): boolean => keys.includes(key) && !(key in data);
   if (summaries.length > 0 || isDue("turns")) data["turns"] = summaries;
   const hasMessages = Object.keys(messages).length > 0;
@@ -132,7 +127,6 @@ function documentData(collector: TurnCollector, own: JsonObject): JsonObject {
   return inOrder(data, keys);
 }
 
-/** The keys of the format in their order. */
 const usualKeys: readonly string[] = [
   "name",
   "created",
@@ -144,7 +138,6 @@ const usualKeys: readonly string[] = [
   "messages",
 ];
 
-/** The fields of a turn: as found, or as the log has them. */
 function summaryOf(
   { turn, isWhole, chat }: CollectedTurn,
   number: number,
@@ -168,7 +161,6 @@ function summaryOf(
   };
 }
 
-/** The messages of a turn; null if a document had none for it. */
 function messagesOf({ asFound, chat }: CollectedTurn): JsonValue {
   if (asFound === undefined) return chat;
   if (chat.length === 0) return asFound;
@@ -177,7 +169,7 @@ function messagesOf({ asFound, chat }: CollectedTurn): JsonValue {
   return [...found.map((message) => jsonOf(message)), ...chat];
 }
 
-/** The keys above the turns, and the system prompt; turns that no document said are added. */
+/** The keys above the turns; those of turns that no document held are added. */
 function headOf({ source, turns, systemPrompt = "" }: TurnCollector, own: JsonObject): JsonObject {
   const none = { updated: "", total_cost: 0, total_tokens: 0, system_prompt: systemPrompt };
   const head: JsonObject = { ...(source?.fields ?? { ...own, ...none }) };
@@ -195,7 +187,7 @@ function headOf({ source, turns, systemPrompt = "" }: TurnCollector, own: JsonOb
   return { ...head, ...Object.fromEntries(known) };
 }
 
-/** Nothing is written that would not be read as what is meant. */
+/** Nothing is written that would be read as something else. */
 function requireMeant(text: string, data: JsonObject, path: string): void {
   const read = readDocument(text, path).document.data;
   if (isDeepStrictEqual(read, jsonOf(data))) return;

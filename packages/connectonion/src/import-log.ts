@@ -1,6 +1,6 @@
 /**
- * Makes a log of a ConnectOnion document. Everything that the document says is in it: its messages
- * as entries, and beside them, as found, what entries have no place for. The document is only read.
+ * Makes a log of a ConnectOnion document: messages become entries, and what entries cannot express
+ * is kept as found beside them. The document is only read.
  */
 import { isDeepStrictEqual } from "node:util";
 import { basename, dirname } from "node:path";
@@ -30,7 +30,6 @@ import { messageList } from "./read-document.ts";
 import type { DocumentSource } from "./collected-turns.ts";
 import { turnNoteType } from "./session-turns.ts";
 
-/** How a document becomes a log. */
 export interface ImportConnectonionOptions extends ConnectonionOptions {
   /** The working directory of the session. Default: where the document's `.co` is; else none. */
   readonly cwd?: string;
@@ -44,13 +43,11 @@ const importNames: OptionNames<ImportConnectonionOptions> = {
   id: true,
 };
 
-/** What was made. */
 export interface ImportedLog {
-  /** Canonical path of the log. */
   readonly path: string;
   readonly turns: number;
   readonly entries: number;
-  /** What was odd about the document. */
+  /** Irregularities of the document. */
   readonly diagnostics: readonly DocumentDiagnostic[];
 }
 
@@ -78,7 +75,7 @@ export async function importConnectonion(
   return { path, turns: document.turns.length, entries: lines.all.length, diagnostics };
 }
 
-/** The directory that holds `.co/sessions/x.yaml`; empty for a document in another place. */
+/** The directory that holds `.co/sessions/x.yaml`; empty if the document is elsewhere. */
 function directoryOf(path: string): string {
   const sessions = dirname(path);
   const co = dirname(sessions);
@@ -98,12 +95,10 @@ class LogLines {
     this.#timeMs = startMs;
   }
 
-  /** The time of the last entry. */
   get timeMs(): number {
     return this.#timeMs;
   }
 
-  /** Adds an entry and returns its id. */
   add(draft: EntryDraft, timeMs: number): string {
     let id = this.#ports.ids.entryId();
     while (this.#ids.has(id)) id = this.#ports.ids.entryId();
@@ -146,7 +141,6 @@ function addDocument(lines: LogLines, document: ConnectonionDocument): void {
   }
 }
 
-/** Adds the messages of a turn, and what the document says of it. */
 function addTurn(
   lines: LogLines,
   fields: JsonObject,
@@ -157,7 +151,7 @@ function addTurn(
   const facts = factsOf(fields, lines.timeMs);
   const drafts = draftsOfChat(spokenIn(fields, list), facts);
   const chat = chatOfDrafts(drafts);
-  // To the letter where it is text.
+  // Text must be equal to the character.
   const isText = isNested && typeof found === "string";
   const isSame = isText ? printableJson(chat) === found : isDeepStrictEqual(chat, found);
   const ids = drafts.map((draft, place) => {
@@ -170,7 +164,7 @@ function addTurn(
   lines.add({ type: "custom", customType: turnNoteType, data }, lines.timeMs);
 }
 
-/** The messages with that of the user first, which begins a turn in a log. */
+/** The messages, beginning with one of the user, as turns of a log do. */
 function spokenIn(fields: JsonObject, list: readonly JsonObject[] | undefined): JsonObject[] {
   if (list?.[0]?.["role"] === "user") return [...list];
   const result = textOf(fields["result"]);
@@ -188,7 +182,7 @@ function factsOf(
   return {
     model: textOf(model),
     startMs,
-    // No date is further off than this; a longer turn is a mistake.
+    // The latest date; a longer turn is an error.
     endMs: Math.min(startMs + lasted, dateMsMax),
     tokens: typeof tokens === "number" ? tokens : 0,
     cost: typeof cost === "number" ? cost : 0,
@@ -197,8 +191,8 @@ function factsOf(
 
 const dateMsMax = 8.64e15;
 
-/** A turn or a message as the JSON that it was read from. */
+/** A turn or a message as JSON. */
 function plain(found: object): JsonObject {
-  // Decoding boundary: types say what a document promises; it was read as JSON.
+  // Decoding boundary: it was read as JSON.
   return found as unknown as JsonObject;
 }

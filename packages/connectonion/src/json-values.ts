@@ -3,17 +3,15 @@ import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { isDeeper } from "@branchlog/core/internal";
 import { documentDepthMax } from "./limits.ts";
 
-/** Whether a value is an object of JSON: not null, not a list. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A text; empty for everything else. */
 export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-/** What a JSON text says; undefined if it is not JSON, or nested too deeply to be written again. */
+/** The value of a JSON text; undefined if invalid, or nested too deeply. */
 export function parsedJson(text: string): JsonValue | undefined {
   try {
     // Decoding boundary: what JSON.parse returns is a JSON value.
@@ -24,29 +22,28 @@ export function parsedJson(text: string): JsonValue | undefined {
   }
 }
 
-/** The object in a JSON text; undefined if it is something else. */
+/** The object in a JSON text, or undefined. */
 export function parsedObject(text: string): JsonObject | undefined {
   const parsed = parsedJson(text);
   return isObject(parsed) ? parsed : undefined;
 }
 
-/** A value as the plain JSON that it is written as; empty for what is no object there. */
 export function jsonOf(value: object): JsonObject {
   const written: unknown = JSON.parse(JSON.stringify(value));
   return isObject(written) ? written : {};
 }
 
-/** The object with these keys first, as far as it has them, and the others in their order. */
+/** The object with these keys first, the others in their order. */
 export function inOrder(object: JsonObject, keys: readonly string[]): JsonObject {
   const placeOf = (key: string): number => (keys.includes(key) ? keys.indexOf(key) : keys.length);
   const entries = Object.entries(object);
   return Object.fromEntries(entries.sort(([one], [other]) => placeOf(one) - placeOf(other)));
 }
 
-/** What JSON leaves as it is, and YAML does not take so. */
+/** Characters that JSON does not escape, and YAML does not accept. */
 const unescaped = /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]/g;
 
-/** JSON text of characters that are printable in every version of YAML. */
+/** JSON text with characters that are printable in every version of YAML. */
 export function printableJson(value: JsonValue | readonly JsonValue[]): string {
   const escape = (unit: string): string => {
     return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -3,7 +3,7 @@
 /** Longest document that is read: parsing takes some fifty times its size in memory. */
 export const documentBytesMax: number = 64 * 1024 * 1024;
 
-/** Levels of a document: well below what reading and comparing it take of the stack. */
+/** Nesting of a document: well below what reading and comparing it take of the stack. */
 export const documentDepthMax: number = 500;
 
 /** Values that aliases may refer to, all together: far more than PyYAML ever repeats. */
@@ -15,13 +15,13 @@ export const readAttemptsMax: number = 40;
 /** The pause between these attempts. */
 export const readPauseMs: number = 50;
 
-/** For how long a document must not have changed to be read. What is read may be read again. */
+/** For how long a document must be unchanged to be read. It may be read again. */
 export const readQuietMs: number = 100;
 
-/** The same to be replaced, after which the rest of what the tool writes would be lost. */
+/** The same for replacing it, after which later writes of the tool would be lost. */
 export const settledAfterMs: number = 1_000;
 
-/** How often an append starts anew because an editor saved the document meanwhile. */
+/** Restarts of an append because an editor saved the document. */
 export const appendAttemptsMax: number = 10;
 
 /** How often an append waits for a program that writes the document: for ten seconds. */

@@ -1,15 +1,12 @@
 /**
- * What PyYAML makes of a scalar without quotes. It reads YAML 1.1: `yes` is a boolean, `010` is 8,
- * `12:30:45` a number in base 60, `2025-12-03 10:12:44` a time; and U+2028 ends a line. Pure.
+ * How PyYAML reads a scalar without quotes, in YAML 1.1: `yes` is a boolean, `010` is 8, `12:30:45`
+ * a number in base 60, `2025-12-03 10:12:44` a time; U+2028 ends a line.
  */
 
-/** What a plain scalar is read as. */
 export type PlainReading =
   | { readonly kind: "text" }
   | { readonly kind: "value"; readonly value: null | boolean | number }
-  /**
-   * A value that JSON cannot say: a time, an infinity, a whole number that a double cannot hold.
-   */
+  /** No JSON form: a time, an infinity, a whole number that a double cannot hold. */
   | { readonly kind: "beyond-json" };
 
 const text: PlainReading = { kind: "text" };
@@ -32,12 +29,11 @@ const zone = "(?:[ \\t]*(?:Z|[-+][0-9]{1,2}(?::[0-9]{2})?))?";
 const day = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}";
 const timeForm = new RegExp(`^${day}(?:[Tt]|[ \\t]+)${clock}${zone}$`);
 
-/** What PyYAML reads for a scalar without quotes. */
 export function readPlain(source: string): PlainReading {
   if (nullForm.test(source)) return { kind: "value", value: null };
   if (trueForm.test(source)) return { kind: "value", value: true };
   if (falseForm.test(source)) return { kind: "value", value: false };
-  // Nothing else begins with another character; most texts end here.
+  // Other values begin with one of these characters.
   if (!/^[-+.0-9]/.test(source)) return text;
   if (infiniteForm.test(source) || dateForm.test(source) || timeForm.test(source)) {
     return beyondJson;
@@ -57,7 +53,7 @@ function readNumber(source: string): PlainReading {
   return text;
 }
 
-/** A whole number; `0b_` looks like one to PyYAML, which then fails: it is left as text. */
+/** PyYAML takes `0b_` for a number and fails: here it is text. */
 function whole(digits: string, sign: 1 | -1): PlainReading {
   if (/^0[box]$/.test(digits)) return text;
   return finite(Number(digits) * sign, Number.isSafeInteger);
@@ -79,7 +75,7 @@ export const oldBreak: RegExp = /[\u0085\u2028\u2029]/g;
 const breaks = /\r\n|[\r\n\u0085\u2028\u2029]/g;
 const folds = /[ \t]*(?:\r\n|[\r\n\u0085\u2028\u2029])(?:[ \t]|\r\n|[\r\n\u0085\u2028\u2029])*/g;
 
-/** The lines of a text that is written over several, folded: U+2028 and U+2029 are kept. */
+/** Text of several lines, folded; U+2028 and U+2029 are kept. */
 export function foldedText(source: string): string {
   return source.replace(folds, (fold) => {
     const [first = "\n", ...more] = (fold.match(breaks) ?? []).map((found) =>

@@ -1,6 +1,6 @@
 /**
- * Reads the text of a ConnectOnion document, in either of its shapes and in any layout: keys in any
- * order, with comments, as PyYAML writes it or as people do. Pure.
+ * Reads a ConnectOnion document of either shape and any layout, and reports its irregularities.
+ * Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
@@ -17,7 +17,6 @@ import { isObject, parsedJson, textOf } from "./json-values.ts";
 import { isMap, isSeq, nodeAt, readYaml } from "./yaml-reader.ts";
 import type { YAMLMap, YamlText } from "./yaml-reader.ts";
 
-/** A document with the nodes it was read from. */
 export interface ReadDocument {
   readonly document: ConnectonionDocument;
   readonly yaml: YamlText;
@@ -25,7 +24,6 @@ export interface ReadDocument {
 }
 
 /**
- * Reads a document.
  * @param path Named by errors.
  * @throws BranchlogError `ERR_DOCUMENT_DAMAGED` with line and column, `ERR_DOCUMENT_REFUSED`.
  */
@@ -43,7 +41,7 @@ export function readDocument(text: string, path: string): ReadDocument {
   requireKnownForm(root, data, yaml);
   const turns = Array.isArray(data["turns"]) ? data["turns"].filter((turn) => isObject(turn)) : [];
   const keyed = data["messages"];
-  // Of a document that shows neither shape, the one of the format.
+  // Without messages, the shape of the format.
   const isNested = !isObject(keyed) && turns.some((turn) => "messages" in turn);
   const systemPrompt = data["system_prompt"];
   const found = {
@@ -69,7 +67,7 @@ function asFound(turns: readonly JsonObject[]): readonly ConnectonionTurn[] {
   return turns as unknown as readonly ConnectonionTurn[];
 }
 
-/** Refuses a value of `turns` that is no list of mappings: none of it may be lost on the way. */
+/** Refuses `turns` and `messages` of another form, whose content would be lost. */
 function requireKnownForm(
   root: YAMLMap.Parsed,
   { turns = null, messages = null }: JsonObject,
@@ -106,7 +104,7 @@ function messagesOf(
   return new Map(found.sort(([one], [other]) => one - other));
 }
 
-/** A list of messages, also as JSON text; undefined for what is none. */
+/** A list of messages, also as JSON text; undefined for other values. */
 export function messageList(value: JsonValue | undefined): readonly ChatMessage[] | undefined {
   const list: unknown = typeof value === "string" ? parsedJson(value) : value;
   if (!Array.isArray(list) || !list.every((item) => isObject(item))) return undefined;
@@ -114,7 +112,6 @@ export function messageList(value: JsonValue | undefined): readonly ChatMessage[
   return list as unknown as readonly ChatMessage[];
 }
 
-/** What the turns of a document took together. */
 function totalsOf(turns: readonly JsonObject[]): ConnectonionTotals {
   const sums = { count: turns.length, total_cost: 0, total_tokens: 0, passed: 0, failed: 0 };
   for (const turn of turns) {
@@ -132,11 +129,10 @@ function numberOrNothing(value: JsonValue | undefined): number | undefined {
 
 type Undiagnosed = Omit<ConnectonionDocument, "diagnostics">;
 
-/** Sums of four places differ if they do so by more than the noise of doubles. */
+/** Rounding errors of sums with four places. */
 const noise = 0.000_01;
 
-/** The findings: of the turns first, then of the totals, then of the text. */
-export function documentDiagnostics(
+function documentDiagnostics(
   document: Undiagnosed,
   { repeatedKeys, beyondJsonCount }: YamlText,
 ): DocumentDiagnostic[] {

@@ -1,7 +1,6 @@
 /**
  * The turns of a session, under ConnectOnion's names: a turn begins with each user message on the
- * path to the leaf and ends before the next; a compaction changes nothing about them. Messages of
- * any shape are taken as far as they can be read.
+ * path to the leaf, whatever was compacted.
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
@@ -10,24 +9,21 @@ import type { SessionUsage, SessionView } from "@branchlog/core/types";
 import { entryMessages, usage, watchedSession } from "@branchlog/core/internal";
 import { isObject, textOf } from "./json-values.ts";
 
-/**
- * The summary of a turn, under ConnectOnion's names: that of a session is computed from its
- * messages, that of a document is what was written.
- */
+/** The summary of a turn, computed for a session and as found in a document. */
 export interface TurnSummary {
   /** The text of its user message. */
   readonly input: string;
-  /** The last text of an assistant in it; empty if there is none. */
+  /** The last text of the assistant, or empty. */
   readonly result: string;
-  /** `provider/model` of its last answer, as `co/gemini-2.5-pro`; empty if there is none. */
+  /** `provider/model` of the last answer, as `co/gemini-2.5-pro`, or empty. */
   readonly model: string;
   /** From its first user, assistant or tool message to its last. */
   readonly duration_ms: number;
-  /** Input and output of its requests together; what a cache gave or took is not among them. */
+  /** Input and output of its requests together, without cached tokens. */
   readonly tokens: number;
-  /** US dollars, of its requests together; 0 also if no request says what it cost. */
+  /** US dollars, of its requests together; 0 without costs. */
   readonly cost: number;
-  /** The calls of tools in it, in order, each as `run(command='ls -la')`; see `toolCallText`. */
+  /** Its tool calls in order, each as `run(command='ls -la')`; see `toolCallText`. */
   readonly tools_called: readonly string[];
   /** The expected result, if a note has one. */
   readonly expected?: string;
@@ -35,11 +31,10 @@ export interface TurnSummary {
   readonly passed?: boolean;
 }
 
-/** One turn. */
 export interface SessionTurn extends TurnSummary {
   /** Its number on the path, from 1. */
   readonly turn: number;
-  /** Of its first entry, as ISO 8601; empty if that has none. */
+  /** Of its first entry, as ISO 8601, or empty. */
   readonly timestamp: string;
   /** The id of its user message. */
   readonly entryId: string;
@@ -47,11 +42,10 @@ export interface SessionTurn extends TurnSummary {
   readonly cache_read_tokens: number;
   /** Tokens that its requests wrote to a cache. */
   readonly cache_write_tokens: number;
-  /** Everything that was said about it, `expected` and `passed` included. */
+  /** All fields of its notes, `expected` and `passed` included. */
   readonly fields: TurnFields;
 }
 
-/** Sums over turns. */
 export interface TurnTotals {
   readonly count: number;
   readonly total_tokens: number;
@@ -59,13 +53,11 @@ export interface TurnTotals {
   readonly total_cache_write_tokens: number;
   /** US dollars. */
   readonly total_cost: number;
-  /** Turns whose note says that they passed. */
   readonly passed: number;
-  /** Turns whose note says that they did not. */
+  /** Turns whose note says that they failed. */
   readonly failed: number;
 }
 
-/** A turn that entries are still added to. */
 interface OpenTurn {
   readonly turn: number;
   readonly entryId: string;
@@ -79,33 +71,28 @@ interface OpenTurn {
   readonly toolsCalled: string[];
 }
 
-/** A turn that begins with the user message of that id, at that time. */
 function beginTurn(turn: number, entryId: string, timeMs: number): OpenTurn {
   const texts = { timestamp: "", input: "", result: "", model: "" };
   const times = { startMs: timeMs, endMs: timeMs };
   return { turn, entryId, ...times, ...texts, spent: usage.initial(), toolsCalled: [] };
 }
 
-/** Whether a message with that role is part of a turn's time; a shell command beside it is not. */
+/** Shell commands do not count for the duration of a turn. */
 function takesTime(role: string | undefined): boolean {
   return role === "user" || role === "assistant" || role === "toolResult";
 }
 
-/** Extends the turn to that time; one that cannot be read is ignored. */
 function extend(open: OpenTurn, timeMs: number): void {
   if (!Number.isNaN(timeMs)) open.endMs = timeMs;
 }
 
-/**
- * Whether an entry of that kind adds to a turn beyond its time: what users and assistants said, and
- * what was spent beside them. What tools spent is left out, as their results are long.
- */
+/** Whether the body of an entry adds to a turn. Tool results are left out: they are long. */
 function addsToTurn(type: string, role: string | undefined): boolean {
   if (type === "message") return role === "user" || role === "assistant";
   return usage.types?.includes(type) === true;
 }
 
-/** Adds the body of an entry for which {@link addsToTurn} holds; every other says nothing here. */
+/** Entries for which {@link addsToTurn} is false are ignored. */
 function addEntry(open: OpenTurn, entry: SessionEntry): void {
   if (!addsToTurn(entry.type, roleOf(entry))) return;
   open.spent = usage.apply(open.spent, { revision: 0, entry });
@@ -138,7 +125,6 @@ function listOf(content: unknown): readonly unknown[] {
   return Array.isArray(content) ? content : [];
 }
 
-/** A text as it is, or the text blocks of a list, a line each. */
 function textIn(content: unknown): string {
   if (typeof content === "string") return content;
   const blocks = listOf(content).filter(isObject);
@@ -146,7 +132,6 @@ function textIn(content: unknown): string {
   return texts.filter((text) => typeof text === "string").join("\n");
 }
 
-/** The turn as it is now, with what notes say of it. */
 function turnOf(open: OpenTurn, fields: TurnFields = {}): SessionTurn {
   const { turn, input, result, model, timestamp, entryId } = open;
   const { input: inputTokens, output, cacheRead, cacheWrite, cost } = open.spent.total;
@@ -172,9 +157,8 @@ function turnOf(open: OpenTurn, fields: TurnFields = {}): SessionTurn {
 }
 
 /**
- * The turns of a path whose entries are all loaded, root-most first.
- *
- * @param notes notes on turns; those of the whole log, as a rule
+ * The turns of a loaded path, root first.
+ * @param notes Usually those of the whole log.
  */
 export function turnsOfEntries(
   path: Iterable<SessionEntry>,
@@ -199,7 +183,7 @@ function roleOf(entry: SessionEntry): string | undefined {
   return typeof role === "string" ? role : undefined;
 }
 
-/** What turns took together, and how many passed. */
+/** Sums over turns. */
 export function turnTotals(turns: Iterable<SessionTurn>): TurnTotals {
   const caches = { total_cache_read_tokens: 0, total_cache_write_tokens: 0 };
   const totals = { count: 0, total_tokens: 0, ...caches, total_cost: 0, passed: 0, failed: 0 };
@@ -215,19 +199,19 @@ export function turnTotals(turns: Iterable<SessionTurn>): TurnTotals {
   return totals;
 }
 
-// Notes on turns, such as `expected` and `passed`: entries of the type `branchlog.turn`, each with
-// the id of the user message that begins the turn. They count on every branch. Pure.
+// Notes on turns: entries `branchlog.turn` with the id of a turn's user message, valid on every
+// branch.
 
 /** The `customType` of these entries. */
 export const turnNoteType = "branchlog.turn";
 
-/** The notes of one turn, in the order of their first entries. */
+/** The fields of one turn's notes, in the order of their first entries. */
 export type TurnFields = Readonly<Record<string, unknown>>;
 
-/** What was said about turns, by the id of the user message. */
+/** Notes by the id of the turn's user message. */
 export type TurnNotes = ReadonlyMap<string, TurnFields>;
 
-/** The notes in entries: of several for one turn, the later one's keys win, key by key. */
+/** The notes in entries; of several for one turn, later keys win. */
 export function turnNotesIn(entries: Iterable<SessionEntry>): TurnNotes {
   const notes = new Map<string, TurnFields>();
   for (const entry of entries) {
@@ -241,7 +225,7 @@ export function turnNotesIn(entries: Iterable<SessionEntry>): TurnNotes {
   return notes;
 }
 
-// The turns of an open session. Bodies pass through, and those of tool results are not read.
+// Bodies pass through, and those of tool results are not read.
 
 /**
  * The turns on the path to the leaf of a session, whatever was compacted. O(path).
@@ -272,7 +256,7 @@ export async function sessionTurns(session: SessionView): Promise<SessionTurn[]>
     });
     let at = 0;
     for await (const { row, entry } of bodies.entries(read)) {
-      // Those in between are not read, or cannot be.
+      // Rows between were not read, or are unreadable.
       while (at < rows.length && rows[at] !== row) pass(rows[at++] ?? -1);
       pass(rows[at++] ?? -1, entry);
     }
@@ -281,13 +265,13 @@ export async function sessionTurns(session: SessionView): Promise<SessionTurn[]>
   });
 }
 
-/** All messages on the path to the leaf as they were said: a compaction removes nothing. */
+/** All messages on the path to the leaf, including compacted ones. */
 export function messagesForResume(session: SessionView): Promise<AgentMessage[]> {
   return messagesOf(session, pathRows(session));
 }
 
 /**
- * What a model was given when a turn began: all messages before, and the user's.
+ * The messages before a turn, and the user's message of it.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` if there is no such turn on the path.
  */
 export async function messagesForReplay(
@@ -299,7 +283,7 @@ export async function messagesForReplay(
 }
 
 /**
- * The messages of one turn, that of the user first.
+ * The messages of one turn, beginning with the user's.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` if there is no such turn on the path.
  */
 export async function messagesOfTurn(session: SessionView, turn: number): Promise<AgentMessage[]> {
@@ -340,7 +324,6 @@ function placeOfTurn(
   return { start, end: starts[turn] ?? rows.length };
 }
 
-/** Types of entries that are messages. */
 const messageTypes: ReadonlySet<string> = new Set(["message", "custom_message", "branch_summary"]);
 
 async function messagesOf(session: SessionView, rows: Int32Array): Promise<AgentMessage[]> {
@@ -353,13 +336,12 @@ async function messagesOf(session: SessionView, rows: Int32Array): Promise<Agent
   return messages;
 }
 
-// A call of a tool as one line, as ConnectOnion shows it: `run(command='ls -la')`. Meant to be
-// read, not parsed: quotes inside a text stay as they are, long values are cut. Pure.
+// Tool calls as ConnectOnion shows them. Meant to be read, not parsed: quotes are not escaped, long
+// values are cut.
 
-/** Characters of a value that are shown; a longer one ends in three dots. */
 const shownMax = 50;
 
-/** `name(argument=value, …)`; arguments that are no object are left out. */
+/** `name(argument=value, …)`; arguments that are not an object are left out. */
 export function toolCallText(name: unknown, given: unknown): string {
   const called = typeof name === "string" ? name : "";
   const shown = Object.entries(argumentsOf(given)).map(([key, value]) => {
@@ -368,7 +350,7 @@ export function toolCallText(name: unknown, given: unknown): string {
   return `${called}(${shown.join(", ")})`;
 }
 
-/** Arguments as an object; some providers store them as JSON text. */
+/** Some providers store arguments as JSON text. */
 function argumentsOf(given: unknown): object {
   if (isObject(given)) return given;
   if (typeof given !== "string") return {};
@@ -380,17 +362,14 @@ function argumentsOf(given: unknown): object {
   }
 }
 
-/** At most so many characters, whole ones. */
+/** The first whole characters. */
 function cut(text: string): string {
   if (text.length <= shownMax) return text;
   const characters = Array.from(text.slice(0, 2 * shownMax + 2));
   return characters.length <= shownMax ? text : `${characters.slice(0, shownMax).join("")}...`;
 }
 
-/**
- * A value as Python shows it, since that is where these lines come from; not much longer than what
- * is shown of it.
- */
+/** A value as Python prints it, not much longer than what is shown. */
 function valueText(value: unknown, unitsMax: number = 4 * shownMax): string {
   if (value === null || value === undefined) return "None";
   if (value === true) return "True";

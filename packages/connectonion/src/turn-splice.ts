@@ -1,9 +1,7 @@
 /**
- * Puts a turn into the text of a document: its summary at the end of the turns, its messages where
- * the document keeps them, `updated` and the totals as they are then. No other byte changes, so
- * that comments, layout and what was added by hand survive, and what is inserted has the form of
- * what is there. The result is read again: a layout in which it does not say exactly what is meant
- * is refused. Pure.
+ * Inserts a turn into the text of a document, and updates its totals. No other byte changes, and
+ * the insertion follows the document's layout. The result is read again: a layout in which it is
+ * not exactly what is meant is refused. Pure.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
@@ -17,34 +15,29 @@ import { isMap, isPair, isScalar, isSeq, nodeAt, Scalar } from "./yaml-reader.ts
 import type { Pair, ParsedNode, YAMLMap, YAMLSeq, YamlText } from "./yaml-reader.ts";
 import { flowText, indented, itemText, layouts, outerListText, quotedText } from "./yaml-text.ts";
 
-/** A turn that is to be put in, without its number; plain JSON. */
+/** A new turn as JSON, without its number. */
 export interface TurnToAdd {
   readonly fields: JsonObject;
   readonly messages: readonly JsonValue[];
-  /** What `updated` is to say. */
+  /** The new value of `updated`. */
   readonly updated: string;
 }
 
-/** A text with the turn in it. */
 export interface SplicedTurn {
   readonly text: string;
-  /** The number that the turn got: one more than the highest that the document names. */
+  /** One more than the highest number in the document. */
   readonly turn: number;
-  /** The text, read. */
   readonly document: ConnectonionDocument;
 }
 
-/** A change of a text: what is at `[start, end)` becomes `text`. Without an end it is put in. */
+/** Replaces `[start, end)` by `text`; without an end, inserts it. */
 interface TextEdit {
   readonly start: number;
   readonly end?: number;
   readonly text: string;
 }
 
-/**
- * The text with the turn in it.
- * @throws BranchlogError `ERR_DOCUMENT_DAMAGED`, `ERR_DOCUMENT_REFUSED`.
- */
+/** @throws BranchlogError `ERR_DOCUMENT_DAMAGED`, `ERR_DOCUMENT_REFUSED`. */
 export function spliceTurn(text: string, path: string, added: TurnToAdd): SplicedTurn {
   const read = readDocument(text, path);
   const { document, root, yaml } = read;
@@ -64,7 +57,7 @@ export function spliceTurn(text: string, path: string, added: TurnToAdd): Splice
     total_tokens: taken + (typeof tokens === "number" ? tokens : 0),
   };
   const inserts = insertsOf(read, turn, summary, isNested ? undefined : added.messages);
-  // A key that is added at the end of the document comes after what is added to the last key.
+  // A key that is added at the end of the document follows what is added to the last key.
   inserts.sort((one, other) => Number(!(one.key in data)) - Number(!(other.key in data)));
   const spliced = withEdits(text, [
     ...headEdit(read, "updated", quotedText(head.updated)),
@@ -89,7 +82,6 @@ function messagesIn({ messages }: JsonObject): JsonObject {
   return isObject(messages) ? messages : {};
 }
 
-/** The document in a text if it says what is meant, and nothing else. */
 function meantDocument(
   text: string,
   path: string,
@@ -108,7 +100,7 @@ function nextTurn({ turns, messages }: ConnectonionDocument): number {
   return numbers.reduce((highest, number) => Math.max(highest, number), 0) + 1;
 }
 
-/** The turn with its keys where the turn before it has them; what that lacks comes last. */
+/** The turn, with its keys in the order of the turn before it. */
 function summaryOf(
   { turns }: ConnectonionDocument,
   turn: number,
@@ -117,12 +109,12 @@ function summaryOf(
 ): JsonObject {
   const given = { turn, ...fields, ...(isNested ? { messages: printableJson(messages) } : {}) };
   const order = Object.keys(turns.at(-1) ?? {});
-  // A number is no good at the end.
+  // The number comes first.
   if (!order.includes("turn")) order.unshift("turn");
   return inOrder(given, order);
 }
 
-/** Puts a value where a key has one; a key that is not there is not added. */
+/** Replaces the value of a key, if the key exists. */
 function headEdit({ root, yaml }: ReadDocument, key: string, shown: string): TextEdit[] {
   const node = nodeAt(root, key);
   if (node === undefined) return [];
@@ -135,19 +127,17 @@ function headEdit({ root, yaml }: ReadDocument, key: string, shown: string): Tex
   return [{ start: yaml.text.slice(0, start).trimEnd().length, text: ` ${shown}` }];
 }
 
-/** Something that goes to the end of the block below a key, or into the brackets behind it. */
+/** An item for the end of the block below a key, or for the brackets behind it. */
 interface Insert {
   readonly key: "turns" | "messages";
-  /** Whole lines, indented as they are to be. */
   readonly lines: string;
-  /** The same in flow style. */
   readonly flowItem: string;
   readonly column: number;
-  /** Whether an empty line goes before it where there are no two to tell by. */
+  /** Whether an empty line precedes it, if the document does not show that. */
   readonly isAiry: boolean;
 }
 
-/** The turn, and its messages if they are not part of it, in the layout of the document. */
+/** The turn and its messages in the layout of the document. */
 function insertsOf(
   { root, yaml: { text } }: ReadDocument,
   turn: number,
@@ -155,7 +145,7 @@ function insertsOf(
   messages: readonly JsonValue[] | undefined,
 ): Insert[] {
   const dash = columnIn(nodeAt(root, "turns"));
-  // A document without turns shows by its sections whether it is in the form of the format.
+  // A document without turns is in the format's layout if it has its sections.
   const isDumped = dash === undefined ? !/^# =+ .+ =+\s*$/m.test(text) : dash === 0;
   const style = isDumped ? layouts.dumped : layouts.ideal;
   const keyed = nodeAt(root, "messages");
@@ -171,7 +161,7 @@ function insertsOf(
   const { isAiry } = style;
   const ofTurn: Insert = { key: "turns", lines, flowItem: flowText(summary), column, isAiry };
   if (messages === undefined) return [ofTurn];
-  // Python does not sort texts among numbers.
+  // Python does not sort strings among numbers.
   const lastKey = pairs.at(-1)?.key;
   const isQuoted = isScalar(lastKey) && lastKey.type !== Scalar.PLAIN;
   const key = isQuoted ? `'${turn}'` : String(turn);
@@ -187,14 +177,14 @@ function insertsOf(
   return [ofTurn, ofMessages];
 }
 
-/** The column of the dashes or keys of a block with items; undefined for everything else. */
+/** The column of the dashes or keys of a non-empty block. */
 function columnIn(node: ParsedNode | null | undefined): number | undefined {
   if (!(isSeq(node) || isMap(node)) || node.items.length === 0) return undefined;
   const { srcToken } = node;
   return srcToken?.type === "flow-collection" ? undefined : srcToken?.indent;
 }
 
-/** Whether an empty line comes before the last of several, or before the comments above it. */
+/** Whether an empty line precedes the last node, or the comments above it. */
 function areApart(text: string, nodes: readonly ParsedNode[]): boolean | undefined {
   const last = nodes.at(-1);
   if (last === undefined || nodes.length < 2) return undefined;
@@ -218,7 +208,7 @@ function insertEdits({ root, yaml }: ReadDocument, insert: Insert): TextEdit[] {
     const isApart = areApart(text, items) ?? isAiry;
     return [lineInsert(text, placeAfter(text, node, column), lines, isApart)];
   }
-  // `[]`, `{}` or nothing gives way to the block.
+  // The block replaces `[]`, `{}` or nothing.
   const [start, end] = node?.range ?? [0, 0];
   if (node === null || text.slice(start, end).includes("#")) {
     throw refuse(`nothing can be put behind ${key} without a doubt`, start);
@@ -228,13 +218,11 @@ function insertEdits({ root, yaml }: ReadDocument, insert: Insert): TextEdit[] {
   return [...(start === end ? [] : [removed]), lineInsert(text, at, lines, false)];
 }
 
-/** Columns from a bracket to what it holds, where nothing shows them. */
 const flowIndentDefault = 2;
 
 /**
- * Puts an item, or a pair, at the end of one in flow style that is not empty: behind the last, in
- * front of the bracket, on a line of its own if the bracket has one. A comma at the end and
- * comments stay with what they follow.
+ * Inserts an item, or a pair, at the end of a non-empty flow collection, on a line of its own if
+ * the bracket has one. A trailing comma and comments stay with what they follow.
  */
 function flowEdits(
   { text, refuse }: YamlText,
@@ -248,7 +236,7 @@ function flowEdits(
     throw refuse("the end of a list in flow style is unclear", range[1] - 1);
   }
   const bracket = token.end[0]?.offset ?? range[1] - 1;
-  // What follows the last comma has no value if the comma is at the end.
+  // A trailing comma is followed by an empty item.
   const rest = token.items.at(-1);
   const isRest = rest?.key === undefined && rest?.value === undefined;
   const comma = isRest ? rest?.start.find(({ type }) => type === "comma")?.offset : undefined;
@@ -263,18 +251,17 @@ function flowEdits(
   return comma === undefined ? [{ start: end[1], text: "," }, own] : [own];
 }
 
-/** The column of an offset, if there are only spaces before it in its line; else undefined. */
+/** The column of an offset with only spaces before it in its line. */
 function indentOf(text: string, offset: number): number | undefined {
   const before = text.slice(lineStart(text, offset), offset);
   return /^ *$/.test(before) ? before.length : undefined;
 }
 
 /**
- * Where the line after a block begins. Comments behind it that are indented by more than `column`
- * belong to it, and what follows them comes after.
+ * The line after a block. Comments behind it that are indented by more than `column` belong to it.
  */
 function placeAfter(text: string, node: ParsedNode, column: number): number {
-  // Not the end of the node itself: the parser counts all comments behind it as parts of it.
+  // The end of the node is not used: the parser counts the comments behind it as parts of it.
   let last = node;
   while ((isSeq(last) || isMap(last)) && last.flow !== true) {
     const item: ParsedNode | Pair<ParsedNode, ParsedNode | null> | undefined = last.items.at(-1);
@@ -285,7 +272,7 @@ function placeAfter(text: string, node: ParsedNode, column: number): number {
   return afterComments(text, text[end - 1] === "\n" ? end : nextLine(text, end), column);
 }
 
-/** The line after the comments that begin at a line and are indented by more than `column`. */
+/** The line after the comments at a line that are indented by more than `column`. */
 function afterComments(text: string, from: number, column: number): number {
   let place = from;
   for (let at = from; at < text.length; at = nextLine(text, at)) {
@@ -298,14 +285,14 @@ function afterComments(text: string, from: number, column: number): number {
   return place;
 }
 
-/** Puts whole lines in at the start of a line, with the line ends of the text. */
+/** Inserts whole lines at the start of a line, with the line ends of the text. */
 function lineInsert(text: string, at: number, lines: string, isApart: boolean): TextEdit {
   const isCutOff = at > 0 && text[at - 1] !== "\n";
   const shown = `${isCutOff ? "\n" : ""}${isApart ? "\n" : ""}${lines}`;
   return { start: at, text: shown.replaceAll("\n", lineEndOf(text)) };
 }
 
-/** The text with all edits made, those of one place in their order; they must not overlap. */
+/** Applies edits that do not overlap; those at one place in their order. */
 function withEdits(text: string, edits: readonly TextEdit[]): string {
   const lastFirst = edits.toReversed().sort((one, other) => other.start - one.start);
   return lastFirst.reduce((edited, { start, end = start, text: put }) => {
@@ -313,18 +300,15 @@ function withEdits(text: string, edits: readonly TextEdit[]): string {
   }, text);
 }
 
-/** Where the line that holds an offset begins. */
 function lineStart(text: string, offset: number): number {
   return offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
 }
 
-/** Where the line after the one that holds an offset begins; the end of the text for the last. */
 function nextLine(text: string, offset: number): number {
   const newline = text.indexOf("\n", offset);
   return newline < 0 ? text.length : newline + 1;
 }
 
-/** The line end that a text uses. */
 function lineEndOf(text: string): "\n" | "\r\n" {
   const newline = text.indexOf("\n");
   return newline > 0 && text[newline - 1] === "\r" ? "\r\n" : "\n";

@@ -1,7 +1,6 @@
 /**
- * Reads YAML as PyYAML's `safe_load` does: the package `yaml`, which is imported here alone, parses
- * the syntax, and PyYAML's rules decide what a scalar means. What JSON cannot say, such as a time
- * without quotes, is given as the text it is written as. Pure.
+ * Reads YAML as PyYAML's `safe_load` does: the package `yaml` parses the syntax, PyYAML's rules
+ * decide on scalars. Values without a JSON form, such as times, are returned as text.
  */
 import { Composer, isAlias, isScalar, isSeq, Lexer, LineCounter, Parser, Scalar } from "yaml";
 import type { CST, Document, ParsedNode, YAMLMap, YAMLSeq } from "yaml";
@@ -13,29 +12,27 @@ import { foldedText, oldBreak, readPlain } from "./plain-scalars.ts";
 export { isMap, isPair, isScalar, isSeq, Scalar } from "yaml";
 export type { Pair, ParsedNode, YAMLMap, YAMLSeq } from "yaml";
 
-/** An error about what is found at an offset. */
 export type ErrorAt = (what: string, offset: number) => BranchlogError;
 
-/** A parsed text and what it says. Nodes have the offsets of the text, and their tokens. */
+/** A parsed text and its value. Nodes have offsets in the text, and their tokens. */
 export interface YamlText {
   readonly text: string;
   /** Null for a text without content. */
   readonly root: ParsedNode | null;
   /**
-   * The value of the root. Whole numbers among the keys of a mapping come first, in numeric order,
-   * as in every object of JavaScript; of a repeated key the last value counts.
+   * The value of the root. In mappings, integer keys come first, as in all JavaScript objects; of a
+   * repeated key the last value counts.
    */
   readonly value: JsonValue;
-  /** Keys that their mapping repeats, in the order of the text. */
+  /** Keys repeated in their mapping, in the order of the text. */
   readonly repeatedKeys: readonly string[];
-  /** How many values without quotes are more than JSON can say. */
+  /** How many values without quotes have no JSON form. */
   readonly beyondJsonCount: number;
   /** `ERR_DOCUMENT_REFUSED` at an offset. */
   readonly refuse: ErrorAt;
 }
 
 /**
- * Reads one document.
  * @param path Named by errors.
  * @throws BranchlogError `ERR_DOCUMENT_DAMAGED` with line and column, `ERR_DOCUMENT_REFUSED`.
  */
@@ -67,10 +64,8 @@ export function readYaml(text: string, path: string): YamlText {
   return { text, root, value, repeatedKeys, beyondJsonCount, refuse };
 }
 
-/** A text, and the errors about what is in it. */
 interface Source {
   readonly text: string;
-  /** `ERR_DOCUMENT_DAMAGED` at an offset. */
   readonly damaged: ErrorAt;
   readonly refuse: ErrorAt;
 }
@@ -80,12 +75,11 @@ export function nodeAt(map: YAMLMap.Parsed, key: string): ParsedNode | null | un
   return map.items.findLast((pair) => isScalar(pair.key) && pair.key.value === key)?.value;
 }
 
-/** What PyYAML refuses at any place; the parser takes some of it. */
+/** PyYAML refuses these anywhere; the parser accepts some. */
 const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
-/** The one document of a text. */
 function parsedDocument({ text, damaged, refuse }: Source, lines: LineCounter): Document.Parsed {
-  // The line breaks that only YAML 1.1 has are not left to the package.
+  // The package does not know the line breaks of YAML 1.1.
   const source = text.replaceAll(oldBreak, "\n");
   const tooDeep = (offset: number): BranchlogError =>
     refuse(`it is nested more than ${documentDepthMax} levels deep`, offset);
@@ -97,7 +91,7 @@ function parsedDocument({ text, damaged, refuse }: Source, lines: LineCounter): 
   }
   const deep = tokens.map(tooDeepAt).find((offset) => offset !== undefined);
   if (deep !== undefined) throw tooDeep(deep);
-  // All scalars as text, all keys as they are written: the rest is not left to it, either.
+  // Scalars stay text, and keys as written: PyYAML's rules decide on them.
   const composer = new Composer({
     version: "1.1",
     schema: "failsafe",
@@ -115,8 +109,8 @@ function parsedDocument({ text, damaged, refuse }: Source, lines: LineCounter): 
 }
 
 /**
- * The tokens of a text. The parser closes levels by recursion, so that it is stopped at the first
- * level too many: the document, the collections that are open, and perhaps a scalar in them.
+ * The parser closes levels by recursion, so that it is stopped at the first level too many: the
+ * document, the open collections, and perhaps a scalar.
  */
 function parsedTokens(
   source: string,
@@ -134,7 +128,6 @@ function parsedTokens(
   return [...tokens, ...parser.end()];
 }
 
-/** A token with what is in it, as the parser's tokens are. */
 interface NestedToken {
   readonly offset: number;
   readonly value?: NestedToken | undefined;
@@ -144,7 +137,7 @@ interface NestedToken {
   }[];
 }
 
-/** Where a token is nested too deeply for code that needs stack for each level. Iterative. */
+/** Where a token is nested deeper than recursive code can handle. Iterative. */
 function tooDeepAt(token: NestedToken): number | undefined {
   const open = [{ token, depth: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -159,25 +152,25 @@ function tooDeepAt(token: NestedToken): number | undefined {
 
 const tagsOf = (...names: string[]): ReadonlySet<string> =>
   new Set(["!", ...names.map((name) => `tag:yaml.org,2002:${name}`)]);
-/** The tags that say what a value without them would be, too, and those that make a text of it. */
+/** Tags that agree with PyYAML's own choice, and those that force a text. */
 const scalarTags = tagsOf("str", "null", "bool", "int", "float", "timestamp");
 const textTags = tagsOf("str");
 const collectionTags = tagsOf("map", "seq");
 
-/** A value with an anchor, and how much it is. */
+/** A value with an anchor, and its size. */
 interface Anchored {
   readonly value: JsonValue;
   readonly nodes: number;
   readonly units: number;
 }
 
-/** Makes values of nodes, in the order of the text; aliases count only so far. */
+/** Reads values in the order of the text, with a limit for aliases. */
 class ValueReader {
   readonly repeatedKeys: string[] = [];
   beyondJsonCount = 0;
   readonly #source: Source;
   readonly #anchors = new Map<string, Anchored>();
-  /** Values and units of text so far, with those that aliases refer to. */
+  /** Values and units of text so far, including aliases. */
   #nodes = 0;
   #units = 0;
   #aliasedNodes = 0;
@@ -197,7 +190,7 @@ class ValueReader {
     const [nodes, units] = [this.#nodes, this.#units];
     this.#nodes += 1;
     const value = isScalar(node) ? this.#scalar(node) : this.#collection(node);
-    // Only now: a node that holds an alias to itself has no end.
+    // Set last: a node with an alias to itself would be infinite.
     if (anchor !== undefined) {
       const size = { nodes: this.#nodes - nodes, units: this.#units - units };
       this.#anchors.set(anchor, { value, ...size });
@@ -232,11 +225,11 @@ class ValueReader {
       keys.add(text);
       return [text, value === null ? null : this.read(value)];
     });
-    // Through entries, since a key may be `__proto__`.
+    // A key may be `__proto__`, which an assignment would not add.
     return Object.fromEntries(entries);
   }
 
-  /** A key as JSON has it: numbers, booleans and null as Python would print them there. */
+  /** A key as JSON text: numbers, booleans and null as Python prints them there. */
   #key(node: ParsedNode): string {
     const { beyondJsonCount } = this;
     const value = this.read(node);
@@ -273,7 +266,7 @@ class ValueReader {
       throw this.#source.refuse(what, start);
     }
     const text = typeof value === "string" ? value : "";
-    // A last line without its newline has none in the value, either.
+    // A last line without a newline has none in the value.
     const isBlock = type === Scalar.BLOCK_LITERAL || type === Scalar.BLOCK_FOLDED;
     const isCutOff = isBlock && end >= whole.length && !whole.endsWith("\n");
     return isCutOff && text.endsWith("\n") ? text.slice(0, -1) : text;

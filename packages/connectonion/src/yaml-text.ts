@@ -1,12 +1,10 @@
 /**
- * Values as YAML in the layout of ConnectOnion's documents. What YAML 1.1 or 1.2 would read as
- * something else is quoted, and several lines become a block where that is exact, so that every
- * reader takes it for the same value. Block style is whole lines, each with its newline. Pure.
+ * Values as YAML in the layout of ConnectOnion's documents. Whatever YAML 1.1 or 1.2 would read
+ * differently is quoted; text of several lines is a block where that is exact.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { isObject, printableJson } from "./json-values.ts";
 
-/** How lists are laid out. */
 export interface Layout {
   /** Columns from a key to the dashes of its list. */
   readonly listIndent: number;
@@ -14,7 +12,7 @@ export interface Layout {
   readonly isAiry: boolean;
 }
 
-/** The layout of a new document, and the one that PyYAML writes. */
+/** The layout of a new document, and that of PyYAML. */
 export const layouts: { readonly ideal: Layout; readonly dumped: Layout } = {
   ideal: { listIndent: 2, isAiry: true },
   dumped: { listIndent: 0, isAiry: false },
@@ -27,8 +25,8 @@ const sections = {
 };
 
 /**
- * The text of a document that says this, keys in their order, in the form of the format: three
- * sections, all turns before all messages, so that the first lines of the file show every turn.
+ * The text of a document, in three sections with all turns before all messages, so that the first
+ * lines of the file show every turn.
  */
 export function documentText(data: JsonObject): string {
   let text = sections.metadata;
@@ -47,7 +45,7 @@ export function documentText(data: JsonObject): string {
   return text;
 }
 
-/** The messages by turn, an empty line between the turns. Numbers are keys of numbers. */
+/** The messages by turn, separated by empty lines. Numbers are written as such. */
 function allMessagesText(messages: JsonObject): string {
   const turns = Object.entries(messages).map(([turn, list]) => {
     const key = /^(?:0|[1-9]\d*)$/.test(turn) ? turn : lineText(turn);
@@ -59,21 +57,20 @@ function allMessagesText(messages: JsonObject): string {
   return `messages:\n${indented(turns.join("\n"), 2)}`;
 }
 
-/** A key, as it is written, and a list, an empty line between its items if the layout is airy. */
+/** A key as written, with its list; items are separated by empty lines if the layout is airy. */
 export function outerListText(key: string, items: readonly JsonValue[], layout: Layout): string {
   if (items.length === 0) return `${key}: []\n`;
   const shown = items.map((item) => itemText(item, layout)).join(layout.isAiry ? "\n" : "");
   return `${key}:\n${indented(shown, layout.listIndent)}`;
 }
 
-/** `- value`, with everything nested in it. */
 export function itemText(value: JsonValue, layout: Layout): string {
   if (Array.isArray(value) && value.length > 0) {
     return `-\n${indented(innerItemsText(value, layout), 2)}`;
   }
   const shown = valueText(value, layout);
   if (isObject(value) && shown.startsWith("\n")) return `- ${shown.slice(3)}`;
-  // Readers disagree on what an indicator in an item counts from.
+  // Readers disagree on the base of an indentation indicator in an item.
   return shown.startsWith(" |2") ? `- ${JSON.stringify(value)}\n` : `-${shown}`;
 }
 
@@ -81,11 +78,11 @@ function innerItemsText(items: readonly JsonValue[], layout: Layout): string {
   return items.map((item) => itemText(item, layout)).join("");
 }
 
-/** Keys whose lists begin in their column in either layout. */
+/** Keys whose lists begin in their column in both layouts. */
 const flushLists: ReadonlySet<string> = new Set(["tools_called"]);
-/** Keys whose numbers are floats, also whole ones. */
+/** Keys whose numbers are always written as floats. */
 const floatKeys: ReadonlySet<string> = new Set(["cost", "total_cost"]);
-/** Longer keys are not found again without a mark of their own. */
+/** Longer keys need an explicit `?`. */
 const plainKeyUnitsMax = 100;
 
 /** `key: value`, with everything nested in it. */
@@ -101,7 +98,6 @@ function pairText(
   return isLong ? `? ${shown}\n:${behind}` : `${shown}:${behind}`;
 }
 
-/** What follows `key:` or `-`, up to the end of the last line of it. */
 function valueText(value: JsonValue, layout: Layout, isFloat: boolean = false): string {
   if (typeof value === "string") return blockText(value) ?? ` ${lineText(value)}\n`;
   if (Array.isArray(value) && value.length > 0) {
@@ -112,28 +108,25 @@ function valueText(value: JsonValue, layout: Layout, isFloat: boolean = false): 
   return `\n${indented(pairs.map(([key, inner]) => pairText(key, inner, layout)).join(""), 2)}`;
 }
 
-/**
- * A string of several lines as a literal block; undefined where a block would not be exact, or not
- * stay so when the text around it is edited.
- */
+/** A literal block; undefined where it would not be exact, or not survive edits around it. */
 function blockText(text: string): string | undefined {
   const isTerminated = text.endsWith("\n");
   const lines = (isTerminated ? text.slice(0, -1) : text).split("\n");
   if (!text.includes("\n") || /^\s*$/.test(lines.at(-1) ?? "")) return undefined;
   if (!lines.every((line) => printable.test(line.replaceAll("\t", "")))) return undefined;
-  // Without it the first line's own spaces would be taken for the indentation of all.
+  // Without it, the first line's own spaces would count as indentation.
   const indicator = /^[ \t\n]/.test(text) ? "2" : "";
   const header = `|${indicator}${isTerminated ? "" : "-"}`;
   return ` ${header}\n${indented(lines.join("\n"), 2)}\n`;
 }
 
-/** Lines moved to the right, but for those that are empty. */
+/** Lines indented by so many columns, except for empty ones. */
 export function indented(lines: string, columns: number): string {
   const lead = " ".repeat(columns);
   return `\n${lines}`.replaceAll(/\n(?=[^\n])/g, `\n${lead}`).slice(1);
 }
 
-/** The value in flow style on one line: JSON that YAML 1.1 takes for the same. */
+/** A value in flow style on one line: JSON that YAML 1.1 reads the same. */
 export function flowText(value: JsonValue, isFloat: boolean = false): string {
   if (typeof value === "number") return isFloat ? floatText(value) : numberText(value);
   if (Array.isArray(value)) return `[${value.map((item) => flowText(item)).join(", ")}]`;
@@ -146,7 +139,7 @@ export function flowText(value: JsonValue, isFloat: boolean = false): string {
   return `{${pairs.join(", ")}}`;
 }
 
-/** A finite number such that Python reads the same one: an integer as one, others with a dot. */
+/** A number that Python reads as the same value: integers as such, others with a dot. */
 function numberText(value: number): string {
   return Number.isSafeInteger(value) ? String(value + 0) : floatText(value);
 }
@@ -158,24 +151,23 @@ function floatText(value: number): string {
   return exponent === undefined ? shown : `${shown}e${exponent}`;
 }
 
-/** Characters that need no escape: printable, and no line break to any version of it. */
+/** Characters that need no escape: printable, and not a line break in any version. */
 const printable =
   /^[\x20-\x7E\u00A0-\u2027\u202A-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}]*$/u;
-/** Words that some version of YAML reads as null, a boolean or a special number. */
+/** Words that some version reads as null, a boolean or a special number. */
 const words = /^(?:~|null|true|false|yes|no|on|off|y|n|=|<<|[-+]?\.(?:inf|nan))$/i;
-/** The beginnings of everything that some version reads as a number or a time. */
+/** Beginnings of everything that some version reads as a number or a time. */
 const numberLike = /^[-+.]?[0-9][0-9a-fA-FoOxX_.:eE+-]*(?:[Tt ][0-9: .TtZz+-]*)?$/;
-/** First characters that have a meaning, or might have one. */
+/** First characters without a possible meaning. */
 const safeStart = /^[^\s\-?:,[\]{}#&*!|>'"%@`.=<]/;
 
-/** A string on one line: plain where that is safe, else in quotes. */
 function lineText(text: string): string {
   if (!safeStart.test(text) || !printable.test(text) || /\s$/.test(text)) return quotedText(text);
   const hasMark = text.includes(": ") || text.endsWith(":") || text.includes(" #");
   return hasMark || words.test(text) || numberLike.test(text) ? quotedText(text) : text;
 }
 
-/** A string on one line, in quotes. */
+/** A quoted string on one line. */
 export function quotedText(text: string): string {
   return printable.test(text) ? `'${text.replaceAll("'", "''")}'` : printableJson(text);
 }

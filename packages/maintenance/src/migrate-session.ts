@@ -10,7 +10,6 @@ import {
   runAsync,
 } from "@branchlog/core/internal";
 
-/** How a session is migrated. */
 export interface MigrateOptions extends Pick<
   EngineOptions,
   "ports" | "lockWaitMs" | "lineBytesMax"
@@ -26,21 +25,18 @@ const migrateNames: OptionNames<MigrateOptions> = {
   signal: true,
 };
 
-/** What became of a session. */
 export interface MigrationResult {
   /** Canonical path of the log. */
   readonly path: string;
   /** The version that it had. */
   readonly version: number;
-  /** Whether it was changed. */
   readonly migrated: boolean;
   /** Where the log is as it was; null if nothing was changed. */
   readonly original: string | null;
 }
 
 /**
- * Migrates a session of version 1 or 2, as the first append would. A session of version 3, or of a
- * newer one, is left alone. Entries have the ids that they had when the old file was read.
+ * Migrates a session of version 1 or 2, as its first append would; a newer one is left alone.
  * @throws BranchlogError as `openSession`; `ERR_MIGRATION`, `ERR_LOCK_TIMEOUT`, the log unchanged.
  * @example
  * const { migrated, original } = await migrateSession("old.jsonl");

@@ -1,7 +1,4 @@
-/**
- * Deletes a session file, with its sidecars. A possible writer prevents the deletion; what the user
- * may want back stays and is named.
- */
+/** Deletes a session file with its sidecars, unless a writer may have it open. */
 import { execFile } from "node:child_process";
 import { existsSync, unlinkSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
@@ -28,7 +25,6 @@ import type { HeldLock } from "@branchlog/core/internal";
 import { trashMsMax } from "../limits.ts";
 import { heldByOmp, removeFiles, sidecarsOf } from "./sidecars.ts";
 
-/** How a session is deleted. */
 export interface DeleteOptions extends Pick<EngineOptions, "checkpointDir"> {
   /** Also while another process holds its lock, or omp its own. Default false. */
   readonly force?: boolean;
@@ -42,11 +38,9 @@ const deleteNames: OptionNames<DeleteOptions> = {
   ports: true,
 };
 
-/** What was deleted. */
 export interface DeleteResult {
   /** Canonical path of the session file that was there. */
   readonly path: string;
-  /** The id of the session. */
   readonly id: string;
   /** `trash`: it can be taken back from there. `unlinked`: it is gone. */
   readonly how: "trash" | "unlinked";
@@ -57,13 +51,12 @@ export interface DeleteResult {
 }
 
 /**
- * Deletes the session in a file: to the trash if there is a command `trash` that takes it, else for
- * good. Its checkpoint and what a crash left of it go as well; the originals of migrations and
- * repairs, salvage files and directories of artifacts stay. A path that is a symbolic link is
- * refused. Sessions that have it open see `ERR_LOG_GONE`; lists see it removed.
+ * Deletes a session file: to the trash if there is a command `trash`, else for good. Checkpoints
+ * and temporary files go as well; originals, salvage files and artifacts stay. Symbolic links are
+ * refused. Open sessions see `ERR_LOG_GONE`.
  * @throws BranchlogError `ERR_SESSION_BUSY`, `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`,
- * `ERR_NOT_A_SESSION`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`,
- * `ERR_INVALID_ARGUMENT`; the session is there then.
+ * `ERR_NOT_A_SESSION`, `ERR_LOG_CHANGED`, `ERR_DELETE_FAILED`, `ERR_INVALID_ARGUMENT`; the session
+ * was kept.
  * @example
  * const { how, kept } = await deleteSession("old.jsonl");
  */
@@ -87,7 +80,6 @@ export async function deleteSession(
   }
 }
 
-/** The lock of a session without another holder. */
 function lockOf(path: string, ports: Ports): HeldLock {
   const lock = heldByOmp(path, ports.clock.now());
   if (lock !== undefined) throw busy(path, `${lock} says that omp is writing to it`);
@@ -99,17 +91,13 @@ function lockOf(path: string, ports: Ports): HeldLock {
   }
 }
 
-/**
- * Whether a file went to the trash of the desktop, by the command `trash` if there is one, as pi
- * uses it. Throws nothing.
- */
+/** Moves a file to the desktop's trash if there is a command `trash`. Throws nothing. */
 async function moveToTrash(path: string): Promise<boolean> {
   try {
     // An absolute path is no option of the command.
     await promisify(execFile)("trash", [path], { timeout: trashMsMax });
     return !existsSync(path);
   } catch {
-    // There is no such command, or it failed.
     return false;
   }
 }
@@ -151,8 +139,7 @@ function deleteFailed(path: string, cause: unknown): BranchlogError {
   return new BranchlogError("ERR_DELETE_FAILED", message, { path, cause });
 }
 
-/** A session file that may be deleted. */
-export interface DeletableFile {
+interface DeletableFile {
   /** Canonical, as locks and checkpoints have it. */
   readonly path: string;
   /** As stored: foreign files may lack any field but the id. */
@@ -160,12 +147,8 @@ export interface DeletableFile {
   readonly stats: BigIntStats;
 }
 
-/**
- * The session file at a path. A symbolic link is none: neither it nor what it leads to is what the
- * caller is sure to mean.
- * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_UNREADABLE`, `ERR_NOT_A_SESSION`.
- */
-export function deletableFile(path: string): DeletableFile {
+/** The session file at a path. A symbolic link is refused: what to delete would be ambiguous. */
+function deletableFile(path: string): DeletableFile {
   const named = resolve(path);
   const stats = lookAt(named);
   if (stats.isSymbolicLink()) throw isLink(named);
@@ -182,8 +165,7 @@ export function deletableFile(path: string): DeletableFile {
   throw refused("ERR_NOT_A_SESSION", named, message);
 }
 
-/** Whether the file is still the one that was checked. Throws what the system throws. */
-export function isStillAt({ path, stats }: DeletableFile): boolean {
+function isStillAt({ path, stats }: DeletableFile): boolean {
   const now = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return now !== undefined && now.dev === stats.dev && now.ino === stats.ino;
 }

@@ -1,14 +1,9 @@
-/**
- * The sidecars of a session file: what is deleted with it, because it is derived or was left behind
- * by a crash, and what stays, because its user may want it back. Nothing is opened.
- */
+/** The files beside a session: derived files are deleted with it, files of its user stay. */
 import { readdirSync, unlinkSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { checkpointPath, hashedName, isLiveProcess, lockStaleMs } from "@branchlog/core/internal";
 
-/** Paths of the files beside a session. */
 export interface Sidecars {
-  /** Checkpoints, and files in the making. */
   readonly removed: readonly string[];
   /** Originals of migrations and repairs, what repairs took out, and directories of artifacts. */
   readonly kept: readonly string[];
@@ -17,7 +12,6 @@ export interface Sidecars {
 const removedForms = /^\.(?:ckpt(?:\.[0-9a-f-]{36}\.tmp)?|[0-9a-f-]{36}\.tmp)$/;
 const keptForms = /^\.(?:v[12]-original|before-repair|salvage)(?:-\d+)?$/;
 
-/** The sidecars of a session file. Throws what reading its directory throws. */
 export function sidecarsOf(path: string, checkpointDir: string | undefined): Sidecars {
   const [directory, name] = [dirname(path), basename(path)];
   const removed: string[] =
@@ -35,7 +29,6 @@ export function sidecarsOf(path: string, checkpointDir: string | undefined): Sid
   return { removed, kept };
 }
 
-/** Removes files that may be gone already; returns those that were there. Throws nothing. */
 export function removeFiles(paths: readonly string[]): string[] {
   return paths.filter((path) => {
     try {
@@ -49,8 +42,8 @@ export function removeFiles(paths: readonly string[]): string[] {
 }
 
 /**
- * The lock that omp holds on a session file, or undefined. One of a process that is gone does not
- * count, unless it was written a moment ago: the process may run in another container.
+ * The lock file that omp holds on a session, or undefined. The lock of an ended process counts only
+ * while it is fresh: the process may run in another container.
  */
 export function heldByOmp(path: string, nowMs: number): string | undefined {
   const [directory, name] = [dirname(path), basename(path)];
@@ -66,7 +59,6 @@ function isHeld(lock: string, nowMs: number): boolean {
     const pid = /^\d+/.exec(readFileSync(lock, "latin1"))?.[0];
     return pid !== undefined && isLiveProcess(Number(pid));
   } catch {
-    // It is gone, or says nothing.
     return false;
   }
 }

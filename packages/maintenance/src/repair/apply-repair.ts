@@ -1,8 +1,6 @@
 /**
- * Carries out the plan of a repair. The repaired log is written to a file of its own, synced,
- * opened and verified before anything else happens; only then it takes the place of the log, whose
- * original stays beside it, or the name that was asked for. What was set aside is in a salvage file
- * before that.
+ * Carries out a repair plan: the repaired log is written, synced and verified as a file of its own
+ * before it replaces the log, whose original is kept.
  */
 import { dirname, resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
@@ -28,7 +26,6 @@ import { repairedChunks } from "./repair-plan.ts";
 import type { RepairPlan } from "./repair-plan.ts";
 import { salvageLines } from "./salvage-lines.ts";
 
-/** How a plan is carried out. */
 export interface ApplyOptions extends Pick<EngineOptions, "ports" | "lockWaitMs" | "lineBytesMax"> {
   /** Where the repaired log goes; there must be nothing. Default: in the place of the log. */
   readonly output?: string | undefined;
@@ -44,28 +41,23 @@ const applyNames: OptionNames<ApplyOptions> = {
   signal: true,
 };
 
-/** What a repair left. */
 export interface RepairResult {
-  /** Path of the repaired log. */
   readonly path: string;
   /** Where the log is as it was; null if there was nothing to repair. */
   readonly original: string | null;
   /** The salvage file; null if nothing was set aside. */
   readonly salvage: string | null;
-  /**
-   * Bytes that a program without our lock appended at the last moment. They were added to the
-   * repaired log as they came.
-   */
+  /** Bytes appended by a program without the lock during the replacement; they are kept. */
   readonly lateBytes: number;
-  /** What is found in the repaired log, before those bytes. */
+  /** Findings in the repaired log, before those bytes. */
   readonly findings: readonly Finding[];
 }
 
 /**
- * Repairs a log as planned. Without `output`, a plan that changes nothing does nothing.
+ * Repairs a log as planned. Without `output`, a plan without changes does nothing.
  * @throws BranchlogError `ERR_LOG_CHANGED`, `ERR_LOCK_TIMEOUT`, `ERR_VERSION_NEWER` (only in
  * place), `ERR_LOG_EXISTS`, `ERR_LOG_UNREADABLE`; `ERR_REPAIR_FAILED` with its cause. The log is
- * then as it was, unless the message of the last one says where the result is.
+ * unchanged then, unless the message of the last one says where the result is.
  * @example
  * const { original, salvage } = await applyRepair(await planRepair("session.jsonl"));
  */
@@ -94,11 +86,9 @@ export async function applyRepair(
   }
 }
 
-/** One repair under way. */
 interface RepairJob {
   readonly plan: RepairPlan;
   readonly settings: EngineSettings;
-  /** The damaged log, as it was when it was planned for. */
   readonly file: LogFile;
   readonly target: string;
   readonly isInPlace: boolean;
@@ -131,7 +121,7 @@ async function writeCopy({ plan, file, signal }: RepairJob, result: AtomicFile):
   await result.sync();
 }
 
-/** Opens the copy and verifies every byte of it, without the plan. Returns what is found in it. */
+/** Opens the copy and verifies every byte of it, independently of the plan. */
 async function checkCopy(
   { plan, settings, signal }: RepairJob,
   path: string,
@@ -175,7 +165,7 @@ async function placeCopy(
     result.syncName();
     return { path: target, salvage, original: plan.path, lateBytes: 0 };
   } catch (error) {
-    // A call that failed may have had its effect all the same.
+    // A call that failed may have had its effect.
     const isPlaced = result.hasName();
     if (isPlaced === true) throw repairFailed(plan.path, `but the result is at ${target}`, error);
     if (isPlaced === undefined)

@@ -1,30 +1,27 @@
 /**
- * Takes a damaged line apart into the records that are whole in it and the debris between them: a
- * torn record run together with a whole one, two records without a newline between them, records
- * among NUL bytes. Every byte of the line is in exactly one part. Pure; linear in the line.
+ * Splits a damaged line into the records that are whole in it and the debris between them. Every
+ * byte is in exactly one part. Linear in the line.
  */
 import { ObjectScanner, decodeLine, isSpace, skipSpace } from "@branchlog/streaming";
 import type { JsonObject, Span } from "@branchlog/streaming";
 import { locateMembers } from "@branchlog/core/internal";
 
-/** A part of a line. White space belongs to the part that it follows, or to the first one. */
+/** A part of a line. White space belongs to the part before it, or to the first one. */
 export type LinePart =
   | (Span & { readonly kind: "record"; readonly value: JsonObject })
   | (Span & { readonly kind: "debris" });
 
-/** A JSON object in a damaged line that may be a record of its own. */
 export interface Candidate extends Span {
   readonly value: JsonObject;
   /** The bytes before it that belong to no record. */
   readonly debris: Span;
   /**
-   * `apart`: it begins and ends where records do. `touched`: debris is before or behind it.
-   * `inside`: it is where a value may be, so it may be a part of the debris before it.
+   * `apart`: bounded by records. `touched`: next to debris. `inside`: where a value may be, so it
+   * may be a part of the debris before it.
    */
   readonly stands: "apart" | "touched" | "inside";
 }
 
-/** Whether an object in a damaged line is a record. */
 type Accepts = (candidate: Candidate) => boolean;
 
 /** The parts of a line, in order and without gaps; an empty line has no parts. */
@@ -39,7 +36,7 @@ const goesOn: ReadonlySet<number | undefined> = new Set(Buffer.from(',:"]}'));
 const mayFollow: ReadonlySet<number | undefined> = new Set([undefined, openBrace, 0]);
 /** Bytes behind which a value may follow. */
 const opensValue: ReadonlySet<number | undefined> = new Set(Buffer.from("[,:"));
-/** How far the beginning of a record is looked for before the failure that it caused. */
+/** Longest distance from the start of a record to the syntax error that it caused in a torn one. */
 const restartBytes = 2;
 const spacesMax = 16;
 
@@ -47,7 +44,7 @@ class LineParting {
   readonly #line: Buffer;
   readonly #accepts: Accepts;
   readonly #parts: LinePart[] = [];
-  /** Where the bytes begin that are in no part yet, and the first of them that is no space. */
+  /** Start of the bytes that are in no part yet, and of their content. */
   #restStart = 0;
   #contentStart: number;
 
@@ -78,9 +75,9 @@ class LineParting {
   }
 
   /**
-   * Scans the object at `start`, takes what is a record, and says where to look on. A failure lies
-   * at most so many bytes behind the beginning of a record that broke in: its brace is no JSON
-   * there, or its first quote ends a string that was torn, and its first letter is no JSON.
+   * Scans the object at `start` and returns where to continue. A syntax error is at most
+   * `restartBytes` behind the record that caused it: at its brace, or at its first letter if its
+   * first quote ended a torn string.
    */
   #tryObject(start: number): number {
     const scanner = new ObjectScanner(start);
@@ -92,7 +89,6 @@ class LineParting {
     return scanner.status === "open" ? this.#line.length : Math.max(start + 1, stop - restartBytes);
   }
 
-  /** Makes a part of the object if it is a record, and one of the debris before it. */
   #take({ start, end }: Span): boolean {
     const line = this.#line;
     const next = skipSpace(line, end);
@@ -116,8 +112,8 @@ class LineParting {
   }
 
   /**
-   * Whether the object is the first half of a record, closed by a byte that was damaged: without
-   * that brace the whole line is one object, and no key of it repeats, as in the tail of another.
+   * Whether the object is the first half of a record, closed by a damaged byte: with that byte
+   * replaced, the whole line is one object without repeated keys.
    */
   #isDivided(start: number, end: number, follows: number | undefined): boolean {
     if (follows !== quote && follows !== comma) return false;

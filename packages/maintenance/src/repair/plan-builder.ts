@@ -20,17 +20,13 @@ import { linksOf, lostEntry, lostHeader, reasonOf, recordKind, sourceCwd } from 
 import type { Edges, HeaderFacts, LostEntry } from "./record-facts.ts";
 import type { RepairStep, SetAsideReason } from "./repair-plan.ts";
 
-/** A record that was found in a damaged line. */
 export interface Recovered {
-  /** Position of its step. */
   readonly step: number;
-  /** Its row; -1 if it is no entry. */
+  /** -1 if it is not an entry. */
   readonly row: number;
-  /** The row that had its id before, or -1. */
   readonly earlierRow: number;
 }
 
-/** The place of a line, or of a part of one, in the log; `length` with its newline. */
 interface Place {
   readonly offset: number;
   readonly length: number;
@@ -41,18 +37,17 @@ const noBytes = Buffer.alloc(0);
 const bomBytes = 3;
 const carriageReturn = 0x0d;
 
-/** See the file comment. */
 export class PlanBuilder implements LineSink {
   readonly repaired: RepairedIndex;
   readonly recovered: Recovered[] = [];
-  /** Entries whose records are set aside, by id; of one that comes twice the last. */
+  /** Entries whose records are set aside, by id; the last one of each id. */
   readonly lost: Map<string, LostEntry> = new Map();
-  /** The first remains of a header, if no record is before them. */
+  /** The remains of a header that precede all records. */
   headerRemains: { readonly offset: number; readonly facts: HeaderFacts } | undefined;
   readonly #source: ByteSource;
   readonly #partedBytesMax: number;
   readonly #steps: RepairStep[] = [];
-  /** Where the steps so far end, and from where on everything is kept. */
+  /** End of the steps so far, and start of the bytes that are kept since. */
   #end = 0;
   #keptFrom = 0;
 
@@ -71,7 +66,9 @@ export class PlanBuilder implements LineSink {
     this.#addLongLine({ offset: long.offset, length: long.length + 1, line }, long);
   }
 
-  /** Takes the end of the log, which has no newline. What may still be being written stays. */
+  /**
+   * Adds the end of the log, which has no newline. A line that may still be being written stays.
+   */
   addRest({ bytes, long, offset, length, lineNumber: line }: LineRest, kind: EndKind): void {
     const place = { offset, length, line };
     if (kind === "fragment") this.#end = offset + length;
@@ -79,7 +76,6 @@ export class PlanBuilder implements LineSink {
     else if (long !== null) this.#addLongLine(place, long);
   }
 
-  /** All steps; to be asked for once there are no more lines. */
   finish(): readonly RepairStep[] {
     this.#endKept();
     return this.#steps;
@@ -96,7 +92,6 @@ export class PlanBuilder implements LineSink {
     this.#keep(behind, end - from);
   }
 
-  /** A line that was not joined is held whole only if it is damaged. */
   #addLongLine(place: Place, long: LongLine): void {
     const { offset, length } = long;
     this.#setAsideMarks(noBytes, place);
@@ -148,8 +143,8 @@ export class PlanBuilder implements LineSink {
   }
 
   /**
-   * Byte-order marks at the start of a line, and one before it that the framer skipped. Returns how
-   * many bytes of the line they take.
+   * Sets aside the byte-order marks at the start of a line, and one before it that the framer
+   * skipped. Returns their length within the line.
    */
   #setAsideMarks(head: Buffer, { offset, line }: Place): number {
     let length = 0;
@@ -169,11 +164,9 @@ export class PlanBuilder implements LineSink {
 
   #keep({ offset, length, line }: Place, bytes: number): void {
     this.#end = offset + length;
-    // The newline is missing.
     if (length === bytes) this.#push({ kind: "terminate", offset: this.#end, line });
   }
 
-  /** Adds a step that begins where the others end. */
   #push(step: RepairStep): void {
     this.#endKept();
     this.#steps.push(step);
@@ -193,10 +186,7 @@ function reasonOfDebris(debris: Buffer): SetAsideReason {
   return reasonOf(decodeLine(debris), () => [debris.subarray(0, end)]);
 }
 
-/**
- * Reads which entry debris was that is cut off where a value may follow: its ids can only be at its
- * head, which is read once.
- */
+/** Reads the id of the entry that debris was, from its head, which is parsed once. */
 function debrisReader(line: Buffer): (debris: Span) => string | undefined {
   let [readAt, id]: [number, string | undefined] = [-1, undefined];
   return ({ start, end }) => {
@@ -210,7 +200,6 @@ function movedBy({ offset, length, line }: Place, bytes: number): Place {
   return { offset: offset + bytes, length: length - bytes, line };
 }
 
-/** The first entry of a log without a header before it. */
 interface FirstEntry {
   readonly offset: number;
   readonly form: EntryForm;
@@ -218,7 +207,9 @@ interface FirstEntry {
   readonly cwd: string | undefined;
 }
 
-/** See the file comment. Rows have the offsets of their lines in the damaged log. */
+/**
+ * The index of the log as it will be after its repair. Rows have their offsets in the damaged log.
+ */
 export class RepairedIndex {
   readonly indexer: LogIndexer;
   #lines = 0;
@@ -237,17 +228,15 @@ export class RepairedIndex {
     return this.indexer.index;
   }
 
-  /** Whether neither a header nor an entry was met yet. */
   get isEmpty(): boolean {
     return this.indexer.header === undefined;
   }
 
-  /** The first entry, if there is no header before it. */
   get firstWithoutHeader(): FirstEntry | undefined {
     return this.#firstEntry;
   }
 
-  /** A header behind entries, if there is none before them. */
+  /** A header behind entries. */
   get laterHeader(): JsonObject | undefined {
     return this.#laterHeader;
   }
@@ -263,7 +252,6 @@ export class RepairedIndex {
     return this.index.count > count ? count : -1;
   }
 
-  /** Adds a record that was not joined. */
   addLong(value: JsonObject, long: LongLine): void {
     this.#meet(value, long.offset);
     this.#lines += 1;
@@ -271,18 +259,14 @@ export class RepairedIndex {
     this.indexer.batchEnd();
   }
 
-  /** A line that stays and holds no record. */
   addBlank(): void {
     this.#lines += 1;
   }
 
   /**
-   * Whether an object in a damaged line is a record: next to debris it has to look like one. Where
-   * it may be a part of the debris (an extension may store whole entries in its own), its id must
-   * be new and its parent known: so it is with what was appended, and hardly ever with what was
-   * stored.
-   * @param isLost Whether an entry of that id is known to be lost.
-   * @param debrisId The id of the entry that the debris was, if that is known.
+   * Whether an object in a damaged line is a record. Where it may be a value inside of debris, its
+   * id must be new and its parent known, as with appended entries.
+   * @param debrisId Returns the id of the entry that the debris was.
    */
   accepts(
     { value, stands }: Candidate,

@@ -1,7 +1,6 @@
 /**
- * Plans the repair of a log: reads every line of it whole, decides what stays, what is found in
- * damaged lines, what is set aside, and what must be added for the log to be readable. Takes no
- * lock and changes nothing; a plan is good for as long as the log does not change.
+ * Plans the repair of a log: what stays, what is recovered from damaged lines, what is set aside,
+ * and what is added. Takes no lock and changes nothing.
  */
 import { LineFramer, scan } from "@branchlog/streaming";
 import type { OptionNames, ByteSource } from "@branchlog/streaming";
@@ -40,11 +39,10 @@ import type {
 } from "./repair-plan.ts";
 import { standIns } from "./stand-ins.ts";
 
-/** How a repair is planned. */
 export interface PlanOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
   /**
-   * Connects entries whose parent is lost, where nothing says what it was, to the entry before them
-   * in the file. That is a guess, as a rule a right one. Default false.
+   * Connects entries with a lost parent to the entry before them in the file where nothing names
+   * the parent. That is a guess. Default false.
    */
   readonly bridge?: boolean;
   /** The working directory for a header that has to be rebuilt. Default: what its remains say. */
@@ -62,11 +60,10 @@ const planNames: OptionNames<PlanOptions> = {
 };
 
 /**
- * Plans the repair of a log. Costs two passes over its bytes; memory grows with its entries and its
- * damage, not with its bytes.
+ * Plans the repair of a log. Reads it twice; memory is proportional to its entries and its damage.
+ * Lines above 512 MiB are not repaired: they are kept if they are records, else set aside whole.
  * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`, `ERR_LOG_UNREADABLE`;
- * `ERR_NOT_A_SESSION` if there is neither a header, nor its remains, nor an entry, or if another
- * agent wrote the file;
+ * `ERR_NOT_A_SESSION` without a header or an entry, or for a file of another agent;
  * `ERR_LOG_CHANGED` if it becomes shorter while it is read.
  * @example
  * const plan = await planRepair("session.jsonl");
@@ -75,14 +72,13 @@ const planNames: OptionNames<PlanOptions> = {
 export async function planRepair(path: string, options: PlanOptions = {}): Promise<RepairPlan> {
   const settings = engineSettings(requireOptions(options, planNames));
   const named = new LogFile(settings.ports.fs, path);
-  // Before the length that is read is known, which then reaches at least as far.
+  // Read before the log, which then covers at least as much.
   const saved = savedFor(settings, named.path, named.statSync());
   const stat = requireFile(named.path, named.statSync());
   const file = named.adopted(stat);
   return file.whileRetained(() => planOfFile({ file, stat, saved, settings, options }));
 }
 
-/** A log that a plan is made for. */
 interface PlannedLog {
   readonly file: LogFile;
   readonly stat: FileStat;
@@ -155,7 +151,6 @@ function planOf(
   };
 }
 
-/** Findings of records, which stay as they are. */
 const ofRecords: ReadonlySet<FindingKind> = new Set([
   "id-changed",
   "invalid-utf8",
@@ -167,7 +162,7 @@ function isUnrepaired(kind: FindingKind, header: HeaderStep | undefined): boolea
   return ofRecords.has(kind) || (kind === "before-header" && header === undefined);
 }
 
-/** The header to add if there is none before the entries. */
+/** The header to add if no header precedes the entries. */
 function missingHeader(
   { repaired, headerRemains }: PlanBuilder,
   path: string,
@@ -194,7 +189,6 @@ function missingHeader(
   });
 }
 
-/** When the log was last written. */
 function isoTime({ mtimeMs }: FileStat): string {
   return new Date(mtimeMs).toISOString();
 }
@@ -204,25 +198,19 @@ function becameShorter(path: string): BranchlogError {
   return new BranchlogError("ERR_LOG_CHANGED", message, { path });
 }
 
-/** What is left out because it is elsewhere. */
-export interface Repetitions {
-  /** Positions of the steps that would take the records. */
+interface Repetitions {
   readonly steps: ReadonlySet<number>;
-  /** Their rows. */
   readonly rows: ReadonlySet<number>;
 }
 
 /**
- * Records of damaged lines that are in the log once more, byte for byte: a writer that found its
- * record run together with another one writes it again. Taking both would repeat an id, so the one
- * in the damaged line is not taken; one of each record is always left. Pure, but that it reads the
- * records which have the same id.
+ * Recovered records that are in the log again, byte for byte, as a writer retries a torn append.
+ * Keeping both would repeat an id; one of each is kept.
  */
-export function repetitions(builder: PlanBuilder, source: ByteSource): Repetitions {
+function repetitions(builder: PlanBuilder, source: ByteSource): Repetitions {
   const { index } = builder.repaired;
   const [steps, rows] = [new Set<number>(), new Set<number>()];
   const recoveredRows = new Set(builder.recovered.map(({ row }) => row));
-  /** The row that stays in place of one that is left out. */
   const stays = new Map<number, number>();
   const isSame = (row: number, other: number): boolean =>
     other >= 0 && other !== row && isSameLine(index, source, row, other);
@@ -240,11 +228,8 @@ export function repetitions(builder: PlanBuilder, source: ByteSource): Repetitio
   return { steps, rows };
 }
 
-/**
- * The damage that stays. Linear in the rows; reads the lines of ids that repeat.
- * @param log All records that were found, but for those that are left out after all.
- */
-export function remainingDamage(
+/** The damage that stays. Linear in the rows; reads the lines of repeated ids. */
+function remainingDamage(
   log: IndexedLog,
   added: readonly StandInStep[],
 ): Omit<RemainingDamage, "others"> {

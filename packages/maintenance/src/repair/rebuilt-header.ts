@@ -1,7 +1,6 @@
 /**
- * A header for a log that has none in front of its entries, put together from what its remains, a
- * later header, the file name and the entries say. Pure. What nothing says is left as readers take
- * it when it is missing: an empty `cwd` means wherever the agent is started.
+ * Rebuilds a missing header from its remains, a later header, the file name and the entries. An
+ * unknown `cwd` is empty, as readers take a missing one.
  */
 import { basename } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
@@ -10,32 +9,27 @@ import type { EntryForm } from "@branchlog/core/internal";
 import type { HeaderFacts } from "./record-facts.ts";
 import type { HeaderSource, HeaderStep } from "./repair-plan.ts";
 
-/** What there is to make a header from. */
 export interface HeaderEvidence {
   readonly path: string;
   readonly offset: number;
-  /** The remains of the header. */
   readonly lost: HeaderFacts;
   /** A readable header behind entries. */
   readonly later: JsonObject | undefined;
   readonly form: EntryForm;
   readonly firstTimestamp: string | undefined;
-  /** The working directory that the first entry of an imported session has. */
+  /** The working directory that the first entry of an imported session names. */
   readonly firstCwd: string | undefined;
-  /** The working directory that the caller gives. */
   readonly cwd: string | undefined;
-  /** An id and a time for a log that says neither. */
   readonly newId: () => string;
   readonly newTimestamp: string;
 }
 
-/** The step that adds the header, with the source of each of its values. */
+/** The step that adds the header, with the source of each value. */
 export function rebuiltHeader(evidence: HeaderEvidence): HeaderStep {
   const { lost, form } = evidence;
   const later = laterFacts(evidence.later);
   const named = factsOfName(evidence.path);
   const sources: Record<string, HeaderSource> = {};
-  /** The first value that there is. */
   const first = <T>(
     key: keyof HeaderFacts,
     candidates: readonly (readonly [HeaderSource, T | undefined])[],
@@ -98,7 +92,6 @@ function laterFacts(header: JsonObject | undefined): HeaderFacts {
 
 const sessionFileName = /^(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})-(\d{3})Z_(.+)\.jsonl$/;
 
-/** What the name that agents give to session files says. */
 function factsOfName(path: string): HeaderFacts {
   const match = sessionFileName.exec(basename(path));
   if (match === null) return {};

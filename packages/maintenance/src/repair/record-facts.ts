@@ -1,8 +1,4 @@
-/**
- * The form of a record of a session, and what can still be read of one that is damaged: which
- * entry it was, its parent, what a header said. Pure. Nothing here is trusted beyond its
- * form: what was read of damage may itself be damaged.
- */
+/** Classifies records, and reads what is left of damaged ones: id, parent, header fields. */
 import { lineEdgeBytes, lineKind } from "@branchlog/streaming";
 import type { DecodedLine, JsonObject } from "@branchlog/streaming";
 import {
@@ -15,10 +11,9 @@ import {
 import type { EntryForm } from "@branchlog/core/internal";
 import type { SetAsideReason } from "./repair-plan.ts";
 
-/** What a record is by its form. */
 export type RecordKind = "header" | "entry" | "other";
 
-/** What version 1 has: it knows no extensions. */
+/** Version 1 has no extensions. */
 const legacyTypes: ReadonlySet<string> = new Set([
   "message",
   "thinking_level_change",
@@ -27,8 +22,8 @@ const legacyTypes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The kind of a record in a log of that form; without one, an entry of any form is an entry.
- * Stricter than reading, since it has to tell records from objects inside of records.
+ * The kind of a record in a log of that form; without one, of any form. Stricter than reading,
+ * since it distinguishes records from objects inside of records.
  */
 export function recordKind(value: JsonObject, form: EntryForm | undefined): RecordKind {
   const record = readRecord(value, form ?? 1);
@@ -37,12 +32,11 @@ export function recordKind(value: JsonObject, form: EntryForm | undefined): Reco
   const { id, timestamp } = value;
   const isLegacy =
     id === undefined && typeof timestamp === "string" && record.type !== titleSlotType;
-  // Logs of all kinds have lines with a type and a time: without a header, only known types count.
+  // Without a header, only known types count: other logs have lines with a type and a time, too.
   const isKnown = form === 1 || (form === undefined && legacyTypes.has(record.type));
   return isLegacy && isKnown ? "entry" : "other";
 }
 
-/** The id of a record and that of its parent, where it has them. */
 export function linksOf(value: JsonObject): {
   readonly id: string | null;
   readonly parentId: string | null;
@@ -54,18 +48,17 @@ export function linksOf(value: JsonObject): {
   };
 }
 
-/** The working directory of an imported session, in the entry that says where it is from. */
 export function sourceCwd({ customType, data }: JsonObject): string | undefined {
   if (customType !== sourceType) return undefined;
   const cwd = isObject(data) ? data["cwd"] : undefined;
   return typeof cwd === "string" && cwd !== "" ? cwd : undefined;
 }
 
-/** An entry whose record is damaged, but not its place in the tree. */
+/** A damaged record whose place in the tree is known. */
 export interface LostEntry {
   readonly id: string;
   readonly parentId: string | null;
-  /** As stored; null if it could not be read. */
+  /** As stored; null if unreadable. */
   readonly timestamp: string | null;
 }
 
@@ -75,13 +68,12 @@ const links = String.raw`"id": ?(${text}), ?"parentId": ?(null|${text})${stamp}`
 const headForm = new RegExp(String.raw`^\s*\{ ?"type": ?(${text}), ?${links}`);
 const tailForm = new RegExp(String.raw`, ?${links}(?:, ?"firstKeptEntryId": ?${text})? ?\}\s*$`);
 
-/** Bytes by their ends: more of each than an envelope takes, and perhaps all of them. */
 export interface Edges {
   readonly head: Buffer;
   readonly tail: Buffer;
 }
 
-/** The entry that these bytes were, if its envelope is whole at one of their ends. */
+/** The entry that these bytes were, if its envelope is whole at either end. */
 export function lostEntry({ head, tail }: Edges): LostEntry | null {
   const atHead = headForm.exec(head.toString("utf8", 0, lineEdgeBytes));
   if (atHead !== null) {
@@ -98,14 +90,14 @@ function entryOf([id, parent, time]: readonly (string | undefined)[]): LostEntry
   return { id: ownId, parentId, timestamp: stringOf(time) ?? null };
 }
 
-/** Why bytes that were decoded are no record of the log. Linear. */
+/** Why these bytes are not a record. Linear. */
 export function reasonOf(decoded: DecodedLine, bytes: () => Iterable<Buffer>): SetAsideReason {
   const kind = lineKind(decoded, bytes);
-  // A whole object that is no record is taken for a part of its surroundings.
+  // A whole object that was rejected is a part of its surroundings.
   return kind === "record" || kind === "blank" || kind === "too-long" ? "not-json" : kind;
 }
 
-/** What a header said, as far as it can be read. */
+/** The readable fields of a damaged header. */
 export interface HeaderFacts {
   readonly version?: number;
   readonly id?: string;
@@ -116,7 +108,7 @@ export interface HeaderFacts {
 
 const keysOfHeader = ["id", "timestamp", "cwd", "parentSession"] as const;
 
-/** What these bytes say if they were a header; null if nothing shows that they were. */
+/** The header fields in these bytes; null if nothing shows that they were a header. */
 export function lostHeader(head: Buffer): HeaderFacts | null {
   const said = head.toString("utf8", 0, lineEdgeBytes);
   if (!/^\s*\{ ?"type": ?"session"|"cwd": ?"/.test(said)) return null;
@@ -130,7 +122,7 @@ export function lostHeader(head: Buffer): HeaderFacts | null {
   return facts;
 }
 
-/** The value of a JSON string; undefined if it is none. */
+/** The value of a JSON string, or undefined. */
 function stringOf(json: string | undefined): string | undefined {
   if (json === undefined) return undefined;
   try {

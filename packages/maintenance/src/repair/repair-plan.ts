@@ -1,6 +1,6 @@
 /**
- * The plan of a repair: every byte of the log in one step, in order, and what is added between
- * them. A plan is plain data; making one reads, and changes nothing.
+ * The plan of a repair, as plain data: every byte of the log in one step, in order, and what is
+ * added between them.
  */
 import { readRangeAsync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
@@ -11,10 +11,9 @@ import { copyBytes } from "../limits.ts";
 import type { Finding, PendingEnd } from "../verify/finding.ts";
 
 /**
- * Why bytes belong to no record. `torn`: the beginning of a record that was cut off. `nul-bytes`:
- * NUL bytes, or text with NUL bytes in it. `not-json`: anything else that is no JSON. `not-object`:
- * JSON, but no record. `byte-order-mark`: agents cannot read a line that begins with one.
- * `repeated`: a record that is in the log once more, byte for byte, on a line of its own.
+ * Why bytes are not a record: `torn` is the start of a record, `nul-bytes` contains NULs,
+ * `not-object` is other JSON, `not-json` anything else. Agents cannot read a line with a
+ * `byte-order-mark`. `repeated`: the same record is on a line of its own.
  */
 export type SetAsideReason =
   | "torn"
@@ -24,10 +23,7 @@ export type SetAsideReason =
   | "byte-order-mark"
   | "repeated";
 
-/**
- * Where the value of a field of a rebuilt header was found. `new`: it was made up. `unknown`: the
- * field is empty, which for `cwd` means wherever the agent is started.
- */
+/** Where a header field was found. `new`: generated. `unknown`: left empty. */
 export type HeaderSource =
   | "damaged header"
   | "later header"
@@ -38,7 +34,6 @@ export type HeaderSource =
   | "new"
   | "unknown";
 
-/** Bytes of the log that the step is about: `[offset, offset + length)`. */
 interface ByteRange {
   readonly offset: number;
   readonly length: number;
@@ -86,8 +81,8 @@ export interface HeaderStep {
 }
 
 /**
- * A stand-in is added before `offset`: a `custom` entry `branchlog.lost`, which no model sees, with
- * the id of an entry that is lost, so that the entries below it stay connected.
+ * Adds a `custom` entry `branchlog.lost` before `offset`, with the id of a lost entry, so that its
+ * children stay connected. It is not part of the context.
  */
 export interface StandInStep {
   readonly kind: "stand-in";
@@ -95,14 +90,10 @@ export interface StandInStep {
   readonly id: string;
   readonly parentId: string | null;
   readonly timestamp: string;
-  /**
-   * Where its parent is known from: the `damaged` record itself; or only the `order` of the file,
-   * which is a guess.
-   */
+  /** The parent is named by the `damaged` record, or guessed from the `order` of the file. */
   readonly source: "damaged" | "order";
 }
 
-/** One step of a plan. */
 export type RepairStep =
   | KeepStep
   | RecoverStep
@@ -111,7 +102,6 @@ export type RepairStep =
   | HeaderStep
   | StandInStep;
 
-/** A step that changes something. */
 export type RepairChange = Exclude<RepairStep, KeepStep>;
 
 /** An entry whose parent the log does not hold. */
@@ -147,8 +137,8 @@ export interface RepairPlan {
   /** In the order of the file. Their ranges cover it without gaps. */
   readonly steps: readonly RepairStep[];
   /**
-   * The steps that change something. A log without damage may have some: a byte-order mark is set
-   * aside, and a last record gets its newline.
+   * The steps that change something; also in a log without damage, for byte-order marks and a
+   * missing last newline.
    */
   readonly changes: readonly RepairChange[];
   /** What the repaired log will be. */
@@ -158,7 +148,6 @@ export interface RepairPlan {
   /** The end of the log, if a process may still be writing it; it stays as it is. */
   readonly pending: PendingEnd | null;
   readonly remaining: RemainingDamage;
-  /** By what the log is known again. */
   readonly source: { readonly stat: FileStat; readonly identity: LogIdentity };
 }
 
@@ -170,10 +159,9 @@ export function isSound(remaining: RemainingDamage): boolean {
 
 const newline = Buffer.from("\n");
 const nothing = Buffer.alloc(0);
-/** The `customType` of stand-ins. */
 const standInType = "branchlog.lost";
 
-/** The steps, with those at the given positions set aside as repeated records. */
+/** The steps, with the given positions set aside as repeated records. */
 export function withoutRepetitions(
   steps: readonly RepairStep[],
   repeated: ReadonlySet<number>,
@@ -186,7 +174,7 @@ export function withoutRepetitions(
   });
 }
 
-/** The steps, with lines added between them. @param additions In the order of their offsets. */
+/** The steps with lines added between them; `additions` are in the order of their offsets. */
 export function withAdditions(
   steps: readonly RepairStep[],
   additions: readonly (HeaderStep | StandInStep)[],
@@ -227,8 +215,8 @@ export function repairedBytes(steps: readonly RepairStep[]): number {
 }
 
 /**
- * The bytes of the repaired log: copied, never written anew, but for the lines that are added. They
- * come in chunks of at least `copyBytes`, but the last one. Throws what reading throws.
+ * The bytes of the repaired log, in chunks of at least `copyBytes` except for the last. Throws what
+ * reading throws.
  */
 export async function* repairedChunks(
   steps: readonly RepairStep[],
@@ -254,12 +242,11 @@ async function* piecesOf(step: RepairStep, source: ByteSource): AsyncGenerator<B
   yield addedBytes(step);
 }
 
-/** Whether a step takes its bytes from the log. */
 function isCopied(step: RepairStep): step is KeepStep | RecoverStep {
   return step.kind === "keep" || step.kind === "recover";
 }
 
-/** What a step adds, behind what it copies. */
+/** The bytes that a step adds behind those it copies. */
 export function addedBytes(step: RepairStep): Buffer {
   switch (step.kind) {
     case "keep":

@@ -1,7 +1,6 @@
 /**
- * Puts a repaired copy in the place of its log, under the log's lock: only if the log is still the
- * one that was copied, and only once the original has a second name. At every moment either the
- * original or the copy, whole, has the name of the log.
+ * Replaces a log by its repaired copy, under the log's lock, once the original has a second name.
+ * At every moment either file is whole under the name of the log.
  */
 import { dirname } from "node:path";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
@@ -24,28 +23,20 @@ import type { RepairPlan } from "./repair-plan.ts";
 
 const newlineByte = 0x0a;
 
-/** A checked copy, ready to take the place of its log. */
 export interface RepairedCopy {
   readonly plan: RepairPlan;
   readonly ports: Ports;
   readonly lockWaitMs: number;
-  /** The log, as it was copied. */
   readonly file: LogFile;
   readonly result: AtomicFile;
 }
 
-/** What became of the original. */
 export interface Replaced {
-  /** Where it is now. */
   readonly original: string;
-  /** Bytes that others appended to it at the last moment; they are in the new log, too. */
+  /** Bytes that others appended during the replacement; they are in the new log, too. */
   readonly lateBytes: number;
 }
 
-/**
- * Puts the copy in place.
- * @throws BranchlogError `ERR_LOG_CHANGED`, `ERR_LOCK_TIMEOUT`; what the file system throws.
- */
 export function* takePlace(copy: RepairedCopy): Steps<Replaced> {
   const { plan, file, ports, lockWaitMs } = copy;
   const { fs } = ports;
@@ -77,10 +68,7 @@ export function* takePlace(copy: RepairedCopy): Steps<Replaced> {
   }
 }
 
-/**
- * Makes sure that the log is the one that was planned for, to the byte.
- * @throws BranchlogError `ERR_LOG_CHANGED`.
- */
+/** Throws `ERR_LOG_CHANGED` unless the log is still the one that was planned for. */
 export function requireUnchanged(file: LogFile, { path, source }: RepairPlan): void {
   const [now, then] = [file.statSync(), source.stat];
   const isSame =
@@ -94,8 +82,8 @@ export function requireUnchanged(file: LogFile, { path, source }: RepairPlan): v
 }
 
 /**
- * A writer without our lock may have appended to the original since it was read: that must not
- * stay behind. One write that ends in a newlineByte, since others may append to the new log already.
+ * Copies what a writer without the lock appended to the original. One write that ends in a newline,
+ * since others may append to the new log already.
  */
 function carryOver({ plan, ports, result }: RepairedCopy, original: number): number {
   const { fs } = ports;
@@ -114,13 +102,11 @@ function carryOver({ plan, ports, result }: RepairedCopy, original: number): num
   return done;
 }
 
-/** Takes the second name away again, if the original still has its first one. */
+/** Removes the second name, if the original still has its first one. */
 function forget(fs: FileSystem, name: string, { path, source }: RepairPlan): void {
   try {
     if (fs.statSync(path)?.ino === source.stat.ino) fs.unlinkSync(name);
-  } catch {
-    // It stays as a second name of the log; the next repair finds it there.
-  }
+  } catch {}
 }
 
 function changed(path: string): BranchlogError {
@@ -130,15 +116,13 @@ function changed(path: string): BranchlogError {
   return new BranchlogError("ERR_LOG_CHANGED", message, { path });
 }
 
-/** The name of a kept original. */
-export interface KeptOriginal {
+interface KeptOriginal {
   readonly path: string;
-  /** False if an interrupted repair had kept it already. */
   readonly isNew: boolean;
 }
 
-/** Gives the file at `path` a second name that says that it is from before the repair. */
-export function keepOriginal(ports: Ports, path: string, original: FileStat): KeptOriginal {
+/** Links the file at `path` to a name for the original before the repair. */
+function keepOriginal(ports: Ports, path: string, original: FileStat): KeptOriginal {
   return firstFree(path, ".before-repair", (name) => {
     const taken = ports.fs.statSync(name);
     if (taken === null) linkOrCopy(ports, path, name);
@@ -181,7 +165,7 @@ export function createSalvage(ports: Ports, path: string, chunks: () => Iterable
   });
 }
 
-/** The first result of `take` for the names that there can be; null: the name is taken. */
+/** The first result of `take` that is not null, over the candidate names. */
 function firstFree<T>(path: string, ending: string, take: (name: string) => T | null): T {
   const names = keptPaths(path, ending);
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * The lines of a salvage file: what a repair took out of a log, one JSON object for every piece of
- * it, with its place. Exact: the bytes of every piece can be had back. Text is there as text.
+ * The lines of a salvage file: one JSON object for each piece that a repair took out of a log. The
+ * bytes of every piece can be restored exactly.
  */
 import { isUtf8 } from "node:buffer";
 import { readRange } from "@branchlog/streaming";
@@ -14,7 +14,6 @@ const nulRun = Buffer.alloc(16);
 
 /** One line of a salvage file. Exactly one of `text`, `nuls` and `base64` is there. */
 export interface SalvageLine {
-  /** Position in the log before its repair. */
   readonly offset: number;
   readonly length: number;
   /** 1-based line of the log before its repair. */
@@ -24,12 +23,10 @@ export interface SalvageLine {
   readonly id?: string;
   /** The bytes as UTF-8, if they are. */
   readonly text?: string;
-  /** So many NUL bytes. */
   readonly nuls?: number;
   readonly base64?: string;
 }
 
-/** The lines for everything that the steps set aside, in order. Throws what reading throws. */
 export function* salvageLines(
   steps: readonly RepairStep[],
   source: ByteSource,
@@ -45,7 +42,7 @@ export function* salvageLines(
   }
 }
 
-/** The bytes that a line of a salvage file holds. */
+/** The bytes of a line of a salvage file. */
 export function salvagedBytes({ text, nuls, base64 }: SalvageLine): Buffer {
   if (text !== undefined) return Buffer.from(text);
   return nuls === undefined ? Buffer.from(base64 ?? "", "base64") : Buffer.alloc(nuls);
@@ -64,7 +61,7 @@ function salvageLine(
     : { ...place, base64: bytes.toString("base64") };
 }
 
-/** The pieces, long runs of NUL bytes by themselves, so that the text around them stays text. */
+/** Yields long runs of NUL bytes separately, so that the text around them stays text. */
 function* withoutNulRuns(pieces: Iterable<Buffer>): Generator<Buffer> {
   for (const bytes of pieces) {
     let start = 0;

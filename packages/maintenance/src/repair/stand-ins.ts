@@ -1,31 +1,29 @@
 /**
- * Stand-ins for entries that are lost but that others name as their parent: where the remains of a
- * lost entry name its parent, that is no guess; where nothing does, the entry before its
- * first child is one, taken only if it was asked for. Pure; links made here never form a cycle.
+ * Stand-ins for lost entries that are used as parents: linked to the parent that their remains
+ * name, or on request to the entry before their first child. Links never form a cycle.
  */
 import { orphanRows } from "@branchlog/core/internal";
 import type { IndexTable } from "@branchlog/core/internal";
 import type { LostEntry } from "./record-facts.ts";
 import type { StandInStep } from "./repair-plan.ts";
 
-/** What stand-ins are made from. */
 export interface StandInFacts {
   readonly index: IndexTable;
   readonly lost: ReadonlyMap<string, LostEntry>;
-  /** Takes the order of the file where nothing says what the parent was. */
+  /** Links to the previous entry where nothing names the parent. */
   readonly bridge: boolean;
-  /** For entries whose children have no readable time either. */
+  /** For entries whose children have no readable time. */
   readonly timestamp: string;
 }
 
-/** The stand-ins, in file order, each before its first child. Linear in the rows. */
+/** The stand-ins in file order, each before its first child. Linear in the rows. */
 export function standIns(facts: StandInFacts): StandInStep[] {
   const { index } = facts;
   const orphans = orphanRows(index);
   if (orphans.length === 0) return [];
   const before = groundedRowsBefore(index);
   const made = new Map<string, StandInStep>();
-  /** Lost entries of which it is known that nothing says what is above them. */
+  /** Lost entries without a known ancestor. */
   const adrift = new Set<string>();
   for (const row of orphans) {
     const missingParentId = index.parentIdOf(row) ?? "";
@@ -56,7 +54,6 @@ export function standIns(facts: StandInFacts): StandInStep[] {
   return [...made.values()].toSorted((a, b) => a.offset - b.offset);
 }
 
-/** A lost entry on the way to one that is there; `order`: nothing says what is above it. */
 interface LostLink {
   readonly id: string;
   readonly parentId: string | null;
@@ -64,10 +61,10 @@ interface LostLink {
   readonly source: StandInStep["source"];
 }
 
-/** Where an entry is; `elsewhere`: not surely above, and of no help. */
+/** `elsewhere`: not certainly above. */
 type Place = "above" | "elsewhere" | "lost";
 
-/** The lost entries from `id` upwards, up to one whose parent is above or unknown. */
+/** The lost entries from `id` upwards, to one whose parent is above or unknown. */
 function lostChain(
   id: string,
   lost: ReadonlyMap<string, LostEntry>,
@@ -92,8 +89,8 @@ function lostChain(
 }
 
 /**
- * For each row the nearest one before it that is grounded, or -1. A row is grounded if everything
- * above it is before it, so that nothing put between it and a later row can close a circle.
+ * For each row, the nearest grounded one before it, or -1. A row is grounded if all its ancestors
+ * precede it, so that an entry between it and a later row cannot close a cycle.
  */
 function groundedRowsBefore(index: IndexTable): Int32Array {
   const { rows } = index;
@@ -109,7 +106,7 @@ function groundedRowsBefore(index: IndexTable): Int32Array {
   return before;
 }
 
-/** Whether `row` is grounded and before `limit`; the rows up to `limit` have to be known. */
+/** Whether `row` is grounded and before `limit`; the rows up to `limit` must be known. */
 function isGrounded(before: Int32Array, row: number, limit: number): boolean {
   return row < limit && before[row + 1] === row;
 }

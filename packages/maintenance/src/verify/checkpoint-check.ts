@@ -1,7 +1,6 @@
 /**
- * The part of `verify` that compares what a checkpoint says of a log with the log itself: opening
- * reads the one instead of the other. What only reading bodies shows, such as damage that no reader
- * has seen yet, a checkpoint need not know.
+ * Compares a log with its checkpoint and its checksums, to find changes in lines that still parse.
+ * A log that was rewritten is reported as rewritten, not as damaged.
  */
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
@@ -29,13 +28,12 @@ import type {
 } from "@branchlog/core/internal";
 import type { CheckpointDifference, ChangedLine, Checksums } from "./finding.ts";
 
-/** The result of the comparison. */
 export interface CheckpointFindings {
   readonly checkpointDifferenceCount: number;
   readonly checkpointDifferences: readonly CheckpointDifference[];
 }
 
-/** A log as it was read to where its checkpoint ends, and no further. */
+/** A log as read up to the end of its checkpoint. */
 export interface ReadLog {
   readonly indexer: LogIndexer;
   readonly folded: FoldedProjections;
@@ -43,13 +41,12 @@ export interface ReadLog {
   readonly lineNumber: number;
 }
 
-/** There is nothing to compare with, or nothing differs. */
 export const noDifferences: CheckpointFindings = {
   checkpointDifferenceCount: 0,
   checkpointDifferences: [],
 };
 
-/** Findings that follow from lines alone; others depend on what was read of bodies. */
+/** Findings that follow from lines alone, independent of the bodies that were read. */
 const indexedFindings: ReadonlySet<string> = new Set([
   "bad-line",
   "not-an-entry",
@@ -57,14 +54,13 @@ const indexedFindings: ReadonlySet<string> = new Set([
   "second-header",
   "before-header",
 ]);
-/** Findings of bodies that were read, with what is true then of their rows. */
+/** Findings of bodies that were read. */
 const bodyFindings = ["damaged-entry", "malformed-body"] as const;
-/** What a line shows of itself. The other flags change while bodies are read. */
+/** Flags that a line determines; the others change while bodies are read. */
 const lineFlags = rowFlags.tailForm | rowFlags.exactTime;
-/** What a line shows until its body was changed. */
+/** Flags that hold until the body changes. */
 const payloadFlags = rowFlags.endsWithObject | rowFlags.hasPayload;
 
-/** Compares a checkpoint with its log. Memory for one more index. */
 export function checkCheckpoint(
   { checkpoint, header }: FoundCheckpoint,
   log: ReadLog,
@@ -76,7 +72,7 @@ export function checkCheckpoint(
   const compare = (what: CheckpointDifference["what"], isSame: boolean): void => {
     if (!isSame) ofAll.push(what);
   };
-  // The rows behind the last that counts are no difference.
+  // Rows after the last that counts are not a difference.
   log.folded.usage.reached(folded.usage?.rows ?? 0);
   const { names, labels, labelled, ...others } = log.folded.save();
   compare("header", isDeepStrictEqual(header, own.header));
@@ -120,7 +116,6 @@ function differentEntries(
   return { count, list };
 }
 
-/** How a checkpoint differs in an entry; undefined if it does not. */
 function differenceOf(
   saved: IndexTable,
   own: IndexTable,
@@ -130,7 +125,7 @@ function differenceOf(
   const isPlace = there.offset(row) === here.offset(row) && there.length(row) === here.length(row);
   if (!isPlace) return "place";
   const id = own.idOf(row);
-  // An id that is not found, or twice, is another one.
+  // An id that is missing or repeated differs.
   if (saved.idOf(row) !== id || saved.ids.find(id) !== there.handle(row)) return "id";
   if (saved.parentIdOf(row) !== own.parentIdOf(row)) return "parent";
   if (!isDeepStrictEqual(saved.kindOf(row), own.kindOf(row))) return "kind";
@@ -139,7 +134,7 @@ function differenceOf(
   const added = flags & there.flags(row);
   if (!isTime || (flags & lineFlags) !== 0 || (added & payloadFlags) !== 0) return "time";
   const isHere = here.is(row, rowFlags.damaged);
-  // A provisional one was not read, so that its damage is not known yet.
+  // The damage of a provisional row is not known yet.
   const isThere =
     there.is(row, rowFlags.damaged) || (isHere && there.is(row, rowFlags.provisional));
   return isHere === isThere ? undefined : "damage";
@@ -151,7 +146,7 @@ function hasSameLines(saved: ReturnType<LineMap["save"]>, own: LineMap): boolean
   return isSameCount && isDeepStrictEqual(saved.otherRecords.slice(0, otherCount), otherRecords);
 }
 
-/** Whether the log has all these kinds; a kind that no entry has costs memory and time. */
+/** Whether the log has all these kinds; a kind without entries costs memory and time. */
 function hasKindsOf(own: LogIndexer, kinds: readonly Kind[]): boolean {
   const keyOf = ({ type, role, customType }: Kind): string =>
     JSON.stringify([type, role ?? null, customType ?? null]);
@@ -160,14 +155,14 @@ function hasKindsOf(own: LogIndexer, kinds: readonly Kind[]): boolean {
 }
 
 function ofLines({ entries, counts }: SavedDiagnostics): unknown {
-  // Of different kinds, and of ids that repeat, the order is that of batches.
+  // The order of repeated ids and of different kinds depends on batches.
   const inOrder = entries
     .filter(({ kind }) => indexedFindings.has(kind))
     .toSorted((one, other) => (one.offset ?? 0) - (other.offset ?? 0));
   return [inOrder, new Map(counts.filter(([kind]) => indexedFindings.has(kind)))];
 }
 
-/** Whether findings of that kind are of bodies that are so: as many as there are, or fewer. */
+/** Whether findings of that kind refer to such bodies, as many or fewer. */
 function areOfBodies(
   { entries, counts }: SavedDiagnostics,
   kind: (typeof bodyFindings)[number],
@@ -190,25 +185,22 @@ function areOfBodies(
   );
 }
 
-/** The result of the comparison. */
 export interface ChecksumFindings {
   readonly checksums: Checksums;
   readonly changedLineCount: number;
   readonly changedLines: readonly ChangedLine[];
 }
 
-/** A log that is verified. */
 export interface CheckedLog {
   readonly source: ByteSource;
-  /** The index that verification made of it. */
   readonly indexer: LogIndexer;
-  /** Its checksums, which go no further than it. */
+  /** Its checksums, which end within it. */
   readonly sums: RecordSums | undefined;
 }
 
 /**
- * Compares a log with its checksums, if there are any. O(bytes covered); memory for a length and a
- * checksum of each entry.
+ * Compares a log with its checksums. O(bytes covered); memory for a length and a checksum of each
+ * entry.
  */
 export async function checkChecksums(
   { source, indexer, sums }: CheckedLog,
@@ -249,7 +241,6 @@ function changedLine({ offset, length, line }: ChangedPiece, { index }: LogIndex
   return { offset, length: length - 1, line, id: isEntry ? index.idOf(row) : null };
 }
 
-/** Readable entries at or after `offset`. */
 function entriesFrom({ index }: LogIndexer, offset: number): number {
   let count = 0;
   for (let row = index.rows.firstFrom(offset); row < index.count; row += 1) {

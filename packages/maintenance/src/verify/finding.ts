@@ -1,6 +1,6 @@
 /**
- * The one classification of what a log can hold besides sound lines. `verify`, `repair` and opening
- * report findings of these kinds, and nothing else decides whether a log is damaged. Pure.
+ * The classification of everything a log can hold besides sound lines, shared by `verify`, `repair`
+ * and opening.
  */
 import { decodeLine, lineKind, readRange, readShallow } from "@branchlog/streaming";
 import type { LineKind, ByteSource, LineRest } from "@branchlog/streaming";
@@ -9,25 +9,21 @@ import type { FileStat } from "@branchlog/core/internal";
 import { writingMsMax } from "../limits.ts";
 
 /**
- * What a finding says of the log. `damage`: something is lost, unreachable or not what was written.
- * `pending`: its last line may still be being written. `noted`: odd, but nothing is lost by it.
+ * `damage`: something is lost, unreachable or changed. `pending`: the last line may still be being
+ * written. `noted`: unusual, without loss.
  */
 export type FindingWeight = "damage" | "pending" | "noted";
 
 /**
  * What was found.
- *
- * - Lines that are no record, also at the end: `torn`, `not-json`, `not-object`, `nul-bytes`,
- *   `too-long`.
- * - Records: `id-changed` (the line begins with another id than it has), `invalid-utf8` (bytes that
- *   are read as U+FFFD), `changed-line`, `checkpoint-difference` (a checkpoint says otherwise).
- * - The header: `damaged-header`, `before-header` (entries before it, which are not read),
- *   `second-header`, `byte-order-mark` (also before another line).
- * - The tree: `duplicate-id`, `repeated-line` (the same entry again, byte for byte),
- *   `missing-parent`, `cycle`.
- * - Links: `dangling-reference` (its target does not exist, or is not on the path), `diverged` (a
- *   branch that nobody chose).
- * - The end: `unfinished-line`, `unfinished-record` (whole but for its newline).
+ * - Lines that are not records: `torn`, `not-json`, `not-object`, `nul-bytes`, `too-long`.
+ * - Records: `id-changed` (the line begins with another id), `invalid-utf8`, `changed-line`,
+ * `checkpoint-difference`.
+ * - The header: `damaged-header`, `before-header` (entries that are not read), `second-header`,
+ * `byte-order-mark` (also before another line).
+ * - The tree: `duplicate-id`, `repeated-line` (byte for byte), `missing-parent`, `cycle`.
+ * - Links: `dangling-reference`, `diverged` (a branch that nobody chose).
+ * - The end: `unfinished-line`, `unfinished-record` (only its newline is missing).
  * - `not-an-entry`, `unknown-type`: as in `session.diagnostics`.
  */
 export type FindingKind =
@@ -63,7 +59,6 @@ export interface Finding {
   readonly count: number;
 }
 
-/** How much was found of each kind. */
 export type FindingCounts = Readonly<Partial<Record<FindingKind, number>>>;
 
 /** Every kind with its weight, in the order of reports. */
@@ -103,34 +98,29 @@ export function findingsOf(counts: FindingCounts): readonly Finding[] {
   return found;
 }
 
-/** How many findings of a kind there are. */
 export function countOf(findings: readonly Finding[], kind: FindingKind): number {
   return findings.find((found) => found.kind === kind)?.count ?? 0;
 }
 
-/** Whether a log with these findings is damaged. */
 export function isDamaged(findings: readonly Finding[]): boolean {
   return findings.some(({ weight }) => weight === "damage");
 }
 
 /**
- * Why a line is no record. `torn`: it ends within one, as a failed append leaves
- * it. `not-json`: it is no JSON, nor the beginning of any. `not-object`: it is other JSON.
- * `nul-bytes`: it holds NULs, as after a crash of the machine. `too-long`: V8 cannot hold it.
+ * Why a line is not a record. `torn`: it is the start of a record. `not-object`: other JSON.
+ * `not-json`: anything else. `too-long`: longer than a string can be.
  */
 export type BadLineKind = Exclude<LineKind, "record" | "blank">;
 
-/** A line, whatever is on it. */
 export type LinePlace = Omit<EntryPlace, "id">;
 
-/** A line that is no record. */
 export interface BadLine extends LinePlace {
   readonly reason: BadLineKind;
 }
 
-/** An entry by the beginning of its line, which as a whole is not that entry. */
+/** An entry by the start of its line, which as a whole is not that entry. */
 export interface DamagedEntry extends EntryPlace {
-  /** Why its line is no record; `id-changed`: it is one, of another id. */
+  /** Why its line is not a record; `id-changed`: it is a record of another id. */
   readonly reason: BadLineKind | "id-changed";
 }
 
@@ -138,7 +128,7 @@ export interface DamagedEntry extends EntryPlace {
 export interface DuplicateId extends EntryPlace {
   /** Byte offset of the line of the entry that it hides. */
   readonly hiddenOffset: number;
-  /** Whether both are the same line, byte for byte, so that nothing is hidden. */
+  /** Whether both lines are equal, so that nothing is hidden. */
   readonly isSame: boolean;
 }
 
@@ -147,26 +137,23 @@ export interface Orphan extends EntryPlace {
   readonly missingParentId: string;
 }
 
-/** Entries of which each is the parent of the next, and the last of the first. */
+/** A cycle of parents, named by its first entry in the file. */
 export interface ParentCycle extends EntryPlace {
-  /** How many entries it consists of, of which the named one comes first in the file. */
+  /** How many entries it consists of. */
   readonly size: number;
 }
 
 /**
- * Lines whose bytes are not what a checkpoint saw: one entry, or, where `id` is null, lines that
- * are no entries, such as the header, or not any more.
+ * Lines whose bytes differ from a checkpoint: an entry, or with a null `id` lines that are not
+ * entries.
  */
 export interface ChangedLine extends LinePlace {
   readonly id: string | null;
 }
 
-/** What the entries of a log could be compared with. */
+/** The result of the comparison with checksums. */
 export interface Checksums {
-  /**
-   * `compared`: with the checksums of a checkpoint. `none`: no checkpoint has any of this file.
-   * `rewritten`: there are some, but the log was written anew since.
-   */
+  /** `none`: no checkpoint covers this file. `rewritten`: the log was written anew since. */
   readonly state: "compared" | "none" | "rewritten";
   /** Entries that were compared. */
   readonly entries: number;
@@ -174,10 +161,7 @@ export interface Checksums {
   readonly unseenEntries: number;
 }
 
-/**
- * A difference between a checkpoint and the log: of the log as a whole where `entry` is null, else
- * of that entry. `entries`: how many there are. `damage`: whether an entry can be read.
- */
+/** A difference between a checkpoint and the log, of one entry or of the log as a whole. */
 export interface CheckpointDifference {
   readonly what:
     | "header"
@@ -198,13 +182,15 @@ export interface CheckpointDifference {
 }
 
 /**
- * The unterminated end of a log that is no damage: the next append adds its newline, or a process
- * may still be writing it. Other ends are bad lines.
+ * An unterminated end that is not damage: the next append adds its newline, or a process is still
+ * writing it.
  */
 export interface PendingEnd {
   readonly offset: number;
   readonly length: number;
-  /** `record`: whole but for its newline. `fragment`: cut off, in a file that changed just now. */
+  /**
+   * `record`: only its newline is missing. `fragment`: cut off, in a file that changed just now.
+   */
   readonly kind: "record" | "fragment";
 }
 
@@ -212,8 +198,8 @@ export interface PendingEnd {
 export type EndKind = LineKind | "fragment";
 
 /**
- * The kind of the end of a log. Reads an end that was too long to join.
- * @param mayGrow Whether the file changed just now.
+ * The kind of the end of a log. Only a torn record in a file that changed just now may become
+ * whole.
  */
 export function endKind(rest: LineRest, source: ByteSource, mayGrow: boolean): EndKind {
   const { bytes, offset, length } = rest;
@@ -224,7 +210,6 @@ export function endKind(rest: LineRest, source: ByteSource, mayGrow: boolean): E
   return kind === "torn" && mayGrow ? "fragment" : kind;
 }
 
-/** What the end of a log is called; undefined if it is as it should be. */
 export function endFinding(kind: EndKind): FindingKind | undefined {
   if (kind === "blank") return undefined;
   if (kind === "record") return "unfinished-record";

@@ -1,8 +1,6 @@
 /**
- * The part of `verify` that reads every line: parses each of them whole, whatever its envelope
- * says, counts them by what they are, and builds an index of its own in which every entry whose
- * line is not that entry is marked as damaged; and folds what a checkpoint has folded. Reads only
- * lines that were too long to join.
+ * Checks every line of a log whole, and builds an index in which each entry whose line is not that
+ * entry is marked as damaged. Reads only lines that were not joined.
  */
 import { isUtf8 } from "node:buffer";
 import {
@@ -38,19 +36,18 @@ import { wholeCharacters } from "../whole-characters.ts";
 import { endKind } from "./finding.ts";
 import type { BadLine, BadLineKind, DamagedEntry, LinePlace, PendingEnd } from "./finding.ts";
 
-/** A line that may be that of an entry, until the index has taken it in. */
 interface CheckedLine {
   readonly offset: number;
   readonly kind: LineKind;
-  /** The id that the record has; undefined where that need not be compared. */
+  /** The id of the record; undefined where it need not be compared. */
   readonly id: unknown;
   /** The record, if its usage may count. */
   readonly spending: JsonObject | undefined;
-  /** The record, of a long one its top-level scalars. */
+  /** The record; of a long one its top-level scalars. */
   readonly value: JsonObject | undefined;
 }
 
-/** See the file comment. To be fed every line, then {@link LineCheck.batchEnd} once more. */
+/** Takes every line, then {@link LineCheck.batchEnd} once more. */
 export class LineCheck implements LineSink {
   readonly indexer: LogIndexer;
   readonly folded: FoldedProjections = new FoldedProjections();
@@ -67,7 +64,6 @@ export class LineCheck implements LineSink {
     "too-long": 0,
   };
   readonly damagedEntries: DamagedEntry[] = [];
-  /** Entries that are records, of another id. */
   changedIds: number = 0;
   /** Lines that begin with a byte-order mark. */
   marks: number = 0;
@@ -75,15 +71,11 @@ export class LineCheck implements LineSink {
   readonly invalidUtf8: LinePlace[] = [];
   readonly #source: ByteSource;
   readonly #usageRows: number;
-  /** The line that was read last of those too long to join: index and check both ask for it. */
+  /** The last long line that was read: index and check both ask for it. */
   #long: { readonly offset: number; readonly decoded: DecodedLine } | undefined;
   #checked: CheckedLine[] = [];
   #nextRow = 0;
 
-  /**
-   * @param source Where the lines come from.
-   * @param usageRows Of how many rows the usage is folded.
-   */
   constructor(source: ByteSource, usageRows: number) {
     this.#source = source;
     this.#usageRows = usageRows;
@@ -94,7 +86,6 @@ export class LineCheck implements LineSink {
     this.links = new LinkCheck(this.indexer);
   }
 
-  /** How many lines are bad. */
   get badLineCount(): number {
     return Object.values(this.badLineCounts).reduce((sum, count) => sum + count, 0);
   }
@@ -106,7 +97,6 @@ export class LineCheck implements LineSink {
     const kind = lineKind(decoded, () => [own]);
     this.#count(kind, { line, offset, length: end - start }, () => [own]);
     this.#countMark(own, offset, line);
-    // Lines of version 1 have no ids; the index makes them from their places.
     const hasId = decoded.ok && entryForm(this.indexer.header?.version ?? 1) > 1;
     const id = hasId ? decoded.value["id"] : undefined;
     const value = decoded.ok ? decoded.value : undefined;
@@ -127,8 +117,8 @@ export class LineCheck implements LineSink {
   }
 
   /**
-   * Takes the end of the log, which has no newline. A bad one counts as a line; what is returned is
-   * pending, and counts nowhere else.
+   * Takes the end of the log, which has no newline. A pending end is returned and counts nowhere
+   * else.
    */
   addRest(rest: LineRest, mayGrow: boolean): PendingEnd | null {
     const kind = endKind(rest, this.#source, mayGrow);
@@ -139,7 +129,7 @@ export class LineCheck implements LineSink {
     return null;
   }
 
-  /** Marks the entries among the lines since the last call that turned out to be damaged. */
+  /** Marks the damaged entries among the lines since the last call. */
   batchEnd(): void {
     this.indexer.batchEnd();
     const { index } = this.indexer;
@@ -159,7 +149,7 @@ export class LineCheck implements LineSink {
     this.#checked = [];
   }
 
-  /** The scalars of a record that is too long to be built, or why it is none. */
+  /** The scalars of a record that is too long to be built. */
   readLong(offset: number, length: number): DecodedLine {
     if (this.#long?.offset === offset) return this.#long.decoded;
     const bytes = readRange(this.#source, offset, length);
@@ -168,14 +158,14 @@ export class LineCheck implements LineSink {
     return decoded;
   }
 
-  /** The record, if it may be one of those whose usage is folded. */
+  /** The record, if its usage may be folded. */
   #spending(decoded: DecodedLine): JsonObject | undefined {
     if (!decoded.ok || this.indexer.index.count > this.#usageRows) return undefined;
     const { type } = decoded.value;
     return usage.types?.some((one) => one === type) === true ? decoded.value : undefined;
   }
 
-  /** A record that is too long to be joined, as sessions read it. */
+  /** A long record, as sessions read it. */
   #readWhole(offset: number, length: number): JsonObject | undefined {
     if (length > bodyBytesMax) return undefined;
     const bytes = Buffer.allocUnsafe(length);

@@ -1,7 +1,6 @@
 /**
- * What opening found in a log, in the classification of `verify`. Opening reads envelopes and some
- * bodies, so there may be more; but what is said here, `verify` says as well. Reads again only
- * what was found, entries that link to others, the end of the log and its first bytes.
+ * What opening found in a log, in the classification of `verify`, which may find more. Reads only
+ * what was found, linked entries, and both ends of the log.
  */
 import { hasByteOrderMark, lineKind, readRange } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
@@ -13,8 +12,7 @@ import type { Finding, FindingKind } from "./finding.ts";
 import { checkTree } from "./tree-check.ts";
 
 /**
- * What is known of the log of a session without reading it whole: of lines that are no record, the
- * first 1,000. Changes nothing.
+ * The known findings of a session, without reading its log whole; at most 1,000 bad lines.
  * @throws BranchlogError `ERR_CLOSED`, `ERR_LOG_GONE`, `ERR_LOG_UNREADABLE`.
  * @example
  * const findings = await openedFindings(session);
@@ -44,7 +42,9 @@ export async function openedFindings(session: Session): Promise<readonly Finding
   });
 }
 
-/** Reads the entries that the tree is damaged at: what is not that entry is a bad line instead. */
+/**
+ * Reads the entries where the tree is damaged: those that turn out to be bad lines are no nodes.
+ */
 function confirmTree({ index, bodies }: Engine): void {
   for (const row of orphanRows(index)) bodies.confirmSync(row);
   for (const { row, size } of findCycles(index).cycles) {
@@ -56,7 +56,7 @@ function confirmTree({ index, bodies }: Engine): void {
   }
 }
 
-/** What a line is called that is no record, or not the entry that it begins with. */
+/** The finding for a line that is not a record, or not the entry that it begins with. */
 function badKind(
   { kind, reason, offset = 0, length = 0 }: Diagnostic,
   source: ByteSource,

@@ -1,7 +1,6 @@
 /**
- * What an index shows of its log, whether it was made by verification or by opening: ids that
- * repeat, parents that are missing, cycles, records that are no entries, unknown types. Reads only
- * the lines of ids that repeat.
+ * What an index shows of its log: repeated ids, missing parents, cycles, records that are not
+ * entries, unknown types. Reads only the lines of repeated ids.
  */
 import { isSpace, skipSpace } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
@@ -18,7 +17,7 @@ import {
 import type { LogIndexer, IndexTable } from "@branchlog/core/internal";
 import type { FindingCounts, DuplicateId, Orphan, ParentCycle } from "./finding.ts";
 
-/** What the tree of a log shows. Numbers are exact; lists are bounded. */
+/** The tree of a log. Numbers are exact; lists are bounded. */
 export interface TreeFindings {
   readonly duplicateIdCount: number;
   readonly duplicateIds: readonly DuplicateId[];
@@ -31,15 +30,13 @@ export interface TreeFindings {
   readonly unknownTypes: readonly UnknownType[];
 }
 
-/** The index of a log, and what else is to be known of it. */
 export interface IndexedLog {
   readonly indexer: LogIndexer;
   readonly source: ByteSource;
-  /** Rows that do not count: of a record without its newline, or of one that is not taken. */
+  /** Rows that do not count. */
   readonly leftOut?: ReadonlySet<number>;
 }
 
-/** What the index shows, and the same as counts. O(rows), and the lines of ids that repeat. */
 export function checkTree(log: IndexedLog): {
   readonly tree: TreeFindings;
   readonly counts: FindingCounts;
@@ -82,15 +79,15 @@ export function checkTree(log: IndexedLog): {
   return { tree, counts };
 }
 
-/** Readable entries whose ids earlier readable entries have. */
+/** Readable entries with the id of an earlier readable entry. */
 interface RepeatedIds {
   readonly count: number;
-  /** How many of them are the same line as the entry that they hide. */
+  /** How many of them are the same line as the earlier entry. */
   readonly sameCount: number;
   readonly list: readonly DuplicateId[];
 }
 
-/** The repeated ids. O(rows), and reads the lines of these. */
+/** O(rows), and reads the lines of repeated ids. */
 export function repeatedIds({ indexer, source, leftOut }: IndexedLog): RepeatedIds {
   const { index } = indexer;
   const { rows } = index;
@@ -113,7 +110,7 @@ export function repeatedIds({ indexer, source, leftOut }: IndexedLog): RepeatedI
   return { count, sameCount, list };
 }
 
-/** See the file comment. */
+/** Whether two entries are the same line, apart from white space around it. */
 export function isSameLine(
   { rows }: IndexTable,
   source: ByteSource,

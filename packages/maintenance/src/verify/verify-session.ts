@@ -1,9 +1,6 @@
 /**
- * Reads every line of a log whole and reports all damage with its place: what does not parse, ids
- * that repeat, parents that are missing, cycles; and, where a checkpoint took checksums, every
- * line that changed since, and where the checkpoint differs from the log. It trusts no index
- * and changes nothing. What another process may still be writing at the end is `pending`, not
- * damage.
+ * Verifies a log: reads every line whole, and compares it with its checkpoint and checksums.
+ * Changes nothing. An end that a process may still be writing is pending, not damage.
  */
 import { LineFramer, scan } from "@branchlog/streaming";
 import type { Session } from "@branchlog/core";
@@ -45,35 +42,35 @@ import { checkTree } from "./tree-check.ts";
 import type { TreeFindings } from "./tree-check.ts";
 
 /**
- * What `verify` found. Every number is exact. Lists are in file order and hold the first 1,000
- * items; of bad lines, the first 1,000 for each reason. A pending end counts nowhere else, and
- * damaged entries are no nodes of the tree.
+ * What `verify` found. Numbers are exact; lists are in file order and hold the first 1,000 items
+ * (of bad lines, for each reason). A pending end counts nowhere else, and damaged entries are not
+ * nodes of the tree.
  */
 export interface VerifyReport extends TreeFindings {
   readonly path: string;
-  /** True if none of the findings is damage. */
+  /** True without damage. */
   readonly ok: boolean;
-  /** What was found, by kind: the verdict that `planRepair` and `openedFindings` share. */
+  /** The findings by kind, as `planRepair` and `openedFindings` report them. */
   readonly findings: readonly Finding[];
-  /** Bytes that were read: the whole log, its pending end included. */
+  /** Length of the log, its pending end included. */
   readonly bytes: number;
-  /** Lines that end in a newline, and a bad end: blank ones, records and bad ones. */
+  /** Lines that end in a newline, and a bad end. */
   readonly lines: number;
   readonly blankLines: number;
   /** Lines that are JSON objects. */
   readonly records: number;
-  /** Records that are entries, those that a later one with the same id hides included. */
+  /** Records that are entries, including those hidden by a later one. */
   readonly entries: number;
   readonly badLineCount: number;
   /** How many lines are bad for each reason. */
   readonly badLineCounts: Readonly<Record<BadLineKind, number>>;
   readonly badLines: readonly BadLine[];
-  /** Records with bytes that are no UTF-8, and are read as U+FFFD. */
+  /** Records with bytes that are not UTF-8, which are read as U+FFFD. */
   readonly invalidUtf8Count: number;
   readonly invalidUtf8: readonly LinePlace[];
-  /** With what lines were compared, and how many entries. */
+  /** How many entries were compared with checksums. */
   readonly checksums: Checksums;
-  /** Lines that are not what a checkpoint saw. They may be bad lines as well. */
+  /** Lines that differ from a checkpoint. They may be bad lines as well. */
   readonly changedLineCount: number;
   readonly changedLines: readonly ChangedLine[];
   /** Where a checkpoint differs from the log. */
@@ -82,25 +79,23 @@ export interface VerifyReport extends TreeFindings {
   /** Damaged entries. Their lines are bad lines as well, unless their ids changed. */
   readonly damagedEntryCount: number;
   readonly damagedEntries: readonly DamagedEntry[];
-  /** Branches that nobody chose, by the marks of their first entries. Not damage. */
+  /** Branches that nobody chose, by their first entries. Not damage. */
   readonly divergenceCount: number;
   readonly divergences: readonly DivergedEntry[];
-  /** Labels, compactions and context edits whose target does not exist, or is not on their path. */
+  /** Labels, compactions and context edits with a target that is missing or not on their path. */
   readonly danglingReferenceCount: number;
   readonly danglingReferences: readonly DanglingReference[];
   readonly pending: PendingEnd | null;
 }
 
-/** How a session is verified. */
 export interface VerifyOptions {
   /** Ends the work with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads every byte of the log of a session, as it is on disk now, and reports all damage. Changes
- * nothing. O(bytes of the log); memory for an index of its own, and for findings up to their
- * limits.
+ * Reads every byte of the log of a session and reports all damage. Changes nothing. O(bytes);
+ * memory for an index of its own.
  * @throws BranchlogError `ERR_CLOSED`, `ERR_LOG_GONE`, `ERR_LOG_UNREADABLE`; the signal's reason.
  * @example
  * const { ok, badLines } = await verifySession(session);
@@ -114,26 +109,25 @@ export async function verifySession(
   return verifyLog(watchedSession(session).engine, signal);
 }
 
-/** The same for the log of an engine. */
 export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<VerifyReport> {
-  // Before the log is read, which then reaches at least as far as its checksums.
+  // Read before the log, which then covers at least as much.
   const { log, settings } = engine;
   const saved = savedFor(settings, engine.path, log.statSync());
   engine.refreshSync();
-  // The log may become another while it is read; the report is on the one of this moment.
+  // The log may be replaced while it is read; the report is on the current one.
   const { file, end } = log.state;
   const statSync = (): FileStat | null => log.statSync();
   const mayGrow = (): boolean => mayBeWritten(log.statSync(), settings.ports.clock);
   return verifyRange({ settings, saved, file, end, statSync, mayGrow, signal });
 }
 
-/** What is saved of a log beside it, as of the moment before it is read. */
+/** What is saved of a log, as of the moment before it is read. */
 export interface SavedFacts {
   readonly stat: FileStat | null;
   readonly sums: RecordSums | undefined;
 }
 
-/** Reads the checksums of the log that has `stat`, unless checkpoints are off. Throws nothing. */
+/** The checksums of the log that has `stat`, unless checkpoints are off. Throws nothing. */
 export function savedFor(
   settings: EngineSettings,
   path: string,
@@ -143,21 +137,19 @@ export function savedFor(
   return { stat, sums: isRead ? savedSums(settings, path, stat) : undefined };
 }
 
-/** A log of which a range is verified. */
 export interface VerifiedRange {
   readonly settings: EngineSettings;
   readonly saved: SavedFacts;
   readonly file: LogFile;
-  /** Where the log ends, as far as it is verified. */
+  /** Where verification ends. */
   readonly end: number;
-  /** What is at its path now. */
   readonly statSync: () => FileStat | null;
   /** Whether a process may be writing its last line. */
   readonly mayGrow: () => boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-/** The same for the first bytes of a file, also of one without a header. */
+/** Verifies the first bytes of a file, which may lack a header. */
 export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
   const { settings, saved, file, end, statSync, mayGrow, signal } = range;
   const { lineBytesMax } = settings;
@@ -172,7 +164,7 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
     check.batchEnd();
     const { indexer, folded } = check;
     const now = checkCheckpoint(found, { indexer, folded, lineNumber: framer.lineNumber });
-    // Written anew since, the log is another than that of the checkpoint.
+    // A log that was rewritten is not the one of the checkpoint.
     const later = statSync();
     if (later !== null && isBoundTo(binding, file, later)) differences = now;
   }
@@ -224,7 +216,6 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
   };
 }
 
-/** What opening would take from the checkpoint of a log. Throws nothing. */
 function savedIndex({
   settings,
   saved: { stat },

@@ -1,7 +1,6 @@
 /**
- * Turns a line of one agent's dialect into that of another: only members whose names or forms
- * differ change, and every other byte stays, as do ids, parents, times and their order. What the
- * other dialect cannot say stays as it is: readers of both keep what they do not know. Pure.
+ * Converts a line to another agent's dialect: only members whose names or forms differ change. What
+ * the other dialect cannot express stays, since readers keep unknown members. Pure.
  */
 import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
@@ -26,12 +25,11 @@ import type {
   ObjectMembers,
 } from "@branchlog/core/internal";
 
-/** The agent that a line is for. */
 export type ConversionTarget = "pi" | "omp";
 
 const quote = 0x22;
 
-/** The types of entries that both have, or one of them, in different forms. */
+/** The types of entries whose forms differ, or that only one agent has. */
 export const convertibleTypes: ReadonlySet<string> = new Set([
   "model_change",
   "thinking_level_change",
@@ -41,21 +39,15 @@ export const convertibleTypes: ReadonlySet<string> = new Set([
   "title_change",
 ]);
 
-/** What the other entries of a log say about one that is converted. */
+/** What other entries say about a converted one. */
 export interface LineSurroundings {
-  /** What the entry before that names the session says; undefined if none does. */
+  /** The name of the session before the entry. */
   readonly nameBefore?: string | undefined;
-  /** For {@link replayedThrough}: the entry behind it on the way to the compaction, if any is. */
+  /** For {@link replayedThrough}: the entry that follows it on the path to the compaction. */
   readonly keptFrom?: string | undefined;
 }
 
-/**
- * The line of an entry for that agent.
- *
- * @param line As it is stored, with or without its line ending, which is kept.
- * @param value What the line holds.
- * @returns The same buffer if there is nothing to change.
- */
+/** The converted line, with its line ending; the same buffer if nothing changes. */
 export function convertLine(
   line: Buffer,
   value: JsonObject,
@@ -69,7 +61,7 @@ export function convertLine(
   return applyEdits(line, [...replaceMembers(object, changes), ...setMembers(object, added)]);
 }
 
-/** What an entry calls the session; undefined if it does not name it. "" takes the name away. */
+/** The name that an entry gives the session; "" removes it. */
 export function nameIn(value: JsonObject): string | undefined {
   const { type } = value;
   const name = type === "session_info" ? value["name"] : undefined;
@@ -79,8 +71,8 @@ export function nameIn(value: JsonObject): string | undefined {
 }
 
 /**
- * The last entry that a provider replays, of a compaction of omp that says by it alone what is
- * kept: what follows it. pi searches for the first kept entry, and would keep nothing.
+ * The last entry that a provider replays, in a compaction of omp that marks only by it what is
+ * kept. pi would search for the first kept entry, and keep nothing.
  */
 export function replayedThrough(value: JsonObject): string | undefined {
   const { type, firstKeptEntryId, providerReplayThroughEntryId: replayed } = value;
@@ -89,8 +81,8 @@ export function replayedThrough(value: JsonObject): string | undefined {
 }
 
 /**
- * The header for that agent: the current version, and for omp the name as title, which pi has in
- * entries only. Without a name, omp's title stays as it is.
+ * The header for that agent, in the current version. omp has the name as title, pi in entries only;
+ * without a name, omp's title stays.
  */
 export function convertHeader(
   line: Buffer,
@@ -103,14 +95,14 @@ export function convertHeader(
   if (to === "omp" && name !== undefined) values.push(["title", JSON.stringify(name)]);
   const edits: MemberEdit[] = setMembers(object, values);
   const title = to === "pi" ? findMember(object, "title") : undefined;
-  // What is no text is no title, and stays.
+  // A title that is not a string is left alone.
   if (title !== undefined && line[title.valueStart] === quote) {
     edits.push(...replaceMembers(object, [["title", []]]));
   }
   return applyEdits(line, edits);
 }
 
-/** The dialect that an entry is in once it is converted; undefined if both write it so. */
+/** The dialect of the converted entry; undefined if both agents write it so. */
 export function dialectOfConverted(
   value: JsonObject,
   to: ConversionTarget,
@@ -120,10 +112,7 @@ export function dialectOfConverted(
   return converted.ok ? dialectOfEntry(converted.value) : undefined;
 }
 
-/**
- * A converted header that says whose log it is, if the rest of what is known would tell of the
- * other agent; else without such a word.
- */
+/** The header with a mark of its dialect, if the rest of the log would indicate the other agent. */
 export function withDialect(
   line: Buffer,
   to: ConversionTarget,
@@ -142,10 +131,8 @@ function edited(line: Buffer, edits: (object: ObjectMembers) => readonly MemberE
   return object === null ? line : applyEdits(line, edits(object));
 }
 
-/** What changes in a line. */
 interface LineChanges {
   readonly changes: readonly MemberChange[];
-  /** Members that come last. */
   readonly added: readonly NewValue[];
 }
 
@@ -182,7 +169,7 @@ function forPi(value: JsonObject, { nameBefore, keptFrom }: LineSurroundings): L
   }
 }
 
-/** A provider with a slash could not be told from its model again. */
+/** A provider with a slash could not be separated from its model again. */
 function joinedModel(value: JsonObject): LineChanges {
   const { provider, modelId } = value;
   if (typeof provider !== "string" || typeof modelId !== "string") return unchanged;
@@ -197,7 +184,7 @@ function joinedModel(value: JsonObject): LineChanges {
   };
 }
 
-/** pi has one model: those of other roles stay as they are. */
+/** pi has one model: those of other roles stay. */
 function splitModel(value: JsonObject): LineChanges {
   const { model, role = "default" } = value;
   if (typeof model !== "string" || role !== "default") return unchanged;
@@ -232,7 +219,7 @@ function renamed(value: JsonObject, from: string, to: string): LineChanges {
   return { changes: [[from, [[to, JSON.stringify(flag)]]]], added: [] };
 }
 
-/** A compaction for pi, which keeps what its first kept entry says, and by nothing else. */
+/** pi needs the id of the first kept entry. */
 function keptByName(value: JsonObject, keptFrom: string | undefined): LineChanges {
   const { changes, added } = renamed(value, "fromExtension", "fromHook");
   if (keptFrom === undefined || replayedThrough(value) === undefined) return { changes, added };
@@ -257,7 +244,7 @@ function titleChange(value: JsonObject, nameBefore: string | undefined): LineCha
   };
 }
 
-/** What going back would add again goes. */
+/** Members that the conversion to omp would add again are removed. */
 function sessionInfo(value: JsonObject, nameBefore: string | undefined): LineChanges {
   const name = nameIn(value);
   if (name === undefined || Object.hasOwn(value, "name")) return unchanged;

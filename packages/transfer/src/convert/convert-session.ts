@@ -1,7 +1,6 @@
 /**
- * Conversion of a session file from one agent's dialect to another's, as a new file: indexed, then
- * copied in bounded memory, whatever its lines hold. What both agents say in the same way is copied
- * as bytes, lines that hold no record included. The source is only read.
+ * Converts a session file to another agent's dialect, as a new file, in bounded memory. Bytes that
+ * both agents write alike are copied, including lines that are not records.
  */
 import { resolve } from "node:path";
 import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
@@ -41,9 +40,7 @@ import {
   nameTime,
 } from "./line-converter.ts";
 
-/** What to convert to, and where. */
 export interface ConvertOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
-  /** The agent that the new file is for. */
   readonly to: ConversionTarget;
   /** Path of the new file; there must be nothing. */
   readonly target: string;
@@ -59,14 +56,10 @@ const convertNames: OptionNames<ConvertOptions> = {
   signal: true,
 };
 
-/** A converted session that is there. */
 export interface ConversionResult {
-  /** Path of the new file. */
   readonly path: string;
-  /** Canonical path of the source. */
   readonly source: string;
   readonly to: ConversionTarget;
-  /** Entries of the source. */
   readonly entries: number;
   /** How many entries changed, by their type in the source. */
   readonly converted: Readonly<Record<string, number>>;
@@ -75,18 +68,17 @@ export interface ConversionResult {
   /** Whether an entry with the name was added, which the source has elsewhere. */
   readonly addedName: boolean;
   /**
-   * Resets of omp (`reset_boundary`) in a session for pi. They stay as they are, but pi does not
-   * know them: after them, its model sees what omp's does not see any more.
+   * Resets of omp (`reset_boundary`) in a session for pi. They stay, but pi does not know them: its
+   * model sees messages from before them.
    */
   readonly resets: number;
 }
 
 /**
- * Writes a session in the dialect of an agent. Ids, parents, times and the order of entries stay;
- * what the other agent has no form for stays as it is. A session of version 1 or 2 is brought to
- * version 3 on the way. The file has mode 0600.
+ * Writes a session in an agent's dialect, in version 3. Ids, parents, times and order stay, as does
+ * what the other agent has no form for. The file has mode 0600.
  * @throws BranchlogError as `openSession`; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`,
- * `ERR_LOG_CHANGED`. There is no part of a new file then.
+ * `ERR_LOG_CHANGED`. Nothing is created then.
  * @example
  * await convertSession("pi.jsonl", { to: "omp", target: "omp.jsonl" });
  */
@@ -99,7 +91,7 @@ export async function convertSession(
   const engine = await Engine.open(path, { ...settings, access: "read" }, signal);
   try {
     const version = engine.log.state.indexer.header?.version ?? currentVersion;
-    if (entryForm(version) === currentVersion) return await converted(engine, options);
+    if (entryForm(version) === currentVersion) return await convertedCopy(engine, options);
     const current = await migratedCopy(engine, options);
     try {
       return { ...(await convertSession(current, options)), source: engine.path };
@@ -111,7 +103,7 @@ export async function convertSession(
   }
 }
 
-async function converted(
+async function convertedCopy(
   engine: Engine,
   { to, target, signal }: ConvertOptions,
 ): Promise<ConversionResult> {
@@ -131,7 +123,7 @@ async function converted(
   return { path, source: engine.path, to, ...counts, ...converter.counts };
 }
 
-/** Lines that hold no record, an unterminated end of the log included. */
+/** Lines that are not records, including an unterminated end. */
 function badLines({ log, settings }: Engine): number {
   const { file, size, state } = log;
   const [from, length] = [state.committedEnd, size - state.committedEnd];
@@ -151,7 +143,7 @@ async function migratedCopy(engine: Engine, { target, signal }: ConvertOptions):
   try {
     await createStreamedLog(ports, path, inBatches(migratedWhole(engine), signal));
   } catch (error) {
-    // The caller did not ask for this file, and its name says nothing: the one asked for fails.
+    // The caller asked for another file: the error names that one.
     if (!isBranchlogError(error, "ERR_CREATE_FAILED")) throw error;
     throw creationFailed(resolve(target), error.cause);
   }
@@ -164,20 +156,19 @@ function* migratedWhole(engine: Engine): Generator<Buffer> {
   requireSameLog(engine);
 }
 
-/** A session that is converted. */
-export interface Conversion {
+interface Conversion {
   readonly engine: Engine;
   readonly to: ConversionTarget;
-  /** Of the first entry that only one of the agents writes, once it is converted. */
+  /** The dialect of the first converted entry that only one of the agents writes. */
   readonly ofEntries: DialectName | undefined;
   readonly converter: LineConverter;
 }
 
 /**
- * The converted bytes. Each chunk is to be used up before the next is asked for.
+ * The converted bytes. A chunk is valid until the next one is requested.
  * @throws BranchlogError `ERR_LOG_CHANGED` at the end.
  */
-export function* convertedChunks(conversion: Conversion): Generator<Buffer> {
+function* convertedChunks(conversion: Conversion): Generator<Buffer> {
   const { engine } = conversion;
   yield* packedBytes(engine.log.file, convertedPieces(conversion));
   requireSameLog(engine);
@@ -214,32 +205,31 @@ function* convertedPieces(conversion: Conversion): Generator<Buffer | ByteRange>
   if (to === "pi") yield* nameEntry(conversion);
 }
 
-/** The name as an entry below the last one, if no entry says it: pi has names in entries only. */
+/** The name as a last entry, if no entry has it: pi has names in entries only. */
 function* nameEntry({ engine, converter }: Conversion): Generator<Buffer> {
   const { log, header, settings } = engine;
   const name = nameOf(engine);
   if (name === undefined || name === nameSaid(engine)?.trim()) return;
   if (!bytesAt(log.file, log.size - 1, 1).equals(newline)) yield newline;
-  // A UUID, as it cannot be the id of another entry.
+  // A UUID, which no other entry has.
   const id = settings.ports.ids.sessionId();
   const time = nameTime(log.state.titleSlot, header);
   yield spliceDraft(encodeDraft({ type: "session_info", name }, time), id, engine.tailId);
   converter.counts.addedName = true;
 }
 
-/** The name that the session has: of the slot, the entries, or the header. */
 function nameOf(engine: Engine): string | undefined {
   const { titleSlot: slot } = engine.log.state;
   const inSlot = slot?.title.trim();
   if (inSlot) return inSlot;
   const said = nameSaid(engine);
   if (said !== undefined) return said.trim() || undefined;
-  // A slot that is empty overrules the header, of which only type and id were checked.
+  // An empty slot overrules the header, of which only type and id were checked.
   const title: unknown = slot === undefined ? engine.header.title : undefined;
   return typeof title === "string" ? title.trim() || undefined : undefined;
 }
 
-/** What the last entry says that gives the session a name, or takes it away by an empty one. */
+/** The last name in an entry; empty if that removes it. */
 function nameSaid(engine: Engine): string | undefined {
   const { index, log } = engine;
   for (const row of rowsBackwards(engine)) {
@@ -252,7 +242,6 @@ function nameSaid(engine: Engine): string | undefined {
   return undefined;
 }
 
-/** The bytes [from, to) of the source. */
 interface ByteRange {
   readonly from: number;
   readonly to: number;
@@ -261,8 +250,8 @@ interface ByteRange {
 const chunkBytes = 1024 * 1024;
 
 /**
- * The pieces one after the other in large chunks, through one buffer that is used again: a buffer
- * for each read would take half as much memory again. What the file no longer holds is zero.
+ * Joins the pieces into large chunks in one reused buffer: a buffer for each read would take half
+ * as much memory again. Bytes that the file no longer holds are zero.
  */
 function* packedBytes(file: LogFile, pieces: Iterable<Buffer | ByteRange>): Generator<Buffer> {
   const chunk = Buffer.allocUnsafeSlow(chunkBytes);

@@ -1,6 +1,6 @@
 /**
- * Brings the lines of a log, one by one and in their order, into the dialect of another agent, and
- * counts what changes: what a conversion and a linear export have in common.
+ * Converts the lines of a log in their order, and counts what changes, for conversions and linear
+ * exports.
  */
 import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
@@ -17,20 +17,18 @@ import {
 } from "./convert-entry.ts";
 import type { ConversionTarget } from "./convert-entry.ts";
 
-/** What a copy in another dialect changed, complete once all its bytes were taken. */
+/** What a copy in another dialect changed; complete once all its bytes were taken. */
 export interface ConversionCounts {
-  /** By the type in the source. */
   readonly converted: Record<string, number>;
   addedName: boolean;
-  /** Resets of omp that stay as they are in a log for pi, which does not know them. */
+  /** Resets of omp that stay in a log for pi, which does not know them. */
   resets: number;
 }
 
-/** See the file comment. */
+/** Converts lines in the order of the log. */
 export class LineConverter {
   readonly counts: ConversionCounts = { converted: {}, addedName: false, resets: 0 };
   readonly #to: ConversionTarget;
-  /** What the copy is called so far. */
   #name: string | undefined;
 
   constructor(to: ConversionTarget) {
@@ -38,9 +36,8 @@ export class LineConverter {
   }
 
   /**
-   * The line in the dialect of the target; the same buffer if nothing changes.
-   * @param keptEntry The id of the first entry that a compaction keeps that names only the last
-   * entry that a provider replays.
+   * The converted line; the same buffer if nothing changes.
+   * @param keptEntry Returns the id of the first entry that is kept after a replayed one.
    */
   convert(line: Buffer, keptEntry: (replayed: string) => string | undefined): Buffer {
     const decoded = decodeLine(line);
@@ -57,12 +54,12 @@ export class LineConverter {
   }
 }
 
-/** Whether the line of a row may differ in another dialect, and can be held to be converted. */
+/** Whether the line of a row may differ in another dialect, and fits in memory. */
 export function isConvertible({ index, bodies }: Engine, row: number): boolean {
   return convertibleTypes.has(index.kindOf(row).type) && bodies.isBuildable(row);
 }
 
-/** The dialect of the first row that only one of the agents writes, once it is converted. */
+/** The dialect of the first converted row that only one of the agents writes. */
 export async function dialectOfRows(
   { index, bodies }: Engine,
   rows: Iterable<number>,
@@ -81,7 +78,7 @@ export async function dialectOfRows(
 
 const telling: ReadonlySet<string> = new Set(dialectMarkers);
 
-/** When a session got its name: the slot tells, else the header has had it from the beginning. */
+/** When a session got its name: the slot's time, else the header's. */
 export function nameTime(
   slot: { readonly updatedAt: string } | undefined,
   header: SessionHeader | undefined,
@@ -92,9 +89,8 @@ export function nameTime(
 }
 
 /**
- * The row after the last one that is replayed; -1 if nothing is kept. Damaged rows are passed
- * over, as far as they are known.
- * @param above The rows above the compaction, one by one; -1 after the last.
+ * The row after the last replayed one, or -1. Rows known to be damaged are skipped.
+ * @param above Returns the rows above the compaction one by one, then -1.
  */
 export function firstKeptRow(index: IndexTable, above: () => number, replayed: string): number {
   const last = index.rowOfId(replayed);
@@ -109,9 +105,8 @@ export function firstKeptRow(index: IndexTable, above: () => number, replayed: s
 }
 
 /**
- * Answers with the id of the first entry that is kept by the compaction of a row; undefined if none
- * is, or where entries are their own ancestors: what is before and after depends on where the walk
- * starts then. O(distance to the replayed entry), and once O(entries).
+ * Finds the id of the first entry that a compaction keeps; undefined within a cycle, where the
+ * order depends on the start. O(distance to the replayed entry), and once O(entries).
  */
 export function keptEntryFinder({
   index,
@@ -133,7 +128,7 @@ export function keptEntryFinder({
   };
 }
 
-/** Rows whose ancestors end at a root, or a gap. Each is gone through once, unless rows change. */
+/** Rows whose ancestors end at a root or a gap. Each is visited once, until rows change. */
 class RootedRows {
   readonly #index: IndexTable;
   #known: Uint8Array = new Uint8Array(0);
@@ -158,7 +153,7 @@ class RootedRows {
   }
 }
 
-/** The row of a parent; -1 at a root, and at a gap. */
+/** The row of the parent; -1 at a root or a gap. */
 function rowAbove(index: IndexTable, row: number): number {
   const parent = index.rows.parentHandle(row);
   return parent < 0 ? -1 : index.rowOfHandle(parent);

@@ -1,7 +1,6 @@
 /**
- * Exports one path of a session: as Markdown for people, or as a log of its own that is one chain.
- * Both are made entry by entry, in bounded memory, and written whole or not at all. The source is
- * only read.
+ * Exports one path of a session, as Markdown or as a linear log, in bounded memory, whole or not at
+ * all.
  */
 import { resolve } from "node:path";
 import type { JsonObject, OptionNames } from "@branchlog/streaming";
@@ -23,11 +22,10 @@ import { LineConverter } from "../convert/line-converter.ts";
 import { exportedPath, pathRows, linearLines } from "./linear-lines.ts";
 import { entryMarkdown, markdownIndent, markdownTitle } from "./markdown-text.ts";
 
-/** What is exported, and how the source is read. */
 export interface ExportOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
   /** The id of the entry where the path ends. Default: the last entry of the log. */
   readonly at?: string | undefined;
-  /** Ends the export with the signal's reason; nothing is left. */
+  /** Ends the export with the signal's reason; nothing is created. */
   readonly signal?: AbortSignal;
 }
 
@@ -38,30 +36,27 @@ const exportNames: OptionNames<ExportOptions> = {
   signal: true,
 };
 
-/** What was written. */
 export interface ExportReport {
-  /** The new file. */
   readonly path: string;
   readonly bytes: number;
 }
 
-/** What was written, and what of it was converted, as `convertSession` reports it. */
 export interface LinearReport extends ExportReport {
   /** How many entries changed, by their type in the source. */
   readonly converted: Readonly<Record<string, number>>;
   /** Whether an entry with the name was added, which the source has elsewhere. */
   readonly addedName: boolean;
   /**
-   * Resets of omp (`reset_boundary`) after the last compaction. They stay, as the path is whole,
-   * but pi does not know them: its model sees what omp's does not see any more.
+   * Resets of omp (`reset_boundary`) after the last compaction. They stay, but pi does not know
+   * them: its model sees messages from before them.
    */
   readonly resets: number;
 }
 
 /**
- * A path of a session as Markdown, piece by piece.
- * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`. `ERR_LOG_CHANGED`, at the end at
- * the latest, if the source was replaced or rewritten meanwhile: the pieces are of no use then.
+ * A path of a session as Markdown, in pieces.
+ * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`; `ERR_LOG_CHANGED` at the end at
+ * the latest, after which the pieces are invalid.
  */
 export function markdownPieces(
   source: string,
@@ -70,7 +65,6 @@ export function markdownPieces(
   return piecesOf(source, options, (engine) => markdownTexts(engine, options));
 }
 
-/** What is made of a log, which is open for as long as it is taken. */
 async function* piecesOf<T>(
   source: string,
   options: ExportOptions,
@@ -92,7 +86,7 @@ async function* markdownTexts(
   const rows = pathRows(engine, at);
   yield markdownTitle(engine.header, engine.log.state.name);
   for await (const { row, entry } of engine.bodies.entries(rows, signal)) {
-    // Their numbers are data, of which parsing keeps no more than a double holds.
+    // Parsing rounds numbers that no double holds.
     const line = hasCalls(entry) ? engine.bodies.lineSync(row).toString() : "";
     const text = entryMarkdown(entry, exactArguments(line, markdownIndent));
     if (text !== "") yield text;
@@ -108,9 +102,8 @@ function hasCalls(entry: SessionEntry): boolean {
 }
 
 /**
- * A path of a session as the bytes of a log of pi, piece by piece: the header of the source, and
- * each entry of the path once, with its bytes, in pi's dialect as `convertSession` writes it.
- * Entries that are elsewhere and in force on the path (the session's name, labels) come last.
+ * A path of a session as the bytes of a log for pi: the header, each entry of the path in pi's
+ * dialect, then the name and labels that other entries give it.
  * @throws BranchlogError as {@link markdownPieces}.
  */
 export function linearPieces(
@@ -147,8 +140,8 @@ export function exportMarkdown(
 }
 
 /**
- * Writes a path of a session to a new log, a chain of entries that pi opens, whichever agent the
- * session is of. The context at its end is that of the source.
+ * Writes a path of a session to a new linear log for pi. The context at its end is that of the
+ * source.
  * @throws BranchlogError as {@link linearPieces}; `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`.
  */
 export async function exportLinear(

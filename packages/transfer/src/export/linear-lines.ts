@@ -1,8 +1,6 @@
 /**
- * One path of a session as the lines of a log of its own, in pi's dialect: the header and every
- * entry of the path once, with their bytes. Links change where an entry was left out between two,
- * and what omp writes differently is converted; the context at the end is that of the source. Read
- * and handed on in bounded memory.
+ * One path of a session as the lines of a linear log for pi, with the name and labels that other
+ * entries give it. Parents change where an entry was left out; memory is bounded.
  */
 import type { SessionEntry } from "@branchlog/core";
 import {
@@ -24,11 +22,9 @@ import { convertHeader, withDialect } from "../convert/convert-entry.ts";
 import { firstKeptRow, dialectOfRows, isConvertible, nameTime } from "../convert/line-converter.ts";
 import type { LineConverter } from "../convert/line-converter.ts";
 
-/** A path that is exported. */
 export interface LinearExport extends ExportedPath {
   readonly engine: Engine;
   readonly signal: AbortSignal | undefined;
-  /** Counts what the export changes as it goes. */
   readonly converter: LineConverter;
 }
 
@@ -47,7 +43,7 @@ export async function* linearLines(work: LinearExport): AsyncGenerator<Buffer, v
   converter.counts.addedName = added.some(({ draft }) => draft.type === "session_info");
 }
 
-/** The entries, each below the one before; returns the id of the last. */
+/** Yields each entry below the one before; returns the id of the last. */
 async function* chained({
   engine,
   rows,
@@ -74,7 +70,7 @@ async function* chained({
         : linked;
     }
     yield newline;
-    // After a compaction, pi sees what omp does, whatever was reset before it.
+    // After a compaction, pi sees what omp does, whatever was reset before.
     if (type === "compaction") converter.counts.resets = 0;
     if (type === "reset_boundary") converter.counts.resets += 1;
     parentId = index.idOf(row);
@@ -82,7 +78,7 @@ async function* chained({
   return parentId;
 }
 
-/** Entries above the row were read before it: those that are damaged are known. */
+/** Entries above the row were read before it, so that their damage is known. */
 function keptFrom(
   index: IndexTable,
   rows: readonly number[],
@@ -109,27 +105,25 @@ async function wholeLine(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Rows of a log, and what no row of them says in its place. */
 export interface ExportedPath {
-  /** The path, root first; then entries that are in force on it and not on it, in file order. */
+  /** The path, root first; then entries off the path that apply to it, in file order. */
   readonly rows: readonly number[];
   /**
-   * Entries that are made after them: for labels and a name that the file says last on the path,
-   * but the path does not, or that no entry says. An absent label or an empty name takes it away.
+   * Entries to add after them: names and labels whose last entry in the file is elsewhere on the
+   * path, or that no entry holds.
    */
   readonly added: readonly AddedEntry[];
 }
 
 /**
- * The path to an entry; without one, to the last entry of the log. One that is damaged is left out,
- * as everywhere on a path.
+ * The path to an entry, by default the last one, without damaged entries.
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
  */
 export function pathRows(engine: Engine, at: string | undefined): Int32Array {
   return pathToRow(engine.index, pathEndRow(engine, at)).rows;
 }
 
-/** The path to an entry with what is in force on it. Reads the bodies of names and labels. */
+/** The path to an entry with what applies to it. Reads the bodies of names and labels. */
 export async function exportedPath(
   engine: Engine,
   at: string | undefined,
@@ -143,18 +137,16 @@ export async function exportedPath(
   return { rows: [...path, ...carried], added: [...labels.added, ...name.added] };
 }
 
-/** Where the rows of a path are on it. */
 type Places = ReadonlyMap<number, number>;
 
-/** What gives a copy what the path does not: entries that are elsewhere, and new ones. */
 interface Carried {
   readonly carried: readonly number[];
   readonly added: readonly AddedEntry[];
 }
 
 /**
- * What gives the copy the name of the session. The copy has the order of the path, in which another
- * entry may be last than in the file, as parents may follow their children there.
+ * The entries that name the copy. On the path another entry may be last than in the file, since
+ * parents may follow their children there.
  */
 function nameAtEnd(engine: Engine, path: Int32Array, places: Places): Carried {
   const { log, header } = engine;
@@ -170,17 +162,16 @@ function nameAtEnd(engine: Engine, path: Int32Array, places: Places): Carried {
   return { carried: [], added: [{ draft: { type: "session_info", name }, timestamp }] };
 }
 
-/** A label entry, and where it is on the path. */
+/** A label entry and its position on the path. */
 interface SaidLabel {
   readonly targetId: string;
-  /** "" takes the label away. */
+  /** "" removes the label. */
   readonly label: string;
   readonly time: unknown;
   readonly row: number;
   readonly place: number | undefined;
 }
 
-/** What gives the copy the labels of the path. */
 async function labelsAtEnd(
   { index, bodies, header }: Engine,
   places: Places,
@@ -219,7 +210,7 @@ function* rowsOfLabels(index: Engine["index"]): Generator<number> {
   }
 }
 
-/** What a label entry does; undefined if readers ignore it. */
+/** The label of an entry; undefined if readers ignore it. */
 function labelOf(entry: SessionEntry): Pick<SaidLabel, "targetId" | "label"> | undefined {
   if (entry.type !== "label" || typeof entry.targetId !== "string") return undefined;
   const label: unknown = entry.label ?? "";

@@ -1,14 +1,12 @@
 /**
- * A session as Markdown that people read: messages by role, which tools are called and what they
- * return. Images are named, not shown; what extensions keep for themselves is left out. Pure; a
- * malformed body gives what can be read of it, and marks in a text never end those around it.
+ * A session as Markdown. Images are described, custom entries left out. Malformed bodies are
+ * rendered as far as readable, and marks in a text never close the surrounding ones. Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
 import { isObject, keptArguments, objectAt, stringAt, timeAt } from "@branchlog/core/internal";
 import type { ExactArguments } from "@branchlog/core/internal";
 
-/** Blanks in front of each level of JSON. */
 export const markdownIndent = 2;
 
 /** The title and the facts of a session. */
@@ -28,9 +26,8 @@ export function markdownTitle(header: SessionHeader, name: string | undefined): 
 }
 
 /**
- * What an entry says, after an empty line; nothing for one that says nothing to people.
- *
- * @param exact What its line says of arguments, indented, where a parser changed them.
+ * An entry as Markdown, after an empty line; empty for entries that are not shown.
+ * @param exact The arguments of its calls, indented, where parsing changed their numbers.
  */
 export function entryMarkdown(entry: SessionEntry, exact?: ExactArguments): string {
   // Decoding boundary: an entry is handed out as stored; its type promises more than that.
@@ -110,7 +107,6 @@ function shellParts(message: JsonObject): string[] {
   ];
 }
 
-/** How content is shown. */
 interface Showing {
   readonly isOutput: boolean;
   readonly exact: ExactArguments | undefined;
@@ -164,13 +160,12 @@ function timeText(iso: string | undefined): string | undefined {
   return iso === undefined ? undefined : `${iso.slice(0, -5).replace("T", " ")}Z`;
 }
 
-/** The text in a fence that nothing in it can close. */
+/** The text in a fence that none of its lines closes. */
 export function fenced(text: string, language = ""): string {
   const fence = "`".repeat(Math.max(3, longestRun(text, "`") + 1));
   return `${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}\n`;
 }
 
-/** The text on one line, as code. */
 export function codeSpan(text: string): string {
   const line = oneLine(text);
   const ticks = "`".repeat(longestRun(line, "`") + 1);
@@ -178,20 +173,18 @@ export function codeSpan(text: string): string {
   return `${ticks}${space}${line}${space}${ticks}`;
 }
 
-/** The text as a quotation. */
 function quotedText(text: string): string {
   const lines = closedText(text).trimEnd().split("\n");
   return `${lines.map((line) => (line === "" ? ">" : `> ${line}`)).join("\n")}\n`;
 }
 
-/** Text that is Markdown itself, with the end of a fence that it leaves open. */
+/** Markdown text, with the end of a fence that it leaves open. */
 export function closedText(text: string): string {
   const whole = text.trimEnd();
   const open = openFence(whole);
   return `${whole}\n${open === "" ? "" : `${open}\n`}`;
 }
 
-/** The text on one line, not too long for a heading. */
 function oneLine(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   return line.length > lineUnitsMax ? `${line.slice(0, lineUnitsMax).trimEnd()}…` : line;
@@ -199,12 +192,12 @@ function oneLine(text: string): string {
 
 const lineUnitsMax = 120;
 
-/** The fence that is open where the text ends; empty if none is. */
+/** The fence that is open at the end of the text, or empty. */
 function openFence(text: string): string {
   let open = "";
   for (const [, mark = "", rest = ""] of text.matchAll(/^ {0,3}(`{3,}|~{3,})(.*)$/gm)) {
     if (open === "") {
-      // What looks like a fence of backticks and has more of them behind it is code in a line.
+      // A fence of backticks with further backticks behind it is inline code.
       if (!mark.startsWith("`") || !rest.includes("`")) open = mark;
     } else if (mark[0] === open[0] && mark.length >= open.length && rest.trim() === "") open = "";
   }

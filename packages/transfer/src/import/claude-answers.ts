@@ -1,8 +1,7 @@
 /**
- * Puts the answers of a model together: Claude Code writes each block of an answer as a record of
- * its own, with the usage of the whole, and results of tools may be between them. The records of
- * one answer become one message, and what was between them follows it, as models expect it. What
- * comes too late for that continues the answer, with what its usage adds.
+ * Merges the records of one answer of the model into one message: Claude Code writes each block as
+ * a record, with the usage of the whole, and tool results between them. Those follow the message.
+ * Blocks after that continue the answer, with the rest of its usage.
  */
 import { createHash } from "node:crypto";
 import type { JsonValue } from "@branchlog/streaming";
@@ -31,26 +30,23 @@ interface PendingAnswer {
   bytes: number;
 }
 
-/** A record between those of an answer, or after them. */
 interface Follower {
   readonly record: ClaudeRecord;
   readonly drafts: readonly KnownDraft[];
   readonly node: TreeNode;
 }
 
-/** A call that gives a sub-agent its task, and the answer that makes it. */
+/** The call that gives a sub-agent its task, and the answer that makes it. */
 interface TaskCall {
   readonly callId: string;
   readonly node: TreeNode;
 }
 
-/** Answers whose calls and usage are remembered. */
 const recentMax = 256;
 
-/** What Claude Code names the model of messages that it wrote itself. */
+/** The model of messages that Claude Code wrote itself. */
 const syntheticModel = "<synthetic>";
 
-/** See the file comment. */
 export class ClaudeAnswers {
   readonly #tree: ClaudeTree;
   readonly #recent: AnswerGroup[] = [];
@@ -64,17 +60,15 @@ export class ClaudeAnswers {
     this.#tree = tree;
   }
 
-  /** The tool of a call; undefined if no answer has made it. */
   toolOf(callId: string): string | undefined {
     return this.#toolNames.get(callId);
   }
 
-  /** The call that gave a sub-agent this task; undefined if it is not known, or long ago. */
+  /** The call that gave a sub-agent this task, if it is recent. */
   taskCallOf(task: string): TaskCall | undefined {
     return this.#tasks.get(digestOf(task));
   }
 
-  /** Adds a record to the answer that waits; false if it is not a part of it. */
   continueWith(record: ClaudeRecord, { content, rest }: AssistantParts): boolean {
     const pending = this.#pending;
     if (pending === undefined || record.isSide !== pending.node.isSide) return false;
@@ -92,11 +86,7 @@ export class ClaudeAnswers {
     return true;
   }
 
-  /**
-   * Puts a record after the pending answer; false if it does not belong to it.
-   *
-   * @param callIds The calls whose results are in it.
-   */
+  /** Puts a record after the pending answer; false if it does not belong to it. */
   followWith(
     record: ClaudeRecord,
     drafts: readonly KnownDraft[],
@@ -137,7 +127,6 @@ export class ClaudeAnswers {
     this.#tree.name(record, node);
   }
 
-  /** Writes the answer that waits, if one does. */
   flush(): void {
     const pending = this.#pending;
     if (pending === undefined) return;
@@ -157,7 +146,7 @@ export class ClaudeAnswers {
     }
   }
 
-  /** Whether a record belongs to the pending answer, and both are not too much at once. */
+  /** Whether a record belongs to the pending answer, within the limit of bytes. */
   #hasRoom({ group, bytes }: PendingAnswer, record: ClaudeRecord): boolean {
     if (this.#tree.nodeOf(record.parentUuid)?.group !== group) return false;
     return bytes + record.bytes <= mergedBytesMax;
@@ -176,7 +165,7 @@ export class ClaudeAnswers {
     }
   }
 
-  /** Results come soon: what an answer waits for is forgotten with time, its place never. */
+  /** Results come soon: open calls of old answers are dropped, their positions are not. */
   #remember(group: AnswerGroup): void {
     this.#recent.push(group);
     const old = this.#recent.length > recentMax ? this.#recent.shift() : undefined;
@@ -185,7 +174,7 @@ export class ClaudeAnswers {
     old.counted = noUsage;
   }
 
-  /** The message, then the blocks that have no form in it; one of them at least is there. */
+  /** Writes the message, then the blocks that have no form in it. */
   #writeParts(pending: PendingAnswer, parent: TreeNode): void {
     const { node, record, content, rest, group } = pending;
     const blocks = custom("claude.blocks", { blocks: rest });

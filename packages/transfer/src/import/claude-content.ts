@@ -1,6 +1,6 @@
 /**
- * From the content of Claude Code's messages to pi's: blocks, usage and reasons to stop. What has
- * no form there is handed back, so that it can be kept beside the message. Pure.
+ * Converts the content of Claude Code's messages to pi's. Blocks without a form there are returned,
+ * to be kept beside the message. Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { StopReason, Usage } from "@branchlog/core/entries";
@@ -15,18 +15,16 @@ import {
 } from "./source-mapping.ts";
 import type { MappedContent, ToolOutput } from "./source-mapping.ts";
 
-/** A part of a user record: something said, or the result of a tool. */
 export type UserPart =
   | { readonly kind: "speech"; readonly content: string | UserContent[] }
   | ({ readonly kind: "result" } & ToolOutput);
 
-/** The parts of a user record in their order, and the blocks that have no form. */
 export interface UserParts {
   readonly parts: readonly UserPart[];
   readonly rest: readonly JsonValue[];
 }
 
-/** The blocks of an assistant message. Text without a character is left out. */
+/** The blocks of an assistant message, without empty text. */
 export function assistantParts(message: JsonObject | undefined): MappedContent<AssistantContent> {
   return withoutEmptyText(mappedContent(message?.["content"], assistantBlock));
 }
@@ -56,7 +54,7 @@ function assistantBlock(block: JsonObject): AssistantContent | undefined {
   }
 }
 
-/** The parts of a user record: results at their places, what is between them as messages. */
+/** The parts of a user record: results in place, messages between them. */
 export function userParts(content: JsonValue | undefined): UserParts {
   if (typeof content === "string") {
     return { parts: content === "" ? [] : [{ kind: "speech", content }], rest: [] };
@@ -91,12 +89,11 @@ function userBlock(block: JsonObject): UserContent | undefined {
   if (type === "text") return textBlock(block);
   const source = type === "image" ? objectAt(block, "source") : undefined;
   const [data, mimeType] = [stringAt(source, "data"), stringAt(source, "media_type")];
-  // An image behind a URL has no form: a log holds images themselves.
+  // An image behind a URL has no form: logs embed images.
   if (data === undefined || mimeType === undefined) return undefined;
   return { type: "image", data, mimeType };
 }
 
-/** What a request consumed, as the API counts it. */
 export function claudeUsage(message: JsonObject | undefined): Usage {
   const usage = objectAt(message, "usage");
   return usageOf(
@@ -107,7 +104,7 @@ export function claudeUsage(message: JsonObject | undefined): Usage {
   );
 }
 
-/** Why the model stopped; parts of a message that was still streaming do not say it. */
+/** Why the model stopped; parts of a message that is still streaming have no reason. */
 export function claudeStopReason(
   reason: string | undefined,
   content: readonly AssistantContent[],

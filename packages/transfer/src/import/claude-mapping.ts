@@ -1,7 +1,6 @@
 /**
- * From the records of a Claude Code transcript to entries: a state machine without I/O. The tree of
- * the source stays a tree. What the model saw becomes messages; what only Claude Code knows becomes
- * custom entries; docs/formats.md lists both, and what is skipped.
+ * Maps the records of a Claude Code transcript to entries, as a state machine without I/O. The tree
+ * stays a tree; docs/formats.md lists what becomes what.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { normalizeName } from "@branchlog/core/entries";
@@ -42,7 +41,7 @@ const skipped: ReadonlyMap<string, SkipReason> = new Map([
   ["worktree-state", "bookkeeping"],
 ]);
 
-/** What the header of the log, its entries or its tree say already. */
+/** Fields that the header, the entries or the tree hold already. */
 const envelopeKeys: ReadonlySet<string> = new Set([
   "type",
   "uuid",
@@ -64,7 +63,6 @@ interface Boundary {
   readonly record: ClaudeRecord;
 }
 
-/** See the file comment. */
 export class ClaudeMapping implements SourceMapping {
   readonly #setting: MappingSetting;
   readonly #tree: ClaudeTree;
@@ -114,7 +112,7 @@ export class ClaudeMapping implements SourceMapping {
     this.#settleSummaries();
     const { log } = this.#setting;
     const { tail, root } = this.#tree;
-    // A source that is nothing but a sub-agent's ends where that one does.
+    // A source that only has a sub-agent's records ends where those end.
     if (tail !== root) log.endAt(tail.id, this.#last);
   }
 
@@ -124,7 +122,7 @@ export class ClaudeMapping implements SourceMapping {
     const { parts, rest } = userParts(message?.["content"]);
     const callIds = parts.flatMap((part) => (part.kind === "result" ? [part.callId] : []));
     const { toolUseResult: result } = record.value;
-    // Of several results it may belong to any, or to all.
+    // With several results it may belong to any or all of them.
     const [details, apart] = callIds.length === 1 ? [result] : [undefined, result];
     const kept = apart === undefined ? {} : { toolUseResult: apart };
     const isKept = rest.length > 0 || apart !== undefined;
@@ -135,7 +133,7 @@ export class ClaudeMapping implements SourceMapping {
     if (isResults && this.#answers.followWith(record, drafts, callIds)) return "imported";
     this.#flush();
     let parent = this.#placeOf(record);
-    // Results of calls that were made at once are siblings in the source.
+    // Results of concurrent calls are siblings in the source.
     const group = callIds.some((id) => parent.group?.open?.has(id)) ? parent.group : undefined;
     if (group !== undefined) parent = settled(group.tail);
     const node = emptyNode(parent.model, record.isSide);
@@ -184,7 +182,7 @@ export class ClaudeMapping implements SourceMapping {
     return "imported";
   }
 
-  /** A summary replaces all that was said before; with its boundary it is one compaction. */
+  /** A summary replaces all messages before it; with its boundary it is one compaction. */
   #summary(record: ClaudeRecord, message: JsonObject | undefined): LineOutcome {
     const boundary = this.#boundary;
     const above = this.#tree.nodeOf(record.parentUuid);
@@ -217,7 +215,7 @@ export class ClaudeMapping implements SourceMapping {
     };
   }
 
-  /** A title that the user gave counts for more than one that a model gave. */
+  /** A title by the user takes precedence over one by a model. */
   #title(record: ClaudeRecord): LineOutcome {
     const { value, type } = record;
     const isOfUser = type === "custom-title";
@@ -228,7 +226,7 @@ export class ClaudeMapping implements SourceMapping {
     return "imported";
   }
 
-  /** Without a title, the last summary of this session is one; many are of other sessions. */
+  /** Without a title, the last summary of this session is used; many are of other sessions. */
   #settleSummaries(): void {
     let isNamed = this.#name !== "";
     for (const record of this.#summaries.toReversed()) {
@@ -264,13 +262,12 @@ export class ClaudeMapping implements SourceMapping {
     const { line, type, uuid } = record;
     if (reason === "unknown-record") this.#setting.tally.reportUnknown(line, type);
     if (uuid === undefined) return reason;
-    // Where its parent is lost, the entry before it counts: that must be there.
+    // Without its parent, a record belongs to the entry before it, which must be written.
     if (this.#tree.nodeOf(record.parentUuid) === undefined) this.#flush();
     this.#tree.name(record, this.#tree.parentOf(record));
     return reason;
   }
 
-  /** Where a record goes; what a sub-agent says is set apart by an entry that says so. */
   #placeOf(record: ClaudeRecord): TreeNode {
     const parent = this.#tree.parentOf(record);
     if (!record.isSide || parent.isSide) return parent;
@@ -285,7 +282,7 @@ export class ClaudeMapping implements SourceMapping {
     return this.#tree.write(mark, parent, record, { part: "sidechain" });
   }
 
-  /** Writes what waits: another record comes. */
+  /** Writes what is pending. */
   #flush(): void {
     this.#answers.flush();
     const boundary = this.#boundary;
@@ -297,7 +294,7 @@ export class ClaudeMapping implements SourceMapping {
   }
 }
 
-/** The text of content, blocks joined by an empty line. */
+/** The text of content, its blocks joined by an empty line. */
 function textOf(content: JsonValue | undefined): string {
   return textsOf(content).join("\n\n");
 }

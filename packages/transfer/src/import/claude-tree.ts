@@ -1,15 +1,14 @@
 /**
- * The tree of a Claude Code transcript while it becomes entries: which entry is made of which
- * record, and where the next one goes. Parents are the nearest records that were kept.
+ * The tree of a Claude Code transcript: which entry was made of which record. The parent of an
+ * entry is the nearest record that was kept.
  */
 import type { KnownDraft, Usage } from "@branchlog/core/entries";
 import { stringAt, timeAt } from "@branchlog/core/internal";
 import type { MappingSetting, SourceRecord } from "./source-mapping.ts";
 
-/** A record with its envelope read. */
 export interface ClaudeRecord extends SourceRecord {
   readonly type: string;
-  /** Names the record in the tree; undefined for records that are not in it. */
+  /** Undefined for records that are not in the tree. */
   readonly uuid: string | undefined;
   readonly parentUuid: string | undefined;
   /** Whether it is of a sub-agent. */
@@ -31,33 +30,30 @@ export function claudeRecord(record: SourceRecord, timeBefore: string): ClaudeRe
   };
 }
 
-/** The messages of one answer of the model, with the results of its tool calls. */
 export interface AnswerGroup {
   /** `message.id`. */
   readonly id: string | undefined;
   /** The last node of the group. */
   tail: TreeNode;
-  /** Calls without a result, of an answer that is not long ago. */
+  /** Calls without a result, of a recent answer. */
   open: Set<string> | undefined;
-  /** What of its usage is in the log. */
+  /** The usage that the log holds already. */
   counted: Usage;
 }
 
-/** A record of the source as a place in the log. */
+/** A record as a position in the log. */
 export interface TreeNode {
   /** The last entry of the record, the parent of its children; empty until it is written. */
   id: string;
-  /** Its first one. */
+  /** Its first entry. */
   firstId: string;
-  /** The model in force there; empty if none is. */
   readonly model: string;
   readonly isSide: boolean;
   group: AnswerGroup | undefined;
-  /** What was put after it without being a record of the tree. */
+  /** An entry after it that is not a record of the tree. */
   next: TreeNode | undefined;
 }
 
-/** What a node has besides its place. */
 export interface NodeTraits {
   readonly part: number | string;
   readonly model?: string;
@@ -65,9 +61,7 @@ export interface NodeTraits {
   readonly group?: AnswerGroup | undefined;
 }
 
-/** See the file comment. */
 export class ClaudeTree {
-  /** The first entry of the log. */
   readonly root: TreeNode;
   readonly #setting: MappingSetting;
   readonly #nodes = new Map<string, TreeNode>();
@@ -82,29 +76,25 @@ export class ClaudeTree {
     this.#sideTail = this.root;
   }
 
-  /** The last node of the conversation itself. */
   get tail(): TreeNode {
     return settled(this.#mainTail);
   }
 
-  /** Whether a record with that id was seen. */
   has(uuid: string | undefined): boolean {
     return uuid !== undefined && this.#nodes.has(uuid);
   }
 
-  /** The node of a record; undefined if none was seen. */
   nodeOf(uuid: string | undefined): TreeNode | undefined {
     return uuid === undefined ? undefined : this.#nodes.get(uuid);
   }
 
-  /** Makes a node that of a record. */
   name({ uuid }: ClaudeRecord, node: TreeNode): void {
     if (uuid !== undefined) this.#nodes.set(uuid, node);
   }
 
   /**
-   * The parent node of a record. A record whose parent is lost is attached to the last one before
-   * it, as a rule the one that was meant; one that is not in the tree, too.
+   * The parent node of a record. A record whose parent is missing, or that is not in the tree, is
+   * attached to the one before it.
    */
   parentOf(record: ClaudeRecord): TreeNode {
     const { uuid, parentUuid, line } = record;
@@ -122,7 +112,6 @@ export class ClaudeTree {
     return settled(isSide ? this.#sideTail : this.#mainTail);
   }
 
-  /** Writes an entry of a record. */
   write(draft: KnownDraft, parent: TreeNode, record: ClaudeRecord, traits: NodeTraits): TreeNode {
     const { part, model = parent.model, isSide = record.isSide, group } = traits;
     const node = emptyNode(model, isSide);
@@ -131,7 +120,7 @@ export class ClaudeTree {
     return node;
   }
 
-  /** Writes an entry for a node that others may refer to already. */
+  /** Writes an entry for a node that may be referenced already. */
   fill(
     node: TreeNode,
     draft: KnownDraft,
@@ -147,7 +136,6 @@ export class ClaudeTree {
     else this.#mainTail = node;
   }
 
-  /** Writes the entries of a record one below the other; the last one is its node's. */
   fillAll(
     node: TreeNode,
     drafts: readonly KnownDraft[],
@@ -163,7 +151,6 @@ export class ClaudeTree {
     if (last !== undefined) this.fill(node, last, above, record, drafts.length - 1);
   }
 
-  /** Writes an entry after the conversation; what comes next is its child. */
   chain(draft: KnownDraft, record: ClaudeRecord, part: number | string): void {
     const parent = this.tail;
     const { group } = parent;
@@ -171,12 +158,10 @@ export class ClaudeTree {
   }
 }
 
-/** What the id of an entry is made of. */
 function seedOf({ uuid, line }: ClaudeRecord, part: number | string): string {
   return `${uuid === undefined ? `line:${line}` : `uuid:${uuid}`}#${part}`;
 }
 
-/** A node without an entry. */
 export function emptyNode(model: string, isSide: boolean): TreeNode {
   return { id: "", firstId: "", model, isSide, group: undefined, next: undefined };
 }
@@ -185,7 +170,7 @@ export function emptyNode(model: string, isSide: boolean): TreeNode {
 export function settled(node: TreeNode): TreeNode {
   let last = node;
   while (last.next !== undefined) last = last.next;
-  // Titles that are set again and again must not make the next walk longer.
+  // Repeated titles must not make the next walk longer.
   for (let at = node; at.next !== undefined && at !== last;) {
     const { next } = at;
     at.next = last;

@@ -1,6 +1,6 @@
 /**
- * From the items of a Codex rollout to pi's content blocks. What has no form there is handed back,
- * so that it can be kept beside the message. Pure.
+ * Converts the items of a Codex rollout to pi's content blocks. Items without a form there are
+ * returned, to be kept beside the message. Pure.
  */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { ToolCall, Usage } from "@branchlog/core/entries";
@@ -23,7 +23,7 @@ import {
 } from "./source-mapping.ts";
 import type { MappedContent, ToolOutput } from "./source-mapping.ts";
 
-/** What the model gave with an item; undefined for an item that has no form. */
+/** What the model wrote; undefined for an item without a form. */
 export function assistantBlocks(item: JsonObject): AssistantContent[] | undefined {
   switch (stringAt(item, "type")) {
     case "message":
@@ -43,13 +43,12 @@ export function assistantBlocks(item: JsonObject): AssistantContent[] | undefine
   }
 }
 
-/** Undefined if a block of the message is none of text. */
 function spoken(item: JsonObject): AssistantContent[] | undefined {
   const { content, rest } = mappedContent([...listAt(item, "content")], textBlock);
   return rest.length > 0 ? undefined : content.filter((block) => !isEmptyText(block));
 }
 
-/** The signature is the item itself: what the API wants back. */
+/** The signature is the item itself, as the API requires it. */
 function reasoning(item: JsonObject): AssistantContent {
   return {
     type: "thinking",
@@ -58,13 +57,13 @@ function reasoning(item: JsonObject): AssistantContent {
   };
 }
 
-/** The paragraphs of a reasoning item: its summary, or what it says in full. */
+/** The paragraphs of a reasoning item: its summary, else its full text. */
 export function reasoningTexts(item: JsonObject): string[] {
   const summary = textsOf(item["summary"]);
   return summary.length > 0 ? summary : textsOf(item["content"]);
 }
 
-/** What a call was given; with the text that said it, if it says more than the object. */
+/** The arguments of a call; with their text if parsing loses a part of it. */
 interface CallArguments {
   readonly arguments: JsonObject;
   readonly rawArguments?: string;
@@ -80,7 +79,7 @@ function call(
   return [{ type: "toolCall", id, name, ...given }];
 }
 
-/** Arguments are JSON text, but for what a model got wrong. */
+/** Arguments are JSON text, unless the model made an error. */
 function argumentsOf(text: string): CallArguments {
   const parsed = parsedObject(text);
   if (parsed === undefined) return { arguments: text === "" ? {} : { input: text } };
@@ -95,7 +94,7 @@ function searchArguments(value: JsonValue | undefined): CallArguments {
 
 function parsedObject(text: string): JsonObject | undefined {
   try {
-    // Decoding boundary: JSON.parse makes nothing but JSON values.
+    // Decoding boundary: JSON.parse returns only JSON values.
     const value = JSON.parse(text) as JsonValue;
     return isObject(value) ? value : undefined;
   } catch {
@@ -103,7 +102,7 @@ function parsedObject(text: string): JsonObject | undefined {
   }
 }
 
-/** The result that an item holds; undefined for any other item. */
+/** The result in an item; undefined for other items. */
 export function toolOutput(
   item: JsonObject,
 ): (ToolOutput & MappedContent<UserContent>) | undefined {
@@ -125,7 +124,7 @@ export function toolOutput(
   return { callId, isError, ...contentOf(isObject(output) ? output["content"] : output) };
 }
 
-/** Text and inline images; everything else is left over. */
+/** Text and inline images; other blocks are left over. */
 export function contentOf(content: JsonValue | undefined): MappedContent<UserContent> {
   return withoutEmptyText(mappedContent(content, contentBlock));
 }
@@ -140,7 +139,7 @@ function contentBlock(block: JsonObject): UserContent | undefined {
   return { type: "image", data: url.slice(match[0].length), mimeType };
 }
 
-/** How texts begin that Codex itself puts before the model as if its user had said them. */
+/** Texts that Codex itself sends to the model as user messages. */
 const contextOpenings: readonly string[] = [
   "<environment_context>",
   "<user_instructions>",
@@ -154,14 +153,13 @@ const contextOpenings: readonly string[] = [
   "<user_shell_command>",
 ];
 
-/** Whether all that a user message says comes from Codex. */
 export function isContext(content: readonly UserContent[]): boolean {
   const isOwn = (text: string): boolean =>
     contextOpenings.some((opening) => text.trimStart().startsWith(opening));
   return content.every((block) => block.type === "text" && isOwn(block.text));
 }
 
-/** What one request consumed; undefined if the event does not say. */
+/** The usage of one request, if the event has it. */
 export function codexUsage(info: JsonObject | undefined): Usage | undefined {
   const last = objectAt(info, "last_token_usage");
   if (last === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The log of a Codex rollout while it becomes entries: a chain, which a rollback continues at an
- * earlier place; and the answer of the model that is not yet whole.
+ * The log of a Codex rollout while it is mapped: a chain, which a rollback continues at an earlier
+ * position; and the events that may repeat items.
  */
 import type { JsonValue } from "@branchlog/streaming";
 import type { AssistantMessage, KnownDraft, Usage } from "@branchlog/core/entries";
@@ -9,7 +9,6 @@ import { mergedBytesMax, waitingMax } from "./limits.ts";
 import type { LineTally, MappingSetting } from "./source-mapping.ts";
 import { custom, noUsage } from "./source-mapping.ts";
 
-/** The line that is being read. */
 export interface CodexLine {
   readonly line: number;
   readonly bytes: number;
@@ -17,7 +16,6 @@ export interface CodexLine {
   readonly time: string;
 }
 
-/** A place in the log, and what is in force there. */
 interface Position {
   readonly id: string;
   readonly model: string;
@@ -32,15 +30,14 @@ interface PendingAnswer {
   readonly rest: JsonValue[];
   usage: Usage;
   bytes: number;
-  /** Whether the request is over that it answers. */
+  /** Whether its request has ended. */
   isOver: boolean;
 }
 
-/** See the file comment. */
+/** The chain of entries, and the answer of the model that is not complete yet. */
 export class CodexLog {
   readonly provider: string;
   readonly #setting: MappingSetting;
-  /** Where each turn of the conversation began. */
   readonly #starts: Position[] = [];
   #tail: Position;
   #pending: PendingAnswer | undefined;
@@ -51,7 +48,6 @@ export class CodexLog {
     this.#tail = { id: setting.rootId, model: "", thinkingLevel: "" };
   }
 
-  /** The model in force; empty if none is. */
   get model(): string {
     return this.#tail.model;
   }
@@ -60,19 +56,17 @@ export class CodexLog {
     return this.#tail.thinkingLevel;
   }
 
-  /** Adds an entry; an answer that waits comes before it. */
+  /** Adds an entry, after a pending answer. */
   write(draft: KnownDraft, at: CodexLine, part: number | string = 0): void {
     this.flush();
     this.#add(draft, at, part);
   }
 
-  /** Takes note that a turn begins here. */
   beginTurn(): void {
     this.flush();
     this.#starts.push(this.#tail);
   }
 
-  /** Returns to before the last turns; their entries stay, on their branch. */
   rollBack(turns: number): boolean {
     this.flush();
     const first = Math.max(0, this.#starts.length - turns);
@@ -83,7 +77,6 @@ export class CodexLog {
     return true;
   }
 
-  /** Adds blocks to the answer of the model, before those of later lines. */
   answer(content: readonly AssistantContent[], at: CodexLine): void {
     const pending = this.#answerAt(at);
     const isLast = (pending.lines.at(-1) ?? 0) <= at.line;
@@ -97,13 +90,12 @@ export class CodexLog {
     pending.bytes += at.bytes;
   }
 
-  /** Keeps an item that has no form: after the answer that it is a part of, or by itself. */
+  /** Keeps an item without a form: after the answer that it is a part of, or alone. */
   keep(item: JsonValue, at: CodexLine): void {
     if (this.#pending === undefined) this.write(custom("codex.items", { items: [item] }), at);
     else this.#pending.rest.push(item);
   }
 
-  /** Takes note of what a request consumed; its answer is whole then. */
   consumed(usage: Usage, at: CodexLine): void {
     const pending = this.#pending;
     if (pending === undefined || pending.isOver || pending.content.length === 0) {
@@ -116,7 +108,6 @@ export class CodexLog {
     pending.isOver = true;
   }
 
-  /** Writes the answer that waits, if one does. */
   flush(): void {
     const pending = this.#pending;
     if (pending === undefined) return;
@@ -126,7 +117,6 @@ export class CodexLog {
     if (rest.length > 0) this.#add(custom("codex.items", { items: rest }), at, "items");
   }
 
-  /** Ends the log where the conversation ends, though a branch may be last in the file. */
   end(at: CodexLine): void {
     this.flush();
     this.#setting.log.endAt(this.#tail.id, at);
@@ -175,10 +165,8 @@ export class CodexLog {
   }
 }
 
-/** The author of a text or thought. */
 export type Voice = "user" | "agent" | "reasoning";
 
-/** An event that no item repeats so far. */
 export interface WaitingEvent {
   readonly voice: Voice;
   readonly text: string;
@@ -186,10 +174,13 @@ export interface WaitingEvent {
   readonly line: number;
 }
 
-/** See the file comment. Items count until the next turn. */
+/**
+ * Finds events that repeat an item: Codex writes texts twice, as an item and as an event, in either
+ * order. Items count until the next turn.
+ */
 export class CodexEvents {
   readonly #tally: LineTally;
-  /** How many items said a text that no event repeated. */
+  /** How often items had a text that no event repeated. */
   readonly #said = new Map<string, number>();
   #waiting: WaitingEvent[] = [];
 
@@ -197,12 +188,11 @@ export class CodexEvents {
     this.#tally = tally;
   }
 
-  /** A turn begins: what was said before is over. */
   begin(): void {
     this.#said.clear();
   }
 
-  /** Takes note of what an item says; an event that waits with the same text is a copy. */
+  /** Adds the text of an item; a waiting event with that text is its copy. */
   noteItem(voice: Voice, text: string): void {
     const key = keyOf(voice, text);
     const at = this.#waiting.findIndex((event) => keyOf(event.voice, event.text) === key);
@@ -214,7 +204,6 @@ export class CodexEvents {
     this.#tally.settle("event-copy");
   }
 
-  /** Takes an event: a copy of an item, or one that waits for such an item. */
   noteEvent(event: WaitingEvent): "event-copy" | "held" {
     const key = keyOf(event.voice, event.text);
     const count = this.#said.get(key) ?? 0;
@@ -226,12 +215,11 @@ export class CodexEvents {
     return "event-copy";
   }
 
-  /** Whether too many events wait. */
   get isFull(): boolean {
     return this.#waiting.length >= waitingMax;
   }
 
-  /** The events that are no copies, as nothing more is to come; only those of some voices. */
+  /** Removes and returns the waiting events of these voices: they are no copies. */
   release(voices: readonly Voice[]): WaitingEvent[] {
     const isReleased = ({ voice }: WaitingEvent): boolean => voices.includes(voice);
     const released = this.#waiting.filter(isReleased);

@@ -1,7 +1,6 @@
 /**
- * From the records of a Codex rollout to entries: a state machine without I/O. What the model got
- * and gave becomes messages; what only Codex knows becomes custom entries; docs/formats.md lists
- * both, and what is skipped.
+ * Maps the records of a Codex rollout to entries, as a state machine without I/O; docs/formats.md
+ * lists what becomes what.
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { normalizeName } from "@branchlog/core/entries";
@@ -28,7 +27,7 @@ import {
 import { changedText, custom, textsOf, toolResult, userMessage } from "./source-mapping.ts";
 import type { LineOutcome, MappingSetting, SourceMapping, SourceRecord } from "./source-mapping.ts";
 
-/** Events that only say what Codex is doing. */
+/** Events about the state of Codex only. */
 const statusEvents: ReadonlySet<string> = new Set([
   "agent_reasoning_raw_content",
   "agent_reasoning_section_break",
@@ -42,16 +41,14 @@ const statusEvents: ReadonlySet<string> = new Set([
 
 const everyVoice: readonly Voice[] = ["user", "agent", "reasoning"];
 
-/** See the file comment. */
 export class CodexMapping implements SourceMapping {
   readonly #setting: MappingSetting;
   readonly #log: CodexLog;
   readonly #events: CodexEvents;
-  /** Names of tools by the id of their call. */
   readonly #toolNames = new Map<string, string>();
   #at: CodexLine;
   #name = "";
-  /** What the last count of tokens said, to tell one that only repeats it. */
+  /** The last count of tokens, to recognise its repetitions. */
   #counted = "";
   #contextTokens = 0;
 
@@ -89,7 +86,7 @@ export class CodexMapping implements SourceMapping {
     this.#log.end(this.#at);
   }
 
-  /** The first one is in the first entry; those of sessions that this one continues follow it. */
+  /** The first one is in the first entry; those of continued sessions follow it. */
   #meta(payload: JsonObject): LineOutcome {
     if (payload !== this.#setting.facts.meta) this.#custom("codex.session_meta", payload);
     return "imported";
@@ -156,7 +153,7 @@ export class CodexMapping implements SourceMapping {
     }
   }
 
-  /** A message to the model: of the user, or of Codex in the user's place or above it. */
+  /** A message to the model: by the user, or by Codex as user, system or developer. */
   #heard(item: JsonObject): LineOutcome {
     const role = stringAt(item, "role") ?? "";
     const { content, rest } = contentOf(item["content"]);
@@ -210,7 +207,7 @@ export class CodexMapping implements SourceMapping {
       if (type !== "task_started" && type !== "turn_started") this.#release(everyVoice);
       return "status-event";
     }
-    // The end of a call whose result the model got is an item as well.
+    // The end of a call whose result is an item, too.
     if (this.#toolNames.has(stringAt(event, "call_id") ?? "")) return "event-copy";
     this.#custom("codex.event", event);
     return "imported";
@@ -241,7 +238,7 @@ export class CodexMapping implements SourceMapping {
     return "imported";
   }
 
-  /** Where there is no summary to read, the model continues from what its user said. */
+  /** Without a readable summary, the model continues from the kept messages. */
   #compacted(payload: JsonObject): LineOutcome {
     this.#release(everyVoice);
     const replacement = listAt(payload, "replacement_history");
@@ -263,7 +260,7 @@ export class CodexMapping implements SourceMapping {
     this.#log.write(custom(customType, data), this.#at, "kept");
   }
 
-  /** Events that no item repeated say something of their own. */
+  /** Events that no item repeated become messages of their own. */
   #release(voices: readonly Voice[]): void {
     for (const { voice, text, time, line } of this.#events.release(voices)) {
       const at = { line, time, bytes: text.length };

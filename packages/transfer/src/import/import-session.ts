@@ -1,7 +1,6 @@
 /**
- * Makes a session of what another agent stored: read line by line, written as a new log, whole or
- * not at all. The source is only read. The same source gives the same bytes, so that importing it
- * again can be recognised.
+ * Imports a session of another agent as a new log, whole or not at all. The same source gives the
+ * same bytes, so that a repeated import can be recognised.
  */
 import { isUtf8 } from "node:buffer";
 import { basename, resolve } from "node:path";
@@ -39,24 +38,21 @@ import {
 } from "./source-reader.ts";
 import type { SourceFacts } from "./source-reader.ts";
 
-/** How far an import has come. */
 export interface ImportProgress {
-  /** Bytes of the source that were read. */
   readonly bytes: number;
-  /** All that will be. */
+  /** Bytes to read in all. */
   readonly totalBytes: number;
   readonly lines: number;
 }
 
-/** How a session is imported. */
 export interface ImportOptions {
   /** Whose session it is. Default `auto`: recognised by its records. */
   readonly from?: "auto" | SourceKind;
   /** Longest line that is read, in bytes; a longer one is skipped. Default 256 MiB. */
   readonly lineBytesMax?: number;
-  /** Ends the import with the signal's reason; nothing is left. */
+  /** Ends the import with the signal's reason; nothing is created. */
   readonly signal?: AbortSignal;
-  /** Told now and then how far it has come. */
+  /** Called from time to time. */
   readonly onProgress?: (progress: ImportProgress) => void;
   /** Where the new log is written; the source is always a file of this machine. */
   readonly ports?: Partial<Ports>;
@@ -70,20 +66,17 @@ const importNames: OptionNames<ImportOptions> = {
   ports: true,
 };
 
-/** What became of a source. `imported` and the counts of `skipped` add up to `lines`. */
+/** The result of an import. `imported` and the counts of `skipped` add up to `lines`. */
 export interface ImportReport {
   readonly kind: SourceKind;
-  /** The new log. */
   readonly path: string;
-  /** The id of the new session. */
   readonly sessionId: string;
   /** Lines of the source, damaged and blank ones included. */
   readonly lines: number;
-  /** Lines that are in the log: as entries, as a part of one, or as the shape of its tree. */
+  /** Lines that are in the log, as entries, parts of them, or the shape of its tree. */
   readonly imported: number;
   /** The other lines, by reason. */
   readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
-  /** Entries of the new log. */
   readonly entries: number;
   /** The first 1,000 findings, in the order of the source. */
   readonly diagnostics: readonly ImportDiagnostic[];
@@ -91,12 +84,12 @@ export interface ImportReport {
 }
 
 /**
- * Imports a session of Claude Code or Codex into a new log of version 3; docs/formats.md has the
- * mapping. A source that grows meanwhile is read as far as it went at the start. Memory is bounded
- * by the longest line and by the number of records, not by what they hold.
+ * Imports a session of Claude Code or Codex into a new log of version 3 (docs/formats.md). A source
+ * that grows is read up to its size at the start. Memory is proportional to the longest line and
+ * the number of records.
  * @throws BranchlogError `ERR_LOG_EXISTS`; `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`,
  * `ERR_LOG_UNREADABLE`, `ERR_NOT_A_SESSION`, `ERR_LOG_CHANGED` about the source;
- * `ERR_CREATE_FAILED`. There is no part of a log then.
+ * `ERR_CREATE_FAILED`. Nothing is created then.
  * @example
  * const report = await importSession("rollout-2026-01-01.jsonl", "session.jsonl");
  * console.log(report.imported, report.skipped);
@@ -136,14 +129,13 @@ export async function importSession(
   }
 }
 
-/** An import under way. */
 interface ImportJob {
   readonly sessionId: string;
   readonly setting: MappingSetting;
   readonly mapping: SourceMapping;
 }
 
-/** Changes whenever the same source would give other bytes. */
+/** To be increased whenever the same source would give other bytes. */
 const importVersion = 1;
 
 function importJob(sourcePath: string, facts: SourceFacts): ImportJob {
@@ -213,9 +205,9 @@ function outcomeOf(record: FileRecord, mapping: SourceMapping, tally: LineTally)
   return reason;
 }
 
-/** A mapping sees only the value of a number: reports one that no double holds. */
+/** Reports a number that no double holds: a mapping sees only its value. */
 function reportChanged({ bytes, lineNumber: line }: FileRecord, tally: LineTally): void {
-  // One character for each byte: what is looked for is ASCII, and decoding would take longer.
+  // One character for each byte: the digits are ASCII, and decoding would take longer.
   const number = bytes === null ? undefined : changedNumber(bytes.toString("latin1"));
   if (number === undefined) return;
   tally.report({ kind: "changed-number", line, message: changedText(number) });

@@ -1,22 +1,20 @@
 /**
- * The new log in the making: entries as lines, with ids that follow from the source alone, so that
- * the same source gives the same bytes. It gathers bytes until they are taken. No I/O.
+ * The new log of an import: lines with ids that follow from the source alone, gathered until they
+ * are taken. No I/O.
  */
 import { createHash } from "node:crypto";
 import type { SessionHeader } from "@branchlog/core";
 import type { KnownDraft } from "@branchlog/core/entries";
 import { encodeDraft, encodeHeader, spliceDraft } from "@branchlog/core/internal";
 
-/** Where an entry goes, and what its id is made of. */
 export interface EntryPlace {
   readonly parentId: string | null;
   /** ISO 8601 with milliseconds. */
   readonly time: string;
-  /** Different for each entry: `uuid:<id in the source>` or `line:<number>`, then `#<part>`. */
+  /** Unique: `uuid:<id in the source>` or `line:<number>`, then `#<part>`. */
   readonly seed: string;
 }
 
-/** See the file comment. */
 export class LogBuilder {
   readonly #sessionId: string;
   readonly #ids = new Set<string>();
@@ -29,17 +27,14 @@ export class LogBuilder {
     this.#push(encodeHeader(header));
   }
 
-  /** Entries so far. */
   get entries(): number {
     return this.#ids.size;
   }
 
-  /** Bytes that were not taken yet. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Adds an entry; returns its id. */
   add(draft: KnownDraft, { parentId, time, seed }: EntryPlace): string {
     const encoded = encodeDraft(draft, time);
     const id = this.#mint(seed);
@@ -48,14 +43,13 @@ export class LogBuilder {
     return id;
   }
 
-  /** Ends the log at an entry, where the conversation ends, though a branch may be last. */
+  /** Ends the log at the end of the conversation, even if another branch is last. */
   endAt(parentId: string, { time, line }: { readonly time: string; readonly line: number }): void {
     if (this.#lastId === parentId) return;
     const leaf = { type: "custom", customType: "branchlog.leaf" } as const;
     this.add(leaf, { parentId, time, seed: `line:${line}#leaf` });
   }
 
-  /** The bytes since the last call. */
   take(): Buffer {
     const taken = Buffer.concat(this.#lines, this.#bytes);
     this.#lines = [];
@@ -80,7 +74,7 @@ export class LogBuilder {
 
 const idDigits = 8;
 
-/** Eight digits of the source's own id where it has some; then those of a digest; then all. */
+/** Eight digits of the source's own id if it has one, then those of a digest, then all. */
 function* candidates(sessionId: string, seed: string): Generator<string> {
   const own = /^uuid:([0-9a-f]{8})-[0-9a-f-]{27}#0$/.exec(seed)?.[1];
   if (own !== undefined) yield own;

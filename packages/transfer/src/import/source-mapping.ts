@@ -1,6 +1,6 @@
 /**
- * What the two kinds of sources have in common: how a mapping is fed, what it writes to, and what
- * blocks, usage and messages become. Pure.
+ * What the mappings of both sources share: their interface, the tally of lines, and blocks, usage
+ * and messages. Pure.
  */
 import type { JsonObject, JsonValue, BadLineReason } from "@branchlog/streaming";
 import type { KnownDraft, TextContent, Usage } from "@branchlog/core/entries";
@@ -9,39 +9,36 @@ import type { AssistantContent, UserContent } from "@branchlog/core/internal";
 import type { LogBuilder } from "./log-builder.ts";
 import type { SourceFacts } from "./source-reader.ts";
 
-/** A line of a source that is a record. */
 export interface SourceRecord {
   readonly value: JsonObject;
   /** 1-based. */
   readonly line: number;
-  /** Length of the line. */
   readonly bytes: number;
 }
 
-/** A state machine from the records of a source to the entries of a log. No I/O. */
+/** Maps the records of a source to the entries of a log. No I/O. */
 export interface SourceMapping {
-  /** Takes the next record, and says what became of it. */
+  /** Takes the next record. */
   push(record: SourceRecord): LineOutcome;
-  /** Writes what was held back. To be called once, after the last record. */
+  /** Writes what is pending. To be called once, after the last record. */
   end(): void;
 }
 
-/** What a mapping works with. */
 export interface MappingSetting {
   readonly log: LogBuilder;
   readonly tally: LineTally;
   readonly facts: SourceFacts;
-  /** The first entry of the log, which says where it comes from. */
+  /** The first entry of the log, which describes the source. */
   readonly rootId: string;
 }
 
-/** Content, and the blocks that have no form: they can be kept beside the message. */
+/** Content, and the blocks that have no form in it. */
 export interface MappedContent<T> {
   readonly content: T[];
   readonly rest: JsonValue[];
 }
 
-/** Text, or a list of blocks, as content; `mapped` gives undefined for a block without a form. */
+/** Text or a list of blocks as content; `mapped` returns undefined for a block without a form. */
 export function mappedContent<T>(
   content: JsonValue | undefined,
   mapped: (block: JsonObject) => T | undefined,
@@ -58,7 +55,7 @@ export function mappedContent<T>(
   return parts;
 }
 
-/** The same without text that has no character. */
+/** The same without empty text. */
 export function withoutEmptyText<T extends AssistantContent | UserContent>({
   content,
   rest,
@@ -66,42 +63,35 @@ export function withoutEmptyText<T extends AssistantContent | UserContent>({
   return { content: content.filter((block) => !isEmptyText(block)), rest };
 }
 
-/** Whether a block is text without a character. */
 export function isEmptyText(block: AssistantContent | UserContent): boolean {
   return block.type === "text" && block.text === "";
 }
 
-/** A block of text; undefined for any other. */
 export function textBlock(block: JsonObject): TextContent | undefined {
   const text = stringAt(block, "text");
   return text === undefined ? undefined : { type: "text", text };
 }
 
-/** The texts of a list of blocks. */
 export function textsOf(content: JsonValue | undefined): string[] {
   if (typeof content === "string") return [content];
   const blocks = Array.isArray(content) ? content : [];
   return blocks.flatMap((block) => (isObject(block) ? (stringAt(block, "text") ?? []) : []));
 }
 
-/** What only the agent of the source knows. */
 export function custom(customType: string, data: unknown): KnownDraft {
   return { type: "custom", customType, data };
 }
 
-/** What a user said. */
 export function userMessage(content: string | UserContent[], time: string): KnownDraft {
   return { type: "message", message: { role: "user", content, timestamp: Date.parse(time) } };
 }
 
-/** What a tool returned. */
 export interface ToolOutput {
   readonly callId: string;
   readonly content: UserContent[];
   readonly isError: boolean;
 }
 
-/** The result of a tool as a message. */
 export function toolResult(
   { callId: toolCallId, content, isError }: ToolOutput,
   { time, ...of }: { toolName: string | undefined; time: string; details?: JsonValue | undefined },
@@ -112,10 +102,9 @@ export function toolResult(
   return { type: "message", message: { ...named, ...given, isError, timestamp: Date.parse(time) } };
 }
 
-/** Nothing was consumed. */
 export const noUsage: Usage = usageOf(0, 0, 0, 0);
 
-/** Each count of tokens made of those of two usages. */
+/** The usage with each count computed from those of two usages. */
 export function usageOfBoth(
   one: Usage,
   other: Usage,
@@ -126,7 +115,7 @@ export function usageOfBoth(
   return usageOf(of("input"), of("output"), of("cacheRead"), of("cacheWrite"));
 }
 
-/** Counts of tokens as a message stores them; what they cost, no source says. */
+/** Token counts as a message stores them; no source has costs. */
 export function usageOf(
   input: number,
   output: number,
@@ -138,7 +127,7 @@ export function usageOf(
   return { input, output, cacheRead, cacheWrite, totalTokens, cost };
 }
 
-/** Why a line gave nothing to the log. docs/formats.md says when. */
+/** Why a line is not in the log; see docs/formats.md. */
 export type SkipReason =
   | BadLineReason
   | "torn"
@@ -156,10 +145,10 @@ export type SkipReason =
   | "status-event"
   | "no-usage";
 
-/** What became of a line. `held`: a later line decides, see {@link LineTally.settle}. */
+/** `held`: a later line decides, see {@link LineTally.settle}. */
 export type LineOutcome = "imported" | "held" | SkipReason;
 
-/** Something about a source that its importer should know. */
+/** A finding about a source. */
 export interface ImportDiagnostic {
   readonly kind:
     | "bad-line"
@@ -172,7 +161,6 @@ export interface ImportDiagnostic {
   readonly message: string;
 }
 
-/** See the file comment. */
 export class LineTally {
   /** The first {@link diagnosticsMax} findings, in the order of the source. */
   readonly diagnostics: ImportDiagnostic[] = [];
@@ -185,39 +173,35 @@ export class LineTally {
     return this.#counts.get("imported") ?? 0;
   }
 
-  /** Lines by the reason for which they were skipped, in alphabetical order. */
+  /** Lines that were skipped, by reason in alphabetical order. */
   get skipped(): Partial<Record<SkipReason, number>> {
     const skipped = [...this.#counts].filter(([outcome]) => outcome !== "imported");
     return Object.fromEntries(skipped.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** Takes note of the next line. */
   count(outcome: LineOutcome): void {
     this.lines += 1;
     this.#held += 1;
     if (outcome !== "held") this.settle(outcome);
   }
 
-  /** Takes note of what became of a line that was held. */
   settle(outcome: Exclude<LineOutcome, "held">): void {
     this.#held -= 1;
     this.#counts.set(outcome, (this.#counts.get(outcome) ?? 0) + 1);
   }
 
-  /** The first of them are kept; all are counted. */
   report(diagnostic: ImportDiagnostic): void {
     this.diagnosticCount += 1;
     if (this.diagnostics.length < diagnosticsMax) this.diagnostics.push(diagnostic);
   }
 
-  /** Reports a record of a type that is not known; that is why it is skipped. */
+  /** Reports a record of an unknown type, which is skipped. */
   reportUnknown(line: number, type: string): "unknown-record" {
     const message = `a record of the type ${JSON.stringify(type.slice(0, 80))} is not known`;
     this.report({ kind: "unknown-record", line, message });
     return "unknown-record";
   }
 
-  /** Throws unless every line was imported or skipped for a reason. */
   assertComplete(): void {
     let sum = 0;
     for (const count of this.#counts.values()) sum += count;
@@ -226,7 +210,6 @@ export class LineTally {
   }
 }
 
-/** The message for a number that no double holds. */
 export function changedText(number: string): string {
   const shown = number.length > numberUnitsMax ? `${number.slice(0, numberUnitsMax)}…` : number;
   return `no double holds ${shown}: where it is copied, it is rounded, or null`;

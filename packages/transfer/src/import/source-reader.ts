@@ -1,7 +1,4 @@
-/**
- * Reads a source line by line, up to the size that it had at the start; recognises its kind by the
- * first records. The file is opened to read, and nothing is ever written to it.
- */
+/** Reads a source line by line, up to its size at the start, and recognises its kind. */
 import { statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { records } from "@branchlog/streaming";
@@ -27,24 +24,20 @@ import {
 import { recordDepthMax } from "./limits.ts";
 import type { LineOutcome } from "./source-mapping.ts";
 
-/** The first lines of a source, and what they tell. */
 export interface SourceHead {
   readonly lines: readonly FileRecord[];
   readonly facts: SourceFacts;
 }
 
-/** What is known of a source from its beginning. */
 export interface SourceFacts {
   readonly kind: SourceKind;
-  /** The id of the session in its agent; undefined if no record says it. */
+  /** The id of the session in its agent. */
   readonly sourceId: string | undefined;
-  /** The working directory of the session; empty if no record says it. */
+  /** The working directory of the session, or empty. */
   readonly cwd: string;
-  /** The first time in the source; the epoch if there is none. */
+  /** The first time in the source, or the epoch. */
   readonly started: string;
-  /** The version of the agent. */
   readonly agentVersion: string | undefined;
-  /** What else the agent noted about the session. */
   readonly meta: JsonObject | undefined;
 }
 
@@ -71,8 +64,8 @@ export function sourceSize(path: string): number {
 }
 
 /**
- * A check, for when all of a source was read, that it still is what it is now, or that and more.
- * @throws BranchlogError `ERR_LOG_CHANGED`, by the check, for one that was replaced or rewritten.
+ * Returns a check, for the end of the import, that the source only grew.
+ * @throws BranchlogError `ERR_LOG_CHANGED`, by the check.
  */
 export function sourceCheck(path: string, size: number): () => void {
   const named = new LogFile(nodeFileSystem, path);
@@ -81,10 +74,7 @@ export function sourceCheck(path: string, size: number): () => void {
   return unchangedCheck(named.adopted(stat), size, path);
 }
 
-/**
- * The lines of a source, up to `to`.
- * @throws BranchlogError `ERR_LOG_UNREADABLE`; the signal's reason.
- */
+/** The lines of a source, up to `to`. Throws `ERR_LOG_UNREADABLE`; the signal's reason. */
 export async function* sourceLines(
   path: string,
   options: ReadFileOptions,
@@ -98,9 +88,9 @@ export async function* sourceLines(
 }
 
 /**
- * Reads lines until the kind, id, directory and start of a source are known, or the limits are met.
- * @throws BranchlogError `ERR_NOT_A_SESSION` if no record tells the kind, or one of another kind
- * than that asked for comes first.
+ * Reads lines until the facts about a source are known, or the limits are reached.
+ * @throws BranchlogError `ERR_NOT_A_SESSION` if no record shows the kind, or it is not the wanted
+ * one.
  */
 export async function readHead(
   path: string,
@@ -129,10 +119,8 @@ export async function readHead(
   return { lines: head, facts: { kind, sourceId, cwd, started, agentVersion, meta } };
 }
 
-/** Facts as far as they were found. */
 type FoundFacts = { -readonly [Fact in keyof SourceFacts]?: SourceFacts[Fact] | undefined };
 
-/** The first record that says a fact counts. */
 function addFacts(found: FoundFacts, kind: SourceKind, record: JsonObject): void {
   found.started ??= timeAt(record, "timestamp");
   if (kind === "claude") {
@@ -153,7 +141,7 @@ function addFacts(found: FoundFacts, kind: SourceKind, record: JsonObject): void
   if (type === "session_meta" || type === "turn_context") found.cwd ??= stringAt(payload, "cwd");
 }
 
-/** The transcript of a sub-agent has the id of its session; its own is added. */
+/** The transcript of a sub-agent has the id of its session; its own is appended. */
 function claudeId(record: JsonObject): string | undefined {
   const sessionId = stringAt(record, "sessionId");
   const agentId = stringAt(record, "agentId");
@@ -166,9 +154,9 @@ function claudeId(record: JsonObject): string | undefined {
 const uuidAtEnd = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The id of the new session: that of the source, where it may be one; else the id in the name of
- * its file; else the name, or what is left of it. Claude Code names a file after its session, and
- * the records of a session that it continues keep the id of that one: there the name is first.
+ * The id of the new session: that of the source if valid, else the UUID in the file's name, else
+ * the name. A file of Claude Code is named after its session, while continued records keep another
+ * id: there the name comes first.
  */
 export function sessionIdFor({ kind, sourceId }: SourceFacts, fileName: string): string {
   const name = fileName.replace(/\.jsonl$/, "");
@@ -180,7 +168,7 @@ export function sessionIdFor({ kind, sourceId }: SourceFacts, fileName: string):
   return found ?? `imported${name.replaceAll(/[^A-Za-z0-9]/g, "")}`;
 }
 
-/** Why a line cannot be mapped at all; undefined for a record. */
+/** Why a line cannot be mapped; undefined for a record. */
 export function damageOf(line: FileRecord): Exclude<LineOutcome, "held" | "imported"> | undefined {
   if (line.ok) return isDeeper(line.value, recordDepthMax) ? "too-deep" : undefined;
   if (line.reason === "blank" || line.reason === "too-long") return line.reason;
