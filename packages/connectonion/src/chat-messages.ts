@@ -1,7 +1,4 @@
-/**
- * Converts between messages of a log and messages of OpenAI's chat API. What has no form there is
- * counted by its reason. Pure.
- */
+/** Converts between messages of a log and of OpenAI's chat API, counting losses. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { AgentMessage, EntryDraft } from "@branchlog/core";
 import type { KnownDraft, ToolCall } from "@branchlog/core/entries";
@@ -74,17 +71,12 @@ export function chatOfDrafts(drafts: readonly EntryDraft[]): JsonObject[] {
   });
 }
 
-/** The content of an extension's message, as one of the user. */
 export function chatOfContent(content: unknown, onLoss: OnLoss): JsonObject {
-  return { role: "user", content: userContent(plain(content), onLoss) };
+  // Decoding boundary: content is JSON.
+  return { role: "user", content: userContent(content as JsonValue, onLoss) };
 }
 
 function noLoss(): void {}
-
-function plain(content: unknown): JsonValue {
-  // Decoding boundary: content is JSON.
-  return content as JsonValue;
-}
 
 function userContent(content: JsonValue | undefined, onLoss: OnLoss): JsonValue {
   if (!Array.isArray(content)) return textOf(content);
@@ -163,10 +155,7 @@ export interface TurnFacts {
   readonly cost: number;
 }
 
-/**
- * The messages of a turn as drafts; the first must be the user's. Messages of unknown roles are
- * left out, which the caller notices by comparing.
- */
+/** The messages of a turn as drafts, the user's first. Unknown roles are left out. */
 export function draftsOfChat(messages: readonly JsonObject[], facts: TurnFacts): EntryDraft[] {
   const toolNames = new Map(messages.flatMap(callsIn).map(({ id, name }) => [id, name]));
   const lastAnswer = messages.findLastIndex(({ role }) => role === "assistant");
@@ -214,10 +203,7 @@ function contentOfUser(content: JsonValue | undefined): string | UserContent[] {
   });
 }
 
-/**
- * An answer; the last one has the usage of the turn, as input, since the document does not split
- * it.
- */
+/** The last answer has the usage of the turn, as input, since the document does not split it. */
 function answerOf(
   message: JsonObject,
   facts: TurnFacts,

@@ -1,7 +1,4 @@
-/**
- * Collects the turns of a log's path as a document holds them, and counts what a document cannot
- * hold. Pure.
- */
+/** Collects the turns of a path as a document holds them, counting losses. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
 import { sourceType } from "@branchlog/core/internal";
@@ -23,7 +20,6 @@ export interface CollectedTurn {
   chat: JsonObject[];
 }
 
-/** How often a document could not hold something. */
 export interface Loss {
   readonly reason: LossReason;
   readonly count: number;
@@ -34,15 +30,11 @@ export class TurnCollector {
   source: DocumentSource | undefined;
   readonly #known: ReadonlyMap<string, SessionTurn>;
   readonly #losses = new Map<LossReason, number>();
-  readonly #systemTexts: string[] = [];
+  /** The system prompt before the first turn, in parts. */
+  readonly systemTexts: string[] = [];
 
   constructor(turns: readonly SessionTurn[]) {
     this.#known = new Map(turns.map((turn) => [turn.entryId, turn]));
-  }
-
-  /** The system prompt before the first turn. */
-  get systemPrompt(): string | undefined {
-    return this.#systemTexts.length === 0 ? undefined : this.#systemTexts.join("\n\n");
   }
 
   get losses(): Loss[] {
@@ -86,7 +78,7 @@ export class TurnCollector {
     }
     const isPrompt = message["role"] === "system" && this.turns.length === 0;
     const said = chatOfMessage(entry.message, this.lose, exact);
-    if (isPrompt) this.#systemTexts.push(...said.map(({ content }) => textOf(content)));
+    if (isPrompt) this.systemTexts.push(...said.map(({ content }) => textOf(content)));
     else this.#say(said);
     if (hasDetailedUsage(message)) this.lose("details of tokens and costs");
   }
@@ -119,7 +111,6 @@ function hasDetailedUsage({ usage }: JsonObject): boolean {
   return [output, cacheRead, cacheWrite].some((count) => typeof count === "number" && count > 0);
 }
 
-/** Losses by the types of entries that are not part of the conversation. */
 const lossOfType: ReadonlyMap<string, LossReason> = new Map([
   ["thinking_level_change", "changes of model or thinking level"],
   ["model_change", "changes of model or thinking level"],
@@ -131,19 +122,15 @@ const lossOfType: ReadonlyMap<string, LossReason> = new Map([
   ["context_edit", "context edits"],
 ]);
 
-/** The document that a log was imported from, as its first entry describes it. */
 export interface DocumentSource {
   readonly kind: "connectonion";
   readonly shape: DocumentShape;
-  /** The keys of the document in their order. */
   readonly keys: readonly string[];
-  /** Their values, except for turns and messages. */
   readonly fields: JsonObject;
   /** Messages that belong to no turn, under their keys. */
   readonly messages: JsonObject;
 }
 
-/** Returns undefined for other entries and other sources. */
 function documentSourceOf(entry: SessionEntry): DocumentSource | undefined {
   const data = entry.type === "custom" && entry.customType === sourceType ? entry.data : undefined;
   if (!isObject(data) || data["kind"] !== "connectonion") return undefined;
@@ -164,7 +151,6 @@ export interface FoundTurn {
   readonly messages?: JsonValue;
 }
 
-/** Returns undefined for entries that are not such a note. */
 function foundTurnOf(entry: SessionEntry): FoundTurn | undefined {
   const data =
     entry.type === "custom" && entry.customType === turnNoteType ? entry.data : undefined;

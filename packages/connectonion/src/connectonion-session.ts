@@ -1,7 +1,4 @@
-/**
- * A ConnectOnion session: the document of one agent. It is read when opened and on request; an
- * append starts from the current file, so that edits and turns of other processes survive.
- */
+/** A ConnectOnion session. Appends start from the current file, so that edits by others stay. */
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
@@ -33,12 +30,9 @@ import { spliceTurn } from "./turn-splice.ts";
 import type { SplicedTurn, TurnToAdd } from "./turn-splice.ts";
 import { documentText } from "./yaml-text.ts";
 
-/** How documents are read and written; as for sessions. */
 export type ConnectonionOptions = Pick<EngineOptions, "ports" | "lockWaitMs">;
 
-/** The facts of a new document. */
 export interface CreateConnectonionOptions extends ConnectonionOptions {
-  /** The name of the agent. */
   readonly name: string;
   readonly systemPrompt: string;
 }
@@ -80,10 +74,7 @@ export async function openConnectonion(
 const headBytes = 64 * 1024;
 const keyForm = /^(?:name|created|turns|messages|system_prompt|total_cost)[ \t]*:(?:\s|$)/m;
 
-/**
- * Whether a file is a ConnectOnion document, by its content. Files that cannot be read return
- * false.
- */
+/** Whether a file is a ConnectOnion document, by its content; false if it is unreadable. */
 export function isConnectonion(path: string, options: ConnectonionOptions = {}): boolean {
   const { fs } = engineSettings(requireOptions(options, connectonionNames)).ports;
   try {
@@ -132,7 +123,6 @@ function documentAt(path: string): (text: string) => ConnectonionDocument {
 
 /** Opened by `openConnectonion` and `createConnectonion`; needs no close. */
 export class ConnectonionSession {
-  /** Canonical path of the document. */
   readonly path: string;
   readonly #settings: EngineSettings;
   #document: ConnectonionDocument;
@@ -148,7 +138,6 @@ export class ConnectonionSession {
     return this.#document;
   }
 
-  /** The turns as found, in the order of the document. */
   get turns(): readonly ConnectonionTurn[] {
     return this.#document.turns;
   }
@@ -190,7 +179,6 @@ export class ConnectonionSession {
     return [...(this.#document.messages.get(turn) ?? [])];
   }
 
-  /** Reads the document again. Throws as `openConnectonion`. */
   async refresh(): Promise<void> {
     const { ports } = this.#settings;
     this.#document = await readFileAs(ports, this.path, documentAt(this.path));

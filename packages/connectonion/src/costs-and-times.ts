@@ -1,9 +1,5 @@
-/**
- * Costs and times as ConnectOnion's Python writes them: costs rounded to four places at each
- * addition, times as `2025-12-03 10:12:44` in the time zone of the process.
- */
+/** Costs and times as ConnectOnion's Python writes them, times in the zone of the process. */
 
-/** The sum of two amounts of US dollars, rounded to four places as Python's `round` does. */
 export function addedCost(total: number, cost: number): number {
   return roundedCost(total + cost);
 }

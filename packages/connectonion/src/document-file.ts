@@ -1,7 +1,4 @@
-/**
- * Reads and replaces a document as a whole, under the lock of a log. At every moment either the old
- * or the new document exists; changes by programs without the lock are noticed until the rename.
- */
+/** Reads and replaces a document as a whole, under the lock of a log. */
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { FileSystem, Ports } from "@branchlog/core/types";
 import {
@@ -69,7 +66,6 @@ function parsedIfWhole<T>(
   }
 }
 
-/** When a document was changed, or NaN. */
 function changedMs(fs: FileSystem, path: string): number {
   try {
     return fs.statSync(path)?.mtimeMs ?? Number.NaN;
@@ -78,7 +74,6 @@ function changedMs(fs: FileSystem, path: string): number {
   }
 }
 
-/** Throws as {@link readFileAs}. */
 function readContent(fs: FileSystem, path: string): FileContent {
   const { bytes, stat } = readBytes(fs, path);
   try {
@@ -96,7 +91,7 @@ function readBytes(fs: FileSystem, path: string): { bytes: Buffer; stat: FileSta
     const fd = fs.openSync(path, "read");
     try {
       const stat = fs.fstatSync(fd);
-      requireReadable(path, stat);
+      if (stat.size > documentBytesMax) throw tooLong(path);
       const bytes = Buffer.allocUnsafe(stat.size);
       let done = 0;
       while (done < bytes.length) {
@@ -115,12 +110,11 @@ function readBytes(fs: FileSystem, path: string): { bytes: Buffer; stat: FileSta
   }
 }
 
-function requireReadable(path: string, { size }: FileStat): void {
-  if (size <= documentBytesMax) return;
+function tooLong(path: string): BranchlogError {
   const message =
     `${path} is longer than ${documentBytesMax} bytes, which is more than a document of turns is ` +
     "read from. It was left as it is.";
-  throw new BranchlogError("ERR_DOCUMENT_REFUSED", message, { path });
+  return new BranchlogError("ERR_DOCUMENT_REFUSED", message, { path });
 }
 
 export interface Replacement<T> {

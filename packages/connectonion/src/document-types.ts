@@ -1,7 +1,4 @@
-/**
- * The content of a ConnectOnion document. Values of a file are returned as found, and never checked
- * against these types.
- */
+/** The content of a ConnectOnion document, as found: values are not checked against the types. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { TurnSummary } from "./session-turns.ts";
 
@@ -24,22 +21,17 @@ export interface ChatMessage {
   readonly [key: string]: unknown;
 }
 
-/** The turn of an append. */
 export interface NewTurn extends TurnSummary {
   /** `YYYY-MM-DD HH:MM:SS`, local time. Default: now. */
   readonly timestamp?: string;
-  /** Any other fields. */
   readonly [key: string]: unknown;
 }
 
-/** A turn of a document, as found. */
 export interface ConnectonionTurn extends NewTurn {
-  /** Its number, from 1. */
   readonly turn: number;
   readonly timestamp: string;
 }
 
-/** Sums over the turns of a document. */
 export interface ConnectonionTotals {
   readonly count: number;
   /** US dollars, rounded to four places at each addition. */
@@ -75,10 +67,7 @@ export interface DocumentDiagnostic {
   readonly turn?: number;
 }
 
-/**
- * `keyed`: messages are under their own key by turn. `nested`: inside the turns as JSON text, as
- * later versions of the tool write them.
- */
+/** Whether messages are under their own key by turn, or inside the turns as JSON text. */
 export type DocumentShape = "keyed" | "nested";
 
 export interface ConnectonionDocument {

@@ -1,7 +1,4 @@
-/**
- * Writes the turns on the path of a session as a ConnectOnion document. The log of an imported
- * document gives the same content; for others, losses are reported. The session is only read.
- */
+/** Writes the path of a session as a ConnectOnion document. */
 import { isDeepStrictEqual } from "node:util";
 import { basename } from "node:path";
 import { decodeLine } from "@branchlog/streaming";
@@ -86,7 +83,6 @@ function entryIn(bytes: Buffer): SessionEntry | undefined {
   return decoded.ok ? (decoded.value as unknown as SessionEntry) : undefined;
 }
 
-/** Undefined for an entry that is too large for one object. */
 async function entryOf(session: SessionView, id: string): Promise<SessionEntry | undefined> {
   try {
     return await session.entry(id);
@@ -96,7 +92,6 @@ async function entryOf(session: SessionView, id: string): Promise<SessionEntry |
   }
 }
 
-/** The content of the document; `own` has the first keys of one that was not imported. */
 function documentData(collector: TurnCollector, own: JsonObject): JsonObject {
   const { source, turns } = collector;
   const isNested = source?.shape === "nested";
@@ -170,7 +165,8 @@ function messagesOf({ asFound, chat }: CollectedTurn): JsonValue {
 }
 
 /** The keys above the turns; those of turns that no document held are added. */
-function headOf({ source, turns, systemPrompt = "" }: TurnCollector, own: JsonObject): JsonObject {
+function headOf({ source, turns, systemTexts }: TurnCollector, own: JsonObject): JsonObject {
+  const systemPrompt = systemTexts.join("\n\n");
   const none = { updated: "", total_cost: 0, total_tokens: 0, system_prompt: systemPrompt };
   const head: JsonObject = { ...(source?.fields ?? { ...own, ...none }) };
   const added = turns.filter(({ isWhole }) => !isWhole).map(({ turn }) => turn);

@@ -1,7 +1,4 @@
-/**
- * Makes a log of a ConnectOnion document: messages become entries, and what entries cannot express
- * is kept as found beside them. The document is only read.
- */
+/** Makes a log of a ConnectOnion document. What entries cannot express is kept as found. */
 import { isDeepStrictEqual } from "node:util";
 import { basename, dirname } from "node:path";
 import type { JsonObject, JsonValue, OptionNames } from "@branchlog/streaming";
@@ -47,7 +44,6 @@ export interface ImportedLog {
   readonly path: string;
   readonly turns: number;
   readonly entries: number;
-  /** Irregularities of the document. */
   readonly diagnostics: readonly DocumentDiagnostic[];
 }
 
@@ -75,7 +71,6 @@ export async function importConnectonion(
   return { path, turns: document.turns.length, entries: lines.all.length, diagnostics };
 }
 
-/** The directory that holds `.co/sessions/x.yaml`; empty if the document is elsewhere. */
 function directoryOf(path: string): string {
   const sessions = dirname(path);
   const co = dirname(sessions);
@@ -88,15 +83,12 @@ class LogLines {
   readonly #ports: Ports;
   readonly #ids = new Set<string>();
   #last: string | null = null;
-  #timeMs: number;
+  /** The time of the last entry. */
+  timeMs: number;
 
   constructor(ports: Ports, startMs: number) {
     this.#ports = ports;
-    this.#timeMs = startMs;
-  }
-
-  get timeMs(): number {
-    return this.#timeMs;
+    this.timeMs = startMs;
   }
 
   add(draft: EntryDraft, timeMs: number): string {
@@ -106,7 +98,7 @@ class LogLines {
     const encoded = encodeDraft(draft, new Date(timeMs).toISOString());
     this.all.push(spliceDraft(encoded, id, this.#last));
     this.#last = id;
-    this.#timeMs = timeMs;
+    this.timeMs = timeMs;
     return id;
   }
 }
@@ -191,7 +183,6 @@ function factsOf(
 
 const dateMsMax = 8.64e15;
 
-/** A turn or a message as JSON. */
 function plain(found: object): JsonObject {
   // Decoding boundary: it was read as JSON.
   return found as unknown as JsonObject;

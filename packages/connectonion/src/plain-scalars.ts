@@ -1,7 +1,4 @@
-/**
- * How PyYAML reads a scalar without quotes, in YAML 1.1: `yes` is a boolean, `010` is 8, `12:30:45`
- * a number in base 60, `2025-12-03 10:12:44` a time; U+2028 ends a line.
- */
+/** How PyYAML reads a scalar without quotes, in YAML 1.1: `yes` is a boolean, `010` is 8. */
 
 export type PlainReading =
   | { readonly kind: "text" }

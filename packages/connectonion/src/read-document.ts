@@ -1,7 +1,4 @@
-/**
- * Reads a ConnectOnion document of either shape and any layout, and reports its irregularities.
- * Pure.
- */
+/** Reads a ConnectOnion document of either shape, and reports its irregularities. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import { addedCost, localTimeMs } from "./costs-and-times.ts";

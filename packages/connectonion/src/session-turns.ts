@@ -1,7 +1,4 @@
-/**
- * The turns of a session, under ConnectOnion's names: a turn begins with each user message on the
- * path to the leaf, whatever was compacted.
- */
+/** The turns of a session: each begins with a user message on the path to the leaf. */
 import type { JsonObject } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
 import type { AgentMessage, SessionEntry } from "@branchlog/core";
@@ -11,7 +8,6 @@ import { isObject, textOf } from "./json-values.ts";
 
 /** The summary of a turn, computed for a session and as found in a document. */
 export interface TurnSummary {
-  /** The text of its user message. */
   readonly input: string;
   /** The last text of the assistant, or empty. */
   readonly result: string;
@@ -25,22 +21,17 @@ export interface TurnSummary {
   readonly cost: number;
   /** Its tool calls in order, each as `run(command='ls -la')`; see `toolCallText`. */
   readonly tools_called: readonly string[];
-  /** The expected result, if a note has one. */
   readonly expected?: string;
   /** Whether the result was as expected, if a note says so. */
   readonly passed?: boolean;
 }
 
 export interface SessionTurn extends TurnSummary {
-  /** Its number on the path, from 1. */
   readonly turn: number;
   /** Of its first entry, as ISO 8601, or empty. */
   readonly timestamp: string;
-  /** The id of its user message. */
   readonly entryId: string;
-  /** Tokens that its requests read from a cache. */
   readonly cache_read_tokens: number;
-  /** Tokens that its requests wrote to a cache. */
   readonly cache_write_tokens: number;
   /** All fields of its notes, `expected` and `passed` included. */
   readonly fields: TurnFields;
@@ -51,7 +42,6 @@ export interface TurnTotals {
   readonly total_tokens: number;
   readonly total_cache_read_tokens: number;
   readonly total_cache_write_tokens: number;
-  /** US dollars. */
   readonly total_cost: number;
   readonly passed: number;
   /** Turns whose note says that they failed. */
@@ -71,19 +61,23 @@ interface OpenTurn {
   readonly toolsCalled: string[];
 }
 
-function beginTurn(turn: number, entryId: string, timeMs: number): OpenTurn {
-  const texts = { timestamp: "", input: "", result: "", model: "" };
-  const times = { startMs: timeMs, endMs: timeMs };
-  return { turn, entryId, ...times, ...texts, spent: usage.initial(), toolsCalled: [] };
-}
-
-/** Shell commands do not count for the duration of a turn. */
-function takesTime(role: string | undefined): boolean {
-  return role === "user" || role === "assistant" || role === "toolResult";
-}
-
-function extend(open: OpenTurn, timeMs: number): void {
-  if (!Number.isNaN(timeMs)) open.endMs = timeMs;
+/** Adds an entry to its turn, which a user message begins. */
+function pass(
+  turns: OpenTurn[],
+  { id, role, timeMs }: { id: string; role: string | undefined; timeMs: number },
+  entry: SessionEntry | undefined,
+): void {
+  if (role === "user") {
+    const texts = { timestamp: "", input: "", result: "", model: "" };
+    const start = { turn: turns.length + 1, entryId: id, startMs: timeMs, endMs: timeMs };
+    turns.push({ ...start, ...texts, spent: usage.initial(), toolsCalled: [] });
+  }
+  const open = turns.at(-1);
+  if (open === undefined) return;
+  // Shell commands do not count for the duration.
+  const isTimed = role === "user" || role === "assistant" || role === "toolResult";
+  if (isTimed && !Number.isNaN(timeMs)) open.endMs = timeMs;
+  if (entry !== undefined) addEntry(open, entry);
 }
 
 /** Whether the body of an entry adds to a turn. Tool results are left out: they are long. */
@@ -156,23 +150,14 @@ function turnOf(open: OpenTurn, fields: TurnFields = {}): SessionTurn {
   };
 }
 
-/**
- * The turns of a loaded path, root first.
- * @param notes Usually those of the whole log.
- */
+/** @param notes Usually those of the whole log. */
 export function turnsOfEntries(
   path: Iterable<SessionEntry>,
   notes: TurnNotes = new Map(),
 ): SessionTurn[] {
   const turns: OpenTurn[] = [];
   for (const entry of path) {
-    const role = roleOf(entry);
-    const timeMs = Date.parse(entry.timestamp);
-    if (role === "user") turns.push(beginTurn(turns.length + 1, entry.id, timeMs));
-    const open = turns.at(-1);
-    if (open === undefined) continue;
-    if (takesTime(role)) extend(open, timeMs);
-    addEntry(open, entry);
+    pass(turns, { id: entry.id, role: roleOf(entry), timeMs: Date.parse(entry.timestamp) }, entry);
   }
   return turns.map((open) => turnOf(open, notes.get(open.entryId)));
 }
@@ -183,7 +168,6 @@ function roleOf(entry: SessionEntry): string | undefined {
   return typeof role === "string" ? role : undefined;
 }
 
-/** Sums over turns. */
 export function turnTotals(turns: Iterable<SessionTurn>): TurnTotals {
   const caches = { total_cache_read_tokens: 0, total_cache_write_tokens: 0 };
   const totals = { count: 0, total_tokens: 0, ...caches, total_cost: 0, passed: 0, failed: 0 };
@@ -240,15 +224,10 @@ export async function sessionTurns(session: SessionView): Promise<SessionTurn[]>
     const { index, bodies } = engineOf(session);
     const rows = pathRows(session);
     const turns: OpenTurn[] = [];
-    const pass = (row: number, entry?: SessionEntry): void => {
+    const passRow = (row: number, entry?: SessionEntry): void => {
       const { type, role } = index.kindOf(row);
       const said = type === "message" ? role : undefined;
-      const timeMs = index.rows.time(row);
-      if (said === "user") turns.push(beginTurn(turns.length + 1, index.idOf(row), timeMs));
-      const open = turns.at(-1);
-      if (open === undefined) return;
-      if (takesTime(said)) extend(open, timeMs);
-      if (entry !== undefined) addEntry(open, entry);
+      pass(turns, { id: index.idOf(row), role: said, timeMs: index.rows.time(row) }, entry);
     };
     const read = rows.filter((row) => {
       const { type, role } = index.kindOf(row);
@@ -257,10 +236,10 @@ export async function sessionTurns(session: SessionView): Promise<SessionTurn[]>
     let at = 0;
     for await (const { row, entry } of bodies.entries(read)) {
       // Rows between were not read, or are unreadable.
-      while (at < rows.length && rows[at] !== row) pass(rows[at++] ?? -1);
-      pass(rows[at++] ?? -1, entry);
+      while (at < rows.length && rows[at] !== row) passRow(rows[at++] ?? -1);
+      passRow(rows[at++] ?? -1, entry);
     }
-    while (at < rows.length) pass(rows[at++] ?? -1);
+    while (at < rows.length) passRow(rows[at++] ?? -1);
     return turns.map((open) => turnOf(open, notes.get(open.entryId)));
   });
 }
@@ -362,7 +341,6 @@ function argumentsOf(given: unknown): object {
   }
 }
 
-/** The first whole characters. */
 function cut(text: string): string {
   if (text.length <= shownMax) return text;
   const characters = Array.from(text.slice(0, 2 * shownMax + 2));

@@ -1,7 +1,6 @@
 /**
- * Inserts a turn into the text of a document, and updates its totals. No other byte changes, and
- * the insertion follows the document's layout. The result is read again: a layout in which it is
- * not exactly what is meant is refused. Pure.
+ * Inserts a turn into the text of a document in its own layout. No other byte changes but totals,
+ * and the result is read again: a layout in which it is ambiguous is refused. Pure.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
@@ -15,11 +14,9 @@ import { isMap, isPair, isScalar, isSeq, nodeAt, Scalar } from "./yaml-reader.ts
 import type { Pair, ParsedNode, YAMLMap, YAMLSeq, YamlText } from "./yaml-reader.ts";
 import { flowText, indented, itemText, layouts, outerListText, quotedText } from "./yaml-text.ts";
 
-/** A new turn as JSON, without its number. */
 export interface TurnToAdd {
   readonly fields: JsonObject;
   readonly messages: readonly JsonValue[];
-  /** The new value of `updated`. */
   readonly updated: string;
 }
 
@@ -100,7 +97,6 @@ function nextTurn({ turns, messages }: ConnectonionDocument): number {
   return numbers.reduce((highest, number) => Math.max(highest, number), 0) + 1;
 }
 
-/** The turn, with its keys in the order of the turn before it. */
 function summaryOf(
   { turns }: ConnectonionDocument,
   turn: number,
@@ -114,7 +110,6 @@ function summaryOf(
   return inOrder(given, order);
 }
 
-/** Replaces the value of a key, if the key exists. */
 function headEdit({ root, yaml }: ReadDocument, key: string, shown: string): TextEdit[] {
   const node = nodeAt(root, key);
   if (node === undefined) return [];
@@ -127,7 +122,6 @@ function headEdit({ root, yaml }: ReadDocument, key: string, shown: string): Tex
   return [{ start: yaml.text.slice(0, start).trimEnd().length, text: ` ${shown}` }];
 }
 
-/** An item for the end of the block below a key, or for the brackets behind it. */
 interface Insert {
   readonly key: "turns" | "messages";
   readonly lines: string;
@@ -137,7 +131,6 @@ interface Insert {
   readonly isAiry: boolean;
 }
 
-/** The turn and its messages in the layout of the document. */
 function insertsOf(
   { root, yaml: { text } }: ReadDocument,
   turn: number,
@@ -220,10 +213,7 @@ function insertEdits({ root, yaml }: ReadDocument, insert: Insert): TextEdit[] {
 
 const flowIndentDefault = 2;
 
-/**
- * Inserts an item, or a pair, at the end of a non-empty flow collection, on a line of its own if
- * the bracket has one. A trailing comma and comments stay with what they follow.
- */
+/** Inserts an item at the end of a non-empty flow collection, in the layout of its bracket. */
 function flowEdits(
   { text, refuse }: YamlText,
   { srcToken: token, items, range }: YAMLMap.Parsed | YAMLSeq.Parsed,
@@ -257,9 +247,7 @@ function indentOf(text: string, offset: number): number | undefined {
   return /^ *$/.test(before) ? before.length : undefined;
 }
 
-/**
- * The line after a block. Comments behind it that are indented by more than `column` belong to it.
- */
+/** The line after a block, including comments indented by more than `column`. */
 function placeAfter(text: string, node: ParsedNode, column: number): number {
   // The end of the node is not used: the parser counts the comments behind it as parts of it.
   let last = node;
@@ -292,7 +280,6 @@ function lineInsert(text: string, at: number, lines: string, isApart: boolean): 
   return { start: at, text: shown.replaceAll("\n", lineEndOf(text)) };
 }
 
-/** Applies edits that do not overlap; those at one place in their order. */
 function withEdits(text: string, edits: readonly TextEdit[]): string {
   const lastFirst = edits.toReversed().sort((one, other) => other.start - one.start);
   return lastFirst.reduce((edited, { start, end = start, text: put }) => {

@@ -1,7 +1,4 @@
-/**
- * Reads YAML as PyYAML's `safe_load` does: the package `yaml` parses the syntax, PyYAML's rules
- * decide on scalars. Values without a JSON form, such as times, are returned as text.
- */
+/** Reads YAML as PyYAML's `safe_load` does; values without a JSON form, as times, become text. */
 import { Composer, isAlias, isScalar, isSeq, Lexer, LineCounter, Parser, Scalar } from "yaml";
 import type { CST, Document, ParsedNode, YAMLMap, YAMLSeq } from "yaml";
 import type { JsonValue } from "@branchlog/streaming";
@@ -20,8 +17,8 @@ export interface YamlText {
   /** Null for a text without content. */
   readonly root: ParsedNode | null;
   /**
-   * The value of the root. In mappings, integer keys come first, as in all JavaScript objects; of a
-   * repeated key the last value counts.
+   * In mappings, integer keys come first, as in JavaScript; of a repeated key the last value
+   * counts.
    */
   readonly value: JsonValue;
   /** Keys repeated in their mapping, in the order of the text. */
@@ -38,24 +35,19 @@ export interface YamlText {
  */
 export function readYaml(text: string, path: string): YamlText {
   const lines = new LineCounter();
-  const placeOf = (offset: number): { readonly line: number; readonly column: number } => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(1, line), column: Math.max(1, col) };
+  const errorAt = (isDamage: boolean, what: string, offset: number): BranchlogError => {
+    const pos = lines.linePos(offset);
+    const [line, column] = [Math.max(1, pos.line), Math.max(1, pos.col)];
+    const place = `line ${line}, column ${column}`;
+    const problem = isDamage
+      ? `is damaged, or only half written, at ${place}: ${what}`
+      : `cannot be worked with: ${what} (${place})`;
+    const code = isDamage ? "ERR_DOCUMENT_DAMAGED" : "ERR_DOCUMENT_REFUSED";
+    const message = `${path} ${problem}. It was left as it is.`;
+    return new BranchlogError(code, message, { path, offset, line, column });
   };
-  const damaged: ErrorAt = (what, offset) => {
-    const place = placeOf(offset);
-    const message =
-      `${path} is damaged, or only half written, at line ${place.line}, column ${place.column}: ` +
-      `${what}. It was left as it is.`;
-    return new BranchlogError("ERR_DOCUMENT_DAMAGED", message, { path, offset, ...place });
-  };
-  const refuse: ErrorAt = (what, offset) => {
-    const place = placeOf(offset);
-    const message =
-      `${path} cannot be worked with: ${what} (line ${place.line}, column ${place.column}). It ` +
-      "was left as it is.";
-    return new BranchlogError("ERR_DOCUMENT_REFUSED", message, { path, offset, ...place });
-  };
+  const damaged: ErrorAt = (what, offset) => errorAt(true, what, offset);
+  const refuse: ErrorAt = (what, offset) => errorAt(false, what, offset);
   const source = { text, damaged, refuse };
   const root = parsedDocument(source, lines).contents;
   const reader = new ValueReader(source);
@@ -70,7 +62,6 @@ interface Source {
   readonly refuse: ErrorAt;
 }
 
-/** The last value of a key in a mapping: the one that counts. */
 export function nodeAt(map: YAMLMap.Parsed, key: string): ParsedNode | null | undefined {
   return map.items.findLast((pair) => isScalar(pair.key) && pair.key.value === key)?.value;
 }
@@ -108,10 +99,7 @@ function parsedDocument({ text, damaged, refuse }: Source, lines: LineCounter): 
   return document;
 }
 
-/**
- * The parser closes levels by recursion, so that it is stopped at the first level too many: the
- * document, the open collections, and perhaps a scalar.
- */
+/** Stops at the first level too many, since the parser closes levels by recursion. */
 function parsedTokens(
   source: string,
   lines: LineCounter,
@@ -157,14 +145,12 @@ const scalarTags = tagsOf("str", "null", "bool", "int", "float", "timestamp");
 const textTags = tagsOf("str");
 const collectionTags = tagsOf("map", "seq");
 
-/** A value with an anchor, and its size. */
 interface Anchored {
   readonly value: JsonValue;
   readonly nodes: number;
   readonly units: number;
 }
 
-/** Reads values in the order of the text, with a limit for aliases. */
 class ValueReader {
   readonly repeatedKeys: string[] = [];
   beyondJsonCount = 0;

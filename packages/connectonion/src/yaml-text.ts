@@ -1,7 +1,4 @@
-/**
- * Values as YAML in the layout of ConnectOnion's documents. Whatever YAML 1.1 or 1.2 would read
- * differently is quoted; text of several lines is a block where that is exact.
- */
+/** Values as YAML in the layout of ConnectOnion's documents, the same in YAML 1.1 and 1.2. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { isObject, printableJson } from "./json-values.ts";
 
@@ -25,8 +22,7 @@ const sections = {
 };
 
 /**
- * The text of a document, in three sections with all turns before all messages, so that the first
- * lines of the file show every turn.
+ * The text of a document: all turns before all messages, so that its first lines show every turn.
  */
 export function documentText(data: JsonObject): string {
   let text = sections.metadata;
@@ -45,7 +41,6 @@ export function documentText(data: JsonObject): string {
   return text;
 }
 
-/** The messages by turn, separated by empty lines. Numbers are written as such. */
 function allMessagesText(messages: JsonObject): string {
   const turns = Object.entries(messages).map(([turn, list]) => {
     const key = /^(?:0|[1-9]\d*)$/.test(turn) ? turn : lineText(turn);
@@ -85,7 +80,6 @@ const floatKeys: ReadonlySet<string> = new Set(["cost", "total_cost"]);
 /** Longer keys need an explicit `?`. */
 const plainKeyUnitsMax = 100;
 
-/** `key: value`, with everything nested in it. */
 function pairText(
   key: string,
   value: JsonValue,
@@ -120,7 +114,6 @@ function blockText(text: string): string | undefined {
   return ` ${header}\n${indented(lines.join("\n"), 2)}\n`;
 }
 
-/** Lines indented by so many columns, except for empty ones. */
 export function indented(lines: string, columns: number): string {
   const lead = " ".repeat(columns);
   return `\n${lines}`.replaceAll(/\n(?=[^\n])/g, `\n${lead}`).slice(1);
@@ -167,7 +160,6 @@ function lineText(text: string): string {
   return hasMark || words.test(text) || numberLike.test(text) ? quotedText(text) : text;
 }
 
-/** A quoted string on one line. */
 export function quotedText(text: string): string {
   return printable.test(text) ? `'${text.replaceAll("'", "''")}'` : printableJson(text);
 }

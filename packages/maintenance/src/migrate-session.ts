@@ -14,7 +14,6 @@ export interface MigrateOptions extends Pick<
   EngineOptions,
   "ports" | "lockWaitMs" | "lineBytesMax"
 > {
-  /** Ends the wait for the lock with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -26,12 +25,9 @@ const migrateNames: OptionNames<MigrateOptions> = {
 };
 
 export interface MigrationResult {
-  /** Canonical path of the log. */
   readonly path: string;
-  /** The version that it had. */
   readonly version: number;
   readonly migrated: boolean;
-  /** Where the log is as it was; null if nothing was changed. */
   readonly original: string | null;
 }
 

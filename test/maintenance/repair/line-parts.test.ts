@@ -13,7 +13,7 @@ const torn = a.slice(0, 50);
 function parted(
   line: string | Buffer,
   accepts = (candidate: Candidate): boolean =>
-    candidate.stands !== "inside" && recordKind(candidate.value, 3) !== "other",
+    candidate.placement !== "inside" && recordKind(candidate.value, 3) !== "other",
 ): string[] {
   const bytes = Buffer.from(line);
   const parts = partsOf(bytes, accepts);
@@ -68,7 +68,7 @@ describe("a damaged line", () => {
   it("asks about an object that is where a value may be", () => {
     const doubtful: boolean[] = [];
     const accepts = (candidate: Candidate): boolean => {
-      doubtful.push(candidate.stands === "inside");
+      doubtful.push(candidate.placement === "inside");
       return true;
     };
     const start = '{"type":"custom","data":{"entries":[';
@@ -119,7 +119,7 @@ describe("a damaged line", () => {
       fc.property(fc.array(piece, { maxLength: 8 }), fc.boolean(), (pieces, takesAll) => {
         const line = pieces.join("");
         const accepts = (candidate: Candidate): boolean =>
-          takesAll || candidate.stands !== "inside";
+          takesAll || candidate.placement !== "inside";
         const parts = partsOf(Buffer.from(line), accepts);
         let end = 0;
         for (const part of parts) {

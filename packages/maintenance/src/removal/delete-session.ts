@@ -13,6 +13,7 @@ import {
   acquireLock,
   descriptorPoolOf,
   engineSettings,
+  errorCodeOf,
   nodeFileSystem,
   removeAbandonedTickets,
   requireOptions,
@@ -28,15 +29,10 @@ import { heldByOmp, removeFiles, sidecarsOf } from "./sidecars.ts";
 export interface DeleteOptions extends Pick<EngineOptions, "checkpointDir"> {
   /** Also while another process holds its lock, or omp its own. Default false. */
   readonly force?: boolean;
-  /** Lock and clock from elsewhere. */
   readonly ports?: Partial<Pick<Ports, "clock" | "lock">>;
 }
 
-const deleteNames: OptionNames<DeleteOptions> = {
-  checkpointDir: true,
-  force: true,
-  ports: true,
-};
+const deleteNames: OptionNames<DeleteOptions> = { checkpointDir: true, force: true, ports: true };
 
 export interface DeleteResult {
   /** Canonical path of the session file that was there. */
@@ -44,9 +40,7 @@ export interface DeleteResult {
   readonly id: string;
   /** `trash`: it can be taken back from there. `unlinked`: it is gone. */
   readonly how: "trash" | "unlinked";
-  /** What went with it, for good. */
   readonly removed: readonly string[];
-  /** What is kept beside it, for the user to keep or delete. */
   readonly kept: readonly string[];
 }
 
@@ -94,7 +88,7 @@ function lockOf(path: string, ports: Ports): HeldLock {
 /** Moves a file to the desktop's trash if there is a command `trash`. Throws nothing. */
 async function moveToTrash(path: string): Promise<boolean> {
   try {
-    // An absolute path is no option of the command.
+    // An absolute path cannot be taken for an option.
     await promisify(execFile)("trash", [path], { timeout: trashMsMax });
     return !existsSync(path);
   } catch {
@@ -111,16 +105,12 @@ function unlink(file: DeletableFile): "unlinked" {
   } catch (error) {
     throw deleteFailed(path, error);
   }
-  syncQuietly(dirname(path));
-  return "unlinked";
-}
-
-function syncQuietly(directory: string): void {
   try {
-    nodeFileSystem.syncDirectorySync(directory);
+    nodeFileSystem.syncDirectorySync(dirname(path));
   } catch {
     // It is deleted; a loss of power may bring it back.
   }
+  return "unlinked";
 }
 
 function busy(path: string, why: string, cause?: unknown): BranchlogError {
@@ -150,14 +140,18 @@ interface DeletableFile {
 /** The session file at a path. A symbolic link is refused: what to delete would be ambiguous. */
 function deletableFile(path: string): DeletableFile {
   const named = resolve(path);
-  const stats = lookAt(named);
-  if (stats.isSymbolicLink()) throw isLink(named);
+  const stats = readable(named, () => lstatSync(named, { bigint: true }));
+  if (stats.isSymbolicLink()) {
+    const message = `${named} is a symbolic link to ${readlinkSync(named)}.`;
+    const advice = "Delete that by its own path, or remove the link yourself.";
+    throw refused("ERR_NOT_A_SESSION", named, `${message} ${advice}`);
+  }
   if (!stats.isFile()) {
     const what = stats.isDirectory() ? "a directory" : "not a regular file";
     throw refused("ERR_LOG_UNREADABLE", named, `${named} is ${what}, not a session file.`);
   }
   const canonical = join(realpathSync(dirname(named)), basename(named));
-  const header = headerOf(canonical);
+  const header = readable(canonical, () => readSessionHeaderSync(canonical));
   if (header !== undefined) return { path: canonical, header, stats };
   const foreign = transcriptErrorAt(canonical);
   if (foreign !== undefined) throw foreign;
@@ -170,38 +164,18 @@ function isStillAt({ path, stats }: DeletableFile): boolean {
   return now !== undefined && now.dev === stats.dev && now.ino === stats.ino;
 }
 
-function lookAt(path: string): BigIntStats {
+/** What `read` returns for a file. */
+function readable<T>(path: string, read: () => T): T {
   try {
-    return lstatSync(path, { bigint: true });
+    return read();
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") {
-      throw new BranchlogError("ERR_LOG_MISSING", `There is no session file at ${path}.`, {
-        path,
-        cause,
-      });
+    if (errorCodeOf(cause) === "ENOENT") {
+      const message = `There is no session file at ${path}.`;
+      throw new BranchlogError("ERR_LOG_MISSING", message, { path, cause });
     }
-    throw unreadable(path, cause);
+    const message = `${path} cannot be read (${String(cause)}). Check its permissions.`;
+    throw new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
   }
-}
-
-function headerOf(path: string): SessionHeader | undefined {
-  try {
-    return readSessionHeaderSync(path);
-  } catch (cause) {
-    throw unreadable(path, cause);
-  }
-}
-
-function isLink(path: string): BranchlogError {
-  const message =
-    `${path} is a symbolic link to ${readlinkSync(path)}. Delete that by its own path, or remove ` +
-    "the link yourself.";
-  return refused("ERR_NOT_A_SESSION", path, message);
-}
-
-function unreadable(path: string, cause: unknown): BranchlogError {
-  const message = `${path} cannot be read (${String(cause)}). Check its permissions.`;
-  return new BranchlogError("ERR_LOG_UNREADABLE", message, { path, cause });
 }
 
 function refused(

@@ -42,8 +42,7 @@ export function removeFiles(paths: readonly string[]): string[] {
 }
 
 /**
- * The lock file that omp holds on a session, or undefined. The lock of an ended process counts only
- * while it is fresh: the process may run in another container.
+ * The lock that omp holds, or undefined. A fresh lock counts even if its process is unknown here.
  */
 export function heldByOmp(path: string, nowMs: number): string | undefined {
   const [directory, name] = [dirname(path), basename(path)];

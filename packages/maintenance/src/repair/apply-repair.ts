@@ -1,7 +1,4 @@
-/**
- * Carries out a repair plan: the repaired log is written, synced and verified as a file of its own
- * before it replaces the log, whose original is kept.
- */
+/** Carries out a repair plan: a verified copy replaces the log, whose original is kept. */
 import { dirname, resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
@@ -105,20 +102,16 @@ async function repair(job: RepairJob): Promise<RepairResult> {
   }
   const result = new AtomicFile(settings.ports, target);
   try {
-    await writeCopy(job, result);
+    for await (const chunk of repairedChunks(plan.steps, file)) {
+      job.signal?.throwIfAborted();
+      result.add(chunk);
+    }
+    await result.sync();
     const findings = await checkCopy(job, result.temporary);
     return { ...(await placeCopy(job, result)), findings };
   } finally {
     result.discard();
   }
-}
-
-async function writeCopy({ plan, file, signal }: RepairJob, result: AtomicFile): Promise<void> {
-  for await (const chunk of repairedChunks(plan.steps, file)) {
-    signal?.throwIfAborted();
-    result.add(chunk);
-  }
-  await result.sync();
 }
 
 /** Opens the copy and verifies every byte of it, independently of the plan. */

@@ -1,7 +1,4 @@
-/**
- * Splits a damaged line into the records that are whole in it and the debris between them. Every
- * byte is in exactly one part. Linear in the line.
- */
+/** Splits a damaged line into whole records and debris, with every byte in one part. Linear. */
 import { ObjectScanner, decodeLine, isSpace, skipSpace } from "@branchlog/streaming";
 import type { JsonObject, Span } from "@branchlog/streaming";
 import { locateMembers } from "@branchlog/core/internal";
@@ -13,18 +10,15 @@ export type LinePart =
 
 export interface Candidate extends Span {
   readonly value: JsonObject;
-  /** The bytes before it that belong to no record. */
   readonly debris: Span;
   /**
-   * `apart`: bounded by records. `touched`: next to debris. `inside`: where a value may be, so it
-   * may be a part of the debris before it.
+   * `apart`: bounded by records. `touched`: next to debris. `inside`: perhaps a value in debris.
    */
-  readonly stands: "apart" | "touched" | "inside";
+  readonly placement: "apart" | "touched" | "inside";
 }
 
 type Accepts = (candidate: Candidate) => boolean;
 
-/** The parts of a line, in order and without gaps; an empty line has no parts. */
 export function partsOf(line: Buffer, accepts: Accepts): readonly LinePart[] {
   return new LineParting(line, accepts).parts();
 }
@@ -44,7 +38,6 @@ class LineParting {
   readonly #line: Buffer;
   readonly #accepts: Accepts;
   readonly #parts: LinePart[] = [];
-  /** Start of the bytes that are in no part yet, and of their content. */
   #restStart = 0;
   #contentStart: number;
 
@@ -102,8 +95,8 @@ class LineParting {
     const debris = { start: this.#restStart, end: isBehindDebris ? start : this.#restStart };
     const isInside = isBehindDebris && opensValue.has(this.#byteBefore(start));
     const isTouched = isBehindDebris || !mayFollow.has(follows);
-    const stands = isInside ? "inside" : isTouched ? "touched" : "apart";
-    if (!this.#accepts({ value, start, end, debris, stands })) return false;
+    const placement = isInside ? "inside" : isTouched ? "touched" : "apart";
+    if (!this.#accepts({ value, start, end, debris, placement })) return false;
     if (isBehindDebris) this.#setAsideUpTo(start);
     this.#parts.push({ kind: "record", start: this.#restStart, end: next, value });
     this.#restStart = next;
@@ -111,10 +104,7 @@ class LineParting {
     return true;
   }
 
-  /**
-   * Whether the object is the first half of a record, closed by a damaged byte: with that byte
-   * replaced, the whole line is one object without repeated keys.
-   */
+  /** Whether a damaged byte closed the object early: replaced, the whole line is one object. */
   #isDivided(start: number, end: number, follows: number | undefined): boolean {
     if (follows !== quote && follows !== comma) return false;
     const joined = Buffer.from(this.#line.subarray(start));
@@ -129,7 +119,7 @@ class LineParting {
     this.#restStart = end;
   }
 
-  /** The last byte before `position` that is no space; a comma if it is too far to look for. */
+  /** The last byte before `position` that is not a space; a comma if it is too far away. */
   #byteBefore(position: number): number | undefined {
     for (let at = position - 1; at >= position - spacesMax; at -= 1) {
       if (!isSpace(this.#line[at])) return this.#line[at];

@@ -1,7 +1,4 @@
-/**
- * Turns the lines of a log into the steps of a plan. Steps that depend on all lines (a header, a
- * stand-in, a repeated record) are added later.
- */
+/** Turns the lines of a log into the steps of a plan that follow from each line alone. */
 import { decodeLine, hasByteOrderMark, readRange, readShallow } from "@branchlog/streaming";
 import type {
   ByteSource,
@@ -66,9 +63,7 @@ export class PlanBuilder implements LineSink {
     this.#addLongLine({ offset: long.offset, length: long.length + 1, line }, long);
   }
 
-  /**
-   * Adds the end of the log, which has no newline. A line that may still be being written stays.
-   */
+  /** Adds the unterminated end of the log. A line that may still be being written stays. */
   addRest({ bytes, long, offset, length, lineNumber: line }: LineRest, kind: EndKind): void {
     const place = { offset, length, line };
     if (kind === "fragment") this.#end = offset + length;
@@ -142,10 +137,7 @@ export class PlanBuilder implements LineSink {
     this.#push({ kind: "set-aside", ...place, reason, id: entry?.id ?? null });
   }
 
-  /**
-   * Sets aside the byte-order marks at the start of a line, and one before it that the framer
-   * skipped. Returns their length within the line.
-   */
+  /** Sets aside byte-order marks at the start of a line; returns their length within the line. */
   #setAsideMarks(head: Buffer, { offset, line }: Place): number {
     let length = 0;
     while (hasByteOrderMark(head, length)) length += bomBytes;
@@ -158,7 +150,7 @@ export class PlanBuilder implements LineSink {
 
   /** A line without a record needs no newline. */
   #keepBlank({ offset, length }: Place): void {
-    this.repaired.addBlank();
+    this.repaired.lines += 1;
     this.#end = offset + length;
   }
 
@@ -207,14 +199,14 @@ interface FirstEntry {
   readonly cwd: string | undefined;
 }
 
-/**
- * The index of the log as it will be after its repair. Rows have their offsets in the damaged log.
- */
+/** The index of the repaired log. Rows have their offsets in the damaged log. */
 export class RepairedIndex {
   readonly indexer: LogIndexer;
-  #lines = 0;
-  #firstEntry: FirstEntry | undefined;
-  #laterHeader: JsonObject | undefined;
+  /** The first entry, if no header precedes it. */
+  firstWithoutHeader: FirstEntry | undefined;
+  /** A header behind entries. */
+  laterHeader: JsonObject | undefined;
+  lines = 0;
 
   constructor(source: ByteSource) {
     this.indexer = new LogIndexer({
@@ -232,21 +224,11 @@ export class RepairedIndex {
     return this.indexer.header === undefined;
   }
 
-  get firstWithoutHeader(): FirstEntry | undefined {
-    return this.#firstEntry;
-  }
-
-  /** A header behind entries. */
-  get laterHeader(): JsonObject | undefined {
-    return this.#laterHeader;
-  }
-
-  /** Adds the record `bytes[start, end)`. Returns its row, or -1 if it is not an entry. */
   addRecord(value: JsonObject, bytes: Buffer, start: number, end: number, offset: number): number {
     this.#meet(value, offset);
-    this.#lines += 1;
+    this.lines += 1;
     const { count } = this.index;
-    this.indexer.addLines(bytes, start, end, offset, this.#lines);
+    this.indexer.addLines(bytes, start, end, offset, this.lines);
     // Whether later candidates are records depends on those before them.
     this.indexer.batchEnd();
     return this.index.count > count ? count : -1;
@@ -254,13 +236,9 @@ export class RepairedIndex {
 
   addLong(value: JsonObject, long: LongLine): void {
     this.#meet(value, long.offset);
-    this.#lines += 1;
-    this.indexer.longLine(long, this.#lines);
+    this.lines += 1;
+    this.indexer.longLine(long, this.lines);
     this.indexer.batchEnd();
-  }
-
-  addBlank(): void {
-    this.#lines += 1;
   }
 
   /**
@@ -269,14 +247,14 @@ export class RepairedIndex {
    * @param debrisId Returns the id of the entry that the debris was.
    */
   accepts(
-    { value, stands }: Candidate,
+    { value, placement }: Candidate,
     isLost: (id: string) => boolean,
     debrisId: () => string | undefined,
   ): boolean {
-    if (stands === "apart") return true;
+    if (placement === "apart") return true;
     const { header } = this.indexer;
     const kind = recordKind(value, header === undefined ? undefined : entryForm(header.version));
-    if (kind === "other" || stands === "touched") return kind !== "other";
+    if (kind === "other" || placement === "touched") return kind !== "other";
     if (kind === "header") return false;
     const { id, parentId } = linksOf(value);
     if (id === null || this.#isKnown(id) || isLost(id)) return false;
@@ -290,15 +268,15 @@ export class RepairedIndex {
 
   /** Entries without a header before them are indexed under one that takes its place. */
   #meet(value: JsonObject, offset: number): void {
-    if (this.#firstEntry !== undefined) {
-      if (recordKind(value, undefined) === "header") this.#laterHeader ??= value;
+    if (this.firstWithoutHeader !== undefined) {
+      if (recordKind(value, undefined) === "header") this.laterHeader ??= value;
       return;
     }
     if (!this.isEmpty || recordKind(value, undefined) !== "entry") return;
     const { id, timestamp } = value;
     const form = typeof id === "string" ? entryForm(currentVersion) : 1;
     const time = typeof timestamp === "string" ? timestamp : undefined;
-    this.#firstEntry = { offset, form, timestamp: time, cwd: sourceCwd(value) };
+    this.firstWithoutHeader = { offset, form, timestamp: time, cwd: sourceCwd(value) };
     const header = Buffer.from(JSON.stringify({ type: "session", version: form, id: "" }));
     this.indexer.addLines(header, 0, header.length, offset, 0);
     this.indexer.batchEnd();

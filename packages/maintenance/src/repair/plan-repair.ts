@@ -1,7 +1,4 @@
-/**
- * Plans the repair of a log: what stays, what is recovered from damaged lines, what is set aside,
- * and what is added. Takes no lock and changes nothing.
- */
+/** Plans the repair of a log. Takes no lock and changes nothing. */
 import { LineFramer, scan } from "@branchlog/streaming";
 import type { OptionNames, ByteSource } from "@branchlog/streaming";
 import { BranchlogError } from "@branchlog/core";
@@ -41,13 +38,11 @@ import { standIns } from "./stand-ins.ts";
 
 export interface PlanOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
   /**
-   * Connects entries with a lost parent to the entry before them in the file where nothing names
-   * the parent. That is a guess. Default false.
+   * Guesses that the parent of an entry, if nothing names it, is the entry before. Default false.
    */
   readonly bridge?: boolean;
   /** The working directory for a header that has to be rebuilt. Default: what its remains say. */
   readonly cwd?: string | undefined;
-  /** Ends the planning with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -137,10 +132,7 @@ function planOf(
     version,
     steps,
     changes: steps.filter((step): step is RepairChange => step.kind !== "keep"),
-    repaired: {
-      bytes: repairedBytes(steps),
-      entries: index.count - left.rows.size + added.length,
-    },
+    repaired: { bytes: repairedBytes(steps), entries: index.count - left.rows.size + added.length },
     findings,
     pending: pending?.kind === "fragment" ? pending : null,
     remaining: {
@@ -162,7 +154,6 @@ function isUnrepaired(kind: FindingKind, header: HeaderStep | undefined): boolea
   return ofRecords.has(kind) || (kind === "before-header" && header === undefined);
 }
 
-/** The header to add if no header precedes the entries. */
 function missingHeader(
   { repaired, headerRemains }: PlanBuilder,
   path: string,
@@ -203,10 +194,7 @@ interface Repetitions {
   readonly rows: ReadonlySet<number>;
 }
 
-/**
- * Recovered records that are in the log again, byte for byte, as a writer retries a torn append.
- * Keeping both would repeat an id; one of each is kept.
- */
+/** Recovered records that are in the log again, as a writer retries a torn append. */
 function repetitions(builder: PlanBuilder, source: ByteSource): Repetitions {
   const { index } = builder.repaired;
   const [steps, rows] = [new Set<number>(), new Set<number>()];
@@ -228,7 +216,6 @@ function repetitions(builder: PlanBuilder, source: ByteSource): Repetitions {
   return { steps, rows };
 }
 
-/** The damage that stays. Linear in the rows; reads the lines of repeated ids. */
 function remainingDamage(
   log: IndexedLog,
   added: readonly StandInStep[],

@@ -1,7 +1,4 @@
-/**
- * Rebuilds a missing header from its remains, a later header, the file name and the entries. An
- * unknown `cwd` is empty, as readers take a missing one.
- */
+/** Rebuilds a missing header from its remains, a later header, the file name and the entries. */
 import { basename } from "node:path";
 import type { JsonObject } from "@branchlog/streaming";
 import { isValidSessionId } from "@branchlog/core/internal";
@@ -17,56 +14,36 @@ export interface HeaderEvidence {
   readonly later: JsonObject | undefined;
   readonly form: EntryForm;
   readonly firstTimestamp: string | undefined;
-  /** The working directory that the first entry of an imported session names. */
   readonly firstCwd: string | undefined;
   readonly cwd: string | undefined;
   readonly newId: () => string;
   readonly newTimestamp: string;
 }
 
-/** The step that adds the header, with the source of each value. */
 export function rebuiltHeader(evidence: HeaderEvidence): HeaderStep {
-  const { lost, form } = evidence;
-  const later = laterFacts(evidence.later);
-  const named = factsOfName(evidence.path);
+  const { form, cwd: givenCwd } = evidence;
+  const said: readonly (readonly [HeaderSource, HeaderFacts])[] = [
+    ["option", givenCwd === undefined ? {} : { cwd: givenCwd }],
+    ["damaged header", evidence.lost],
+    ["later header", laterFacts(evidence.later)],
+    ["file name", factsOfName(evidence.path)],
+  ];
   const sources: Record<string, HeaderSource> = {};
-  const first = <T>(
-    key: keyof HeaderFacts,
-    candidates: readonly (readonly [HeaderSource, T | undefined])[],
-  ): T | undefined => {
-    const found = candidates.find(([, value]) => value !== undefined);
+  const first = <K extends keyof HeaderFacts>(
+    key: K,
+    ...others: readonly (readonly [HeaderSource, HeaderFacts[K] | undefined])[]
+  ): HeaderFacts[K] | undefined => {
+    const candidates = said.map(([source, facts]) => [source, facts[key]] as const);
+    const found = [...candidates, ...others].find(([, value]) => value !== undefined);
     if (found !== undefined) sources[key] = found[0];
     return found?.[1];
   };
-  const version = first("version", [
-    ["damaged header", lost.version],
-    ["later header", later.version],
-    ["entries", form === 1 ? undefined : form],
-  ]);
-  const id = first("id", [
-    ["damaged header", lost.id],
-    ["later header", later.id],
-    ["file name", named.id],
-  ]);
-  const ownId = id ?? first("id", [["new", evidence.newId()]]) ?? "";
-  const timestamp = first("timestamp", [
-    ["damaged header", lost.timestamp],
-    ["later header", later.timestamp],
-    ["file name", named.timestamp],
-    ["first entry", evidence.firstTimestamp],
-    ["new", evidence.newTimestamp],
-  ]);
-  const cwd = first("cwd", [
-    ["option", evidence.cwd],
-    ["damaged header", lost.cwd],
-    ["later header", later.cwd],
-    ["first entry", evidence.firstCwd],
-    ["unknown", ""],
-  ]);
-  const parentSession = first("parentSession", [
-    ["damaged header", lost.parentSession],
-    ["later header", later.parentSession],
-  ]);
+  const version = first("version", ["entries", form === 1 ? undefined : form]);
+  const ownId = first("id") ?? first("id", ["new", evidence.newId()]) ?? "";
+  const { firstTimestamp, newTimestamp, firstCwd } = evidence;
+  const timestamp = first("timestamp", ["first entry", firstTimestamp], ["new", newTimestamp]);
+  const cwd = first("cwd", ["first entry", firstCwd], ["unknown", ""]);
+  const parentSession = first("parentSession");
   const header = {
     type: "session" as const,
     ...(version === undefined ? {} : { version }),

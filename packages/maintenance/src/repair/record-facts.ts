@@ -21,10 +21,7 @@ const legacyTypes: ReadonlySet<string> = new Set([
   "compaction",
 ]);
 
-/**
- * The kind of a record in a log of that form; without one, of any form. Stricter than reading,
- * since it distinguishes records from objects inside of records.
- */
+/** The kind of a record. Stricter than reading, to exclude objects inside of records. */
 export function recordKind(value: JsonObject, form: EntryForm | undefined): RecordKind {
   const record = readRecord(value, form ?? 1);
   if (record.kind !== "entry") return record.kind === "header" ? "header" : "other";

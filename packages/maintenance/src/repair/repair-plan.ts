@@ -1,7 +1,4 @@
-/**
- * The plan of a repair, as plain data: every byte of the log in one step, in order, and what is
- * added between them.
- */
+/** The plan of a repair as plain data: every byte of the log in one step, in order. */
 import { readRangeAsync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
@@ -39,7 +36,6 @@ interface ByteRange {
   readonly length: number;
 }
 
-/** Bytes that stay as they are. */
 export interface KeepStep extends ByteRange {
   readonly kind: "keep";
 }
@@ -47,11 +43,9 @@ export interface KeepStep extends ByteRange {
 /** A whole record from a damaged line; it stays as it is and gets a line of its own. */
 export interface RecoverStep extends ByteRange {
   readonly kind: "recover";
-  /** 1-based, in the damaged log. */
   readonly line: number;
   /** Of the entry, or the session if the record is a header; null if it has none. */
   readonly id: string | null;
-  /** Whether a newline is added behind it. */
   readonly addsNewline: boolean;
 }
 
@@ -67,7 +61,7 @@ export interface SetAsideStep extends ByteRange {
   readonly kind: "set-aside";
   readonly line: number;
   readonly reason: SetAsideReason;
-  /** The entry that the bytes were, as far as they say; null if they do not. */
+  /** The entry that the bytes were; null if unknown. */
   readonly id: string | null;
 }
 
@@ -76,14 +70,10 @@ export interface HeaderStep {
   readonly kind: "header";
   readonly offset: number;
   readonly header: SessionHeader;
-  /** By field: where its value is from. */
   readonly sources: Readonly<Record<string, HeaderSource>>;
 }
 
-/**
- * Adds a `custom` entry `branchlog.lost` before `offset`, with the id of a lost entry, so that its
- * children stay connected. It is not part of the context.
- */
+/** A `custom` entry `branchlog.lost` that takes the place of a lost parent. */
 export interface StandInStep {
   readonly kind: "stand-in";
   readonly offset: number;
@@ -114,13 +104,11 @@ export interface OrphanedEntry {
 export interface RemainingDamage {
   /** Entries that hide another one; one that is the same line again is not counted. */
   readonly duplicateIdCount: number;
-  /** Of these, the first. */
   readonly duplicateIds: readonly string[];
   /** Entries whose parent is not in the log: their context begins with them. */
   readonly orphanCount: number;
   readonly orphans: readonly OrphanedEntry[];
   readonly cycleCount: number;
-  /** An entry of each cycle of parents. */
   readonly cycles: readonly string[];
   /** Damage to records that are whole, which stay as they are. */
   readonly others: readonly Finding[];
@@ -128,22 +116,15 @@ export interface RemainingDamage {
 
 /** How a log can be repaired. Made by `planRepair`, carried out by `applyRepair`. */
 export interface RepairPlan {
-  /** Canonical path of the log. */
   readonly path: string;
-  /** Length of the log. */
   readonly bytes: number;
   /** The version that the header says, or would have said. */
   readonly version: number;
   /** In the order of the file. Their ranges cover it without gaps. */
   readonly steps: readonly RepairStep[];
-  /**
-   * The steps that change something; also in a log without damage, for byte-order marks and a
-   * missing last newline.
-   */
+  /** The steps that change something; some do so in a log without damage, too. */
   readonly changes: readonly RepairChange[];
-  /** What the repaired log will be. */
   readonly repaired: { readonly bytes: number; readonly entries: number };
-  /** What was found in the log: what `verifySession` finds in it. */
   readonly findings: readonly Finding[];
   /** The end of the log, if a process may still be writing it; it stays as it is. */
   readonly pending: PendingEnd | null;
@@ -151,7 +132,6 @@ export interface RepairPlan {
   readonly source: { readonly stat: FileStat; readonly identity: LogIdentity };
 }
 
-/** Whether the repaired log will have no damage. */
 export function isSound(remaining: RemainingDamage): boolean {
   const { duplicateIdCount, orphanCount, cycleCount, others } = remaining;
   return duplicateIdCount + orphanCount + cycleCount + others.length === 0;
@@ -161,7 +141,6 @@ const newline = Buffer.from("\n");
 const nothing = Buffer.alloc(0);
 const standInType = "branchlog.lost";
 
-/** The steps, with the given positions set aside as repeated records. */
 export function withoutRepetitions(
   steps: readonly RepairStep[],
   repeated: ReadonlySet<number>,
@@ -207,17 +186,13 @@ function split({ kind, offset, length }: KeepStep, at: number): readonly [KeepSt
   ];
 }
 
-/** Length of the log that the steps make. */
 export function repairedBytes(steps: readonly RepairStep[]): number {
   let bytes = 0;
   for (const step of steps) bytes += (isCopied(step) ? step.length : 0) + addedBytes(step).length;
   return bytes;
 }
 
-/**
- * The bytes of the repaired log, in chunks of at least `copyBytes` except for the last. Throws what
- * reading throws.
- */
+/** The bytes of the repaired log in large chunks. Throws what reading throws. */
 export async function* repairedChunks(
   steps: readonly RepairStep[],
   source: ByteSource,

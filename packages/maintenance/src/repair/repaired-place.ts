@@ -1,8 +1,6 @@
-/**
- * Replaces a log by its repaired copy, under the log's lock, once the original has a second name.
- * At every moment either file is whole under the name of the log.
- */
+/** Replaces a log by its repaired copy, under its lock. Either file is whole at every moment. */
 import { dirname } from "node:path";
+import { readRange } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "@branchlog/core";
 import type { FileSystem, Ports } from "@branchlog/core/types";
 import {
@@ -17,11 +15,11 @@ import {
   keptPaths,
   logExists,
 } from "@branchlog/core/internal";
-import type { AtomicFile, LogFile, Steps, FileStat } from "@branchlog/core/internal";
+import type { AtomicFile, LogFile, Steps } from "@branchlog/core/internal";
 import { copyBytes } from "../limits.ts";
 import type { RepairPlan } from "./repair-plan.ts";
 
-const newlineByte = 0x0a;
+const newline = 0x0a;
 
 export interface RepairedCopy {
   readonly plan: RepairPlan;
@@ -49,7 +47,7 @@ export function* takePlace(copy: RepairedCopy): Steps<Replaced> {
     requireUnchanged(file, plan);
     original = fs.openSync(path, "read");
     yield portStep("link");
-    kept = keepOriginal(ports, path, plan.source.stat);
+    kept = keepOriginal(copy);
     // A loss of power must not find the new log under the name, and no original.
     fs.syncDirectorySync(dirname(path));
     yield portStep("check lock");
@@ -68,7 +66,6 @@ export function* takePlace(copy: RepairedCopy): Steps<Replaced> {
   }
 }
 
-/** Throws `ERR_LOG_CHANGED` unless the log is still the one that was planned for. */
 export function requireUnchanged(file: LogFile, { path, source }: RepairPlan): void {
   const [now, then] = [file.statSync(), source.stat];
   const isSame =
@@ -81,10 +78,7 @@ export function requireUnchanged(file: LogFile, { path, source }: RepairPlan): v
   if (!isSame) throw changed(path);
 }
 
-/**
- * Copies what a writer without the lock appended to the original. One write that ends in a newline,
- * since others may append to the new log already.
- */
+/** Copies what was appended to the original meanwhile, in one write that ends in a newline. */
 function carryOver({ plan, ports, result }: RepairedCopy, original: number): number {
   const { fs } = ports;
   const late = Buffer.alloc(fs.fstatSync(original).size - plan.bytes);
@@ -95,9 +89,9 @@ function carryOver({ plan, ports, result }: RepairedCopy, original: number): num
     done += count;
   }
   if (done === 0) return 0;
-  const isTerminated = late[done - 1] === newlineByte;
+  const isTerminated = late[done - 1] === newline;
   const lines = late.subarray(0, done);
-  result.add(isTerminated ? lines : Buffer.concat([lines, Buffer.of(newlineByte)]));
+  result.add(isTerminated ? lines : Buffer.concat([lines, Buffer.of(newline)]));
   result.syncSync();
   return done;
 }
@@ -122,41 +116,25 @@ interface KeptOriginal {
 }
 
 /** Links the file at `path` to a name for the original before the repair. */
-function keepOriginal(ports: Ports, path: string, original: FileStat): KeptOriginal {
-  return firstFree(path, ".before-repair", (name) => {
+function keepOriginal({ plan, ports, file }: RepairedCopy): KeptOriginal {
+  return firstFree(plan.path, ".before-repair", (name) => {
     const taken = ports.fs.statSync(name);
-    if (taken === null) linkOrCopy(ports, path, name);
-    else if (!isSameFile(taken, original)) return null;
+    if (taken === null) linkOrCopy(ports, file, name, plan.bytes);
+    else if (!isSameFile(taken, plan.source.stat)) return null;
     return { path: name, isNew: taken === null };
   });
 }
 
-function linkOrCopy(ports: Ports, path: string, name: string): void {
+function linkOrCopy(ports: Ports, file: LogFile, name: string, bytes: number): void {
   try {
-    ports.fs.linkSync(path, name);
+    ports.fs.linkSync(file.path, name);
   } catch (error) {
     if (errorCodeOf(error) === "EEXIST") throw logExists(name, error);
     if (!isLinkUnsupported(error)) throw error;
-    createLog(ports, name, chunksOf(ports.fs, path));
+    createLog(ports, name, readRange(file, 0, bytes, copyBytes));
   }
 }
 
-function* chunksOf(fs: FileSystem, path: string): Generator<Buffer> {
-  const fd = fs.openSync(path, "read");
-  try {
-    for (let position = 0; ;) {
-      const chunk = Buffer.allocUnsafe(copyBytes);
-      const count = fs.readSync(fd, chunk, 0, chunk.length, position);
-      if (count === 0) return;
-      position += count;
-      yield chunk.subarray(0, count);
-    }
-  } finally {
-    fs.closeSync(fd);
-  }
-}
-
-/** Creates a file of these bytes beside the log; returns its path. */
 export function createSalvage(ports: Ports, path: string, chunks: () => Iterable<Buffer>): string {
   return firstFree(path, ".salvage", (name) => {
     if (ports.fs.statSync(name) !== null) return null;
@@ -165,7 +143,6 @@ export function createSalvage(ports: Ports, path: string, chunks: () => Iterable
   });
 }
 
-/** The first result of `take` that is not null, over the candidate names. */
 function firstFree<T>(path: string, ending: string, take: (name: string) => T | null): T {
   const names = keptPaths(path, ending);
   for (;;) {

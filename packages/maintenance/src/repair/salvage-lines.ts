@@ -1,7 +1,4 @@
-/**
- * The lines of a salvage file: one JSON object for each piece that a repair took out of a log. The
- * bytes of every piece can be restored exactly.
- */
+/** The salvage file: a JSON line for each piece that a repair took out, restorable exactly. */
 import { isUtf8 } from "node:buffer";
 import { readRange } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
@@ -42,7 +39,6 @@ export function* salvageLines(
   }
 }
 
-/** The bytes of a line of a salvage file. */
 export function salvagedBytes({ text, nuls, base64 }: SalvageLine): Buffer {
   if (text !== undefined) return Buffer.from(text);
   return nuls === undefined ? Buffer.from(base64 ?? "", "base64") : Buffer.alloc(nuls);

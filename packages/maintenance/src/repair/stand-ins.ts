@@ -1,7 +1,4 @@
-/**
- * Stand-ins for lost entries that are used as parents: linked to the parent that their remains
- * name, or on request to the entry before their first child. Links never form a cycle.
- */
+/** Stand-ins for lost entries that are used as parents. Their links never form a cycle. */
 import { orphanRows } from "@branchlog/core/internal";
 import type { IndexTable } from "@branchlog/core/internal";
 import type { LostEntry } from "./record-facts.ts";
@@ -88,10 +85,7 @@ function lostChain(
   }
 }
 
-/**
- * For each row, the nearest grounded one before it, or -1. A row is grounded if all its ancestors
- * precede it, so that an entry between it and a later row cannot close a cycle.
- */
+/** For each row, the nearest row before it whose ancestors all precede it, or -1. */
 function groundedRowsBefore(index: IndexTable): Int32Array {
   const { rows } = index;
   const before = new Int32Array(index.count + 1);

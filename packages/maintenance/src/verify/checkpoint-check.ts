@@ -1,7 +1,4 @@
-/**
- * Compares a log with its checkpoint and its checksums, to find changes in lines that still parse.
- * A log that was rewritten is reported as rewritten, not as damaged.
- */
+/** Compares a log with its checkpoint and checksums, to find changes in lines that still parse. */
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { ByteSource } from "@branchlog/streaming";
@@ -33,7 +30,6 @@ export interface CheckpointFindings {
   readonly checkpointDifferences: readonly CheckpointDifference[];
 }
 
-/** A log as read up to the end of its checkpoint. */
 export interface ReadLog {
   readonly indexer: LogIndexer;
   readonly folded: FoldedProjections;
@@ -58,7 +54,6 @@ const indexedFindings: ReadonlySet<string> = new Set([
 const bodyFindings = ["damaged-entry", "malformed-body"] as const;
 /** Flags that a line determines; the others change while bodies are read. */
 const lineFlags = rowFlags.tailForm | rowFlags.exactTime;
-/** Flags that hold until the body changes. */
 const payloadFlags = rowFlags.endsWithObject | rowFlags.hasPayload;
 
 export function checkCheckpoint(
@@ -198,10 +193,7 @@ export interface CheckedLog {
   readonly sums: RecordSums | undefined;
 }
 
-/**
- * Compares a log with its checksums. O(bytes covered); memory for a length and a checksum of each
- * entry.
- */
+/** O(bytes covered); memory for a length and a checksum of each entry. */
 export async function checkChecksums(
   { source, indexer, sums }: CheckedLog,
   signal?: AbortSignal,

@@ -1,18 +1,42 @@
-/**
- * The classification of everything a log can hold besides sound lines, shared by `verify`, `repair`
- * and opening.
- */
+/** The classification of findings that `verify`, `repair` and opening share. */
 import { decodeLine, lineKind, readRange, readShallow } from "@branchlog/streaming";
 import type { LineKind, ByteSource, LineRest } from "@branchlog/streaming";
 import type { EntryPlace, Clock } from "@branchlog/core/types";
 import type { FileStat } from "@branchlog/core/internal";
 import { writingMsMax } from "../limits.ts";
 
-/**
- * `damage`: something is lost, unreachable or changed. `pending`: the last line may still be being
- * written. `noted`: unusual, without loss.
- */
-export type FindingWeight = "damage" | "pending" | "noted";
+/** Every kind by its weight, in the order of reports. */
+const kinds = {
+  damage: [
+    "damaged-header",
+    "torn",
+    "not-json",
+    "not-object",
+    "nul-bytes",
+    "too-long",
+    "id-changed",
+    "invalid-utf8",
+    "changed-line",
+    "checkpoint-difference",
+    "before-header",
+    "duplicate-id",
+    "missing-parent",
+    "cycle",
+  ],
+  pending: ["unfinished-line", "unfinished-record"],
+  noted: [
+    "byte-order-mark",
+    "repeated-line",
+    "second-header",
+    "not-an-entry",
+    "unknown-type",
+    "dangling-reference",
+    "diverged",
+  ],
+} as const;
+
+/** `damage`: something is lost or changed. `pending`: perhaps unfinished. `noted`: no loss. */
+export type FindingWeight = keyof typeof kinds;
 
 /**
  * What was found.
@@ -26,32 +50,8 @@ export type FindingWeight = "damage" | "pending" | "noted";
  * - The end: `unfinished-line`, `unfinished-record` (only its newline is missing).
  * - `not-an-entry`, `unknown-type`: as in `session.diagnostics`.
  */
-export type FindingKind =
-  | "damaged-header"
-  | "torn"
-  | "not-json"
-  | "not-object"
-  | "nul-bytes"
-  | "too-long"
-  | "id-changed"
-  | "invalid-utf8"
-  | "changed-line"
-  | "checkpoint-difference"
-  | "before-header"
-  | "duplicate-id"
-  | "missing-parent"
-  | "cycle"
-  | "unfinished-line"
-  | "unfinished-record"
-  | "byte-order-mark"
-  | "repeated-line"
-  | "second-header"
-  | "not-an-entry"
-  | "unknown-type"
-  | "dangling-reference"
-  | "diverged";
+export type FindingKind = (typeof kinds)[FindingWeight][number];
 
-/** Findings of one kind. */
 export interface Finding {
   readonly kind: FindingKind;
   readonly weight: FindingWeight;
@@ -61,39 +61,13 @@ export interface Finding {
 
 export type FindingCounts = Readonly<Partial<Record<FindingKind, number>>>;
 
-/** Every kind with its weight, in the order of reports. */
-const weights: readonly (readonly [FindingKind, FindingWeight])[] = [
-  ["damaged-header", "damage"],
-  ["torn", "damage"],
-  ["not-json", "damage"],
-  ["not-object", "damage"],
-  ["nul-bytes", "damage"],
-  ["too-long", "damage"],
-  ["id-changed", "damage"],
-  ["invalid-utf8", "damage"],
-  ["changed-line", "damage"],
-  ["checkpoint-difference", "damage"],
-  ["before-header", "damage"],
-  ["duplicate-id", "damage"],
-  ["missing-parent", "damage"],
-  ["cycle", "damage"],
-  ["unfinished-line", "pending"],
-  ["unfinished-record", "pending"],
-  ["byte-order-mark", "noted"],
-  ["repeated-line", "noted"],
-  ["second-header", "noted"],
-  ["not-an-entry", "noted"],
-  ["unknown-type", "noted"],
-  ["dangling-reference", "noted"],
-  ["diverged", "noted"],
-];
-
-/** The findings of these counts, by weight and in the order of their kinds. */
 export function findingsOf(counts: FindingCounts): readonly Finding[] {
   const found: Finding[] = [];
-  for (const [kind, weight] of weights) {
-    const count = counts[kind] ?? 0;
-    if (count > 0) found.push({ kind, weight, count });
+  for (const weight of ["damage", "pending", "noted"] as const) {
+    for (const kind of kinds[weight]) {
+      const count = counts[kind] ?? 0;
+      if (count > 0) found.push({ kind, weight, count });
+    }
   }
   return found;
 }
@@ -107,8 +81,7 @@ export function isDamaged(findings: readonly Finding[]): boolean {
 }
 
 /**
- * Why a line is not a record. `torn`: it is the start of a record. `not-object`: other JSON.
- * `not-json`: anything else. `too-long`: longer than a string can be.
+ * Why a line is not a record. `torn`: the start of one. `too-long`: longer than a string can be.
  */
 export type BadLineKind = Exclude<LineKind, "record" | "blank">;
 
@@ -143,10 +116,7 @@ export interface ParentCycle extends EntryPlace {
   readonly size: number;
 }
 
-/**
- * Lines whose bytes differ from a checkpoint: an entry, or with a null `id` lines that are not
- * entries.
- */
+/** Lines that differ from a checkpoint: an entry, or with a null `id` lines without one. */
 export interface ChangedLine extends LinePlace {
   readonly id: string | null;
 }
@@ -155,7 +125,6 @@ export interface ChangedLine extends LinePlace {
 export interface Checksums {
   /** `none`: no checkpoint covers this file. `rewritten`: the log was written anew since. */
   readonly state: "compared" | "none" | "rewritten";
-  /** Entries that were compared. */
   readonly entries: number;
   /** Entries that no checkpoint has seen yet. */
   readonly unseenEntries: number;
@@ -181,26 +150,18 @@ export interface CheckpointDifference {
   readonly entry: EntryPlace | null;
 }
 
-/**
- * An unterminated end that is not damage: the next append adds its newline, or a process is still
- * writing it.
- */
+/** An unterminated end that is not damage. */
 export interface PendingEnd {
   readonly offset: number;
   readonly length: number;
-  /**
-   * `record`: only its newline is missing. `fragment`: cut off, in a file that changed just now.
-   */
+  /** `record`: only its newline is missing. `fragment`: torn, in a file that just changed. */
   readonly kind: "record" | "fragment";
 }
 
 /** `fragment`: it may still be being written. */
 export type EndKind = LineKind | "fragment";
 
-/**
- * The kind of the end of a log. Only a torn record in a file that changed just now may become
- * whole.
- */
+/** Only a torn record in a file that changed just now may become whole. */
 export function endKind(rest: LineRest, source: ByteSource, mayGrow: boolean): EndKind {
   const { bytes, offset, length } = rest;
   const pieces = (): Iterable<Buffer> =>

@@ -1,7 +1,4 @@
-/**
- * Checks every line of a log whole, and builds an index in which each entry whose line is not that
- * entry is marked as damaged. Reads only lines that were not joined.
- */
+/** Checks every line of a log whole, and marks the entries whose lines are damaged in its index. */
 import { isUtf8 } from "node:buffer";
 import {
   decodeLine,
@@ -39,11 +36,9 @@ import type { BadLine, BadLineKind, DamagedEntry, LinePlace, PendingEnd } from "
 interface CheckedLine {
   readonly offset: number;
   readonly kind: LineKind;
-  /** The id of the record; undefined where it need not be compared. */
   readonly id: unknown;
   /** The record, if its usage may count. */
   readonly spending: JsonObject | undefined;
-  /** The record; of a long one its top-level scalars. */
   readonly value: JsonObject | undefined;
 }
 
@@ -116,10 +111,7 @@ export class LineCheck implements LineSink {
     this.#checked.push({ offset, kind, id: undefined, spending, value });
   }
 
-  /**
-   * Takes the end of the log, which has no newline. A pending end is returned and counts nowhere
-   * else.
-   */
+  /** Takes the unterminated end of the log. A pending end is returned and counts nowhere else. */
   addRest(rest: LineRest, mayGrow: boolean): PendingEnd | null {
     const kind = endKind(rest, this.#source, mayGrow);
     const { offset, length, lineNumber: line, bytes, long } = rest;
@@ -149,7 +141,6 @@ export class LineCheck implements LineSink {
     this.#checked = [];
   }
 
-  /** The scalars of a record that is too long to be built. */
   readLong(offset: number, length: number): DecodedLine {
     if (this.#long?.offset === offset) return this.#long.decoded;
     const bytes = readRange(this.#source, offset, length);
@@ -158,14 +149,12 @@ export class LineCheck implements LineSink {
     return decoded;
   }
 
-  /** The record, if its usage may be folded. */
   #spending(decoded: DecodedLine): JsonObject | undefined {
     if (!decoded.ok || this.indexer.index.count > this.#usageRows) return undefined;
     const { type } = decoded.value;
     return usage.types?.some((one) => one === type) === true ? decoded.value : undefined;
   }
 
-  /** A long record, as sessions read it. */
   #readWhole(offset: number, length: number): JsonObject | undefined {
     if (length > bodyBytesMax) return undefined;
     const bytes = Buffer.allocUnsafe(length);

@@ -1,7 +1,4 @@
-/**
- * What opening found in a log, in the classification of `verify`, which may find more. Reads only
- * what was found, linked entries, and both ends of the log.
- */
+/** What opening found in a log, in the classification of `verify`, which may find more. */
 import { hasByteOrderMark, lineKind, readRange } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { Diagnostic, Session } from "@branchlog/core";
@@ -42,9 +39,7 @@ export async function openedFindings(session: Session): Promise<readonly Finding
   });
 }
 
-/**
- * Reads the entries where the tree is damaged: those that turn out to be bad lines are no nodes.
- */
+/** Reads the entries where the tree is damaged, which may turn out to be bad lines. */
 function confirmTree({ index, bodies }: Engine): void {
   for (const row of orphanRows(index)) bodies.confirmSync(row);
   for (const { row, size } of findCycles(index).cycles) {

@@ -1,7 +1,4 @@
-/**
- * What an index shows of its log: repeated ids, missing parents, cycles, records that are not
- * entries, unknown types. Reads only the lines of repeated ids.
- */
+/** What an index shows of its log. Reads only the lines of repeated ids. */
 import { isSpace, skipSpace } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import type { UnknownType } from "@branchlog/core/types";
@@ -82,12 +79,10 @@ export function checkTree(log: IndexedLog): {
 /** Readable entries with the id of an earlier readable entry. */
 interface RepeatedIds {
   readonly count: number;
-  /** How many of them are the same line as the earlier entry. */
   readonly sameCount: number;
   readonly list: readonly DuplicateId[];
 }
 
-/** O(rows), and reads the lines of repeated ids. */
 export function repeatedIds({ indexer, source, leftOut }: IndexedLog): RepeatedIds {
   const { index } = indexer;
   const { rows } = index;
@@ -125,7 +120,6 @@ export function isSameLine(
   return lineAt(one).equals(lineAt(other));
 }
 
-/** The bytes without white space at their ends. */
 function trimmed(bytes: Buffer): Buffer {
   const start = skipSpace(bytes, 0);
   let end = bytes.length;

@@ -1,7 +1,4 @@
-/**
- * Verifies a log: reads every line whole, and compares it with its checkpoint and checksums.
- * Changes nothing. An end that a process may still be writing is pending, not damage.
- */
+/** Verifies a log: reads every line whole, and compares it with its checkpoint. Changes nothing. */
 import { LineFramer, scan } from "@branchlog/streaming";
 import type { Session } from "@branchlog/core";
 import {
@@ -62,7 +59,6 @@ export interface VerifyReport extends TreeFindings {
   /** Records that are entries, including those hidden by a later one. */
   readonly entries: number;
   readonly badLineCount: number;
-  /** How many lines are bad for each reason. */
   readonly badLineCounts: Readonly<Record<BadLineKind, number>>;
   readonly badLines: readonly BadLine[];
   /** Records with bytes that are not UTF-8, which are read as U+FFFD. */
@@ -89,7 +85,6 @@ export interface VerifyReport extends TreeFindings {
 }
 
 export interface VerifyOptions {
-  /** Ends the work with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -121,7 +116,6 @@ export async function verifyLog(engine: Engine, signal?: AbortSignal): Promise<V
   return verifyRange({ settings, saved, file, end, statSync, mayGrow, signal });
 }
 
-/** What is saved of a log, as of the moment before it is read. */
 export interface SavedFacts {
   readonly stat: FileStat | null;
   readonly sums: RecordSums | undefined;
@@ -141,7 +135,6 @@ export interface VerifiedRange {
   readonly settings: EngineSettings;
   readonly saved: SavedFacts;
   readonly file: LogFile;
-  /** Where verification ends. */
   readonly end: number;
   readonly statSync: () => FileStat | null;
   /** Whether a process may be writing its last line. */

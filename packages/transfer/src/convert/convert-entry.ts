@@ -1,9 +1,6 @@
-/**
- * Converts a line to another agent's dialect: only members whose names or forms differ change. What
- * the other dialect cannot express stays, since readers keep unknown members. Pure.
- */
+/** Converts a line to another agent's dialect; members without a form there stay. Pure. */
 import { decodeLine } from "@branchlog/streaming";
-import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import type { JsonObject } from "@branchlog/streaming";
 import type { DialectName } from "@branchlog/core/entries";
 import {
   applyEdits,
@@ -29,7 +26,6 @@ export type ConversionTarget = "pi" | "omp";
 
 const quote = 0x22;
 
-/** The types of entries whose forms differ, or that only one agent has. */
 export const convertibleTypes: ReadonlySet<string> = new Set([
   "model_change",
   "thinking_level_change",
@@ -39,9 +35,7 @@ export const convertibleTypes: ReadonlySet<string> = new Set([
   "title_change",
 ]);
 
-/** What other entries say about a converted one. */
 export interface LineSurroundings {
-  /** The name of the session before the entry. */
   readonly nameBefore?: string | undefined;
   /** For {@link replayedThrough}: the entry that follows it on the path to the compaction. */
   readonly keptFrom?: string | undefined;
@@ -70,20 +64,14 @@ export function nameIn(value: JsonObject): string | undefined {
   return typeof title === "string" ? title : undefined;
 }
 
-/**
- * The last entry that a provider replays, in a compaction of omp that marks only by it what is
- * kept. pi would search for the first kept entry, and keep nothing.
- */
+/** The last entry that a provider replays, if only it marks what a compaction of omp keeps. */
 export function replayedThrough(value: JsonObject): string | undefined {
   const { type, firstKeptEntryId, providerReplayThroughEntryId: replayed } = value;
   const isAlone = type === "compaction" && firstKeptEntryId === "";
   return isAlone && typeof replayed === "string" ? replayed : undefined;
 }
 
-/**
- * The header for that agent, in the current version. omp has the name as title, pi in entries only;
- * without a name, omp's title stays.
- */
+/** The header for that agent, in the current version. omp has the name as title. */
 export function convertHeader(
   line: Buffer,
   { version, to, name }: { version: number; to: ConversionTarget; name: string | undefined },
@@ -136,7 +124,11 @@ interface LineChanges {
   readonly added: readonly NewValue[];
 }
 
-const unchanged: LineChanges = { changes: [], added: [] };
+const unchanged = changed();
+
+function changed(...changes: readonly MemberChange[]): LineChanges {
+  return { changes, added: [] };
+}
 
 function forOmp(value: JsonObject, nameBefore: string | undefined): LineChanges {
   switch (value["type"]) {
@@ -175,13 +167,7 @@ function joinedModel(value: JsonObject): LineChanges {
   if (typeof provider !== "string" || typeof modelId !== "string") return unchanged;
   if (provider === "" || provider.includes("/") || Object.hasOwn(value, "model")) return unchanged;
   const model = JSON.stringify(`${provider}/${modelId}`);
-  return {
-    changes: [
-      ["provider", [["model", model]]],
-      ["modelId", []],
-    ],
-    added: [],
-  };
+  return changed(["provider", [["model", model]]], ["modelId", []]);
 }
 
 /** pi has one model: those of other roles stay. */
@@ -191,32 +177,21 @@ function splitModel(value: JsonObject): LineChanges {
   if (Object.hasOwn(value, "provider") || Object.hasOwn(value, "modelId")) return unchanged;
   const slash = model.indexOf("/");
   if (slash < 1) return unchanged;
-  const provider = JSON.stringify(model.slice(0, slash));
-  const modelId = JSON.stringify(model.slice(slash + 1));
-  return {
-    changes: [
-      [
-        "model",
-        [
-          ["provider", provider],
-          ["modelId", modelId],
-        ],
-      ],
-    ],
-    added: [],
-  };
+  const provider: NewValue = ["provider", JSON.stringify(model.slice(0, slash))];
+  const modelId: NewValue = ["modelId", JSON.stringify(model.slice(slash + 1))];
+  return changed(["model", [provider, modelId]]);
 }
 
 function namedLevel({ thinkingLevel }: JsonObject): LineChanges {
   const off: NewValue = ["thinkingLevel", '"off"'];
-  if (thinkingLevel === null) return { changes: [["thinkingLevel", [off]]], added: [] };
+  if (thinkingLevel === null) return changed(["thinkingLevel", [off]]);
   return thinkingLevel === undefined ? { changes: [], added: [off] } : unchanged;
 }
 
 function renamed(value: JsonObject, from: string, to: string): LineChanges {
-  const flag: JsonValue | undefined = value[from];
+  const flag = value[from];
   if (flag === undefined || Object.hasOwn(value, to)) return unchanged;
-  return { changes: [[from, [[to, JSON.stringify(flag)]]]], added: [] };
+  return changed([from, [[to, JSON.stringify(flag)]]]);
 }
 
 /** pi needs the id of the first kept entry. */
@@ -235,13 +210,7 @@ function titleChange(value: JsonObject, nameBefore: string | undefined): LineCha
     members.push(["previousTitle", JSON.stringify(nameBefore)]);
   }
   if (!Object.hasOwn(value, "source")) members.push(["source", '"user"']);
-  return {
-    changes: [
-      ["type", [["type", '"title_change"']]],
-      ["name", members],
-    ],
-    added: [],
-  };
+  return changed(["type", [["type", '"title_change"']]], ["name", members]);
 }
 
 /** Members that the conversion to omp would add again are removed. */

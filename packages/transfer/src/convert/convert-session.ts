@@ -1,7 +1,4 @@
-/**
- * Converts a session file to another agent's dialect, as a new file, in bounded memory. Bytes that
- * both agents write alike are copied, including lines that are not records.
- */
+/** Converts a session file to another agent's dialect, as a new file, in bounded memory. */
 import { resolve } from "node:path";
 import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
 import type { OptionNames } from "@branchlog/streaming";
@@ -61,16 +58,12 @@ export interface ConversionResult {
   readonly source: string;
   readonly to: ConversionTarget;
   readonly entries: number;
-  /** How many entries changed, by their type in the source. */
   readonly converted: Readonly<Record<string, number>>;
   /** Lines that hold no record; they were copied as they are. */
   readonly badLines: number;
   /** Whether an entry with the name was added, which the source has elsewhere. */
   readonly addedName: boolean;
-  /**
-   * Resets of omp (`reset_boundary`) in a session for pi. They stay, but pi does not know them: its
-   * model sees messages from before them.
-   */
+  /** Resets of omp (`reset_boundary`) that stay, but that pi does not know. */
   readonly resets: number;
 }
 
@@ -123,7 +116,6 @@ async function convertedCopy(
   return { path, source: engine.path, to, ...counts, ...converter.counts };
 }
 
-/** Lines that are not records, including an unterminated end. */
 function badLines({ log, settings }: Engine): number {
   const { file, size, state } = log;
   const [from, length] = [state.committedEnd, size - state.committedEnd];
@@ -250,8 +242,7 @@ interface ByteRange {
 const chunkBytes = 1024 * 1024;
 
 /**
- * Joins the pieces into large chunks in one reused buffer: a buffer for each read would take half
- * as much memory again. Bytes that the file no longer holds are zero.
+ * Joins the pieces in one reused buffer: one for each read would take half as much memory again.
  */
 function* packedBytes(file: LogFile, pieces: Iterable<Buffer | ByteRange>): Generator<Buffer> {
   const chunk = Buffer.allocUnsafeSlow(chunkBytes);

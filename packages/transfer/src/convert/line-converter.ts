@@ -1,7 +1,4 @@
-/**
- * Converts the lines of a log in their order, and counts what changes, for conversions and linear
- * exports.
- */
+/** Converts the lines of a log in order, for conversions and linear exports. */
 import { decodeLine } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 import type { SessionHeader } from "@branchlog/core";
@@ -25,7 +22,6 @@ export interface ConversionCounts {
   resets: number;
 }
 
-/** Converts lines in the order of the log. */
 export class LineConverter {
   readonly counts: ConversionCounts = { converted: {}, addedName: false, resets: 0 };
   readonly #to: ConversionTarget;
@@ -35,10 +31,7 @@ export class LineConverter {
     this.#to = to;
   }
 
-  /**
-   * The converted line; the same buffer if nothing changes.
-   * @param keptEntry Returns the id of the first entry that is kept after a replayed one.
-   */
+  /** @param keptEntry Returns the id of the first entry that is kept after a replayed one. */
   convert(line: Buffer, keptEntry: (replayed: string) => string | undefined): Buffer {
     const decoded = decodeLine(line);
     if (!decoded.ok) return line;
@@ -88,10 +81,7 @@ export function nameTime(
   return typeof time === "string" ? time : new Date(0).toISOString();
 }
 
-/**
- * The row after the last replayed one, or -1. Rows known to be damaged are skipped.
- * @param above Returns the rows above the compaction one by one, then -1.
- */
+/** The row after the last replayed one, or -1; `above` returns the rows above the compaction. */
 export function firstKeptRow(index: IndexTable, above: () => number, replayed: string): number {
   const last = index.rowOfId(replayed);
   if (last < 0) return -1;

@@ -1,7 +1,4 @@
-/**
- * Exports one path of a session, as Markdown or as a linear log, in bounded memory, whole or not at
- * all.
- */
+/** Exports one path of a session, in bounded memory, whole or not at all. */
 import { resolve } from "node:path";
 import type { JsonObject, OptionNames } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
@@ -42,14 +39,10 @@ export interface ExportReport {
 }
 
 export interface LinearReport extends ExportReport {
-  /** How many entries changed, by their type in the source. */
   readonly converted: Readonly<Record<string, number>>;
   /** Whether an entry with the name was added, which the source has elsewhere. */
   readonly addedName: boolean;
-  /**
-   * Resets of omp (`reset_boundary`) after the last compaction. They stay, but pi does not know
-   * them: its model sees messages from before them.
-   */
+  /** Resets of omp (`reset_boundary`) after the last compaction, which pi does not know. */
   readonly resets: number;
 }
 

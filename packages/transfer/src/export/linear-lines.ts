@@ -1,7 +1,4 @@
-/**
- * One path of a session as the lines of a linear log for pi, with the name and labels that other
- * entries give it. Parents change where an entry was left out; memory is bounded.
- */
+/** One path of a session as a linear log for pi, with the name and labels that apply to it. */
 import type { SessionEntry } from "@branchlog/core";
 import {
   addedLines,
@@ -108,10 +105,7 @@ async function wholeLine(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
 export interface ExportedPath {
   /** The path, root first; then entries off the path that apply to it, in file order. */
   readonly rows: readonly number[];
-  /**
-   * Entries to add after them: names and labels whose last entry in the file is elsewhere on the
-   * path, or that no entry holds.
-   */
+  /** Entries to add after them, for names and labels that no row says in its place. */
   readonly added: readonly AddedEntry[];
 }
 
@@ -123,7 +117,6 @@ export function pathRows(engine: Engine, at: string | undefined): Int32Array {
   return pathToRow(engine.index, pathEndRow(engine, at)).rows;
 }
 
-/** The path to an entry with what applies to it. Reads the bodies of names and labels. */
 export async function exportedPath(
   engine: Engine,
   at: string | undefined,
@@ -144,10 +137,7 @@ interface Carried {
   readonly added: readonly AddedEntry[];
 }
 
-/**
- * The entries that name the copy. On the path another entry may be last than in the file, since
- * parents may follow their children there.
- */
+/** On the path another entry may be last than in the file: parents may follow their children. */
 function nameAtEnd(engine: Engine, path: Int32Array, places: Places): Carried {
   const { log, header } = engine;
   const name = log.state.name ?? "";
@@ -162,7 +152,6 @@ function nameAtEnd(engine: Engine, path: Int32Array, places: Places): Carried {
   return { carried: [], added: [{ draft: { type: "session_info", name }, timestamp }] };
 }
 
-/** A label entry and its position on the path. */
 interface SaidLabel {
   readonly targetId: string;
   /** "" removes the label. */

@@ -1,7 +1,4 @@
-/**
- * A session as Markdown. Images are described, custom entries left out. Malformed bodies are
- * rendered as far as readable, and marks in a text never close the surrounding ones. Pure.
- */
+/** A session as Markdown. Marks in a text never close the surrounding ones. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { SessionEntry, SessionHeader } from "@branchlog/core";
 import { isObject, keptArguments, objectAt, stringAt, timeAt } from "@branchlog/core/internal";
@@ -9,7 +6,6 @@ import type { ExactArguments } from "@branchlog/core/internal";
 
 export const markdownIndent = 2;
 
-/** The title and the facts of a session. */
 export function markdownTitle(header: SessionHeader, name: string | undefined): string {
   // Decoding boundary: the header is a JSON object, whatever its fields are.
   const stored = header as unknown as JsonObject;
@@ -25,10 +21,7 @@ export function markdownTitle(header: SessionHeader, name: string | undefined): 
   return `# ${oneLine(name ?? `Session ${id}`)}\n\n${lines.join("")}`;
 }
 
-/**
- * An entry as Markdown, after an empty line; empty for entries that are not shown.
- * @param exact The arguments of its calls, indented, where parsing changed their numbers.
- */
+/** @param exact The arguments of its calls, indented, where parsing changed their numbers. */
 export function entryMarkdown(entry: SessionEntry, exact?: ExactArguments): string {
   // Decoding boundary: an entry is handed out as stored; its type promises more than that.
   const stored = entry as unknown as JsonObject;

@@ -1,8 +1,4 @@
-/**
- * Merges the records of one answer of the model into one message: Claude Code writes each block as
- * a record, with the usage of the whole, and tool results between them. Those follow the message.
- * Blocks after that continue the answer, with the rest of its usage.
- */
+/** Merges the records of one answer, which Claude Code writes block by block, into one message. */
 import { createHash } from "node:crypto";
 import type { JsonValue } from "@branchlog/streaming";
 import type { AssistantMessage, KnownDraft, Usage } from "@branchlog/core/entries";
@@ -50,7 +46,6 @@ const syntheticModel = "<synthetic>";
 export class ClaudeAnswers {
   readonly #tree: ClaudeTree;
   readonly #recent: AnswerGroup[] = [];
-  /** Names of tools by the id of their call. */
   readonly #toolNames = new Map<string, string>();
   /** Calls that give a sub-agent its task, by a digest of the task. */
   readonly #tasks = new Map<string, TaskCall>();

@@ -1,7 +1,4 @@
-/**
- * Converts the content of Claude Code's messages to pi's. Blocks without a form there are returned,
- * to be kept beside the message. Pure.
- */
+/** Content of Claude Code's messages as pi's. Blocks without a form are returned. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { StopReason, Usage } from "@branchlog/core/entries";
 import { countAt, isObject, objectAt, stringAt } from "@branchlog/core/internal";

@@ -1,7 +1,4 @@
-/**
- * Maps the records of a Claude Code transcript to entries, as a state machine without I/O. The tree
- * stays a tree; docs/formats.md lists what becomes what.
- */
+/** Maps the records of a Claude Code transcript to entries, as docs/formats.md lists. No I/O. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { normalizeName } from "@branchlog/core/entries";
 import type { KnownDraft } from "@branchlog/core/entries";
@@ -282,7 +279,6 @@ export class ClaudeMapping implements SourceMapping {
     return this.#tree.write(mark, parent, record, { part: "sidechain" });
   }
 
-  /** Writes what is pending. */
   #flush(): void {
     this.#answers.flush();
     const boundary = this.#boundary;
@@ -294,7 +290,6 @@ export class ClaudeMapping implements SourceMapping {
   }
 }
 
-/** The text of content, its blocks joined by an empty line. */
 function textOf(content: JsonValue | undefined): string {
   return textsOf(content).join("\n\n");
 }

@@ -1,23 +1,17 @@
-/**
- * The tree of a Claude Code transcript: which entry was made of which record. The parent of an
- * entry is the nearest record that was kept.
- */
+/** The tree of a Claude Code transcript: which entry was made of which record. */
 import type { KnownDraft, Usage } from "@branchlog/core/entries";
 import { stringAt, timeAt } from "@branchlog/core/internal";
 import type { MappingSetting, SourceRecord } from "./source-mapping.ts";
 
 export interface ClaudeRecord extends SourceRecord {
   readonly type: string;
-  /** Undefined for records that are not in the tree. */
   readonly uuid: string | undefined;
   readonly parentUuid: string | undefined;
   /** Whether it is of a sub-agent. */
   readonly isSide: boolean;
-  /** Its time, or that of the record before it. */
   readonly time: string;
 }
 
-/** Reads the envelope; `timeBefore` is the time of the record before. */
 export function claudeRecord(record: SourceRecord, timeBefore: string): ClaudeRecord {
   const { value } = record;
   return {
@@ -31,9 +25,7 @@ export function claudeRecord(record: SourceRecord, timeBefore: string): ClaudeRe
 }
 
 export interface AnswerGroup {
-  /** `message.id`. */
   readonly id: string | undefined;
-  /** The last node of the group. */
   tail: TreeNode;
   /** Calls without a result, of a recent answer. */
   open: Set<string> | undefined;
@@ -45,7 +37,6 @@ export interface AnswerGroup {
 export interface TreeNode {
   /** The last entry of the record, the parent of its children; empty until it is written. */
   id: string;
-  /** Its first entry. */
   firstId: string;
   readonly model: string;
   readonly isSide: boolean;
@@ -92,10 +83,7 @@ export class ClaudeTree {
     if (uuid !== undefined) this.#nodes.set(uuid, node);
   }
 
-  /**
-   * The parent node of a record. A record whose parent is missing, or that is not in the tree, is
-   * attached to the one before it.
-   */
+  /** A record whose parent is missing, or that is not in the tree, follows the one before it. */
   parentOf(record: ClaudeRecord): TreeNode {
     const { uuid, parentUuid, line } = record;
     const named = this.nodeOf(parentUuid);

@@ -1,7 +1,4 @@
-/**
- * Converts the items of a Codex rollout to pi's content blocks. Items without a form there are
- * returned, to be kept beside the message. Pure.
- */
+/** Items of a Codex rollout as pi's content blocks. Those without a form are returned. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { ToolCall, Usage } from "@branchlog/core/entries";
 import {
@@ -23,7 +20,6 @@ import {
 } from "./source-mapping.ts";
 import type { MappedContent, ToolOutput } from "./source-mapping.ts";
 
-/** What the model wrote; undefined for an item without a form. */
 export function assistantBlocks(item: JsonObject): AssistantContent[] | undefined {
   switch (stringAt(item, "type")) {
     case "message":
@@ -102,7 +98,6 @@ function parsedObject(text: string): JsonObject | undefined {
   }
 }
 
-/** The result in an item; undefined for other items. */
 export function toolOutput(
   item: JsonObject,
 ): (ToolOutput & MappedContent<UserContent>) | undefined {
@@ -159,7 +154,6 @@ export function isContext(content: readonly UserContent[]): boolean {
   return content.every((block) => block.type === "text" && isOwn(block.text));
 }
 
-/** The usage of one request, if the event has it. */
 export function codexUsage(info: JsonObject | undefined): Usage | undefined {
   const last = objectAt(info, "last_token_usage");
   if (last === undefined) return undefined;

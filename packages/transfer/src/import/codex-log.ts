@@ -1,7 +1,4 @@
-/**
- * The log of a Codex rollout while it is mapped: a chain, which a rollback continues at an earlier
- * position; and the events that may repeat items.
- */
+/** The log of a Codex rollout: a chain, which a rollback continues at an earlier position. */
 import type { JsonValue } from "@branchlog/streaming";
 import type { AssistantMessage, KnownDraft, Usage } from "@branchlog/core/entries";
 import type { AssistantContent } from "@branchlog/core/internal";
@@ -25,7 +22,6 @@ interface Position {
 interface PendingAnswer {
   readonly at: CodexLine;
   readonly content: AssistantContent[];
-  /** The line of each block. */
   readonly lines: number[];
   readonly rest: JsonValue[];
   usage: Usage;
@@ -34,7 +30,6 @@ interface PendingAnswer {
   isOver: boolean;
 }
 
-/** The chain of entries, and the answer of the model that is not complete yet. */
 export class CodexLog {
   readonly provider: string;
   readonly #setting: MappingSetting;
@@ -48,15 +43,11 @@ export class CodexLog {
     this.#tail = { id: setting.rootId, model: "", thinkingLevel: "" };
   }
 
-  get model(): string {
-    return this.#tail.model;
+  /** The position of the last entry, with the settings in force there. */
+  get tail(): Position {
+    return this.#tail;
   }
 
-  get thinkingLevel(): string | null {
-    return this.#tail.thinkingLevel;
-  }
-
-  /** Adds an entry, after a pending answer. */
   write(draft: KnownDraft, at: CodexLine, part: number | string = 0): void {
     this.flush();
     this.#add(draft, at, part);
@@ -123,7 +114,7 @@ export class CodexLog {
   }
 
   get #modelName(): string {
-    return this.model === "" ? "unknown" : this.model;
+    return this.#tail.model || "unknown";
   }
 
   #answerAt(at: CodexLine): PendingAnswer {
@@ -174,10 +165,7 @@ export interface WaitingEvent {
   readonly line: number;
 }
 
-/**
- * Finds events that repeat an item: Codex writes texts twice, as an item and as an event, in either
- * order. Items count until the next turn.
- */
+/** Finds events that repeat an item of the same turn: Codex writes texts twice, in either order. */
 export class CodexEvents {
   readonly #tally: LineTally;
   /** How often items had a text that no event repeated. */
@@ -192,7 +180,6 @@ export class CodexEvents {
     this.#said.clear();
   }
 
-  /** Adds the text of an item; a waiting event with that text is its copy. */
   noteItem(voice: Voice, text: string): void {
     const key = keyOf(voice, text);
     const at = this.#waiting.findIndex((event) => keyOf(event.voice, event.text) === key);
@@ -219,7 +206,7 @@ export class CodexEvents {
     return this.#waiting.length >= waitingMax;
   }
 
-  /** Removes and returns the waiting events of these voices: they are no copies. */
+  /** Removes and returns the waiting events of these voices, which are not copies. */
   release(voices: readonly Voice[]): WaitingEvent[] {
     const isReleased = ({ voice }: WaitingEvent): boolean => voices.includes(voice);
     const released = this.#waiting.filter(isReleased);

@@ -1,7 +1,4 @@
-/**
- * Maps the records of a Codex rollout to entries, as a state machine without I/O; docs/formats.md
- * lists what becomes what.
- */
+/** Maps the records of a Codex rollout to entries, as docs/formats.md lists. No I/O. */
 import type { JsonObject } from "@branchlog/streaming";
 import { normalizeName } from "@branchlog/core/entries";
 import {
@@ -98,8 +95,8 @@ export class CodexMapping implements SourceMapping {
     const model = stringAt(payload, "model") ?? "";
     const effort = stringAt(payload, "effort") ?? "";
     const thinkingLevel = effort === "none" ? "off" : effort;
-    const hasModel = model !== "" && model !== log.model;
-    const hasLevel = thinkingLevel !== "" && thinkingLevel !== log.thinkingLevel;
+    const hasModel = model !== "" && model !== log.tail.model;
+    const hasLevel = thinkingLevel !== "" && thinkingLevel !== log.tail.thinkingLevel;
     if (!hasModel && !hasLevel) return "unchanged-context";
     if (hasModel) {
       log.write({ type: "model_change", provider: log.provider, modelId: model }, this.#at);

@@ -1,7 +1,4 @@
-/**
- * Imports a session of another agent as a new log, whole or not at all. The same source gives the
- * same bytes, so that a repeated import can be recognised.
- */
+/** Imports a session of another agent. The same source gives the same bytes. */
 import { isUtf8 } from "node:buffer";
 import { basename, resolve } from "node:path";
 import type { FileRecord, OptionNames } from "@branchlog/streaming";
@@ -40,7 +37,6 @@ import type { SourceFacts } from "./source-reader.ts";
 
 export interface ImportProgress {
   readonly bytes: number;
-  /** Bytes to read in all. */
   readonly totalBytes: number;
   readonly lines: number;
 }
@@ -52,7 +48,6 @@ export interface ImportOptions {
   readonly lineBytesMax?: number;
   /** Ends the import with the signal's reason; nothing is created. */
   readonly signal?: AbortSignal;
-  /** Called from time to time. */
   readonly onProgress?: (progress: ImportProgress) => void;
   /** Where the new log is written; the source is always a file of this machine. */
   readonly ports?: Partial<Ports>;

@@ -1,7 +1,4 @@
-/**
- * The new log of an import: lines with ids that follow from the source alone, gathered until they
- * are taken. No I/O.
- */
+/** The new log of an import: lines with ids that follow from the source alone. No I/O. */
 import { createHash } from "node:crypto";
 import type { SessionHeader } from "@branchlog/core";
 import type { KnownDraft } from "@branchlog/core/entries";
@@ -19,7 +16,8 @@ export class LogBuilder {
   readonly #sessionId: string;
   readonly #ids = new Set<string>();
   #lines: Buffer[] = [];
-  #bytes = 0;
+  /** Bytes that were not taken yet. */
+  bytes = 0;
   #lastId: string | null = null;
 
   constructor(header: SessionHeader) {
@@ -29,10 +27,6 @@ export class LogBuilder {
 
   get entries(): number {
     return this.#ids.size;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   add(draft: KnownDraft, { parentId, time, seed }: EntryPlace): string {
@@ -51,15 +45,15 @@ export class LogBuilder {
   }
 
   take(): Buffer {
-    const taken = Buffer.concat(this.#lines, this.#bytes);
+    const taken = Buffer.concat(this.#lines, this.bytes);
     this.#lines = [];
-    this.#bytes = 0;
+    this.bytes = 0;
     return taken;
   }
 
   #push(line: Buffer): void {
     this.#lines.push(line);
-    this.#bytes += line.length;
+    this.bytes += line.length;
   }
 
   #mint(seed: string): string {

@@ -1,7 +1,4 @@
-/**
- * What the mappings of both sources share: their interface, the tally of lines, and blocks, usage
- * and messages. Pure.
- */
+/** What the mappings of both sources share: the tally of lines, blocks, usage, messages. Pure. */
 import type { JsonObject, JsonValue, BadLineReason } from "@branchlog/streaming";
 import type { KnownDraft, TextContent, Usage } from "@branchlog/core/entries";
 import { isObject, stringAt, diagnosticsMax } from "@branchlog/core/internal";
@@ -11,14 +8,12 @@ import type { SourceFacts } from "./source-reader.ts";
 
 export interface SourceRecord {
   readonly value: JsonObject;
-  /** 1-based. */
   readonly line: number;
   readonly bytes: number;
 }
 
 /** Maps the records of a source to the entries of a log. No I/O. */
 export interface SourceMapping {
-  /** Takes the next record. */
   push(record: SourceRecord): LineOutcome;
   /** Writes what is pending. To be called once, after the last record. */
   end(): void;
@@ -38,7 +33,6 @@ export interface MappedContent<T> {
   readonly rest: JsonValue[];
 }
 
-/** Text or a list of blocks as content; `mapped` returns undefined for a block without a form. */
 export function mappedContent<T>(
   content: JsonValue | undefined,
   mapped: (block: JsonObject) => T | undefined,
@@ -55,7 +49,6 @@ export function mappedContent<T>(
   return parts;
 }
 
-/** The same without empty text. */
 export function withoutEmptyText<T extends AssistantContent | UserContent>({
   content,
   rest,
@@ -148,7 +141,6 @@ export type SkipReason =
 /** `held`: a later line decides, see {@link LineTally.settle}. */
 export type LineOutcome = "imported" | "held" | SkipReason;
 
-/** A finding about a source. */
 export interface ImportDiagnostic {
   readonly kind:
     | "bad-line"
@@ -173,7 +165,6 @@ export class LineTally {
     return this.#counts.get("imported") ?? 0;
   }
 
-  /** Lines that were skipped, by reason in alphabetical order. */
   get skipped(): Partial<Record<SkipReason, number>> {
     const skipped = [...this.#counts].filter(([outcome]) => outcome !== "imported");
     return Object.fromEntries(skipped.toSorted(([a], [b]) => (a < b ? -1 : 1)));

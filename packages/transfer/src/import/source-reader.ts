@@ -31,11 +31,8 @@ export interface SourceHead {
 
 export interface SourceFacts {
   readonly kind: SourceKind;
-  /** The id of the session in its agent. */
   readonly sourceId: string | undefined;
-  /** The working directory of the session, or empty. */
   readonly cwd: string;
-  /** The first time in the source, or the epoch. */
   readonly started: string;
   readonly agentVersion: string | undefined;
   readonly meta: JsonObject | undefined;
@@ -154,9 +151,8 @@ function claudeId(record: JsonObject): string | undefined {
 const uuidAtEnd = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The id of the new session: that of the source if valid, else the UUID in the file's name, else
- * the name. A file of Claude Code is named after its session, while continued records keep another
- * id: there the name comes first.
+ * The id of the source if valid, else the UUID in the file's name, else the name. For Claude Code a
+ * UUID as name comes first, since continued records keep another id.
  */
 export function sessionIdFor({ kind, sourceId }: SourceFacts, fileName: string): string {
   const name = fileName.replace(/\.jsonl$/, "");
@@ -180,10 +176,8 @@ function notA(
   path: string,
   found: SourceKind | undefined,
 ): BranchlogError {
-  const wish =
-    wanted === "auto"
-      ? `${transcriptNames.claude} or ${transcriptNames.codex}`
-      : transcriptNames[wanted];
+  const { claude, codex } = transcriptNames;
+  const wish = wanted === "auto" ? `${claude} or ${codex}` : transcriptNames[wanted];
   const what =
     found === undefined ? "no line of it is a record of one" : `it is ${transcriptNames[found]}`;
   const message = `${path} is not ${wish}: ${what}. Nothing was written.`;
