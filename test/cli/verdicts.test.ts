@@ -66,6 +66,7 @@ interface Case {
 
 const nuls = Buffer.alloc(143 * 1024);
 const torn = d.slice(0, 90);
+const label = `${JSON.stringify({ type: "label", id: "l", parentId: "c", timestamp: stamp, targetId: "x" })}`;
 const cases: readonly Case[] = [
   { what: "a sound session", bytes: sound, found: [], code: 0 },
   { what: "CRLF line ends", bytes: sound.replaceAll("\n", "\r\n"), found: [], code: 0 },
@@ -95,6 +96,13 @@ const cases: readonly Case[] = [
     {
       what: "a record without its newline",
       bytes: `${sound}${d.trimEnd()}`,
+      isFresh,
+      found: ["pending unfinished-record 1"],
+      code: 0,
+    },
+    {
+      what: "a label of a missing entry without its newline",
+      bytes: `${sound}${label}`,
       isFresh,
       found: ["pending unfinished-record 1"],
       code: 0,

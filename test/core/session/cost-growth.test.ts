@@ -10,7 +10,7 @@ import { decodeCounter, readCounter } from "@branchlog/streaming";
 import { createSession, openSession } from "@branchlog/core";
 import type { EntryDraft, Session } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
-import { nodePorts } from "@branchlog/core/testing";
+import { ManualClock, nodePorts } from "@branchlog/core/testing";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -26,7 +26,8 @@ const fs = observedFileSystem(nodePorts.fs, (_call, effect) => {
   calls += 1;
   return effect();
 });
-const ports = { fs };
+const clock = new ManualClock(Date.now());
+const ports = { fs, clock };
 
 const sizes = [500, 2_000, 8_000] as const;
 const say = (n: number): EntryDraft => ({
@@ -62,8 +63,9 @@ async function compacted(path: string): Promise<Session> {
   return session;
 }
 
-/** Appends, and lets the event loop go on, so that no append finds the lock kept by the last. */
+/** Appends a second after the last append, whose lock is then no longer retained. */
 async function appendAlone(session: Session, n: number): Promise<void> {
+  clock.advance(1_000);
   await session.append(say(n));
   await nextIteration();
 }

@@ -97,6 +97,7 @@ describe("a damaged line", () => {
       expect(line[at]).toBe(of);
       const flipped = `${line.slice(0, at)}}${line.slice(at + 1)}`;
       expect(parted(flipped, () => true)).toEqual([`<${flipped}>`]);
+      expect(parted(`${flipped}${b}`, () => true)).toEqual([`<${flipped}>`, b]);
     }
   });
 

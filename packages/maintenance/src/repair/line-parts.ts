@@ -104,13 +104,15 @@ class LineParting {
     return true;
   }
 
-  /** Whether a damaged byte closed the object early: replaced, the whole line is one object. */
+  /** Whether a damaged byte closed the object early: replaced, it and what follows are one object. */
   #isDivided(start: number, end: number, follows: number | undefined): boolean {
     if (follows !== quote && follows !== comma) return false;
     const joined = Buffer.from(this.#line.subarray(start));
     joined[end - start - 1] = follows === comma ? space : comma;
-    if (!decodeLine(joined).ok) return false;
-    const keys = locateMembers(joined, 0, joined.length)?.members.map(({ key }) => key);
+    const scanner = new ObjectScanner(0);
+    const stop = scanner.push(joined, 0, joined.length);
+    if (scanner.status !== "complete" || !decodeLine(joined, 0, stop).ok) return false;
+    const keys = locateMembers(joined, 0, stop)?.members.map(({ key }) => key);
     return new Set(keys).size === keys?.length;
   }
 

@@ -31,11 +31,13 @@ export async function openedFindings(session: Session): Promise<readonly Finding
     counts.set("byte-order-mark", 1);
   }
   const { counts: ofTree } = checkTree({ indexer, source, leftOut: new Set([pendingRow]) });
+  const isTerminated = ({ offset }: { readonly offset: number }): boolean =>
+    offset !== rest?.offset;
   return findingsOf({
     ...ofTree,
     ...Object.fromEntries(counts),
-    diverged: links.divergences().length,
-    "dangling-reference": links.danglingReferences().length,
+    diverged: links.divergences().filter(isTerminated).length,
+    "dangling-reference": links.danglingReferences().filter(isTerminated).length,
   });
 }
 
