@@ -16,6 +16,9 @@ export type Counts = Readonly<Record<string, number>>;
 export interface SessionInfo {
   readonly path: string;
   readonly name: string | null;
+  readonly agent: "pi" | "omp" | "claude" | "codex";
+  /** The command that continues the session in its agent. */
+  readonly resume: string;
   readonly header: {
     readonly id: string;
     readonly version: number;
@@ -74,6 +77,8 @@ export async function gatherInfo({ session, opening }: OpenedSession): Promise<S
   return {
     path: session.path,
     name: name ?? null,
+    agent: session.transcriptOf ?? session.dialect,
+    resume: resumeCommand(session),
     header: headerInfo(session),
     sizeBytes: session.sizeBytes,
     entries: session.revision,
@@ -92,6 +97,22 @@ export async function gatherInfo({ session, opening }: OpenedSession): Promise<S
   };
 }
 
+function resumeCommand({ transcriptOf, dialect, header, path }: Session): string {
+  switch (transcriptOf) {
+    case "claude":
+      return `claude --resume ${header.id}`;
+    case "codex":
+      return `codex resume ${header.id}`;
+    case undefined:
+      return `${dialect} --session ${quoted(path)}`;
+  }
+}
+
+/** A path as a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 function headerInfo({ header }: Session): SessionInfo["header"] {
   const { id, version = 1, timestamp, cwd } = header;
   const parentSession = header.parentSession ?? header.branchedFrom ?? null;
@@ -105,7 +126,8 @@ function countNodes(session: Session): Pick<SessionInfo, "types" | "roles" | "cu
   for (const { type, role, customType, count } of session.tree().kinds()) {
     add(types, type, count);
     add(roles, role, count);
-    add(customTypes, customType, count);
+    // Of a message, it says that it continues another one.
+    if (type !== "message") add(customTypes, customType, count);
   }
   return {
     types: Object.fromEntries(types),

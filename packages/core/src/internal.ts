@@ -25,10 +25,36 @@ export {
   timeAt,
   withoutKeys,
 } from "./entries/json-fields.ts";
+export { AnswerJoiner } from "./entries/answers.ts";
 export { isValidSessionId } from "./entries/identifiers.ts";
 export { dialectKey, dialectOfEntry, dialectOfLog, dialectMarkers } from "./dialects/dialect.ts";
 export type { DialectEvidence } from "./dialects/dialect.ts";
+export {
+  assistantParts,
+  claudeStopReason,
+  claudeUsage,
+  userParts,
+} from "./dialects/claude-content.ts";
+export type { UserPart } from "./dialects/claude-content.ts";
+export {
+  assistantBlocks,
+  codexUsage,
+  contentOf,
+  isContext,
+  reasoningTexts,
+  toolOutput,
+} from "./dialects/codex-items.ts";
+export {
+  custom,
+  noUsage,
+  textsOf,
+  toolResult,
+  usageOfBoth,
+  userMessage,
+} from "./dialects/foreign-content.ts";
+export type { MappedContent } from "./dialects/foreign-content.ts";
 export { kindOf, transcriptNames } from "./dialects/foreign-record.ts";
+export { transcriptId } from "./dialects/transcript.ts";
 export { currentVersion, entryForm, readHeader } from "./dialects/header.ts";
 export type { EntryForm } from "./dialects/header.ts";
 export { isLinked, readRecord, sourceType, titleSlotType } from "./dialects/log-record.ts";
@@ -108,5 +134,11 @@ export { portStep, runAsync, runSync } from "./store/steps.ts";
 export type { Steps } from "./store/steps.ts";
 export { CatalogStore } from "./catalog/catalog-store.ts";
 export { readSessionHeaderSync } from "./catalog/header-search.ts";
-export { addedLines, firstNaming, newline, rowsBackwards } from "./copies/copied-entries.ts";
+export {
+  addedLines,
+  firstNaming,
+  newline,
+  rowsBackwards,
+  transcriptLines,
+} from "./copies/copied-entries.ts";
 export type { AddedEntry } from "./copies/copied-entries.ts";

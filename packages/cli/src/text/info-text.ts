@@ -22,7 +22,8 @@ export function infoText(info: SessionInfo, style: Style): string {
   const { header, model, opening } = info;
   const modelName = model === null ? "none" : shown(`${model.provider}/${model.modelId}`);
   const facts: (readonly [string, readonly string[]])[] = [
-    ["session", [`${shown(header.id)}, version ${header.version}`]],
+    ["session", [`${shown(header.id)}, ${sourceText(info)}`]],
+    ["resume", [shown(info.resume)]],
     ["created", [timeText(Date.parse(header.created))]],
     ["cwd", [shown(header.cwd)]],
     ["parent", header.parentSession === null ? [] : [shown(header.parentSession)]],
@@ -46,6 +47,17 @@ export function infoText(info: SessionInfo, style: Style): string {
   ];
   const title = info.name === null ? style.faint("(no name)") : style.heading(shown(info.name));
   return `${title}\n${shown(info.path)}\n\n${facts.map((fact) => factText(fact, style)).join("")}`;
+}
+
+function sourceText({ agent, header }: SessionInfo): string {
+  switch (agent) {
+    case "claude":
+      return "of Claude Code, only read here";
+    case "codex":
+      return "of Codex, only read here";
+    default:
+      return `version ${header.version}`;
+  }
 }
 
 function factText([name, lines]: readonly [string, readonly string[]], style: Style): string {

@@ -6,6 +6,8 @@
  */
 import { ompEntryIdLength, translationTo } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
+import { transcriptNames } from "../dialects/foreign-record.ts";
+import type { SourceKind } from "../dialects/foreign-record.ts";
 import { divergenceText } from "../entries/divergence.ts";
 import { encodeDraft } from "../entries/encode-entry.ts";
 import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
@@ -95,6 +97,8 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   }
 
   get tailId(): string | null {
+    const { transcript } = this.log.state.indexer;
+    if (transcript !== undefined) return transcript.tailId;
     const row = tailRow(this.index);
     return row < 0 ? null : this.index.idOf(row);
   }
@@ -173,6 +177,8 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   /** Throws `ERR_READ_ONLY` or `ERR_VERSION_NEWER` for a log that must not be written to. */
   requireWritable(): void {
     const { path, settings } = this;
+    const { transcript } = this.log.state.indexer;
+    if (transcript !== undefined) throw foreignLog(path, transcript.kind);
     if (settings.access === "read") {
       const message = `${path} is open for reading. Open it with access "append" to write to it.`;
       throw new BranchlogError("ERR_READ_ONLY", message, { path });
@@ -305,6 +311,14 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     const message = `${path} was replaced by an older log; nothing was written. Append again.`;
     throw new BranchlogError("ERR_APPEND_FAILED", message, { path });
   }
+}
+
+/** Nothing is ever written to the log of another agent. */
+function foreignLog(path: string, kind: SourceKind): BranchlogError {
+  const message =
+    `${path} is ${transcriptNames[kind]}, which only that agent writes to. It was left as it is. ` +
+    "Make a session of it with branchlog fork -o, or forkSession(), and write to that.";
+  return new BranchlogError("ERR_READ_ONLY", message, { path });
 }
 
 function linesOf(planned: readonly PlannedCall[]): readonly PlannedLine[] {

@@ -26,8 +26,12 @@ import { BranchlogError } from "../errors.ts";
 import type { DiagnosticKind } from "../index-table/diagnostics.ts";
 import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
+import { parentOfRow } from "../index-table/tree-walk.ts";
 import type { RowTable } from "../index-table/row-table.ts";
 import { bodyBytesMax } from "../limits.ts";
+
+/** Entries above one of a transcript that may say something about it: the call of a result. */
+const recordsAboveMax = 64;
 
 /** What a {@link BodyReader} reads from. */
 interface BodySource extends DamageSource {
@@ -111,6 +115,11 @@ export class BodyReader {
   /** What bringing the row's record into the current form depends on. */
   upcastContext(row: number): UpcastContext {
     return upcastContext(this.#source.indexer, row);
+  }
+
+  /** The line of a row of a transcript as a session has it. */
+  transcriptLine(row: number, line: Buffer): Buffer {
+    return Buffer.from(JSON.stringify(this.#entryIn(row, line, 0, line.length)));
   }
 
   /** The line of a row, if it is its entry: the bytes given, or those of a second read. */
@@ -215,7 +224,35 @@ export class BodyReader {
   }
 
   #entryIn(row: number, bytes: Buffer, start: number, end: number): JsonObject | string {
-    return entryInLine(this.#source.indexer, row, bytes, start, end);
+    const { indexer } = this.#source;
+    if (indexer.transcript === undefined) return entryInLine(indexer, row, bytes, start, end);
+    const decoded = decodeLine(bytes, start, end);
+    if (!decoded.ok) return decoded.reason;
+    const { index, lines } = indexer;
+    const entry = indexer.transcript.entryOf(decoded.value, {
+      id: index.idOf(row),
+      parentId: index.parentIdOf(row),
+      timestamp: new Date(index.rows.time(row)).toISOString(),
+      line: lines.lineOfRow(row),
+      above: () => this.#recordsAbove(row),
+    });
+    return entry ?? "id-changed";
+  }
+
+  /** The records of the nearest entries above a row of a transcript, nearest first. */
+  *#recordsAbove(row: number): Generator<JsonObject> {
+    const { bytes, indexer } = this.#source;
+    const { index } = indexer;
+    let above = parentOfRow(index, row);
+    for (let steps = 0; above >= 0 && steps < recordsAboveMax; steps += 1) {
+      if (this.isBuildable(above)) {
+        const line = Buffer.allocUnsafe(index.rows.length(above));
+        readFullySync(bytes, line, line.length, index.rows.offset(above));
+        const decoded = decodeLine(line);
+        if (decoded.ok) yield decoded.value;
+      }
+      above = parentOfRow(index, above);
+    }
   }
 
   /**

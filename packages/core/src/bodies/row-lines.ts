@@ -106,11 +106,12 @@ async function isWhole(source: LineSource, row: number, signal?: AbortSignal): P
 }
 
 function isCurrent({ indexer }: LineSource): boolean {
-  return entryForm(indexer.header?.version ?? 3) === 3;
+  return indexer.transcript === undefined && entryForm(indexer.header?.version ?? 3) === 3;
 }
 
 function currentForm(source: LineSource, row: number, record: Buffer): Buffer {
   if (isCurrent(source)) return record;
+  if (source.indexer.transcript !== undefined) return source.bodies.transcriptLine(row, record);
   return migrateLine(record, { ...source.bodies.upcastContext(row), kind: "entry" });
 }
 

@@ -71,12 +71,14 @@ export function* branchLines(
   engine: Engine,
   branch: Branch,
   header: SessionHeader,
+  onEntry: () => void = () => undefined,
 ): Generator<Buffer> {
   yield* headerLines(engine, header);
   const { index } = engine;
   let parentId: string | null = null;
   for (const entry of entryLines(engine, branch.rows)) {
     const { row } = entry;
+    onEntry();
     const links: NewLinks = {
       ...(index.parentIdOf(row) === parentId ? {} : { parentId }),
       ...movedBoundary(engine, row, branch),

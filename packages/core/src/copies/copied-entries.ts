@@ -9,6 +9,7 @@ import { currentVersion, entryForm } from "../dialects/header.ts";
 import { migrateLine } from "../dialects/migrate-line.ts";
 import { isEmptyLinks, relinkLine } from "../dialects/object-members.ts";
 import type { NewLinks } from "../dialects/object-members.ts";
+import { AnswerJoiner } from "../entries/answers.ts";
 import { spliceDraft } from "../entries/encode-entry.ts";
 import type { EncodedDraft } from "../entries/encode-entry.ts";
 import type { KnownDraft } from "../entries/entry-draft.ts";
@@ -29,6 +30,7 @@ export interface EntryLine {
 /** The lines of rows, in the given order. Of damaged rows too: leave them out before. */
 export function* entryLines(engine: Engine, rows: Iterable<number>): Generator<EntryLine> {
   const { index, bodies, log, settings } = engine;
+  if (log.state.indexer.transcript !== undefined) return yield* transcriptLines(engine, rows);
   const isCurrent = entryForm(log.state.indexer.header?.version ?? currentVersion) === 3;
   for (const read of planReads(index.rows, rows)) {
     const [first] = read.rows;
@@ -48,6 +50,22 @@ export function* entryLines(engine: Engine, rows: Iterable<number>): Generator<E
       yield { row, line };
     }
   }
+}
+
+/** The entries of a transcript as a session has them, with whole answers. */
+export function* transcriptLines(
+  { index, bodies }: Engine,
+  rows: Iterable<number>,
+): Generator<EntryLine> {
+  const joiner = new AnswerJoiner();
+  const lineOf = (entry: SessionEntry): EntryLine => ({
+    row: index.rowOfId(entry.id),
+    line: Buffer.from(JSON.stringify(entry)),
+  });
+  for (const { entry } of bodies.entriesSync(rows)) {
+    for (const whole of joiner.take(entry)) yield lineOf(whole);
+  }
+  for (const whole of joiner.end()) yield lineOf(whole);
 }
 
 /**

@@ -5,6 +5,8 @@
 import type { OptionNames } from "@branchlog/streaming";
 import { requireOptions } from "../argument-checks.ts";
 import { dirname, resolve } from "node:path";
+import { transcriptNames } from "../dialects/foreign-record.ts";
+import { BranchlogError } from "../errors.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { pathToRow } from "../index-table/tree-walk.ts";
@@ -61,7 +63,8 @@ export interface ForkResult {
  * for labels, which follow as new entries with the name if they are in force on that branch. The
  * context at the end of the fork is that of the source at the entry. The file has mode 0600.
  * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_SESSION_ID`,
- * `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`, `ERR_LOG_CHANGED`. There is no part of a fork then.
+ * `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`, `ERR_LOG_CHANGED`; `ERR_INVALID_ARGUMENT` for a transcript
+ * of another agent without a target. There is no part of a fork then.
  * @example
  * const { path } = await forkSession("session.jsonl", { at: "5b2e9d04" });
  */
@@ -84,12 +87,16 @@ async function forkOf(engine: Engine, options: ForkOptions): Promise<ForkResult>
   const { header: copied } = engine;
   const cwd = options.cwd ?? storedCwd(copied);
   const header = newHeader(settings.ports, cwd, { id, parentSession, dialect, copied });
-  const path = resolve(options.target ?? sessionPath(dirname(parentSession), header));
+  const path = resolve(options.target ?? sessionPath(directoryOfForks(engine), header));
   requireFree(settings.ports, path);
+  let entries = 0;
+  const counted = (): void => {
+    entries += 1;
+  };
   await createStreamedLog(
     settings.ports,
     path,
-    inBatches(forkChunks(engine, branch, header), signal),
+    inBatches(forkChunks(engine, branch, header, counted), signal),
   );
   const last = branch.rows.at(-1);
   return {
@@ -97,8 +104,21 @@ async function forkOf(engine: Engine, options: ForkOptions): Promise<ForkResult>
     id: header.id,
     source: parentSession,
     at: last === undefined ? null : index.idOf(last),
-    entries: branch.rows.length,
+    entries,
   };
+}
+
+/**
+ * Beside the source, unless its directory is another agent's.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
+ */
+function directoryOfForks({ path, log }: Engine): string {
+  const { transcript } = log.state.indexer;
+  if (transcript === undefined) return dirname(path);
+  const message =
+    `${path} is ${transcriptNames[transcript.kind]}: nothing is created beside it. Say where the ` +
+    "fork goes, with target, or branchlog fork -o.";
+  throw new BranchlogError("ERR_INVALID_ARGUMENT", message, { path });
 }
 
 /** Reads the bodies that were not parsed yet, so that copying need not block for it. */
@@ -115,8 +135,13 @@ async function confirmPath(
   for await (const _ of bodies.entries(unsure, signal)) continue;
 }
 
-function* forkChunks(engine: Engine, branch: Branch, header: SessionHeader): Generator<Buffer> {
-  yield* inLargeChunks(branchLines(engine, branch, header));
+function* forkChunks(
+  engine: Engine,
+  branch: Branch,
+  header: SessionHeader,
+  onEntry: () => void,
+): Generator<Buffer> {
+  yield* inLargeChunks(branchLines(engine, branch, header, onEntry));
   requireSameLog(engine);
 }
 

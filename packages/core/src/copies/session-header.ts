@@ -25,7 +25,8 @@ export function sessionPath(directory: string, { id, timestamp }: SessionHeader)
 
 /** What a copy of a log begins with: the title slot, if there is one, and the header. */
 export function* headerLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
-  const { titleSlot } = engine.log.state;
+  const { titleSlot, indexer } = engine.log.state;
+  if (indexer.transcript !== undefined) return yield encodeHeader(header);
   if (titleSlot !== undefined) yield encodeTitleSlot(titleSlot);
   yield inheritingHeader(header, headerLine(engine));
 }

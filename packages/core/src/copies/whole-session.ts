@@ -7,6 +7,7 @@ import { decodeLine, LineFramer, scanSync } from "@branchlog/streaming";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import type { Engine } from "../session/engine.ts";
+import type { EntryLine } from "./copied-entries.ts";
 import { entryLines, newline, readableRows, relinkedLine } from "./copied-entries.ts";
 import { headerLines } from "./session-header.ts";
 
@@ -14,15 +15,23 @@ import { headerLines } from "./session-header.ts";
 export function* forkLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
   yield* headerLines(engine, header);
   const { index, log } = engine;
+  const isTranscript = log.state.indexer.transcript !== undefined;
   let at = headerEnd(engine);
-  for (const entry of entryLines(engine, readableRows(engine, range(index.count)))) {
+  for (const entry of copiedLines(engine, isTranscript)) {
     const { row } = entry;
-    yield* recordsBetween(engine, at, index.rows.offset(row));
+    if (!isTranscript) yield* recordsBetween(engine, at, index.rows.offset(row));
     const parentId = readableParentId(engine, row);
     yield* relinkedLine(engine, entry, parentId === undefined ? {} : { parentId });
     at = index.rows.offset(row) + index.rows.length(row);
   }
-  yield* recordsBetween(engine, at, log.size);
+  if (!isTranscript) yield* recordsBetween(engine, at, log.size);
+}
+
+/** Parts of an answer stay apart in a tree: other branches may begin at each of them. */
+function* copiedLines(engine: Engine, isTranscript: boolean): Generator<EntryLine> {
+  const rows = readableRows(engine, range(engine.index.count));
+  if (!isTranscript) return yield* entryLines(engine, rows);
+  for (const row of rows) yield* entryLines(engine, [row]);
 }
 
 function headerEnd({ log }: Engine): number {

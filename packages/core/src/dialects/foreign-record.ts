@@ -4,7 +4,10 @@
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { isObject, stringAt } from "../entries/json-fields.ts";
+import { ClaudeTranscript } from "./claude-transcript.ts";
+import { CodexTranscript } from "./codex-transcript.ts";
 import { isLinked, titleSlotType } from "./log-record.ts";
+import type { Transcript } from "./transcript.ts";
 
 /** The agents whose transcripts are imported. */
 export type SourceKind = "claude" | "codex";
@@ -58,4 +61,18 @@ export function isOfSession(record: JsonObject): boolean {
   if (typeof type !== "string") return false;
   if (type === "session" || type === titleSlotType || isLinked(record)) return true;
   return type === "message" && isObject(message);
+}
+
+/**
+ * @param fileName Name of the transcript, which may have the id of the session.
+ * @param isEntry Whether the index has an entry of that id.
+ */
+export function transcriptOf(
+  kind: SourceKind,
+  fileName: string,
+  isEntry: (id: string) => boolean,
+): Transcript {
+  return kind === "claude"
+    ? new ClaudeTranscript(fileName, isEntry)
+    : new CodexTranscript(fileName);
 }

@@ -13,11 +13,13 @@ import type {
   ScannedRows,
 } from "@branchlog/streaming";
 import { dialectMarkers } from "../dialects/dialect.ts";
-import { entryForm } from "../dialects/header.ts";
+import { currentVersion, entryForm } from "../dialects/header.ts";
+import { isOfSession, kindOf, transcriptOf } from "../dialects/foreign-record.ts";
 import { readRecord, titleSlotType } from "../dialects/log-record.ts";
 import type { LogRecord } from "../dialects/log-record.ts";
 import { legacyEntryId } from "../dialects/migrate-line.ts";
 import { modelRole } from "../dialects/model-reference.ts";
+import type { Transcript } from "../dialects/transcript.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { DiagnosticLog } from "./diagnostics.ts";
 import type { SavedDiagnostics } from "./diagnostics.ts";
@@ -41,6 +43,8 @@ interface LogIndexerOptions {
   readonly readLong: (offset: number, length: number) => DecodedLine;
   /** Called with each entry of {@link foldedTypes}, as stored, once it is indexed. */
   readonly onFolded: (row: number, value: JsonObject) => void;
+  /** Name of the file, if it may be the transcript of another agent. */
+  readonly transcriptName?: string | undefined;
 }
 
 type EntryRecord = Extract<LogRecord, { readonly kind: "entry" }>;
@@ -86,6 +90,9 @@ export class LogIndexer implements LinesSink {
   /** Entry lines seen before any header, to tell a damaged header from no session at all. */
   #entriesBeforeHeader = 0;
   #previousHandle = rootHandle;
+  #transcript: Transcript | undefined;
+  /** Whether the first known record was one of a session. */
+  #isSession = false;
 
   constructor(options: LogIndexerOptions) {
     this.#options = options;
@@ -94,6 +101,11 @@ export class LogIndexer implements LinesSink {
   /** The first `session` record, once it has been read. */
   get header(): IndexedHeader | undefined {
     return this.#header;
+  }
+
+  /** The transcript, if the log is that of another agent. */
+  get transcript(): Transcript | undefined {
+    return this.#transcript;
   }
 
   /** How many entry-like records are before the header, or in a log without one. */
@@ -219,6 +231,7 @@ export class LogIndexer implements LinesSink {
       return;
     }
     const { value } = decoded;
+    if (this.#isOfTranscript(value)) return this.#addToTranscript(value, place);
     const record = readRecord(value, entryForm(this.#header?.version ?? 3));
     if (record.kind === "header" || record.kind === "bad-header") this.#addHeader(record, place);
     else if (this.#header === undefined) this.#addBeforeHeader(value, place);
@@ -226,6 +239,47 @@ export class LogIndexer implements LinesSink {
     else {
       this.lines.addOtherRecord();
       if (record.kind === "other") this.#report("not-an-entry", "no string type and id", place);
+    }
+  }
+
+  /** The first known record decides whose log it is. */
+  #isOfTranscript(value: JsonObject): boolean {
+    if (this.#transcript !== undefined) return true;
+    const { transcriptName } = this.#options;
+    if (transcriptName === undefined || this.#isSession || this.#header !== undefined) return false;
+    this.#isSession = isOfSession(value);
+    const kind = this.#isSession ? undefined : kindOf(value);
+    if (kind === undefined) return false;
+    const isEntry = (id: string): boolean => this.index.rowOfId(id) >= 0;
+    this.#transcript = transcriptOf(kind, transcriptName, isEntry);
+    return true;
+  }
+
+  #addToTranscript(value: JsonObject, place: LinePlace): void {
+    const transcript = this.#transcript;
+    const rows = transcript?.add(value, place.lineNumber) ?? [];
+    const header = transcript?.header;
+    if (header !== undefined && header !== this.#header?.header) {
+      const { offset, length, lineNumber } = this.#header ?? place;
+      this.#header = { header, version: currentVersion, offset, length, lineNumber };
+    }
+    if (rows === "repeated") this.#report("duplicate-id", "repeats an earlier record", place);
+    if (rows === "repeated" || rows.length === 0) return this.lines.addOtherRecord();
+    const { ids, kinds } = this.index;
+    for (const { id, parentId, type, role, customType, timestamp } of rows) {
+      const handle = ids.add(id);
+      this.#addRow(
+        {
+          offset: place.offset,
+          length: place.length,
+          handle,
+          parentHandle: parentId === null ? rootHandle : ids.add(parentId),
+          kind: kinds.add({ type, role, customType }),
+          time: Date.parse(timestamp),
+          flags: 0,
+        },
+        place.lineNumber,
+      );
     }
   }
 
@@ -301,7 +355,7 @@ export class LogIndexer implements LinesSink {
   }
 
   #report(
-    kind: "bad-line" | "not-an-entry" | "second-header" | "before-header",
+    kind: "bad-line" | "not-an-entry" | "second-header" | "before-header" | "duplicate-id",
     reason: string,
     place: LinePlace,
   ): void {

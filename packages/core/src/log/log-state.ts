@@ -4,6 +4,7 @@
  * unterminated last record that parses is indexed at once, but *pending*: if its line turns out to
  * continue, this state is broken, and its owner starts a new one.
  */
+import { basename } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -85,6 +86,7 @@ export class LogState {
       readLong: (offset, length) =>
         readShallow(readRange(file, offset, length), { open: ["message"] }),
       onFolded: (row, value) => this.folded.apply(row, this.bodies.currentForm(row, value)),
+      transcriptName: basename(file.path),
     });
     this.bodies = new BodyReader({
       path: file.path,
@@ -137,6 +139,8 @@ export class LogState {
   }
 
   get name(): string | undefined {
+    const { transcript } = this.indexer;
+    if (transcript !== undefined) return transcript.name;
     const { header } = this.indexer.header ?? {};
     return nameInForce({ slot: this.slot.known, given: this.folded.name, header });
   }
@@ -154,6 +158,7 @@ export class LogState {
 
   /** Views that change with the state; null while the log ends within a line. */
   save(): SavedState | null {
+    if (this.indexer.transcript !== undefined) return null;
     const isWhole = this.isTerminated && this.#pending === undefined && !this.#broken;
     if (!isWhole || !this.#hasTrail) return null;
     return {

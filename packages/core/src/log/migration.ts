@@ -4,6 +4,7 @@
  * added, the original gets a second name (`<file>.v1-original`), and the new file takes its place
  * in one step. A crash at any point leaves either the old log or the new one, whole.
  */
+import { encodeHeader } from "../entries/encode-entry.ts";
 import { LineFramer, decodeLine, readRange, scanSync } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
 import { entryForm } from "../dialects/header.ts";
@@ -250,7 +251,10 @@ function sessionRecords(
 
 /** The header of a log in the current form: from its first brace to its last. */
 export function headerInCurrentForm(file: LogFile, state: LogState): Buffer {
-  const { offset = 0, length = 0 } = state.indexer.header ?? {};
+  const { header, offset = 0, length = 0 } = state.indexer.header ?? {};
+  if (state.indexer.transcript !== undefined && header !== undefined) {
+    return encodeHeader(header).subarray(0, -1);
+  }
   const line = migrateSession(file, state, offset, length);
   return line.subarray(line.indexOf("{"), line.lastIndexOf("}") + 1);
 }

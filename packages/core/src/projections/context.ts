@@ -12,6 +12,7 @@ import type {
   SessionMessageEntry,
 } from "../entries/entry-types.ts";
 import type { AgentMessage, ContentBlock, CustomMessage } from "../entries/message-types.ts";
+import { wholeAnswers } from "../entries/answers.ts";
 import type { PathView } from "./projection.ts";
 import { settingsOf, settingsOfPath, settingsStateOfPath } from "./settings.ts";
 import type { PathSettings, SettingsState } from "./settings.ts";
@@ -236,12 +237,11 @@ export function projectSelected(
   selected: readonly SessionEntry[],
   onProblem?: OnContextProblem,
 ): ProjectedEntries {
-  const edits = latestEdits(selected, (entryId) =>
-    onProblem?.({ entryId, reason: "no-replacement" }),
-  );
+  const whole = wholeAnswers(selected);
+  const edits = latestEdits(whole, (entryId) => onProblem?.({ entryId, reason: "no-replacement" }));
   const entries: ProjectedEntry[] = [];
   const messages: AgentMessage[] = [];
-  for (const [index, entry] of selected.entries()) {
+  for (const [index, entry] of whole.entries()) {
     const isOlderSummary = index > 0 && entry.type === "compaction";
     const own = isOlderSummary ? [] : projectEntry(entry, edits.get(entry.id), onProblem);
     entries.push({ sourceEntry: entry, messages: own });

@@ -2,6 +2,7 @@
  * What a session has consumed: tokens and cost, overall and by model, over the whole log and not
  * one branch. Needs the bodies of messages. Pure; resumable at any entry.
  */
+import { continuedKey } from "../entries/answers.ts";
 import type { AgentMessage, Usage } from "../entries/message-types.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { Projection } from "./projection.ts";
@@ -57,7 +58,9 @@ const fold: Projection<OwnUsage> = {
   initial: () => ({ total: noUsage, byModel: new Map(), unattributed: noUsage }),
   apply: (state, { entry }) => {
     const spent = spentBy(entry);
-    return spent === undefined ? state : plusSpent(state, spent);
+    if (spent === undefined) return state;
+    // What continues an answer is of the same request.
+    return plusSpent(state, spent, Reflect.has(entry, continuedKey) ? 0 : 1);
   },
   snapshot: (state) => ({ ...state, byModel: copyOf(state.byModel) }),
 };
@@ -115,14 +118,16 @@ function spentOn(stored: Usage | undefined, provider: unknown, id: unknown): Spe
   return { usage: stored, model: isNamed ? { provider, id } : undefined };
 }
 
-function plusSpent(state: OwnUsage, { usage: added, model }: Spent): OwnUsage {
-  const total = plus(state.total, added);
+function plusSpent(state: OwnUsage, spent: Spent, requests: 0 | 1): OwnUsage {
+  const { usage: added, model } = spent;
+  const total = plus(state.total, added, requests);
   if (model === undefined) {
-    return { total, byModel: state.byModel, unattributed: plus(state.unattributed, added) };
+    const unattributed = plus(state.unattributed, added, requests);
+    return { total, byModel: state.byModel, unattributed };
   }
   const { byModel, unattributed } = state;
   const ofProvider = byModel.get(model.provider) ?? new Map<string, UsageTotals>();
-  ofProvider.set(model.id, plus(ofProvider.get(model.id) ?? noUsage, added));
+  ofProvider.set(model.id, plus(ofProvider.get(model.id) ?? noUsage, added, requests));
   byModel.set(model.provider, ofProvider);
   return { total, byModel, unattributed };
 }
@@ -132,7 +137,7 @@ function plusSpent(state: OwnUsage, { usage: added, model }: Spent): OwnUsage {
  * counted as a request: agents store it with an answer that was aborted, imports with one of which
  * the source says nothing.
  */
-function plus(totals: UsageTotals, added: Usage): UsageTotals {
+function plus(totals: UsageTotals, added: Usage, request: 0 | 1): UsageTotals {
   const input = totals.input + storedNumber(added.input);
   const output = totals.output + storedNumber(added.output);
   const cacheRead = totals.cacheRead + storedNumber(added.cacheRead);
@@ -140,7 +145,7 @@ function plus(totals: UsageTotals, added: Usage): UsageTotals {
   const totalTokens = input + output + cacheRead + cacheWrite;
   const cost = totals.cost + storedNumber(added.cost?.total);
   const isSpent = totalTokens !== totals.totalTokens || cost !== totals.cost;
-  const requests = totals.requests + (isSpent ? 1 : 0);
+  const requests = totals.requests + (isSpent ? request : 0);
   return { requests, input, output, cacheRead, cacheWrite, totalTokens, cost };
 }
 

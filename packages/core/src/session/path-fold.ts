@@ -2,7 +2,9 @@
  * What was computed of the path to a leaf is kept, so that contexts, turns and settings further
  * down cost what was added, not what the conversation costs. Results equal those of the whole path.
  */
+import { answerKey } from "../entries/answers.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
+import type { Kind } from "../index-table/row-table.ts";
 import { parentOfRow } from "../index-table/tree-walk.ts";
 import type { LogState } from "../log/log-state.ts";
 import { settingsAfter, settingsOf, settingsStateOfPath } from "../projections/settings.ts";
@@ -218,7 +220,7 @@ function ownContext({ messages, count, settings }: GrowingContext): SessionConte
 /** The kept context with what the rows add; undefined if that is more than messages at its end. */
 function extended(engine: Engine, { value, rows }: Onward<KeptContext>): KeptContext | undefined {
   const { index, bodies, findings } = engine;
-  if (!rows.every((row) => isAppendOnly(index.kindOf(row).type))) return undefined;
+  if (!rows.every((row) => isAppendOnly(index.kindOf(row)))) return undefined;
   const entries: SessionEntry[] = [];
   let { bytes, settings } = value;
   for (const row of rows) {
@@ -239,8 +241,9 @@ function extended(engine: Engine, { value, rows }: Onward<KeptContext>): KeptCon
   return { ...value, count: value.messages.length, settings, bytes };
 }
 
-/** Whether an entry of that type only adds to the end of a context. */
-function isAppendOnly(type: string): boolean {
+/** Whether an entry of that kind only adds to the end of a context. */
+function isAppendOnly({ type, customType }: Kind): boolean {
+  if (type === "message") return customType !== answerKey;
   return type !== "compaction" && type !== "context_edit" && type !== "reset_boundary";
 }
 

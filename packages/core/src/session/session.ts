@@ -29,6 +29,7 @@ import { itemsOf } from "@branchlog/streaming";
 import type { JsonValue } from "@branchlog/streaming";
 import type { RowBody } from "../bodies/body-reader.ts";
 import type { DialectName } from "../dialects/dialect.ts";
+import type { SourceKind } from "../dialects/foreign-record.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { DivergedEntry } from "../log/findings.ts";
@@ -79,7 +80,12 @@ export class SessionView {
     return this.#access.engine.appender.dialect;
   }
 
-  /** The header as stored. */
+  /** The agent whose transcript this is, which is only read; undefined for sessions of pi and omp. */
+  get transcriptOf(): SourceKind | undefined {
+    return this.#access.engine.log.state.indexer.transcript?.kind;
+  }
+
+  /** The header as stored; of a transcript the one that a session made of it would have. */
   get header(): SessionHeader {
     return this.#access.engine.header;
   }

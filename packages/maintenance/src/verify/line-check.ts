@@ -71,12 +71,14 @@ export class LineCheck implements LineSink {
   #checked: CheckedLine[] = [];
   #nextRow = 0;
 
-  constructor(source: ByteSource, usageRows: number) {
+  /** @param transcriptName Name of the file, which may be the transcript of another agent. */
+  constructor(source: ByteSource, usageRows: number, transcriptName: string) {
     this.#source = source;
     this.#usageRows = usageRows;
     this.indexer = new LogIndexer({
       readLong: (offset, length) => this.readLong(offset, length),
       onFolded: (row, value) => this.folded.apply(row, this.#entry(row, value)),
+      transcriptName,
     });
     this.links = new LinkCheck(this.indexer);
   }
@@ -125,6 +127,8 @@ export class LineCheck implements LineSink {
   batchEnd(): void {
     this.indexer.batchEnd();
     const { index } = this.indexer;
+    // Its rows were parsed whole, and have no damage and no references of pi's entries.
+    if (this.indexer.transcript !== undefined) this.#checked = [];
     for (const { offset, kind, id, spending, value } of this.#checked) {
       while (this.#nextRow < index.count && index.rows.offset(this.#nextRow) < offset) {
         this.#nextRow += 1;

@@ -1,4 +1,5 @@
 /** Verifies a log: reads every line whole, and compares it with its checkpoint. Changes nothing. */
+import { basename } from "node:path";
 import { LineFramer, scan } from "@branchlog/streaming";
 import type { Session } from "@branchlog/core";
 import {
@@ -148,7 +149,11 @@ export async function verifyRange(range: VerifiedRange): Promise<VerifyReport> {
   const { lineBytesMax } = settings;
   const found = await savedIndex(range);
   const sums = saved.sums !== undefined && file.isAt(saved.sums) ? saved.sums : undefined;
-  const check = new LineCheck(file, found?.checkpoint.state.folded.usage?.rows ?? 0);
+  const check = new LineCheck(
+    file,
+    found?.checkpoint.state.folded.usage?.rows ?? 0,
+    basename(file.path),
+  );
   const framer = new LineFramer({ lineBytesMax });
   let differences = noDifferences;
   const binding = found?.checkpoint.binding;

@@ -4,6 +4,7 @@ import type { JsonObject, OptionNames } from "@branchlog/streaming";
 import type { SessionEntry } from "@branchlog/core";
 import type { EngineOptions } from "@branchlog/core/types";
 import {
+  AnswerJoiner,
   Engine,
   createStreamedLog,
   engineSettings,
@@ -78,12 +79,20 @@ async function* markdownTexts(
 ): AsyncGenerator<string, void, undefined> {
   const rows = pathRows(engine, at);
   yield markdownTitle(engine.header, engine.log.state.name);
+  const joiner = new AnswerJoiner();
+  const { transcript } = engine.log.state.indexer;
   for await (const { row, entry } of engine.bodies.entries(rows, signal)) {
     // Parsing rounds numbers that no double holds.
-    const line = hasCalls(entry) ? engine.bodies.lineSync(row).toString() : "";
-    const text = entryMarkdown(entry, exactArguments(line, markdownIndent));
-    if (text !== "") yield text;
+    const isExact = transcript === undefined && hasCalls(entry);
+    const line = isExact ? engine.bodies.lineSync(row).toString() : "";
+    for (const whole of joiner.take(entry)) yield* markdownOf(whole, line);
   }
+  for (const whole of joiner.end()) yield* markdownOf(whole, "");
+}
+
+function* markdownOf(entry: SessionEntry, line: string): Generator<string> {
+  const text = entryMarkdown(entry, exactArguments(line, markdownIndent));
+  if (text !== "") yield text;
 }
 
 function hasCalls(entry: SessionEntry): boolean {

@@ -9,6 +9,7 @@ import {
   newline,
   relinkLine,
   rowLines,
+  transcriptLines,
   firstNaming,
   pathEndRow,
   pathToRow,
@@ -52,7 +53,9 @@ async function* chained({
   const { lineBytesMax } = settings;
   const source = { path, bytes: file, indexer, bodies, lineBytesMax };
   let parentId: string | null = null;
-  for await (const stored of rowLines(source, rows, signal)) {
+  const isTranscript = indexer.transcript !== undefined;
+  const lines = isTranscript ? wholeLines(engine, rows) : rowLines(source, rows, signal);
+  for await (const stored of lines) {
     const { row } = stored;
     const { type } = index.kindOf(row);
     const isLinked = index.parentIdOf(row) === parentId;
@@ -73,6 +76,11 @@ async function* chained({
     parentId = index.idOf(row);
   }
   return parentId;
+}
+
+/** Of a transcript, each answer as one entry. */
+function* wholeLines(engine: Engine, rows: Iterable<number>): Generator<RowLine> {
+  for (const { row, line } of transcriptLines(engine, rows)) yield { row, bytes: line };
 }
 
 /** Entries above the row were read before it, so that their damage is known. */

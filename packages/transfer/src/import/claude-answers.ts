@@ -2,14 +2,19 @@
 import { createHash } from "node:crypto";
 import type { JsonValue } from "@branchlog/streaming";
 import type { AssistantMessage, KnownDraft, Usage } from "@branchlog/core/entries";
-import { objectAt, stringAt } from "@branchlog/core/internal";
-import type { AssistantContent } from "@branchlog/core/internal";
-import { claudeStopReason, claudeUsage } from "./claude-content.ts";
+import {
+  claudeStopReason,
+  claudeUsage,
+  custom,
+  noUsage,
+  objectAt,
+  stringAt,
+  usageOfBoth,
+} from "@branchlog/core/internal";
+import type { AssistantContent, MappedContent } from "@branchlog/core/internal";
 import type { AnswerGroup, ClaudeRecord, ClaudeTree, TreeNode } from "./claude-tree.ts";
 import { emptyNode, settled } from "./claude-tree.ts";
 import { mergedBytesMax, waitingMax } from "./limits.ts";
-import { custom, noUsage, usageOfBoth } from "./source-mapping.ts";
-import type { MappedContent } from "./source-mapping.ts";
 
 type AssistantParts = MappedContent<AssistantContent>;
 

@@ -2,10 +2,20 @@
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { normalizeName } from "@branchlog/core/entries";
 import type { KnownDraft } from "@branchlog/core/entries";
-import { countAt, objectAt, stringAt, withoutKeys } from "@branchlog/core/internal";
+import {
+  assistantParts,
+  countAt,
+  custom,
+  objectAt,
+  stringAt,
+  textsOf,
+  toolResult,
+  userMessage,
+  userParts,
+  withoutKeys,
+} from "@branchlog/core/internal";
+import type { UserPart } from "@branchlog/core/internal";
 import { ClaudeAnswers } from "./claude-answers.ts";
-import { assistantParts, userParts } from "./claude-content.ts";
-import type { UserPart } from "./claude-content.ts";
 import { ClaudeTree, claudeRecord, emptyNode, settled } from "./claude-tree.ts";
 import type { ClaudeRecord, TreeNode } from "./claude-tree.ts";
 import { waitingMax } from "./limits.ts";
@@ -16,7 +26,6 @@ import type {
   SourceMapping,
   SourceRecord,
 } from "./source-mapping.ts";
-import { custom, textsOf, toolResult, userMessage } from "./source-mapping.ts";
 
 /** Types of records that say nothing of the conversation. */
 const skipped: ReadonlyMap<string, SkipReason> = new Map([

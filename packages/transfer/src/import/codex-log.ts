@@ -1,10 +1,10 @@
 /** The log of a Codex rollout: a chain, which a rollback continues at an earlier position. */
 import type { JsonValue } from "@branchlog/streaming";
 import type { AssistantMessage, KnownDraft, Usage } from "@branchlog/core/entries";
+import { custom, noUsage } from "@branchlog/core/internal";
 import type { AssistantContent } from "@branchlog/core/internal";
 import { mergedBytesMax, waitingMax } from "./limits.ts";
 import type { LineTally, MappingSetting } from "./source-mapping.ts";
-import { custom, noUsage } from "./source-mapping.ts";
 
 export interface CodexLine {
   readonly line: number;

@@ -2,26 +2,28 @@
 import type { JsonObject } from "@branchlog/streaming";
 import { normalizeName } from "@branchlog/core/entries";
 import {
+  assistantBlocks,
   changedNumber,
+  codexUsage,
+  contentOf,
   countAt,
+  custom,
+  isContext,
   isObject,
   listAt,
   objectAt,
+  reasoningTexts,
   stringAt,
+  textsOf,
   timeAt,
+  toolOutput,
+  toolResult,
+  userMessage,
 } from "@branchlog/core/internal";
 import type { UserContent } from "@branchlog/core/internal";
 import { CodexEvents, CodexLog } from "./codex-log.ts";
 import type { Voice, CodexLine } from "./codex-log.ts";
-import {
-  assistantBlocks,
-  codexUsage,
-  contentOf,
-  isContext,
-  reasoningTexts,
-  toolOutput,
-} from "./codex-items.ts";
-import { changedText, custom, textsOf, toolResult, userMessage } from "./source-mapping.ts";
+import { changedText } from "./source-mapping.ts";
 import type { LineOutcome, MappingSetting, SourceMapping, SourceRecord } from "./source-mapping.ts";
 
 /** Events about the state of Codex only. */

@@ -12,6 +12,7 @@ import {
   requireOptions,
   requireText,
   sourceType,
+  transcriptId,
 } from "@branchlog/core/internal";
 import { ClaudeMapping } from "./claude-mapping.ts";
 import { CodexMapping } from "./codex-mapping.ts";
@@ -25,14 +26,7 @@ import type {
   SourceMapping,
 } from "./source-mapping.ts";
 import { LogBuilder } from "./log-builder.ts";
-import {
-  damageOf,
-  readHead,
-  sessionIdFor,
-  sourceCheck,
-  sourceLines,
-  sourceSize,
-} from "./source-reader.ts";
+import { damageOf, readHead, sourceCheck, sourceLines, sourceSize } from "./source-reader.ts";
 import type { SourceFacts } from "./source-reader.ts";
 
 export interface ImportProgress {
@@ -135,7 +129,7 @@ const importVersion = 1;
 
 function importJob(sourcePath: string, facts: SourceFacts): ImportJob {
   const { kind, sourceId, cwd, started: timestamp, agentVersion, meta } = facts;
-  const sessionId = sessionIdFor(facts, basename(sourcePath));
+  const sessionId = transcriptId(kind, sourceId, basename(sourcePath));
   const header = {
     type: "session",
     version: currentVersion,

@@ -1,8 +1,6 @@
-/** What the mappings of both sources share: the tally of lines, blocks, usage, messages. Pure. */
-import type { JsonObject, JsonValue, BadLineReason } from "@branchlog/streaming";
-import type { KnownDraft, TextContent, Usage } from "@branchlog/core/entries";
-import { isObject, stringAt, diagnosticsMax } from "@branchlog/core/internal";
-import type { AssistantContent, UserContent } from "@branchlog/core/internal";
+/** What the mappings of both sources share: the tally of lines. Pure. */
+import type { JsonObject, BadLineReason } from "@branchlog/streaming";
+import { diagnosticsMax } from "@branchlog/core/internal";
 import type { LogBuilder } from "./log-builder.ts";
 import type { SourceFacts } from "./source-reader.ts";
 
@@ -25,99 +23,6 @@ export interface MappingSetting {
   readonly facts: SourceFacts;
   /** The first entry of the log, which describes the source. */
   readonly rootId: string;
-}
-
-/** Content, and the blocks that have no form in it. */
-export interface MappedContent<T> {
-  readonly content: T[];
-  readonly rest: JsonValue[];
-}
-
-export function mappedContent<T>(
-  content: JsonValue | undefined,
-  mapped: (block: JsonObject) => T | undefined,
-): MappedContent<T | TextContent> {
-  if (typeof content === "string") {
-    return { content: content === "" ? [] : [{ type: "text", text: content }], rest: [] };
-  }
-  const parts: MappedContent<T> = { content: [], rest: [] };
-  for (const block of Array.isArray(content) ? content : []) {
-    const one = isObject(block) ? mapped(block) : undefined;
-    if (one === undefined) parts.rest.push(block);
-    else parts.content.push(one);
-  }
-  return parts;
-}
-
-export function withoutEmptyText<T extends AssistantContent | UserContent>({
-  content,
-  rest,
-}: MappedContent<T>): MappedContent<T> {
-  return { content: content.filter((block) => !isEmptyText(block)), rest };
-}
-
-export function isEmptyText(block: AssistantContent | UserContent): boolean {
-  return block.type === "text" && block.text === "";
-}
-
-export function textBlock(block: JsonObject): TextContent | undefined {
-  const text = stringAt(block, "text");
-  return text === undefined ? undefined : { type: "text", text };
-}
-
-export function textsOf(content: JsonValue | undefined): string[] {
-  if (typeof content === "string") return [content];
-  const blocks = Array.isArray(content) ? content : [];
-  return blocks.flatMap((block) => (isObject(block) ? (stringAt(block, "text") ?? []) : []));
-}
-
-export function custom(customType: string, data: unknown): KnownDraft {
-  return { type: "custom", customType, data };
-}
-
-export function userMessage(content: string | UserContent[], time: string): KnownDraft {
-  return { type: "message", message: { role: "user", content, timestamp: Date.parse(time) } };
-}
-
-export interface ToolOutput {
-  readonly callId: string;
-  readonly content: UserContent[];
-  readonly isError: boolean;
-}
-
-export function toolResult(
-  { callId: toolCallId, content, isError }: ToolOutput,
-  { time, ...of }: { toolName: string | undefined; time: string; details?: JsonValue | undefined },
-): KnownDraft {
-  const { toolName = "unknown", details } = of;
-  const named = { role: "toolResult", toolCallId, toolName, content } as const;
-  const given = details === undefined ? {} : { details };
-  return { type: "message", message: { ...named, ...given, isError, timestamp: Date.parse(time) } };
-}
-
-export const noUsage: Usage = usageOf(0, 0, 0, 0);
-
-/** The usage with each count computed from those of two usages. */
-export function usageOfBoth(
-  one: Usage,
-  other: Usage,
-  count: (one: number, other: number) => number,
-): Usage {
-  const of = (key: "input" | "output" | "cacheRead" | "cacheWrite"): number =>
-    count(one[key], other[key]);
-  return usageOf(of("input"), of("output"), of("cacheRead"), of("cacheWrite"));
-}
-
-/** Token counts as a message stores them; no source has costs. */
-export function usageOf(
-  input: number,
-  output: number,
-  cacheRead: number,
-  cacheWrite: number,
-): Usage {
-  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
-  const totalTokens = input + output + cacheRead + cacheWrite;
-  return { input, output, cacheRead, cacheWrite, totalTokens, cost };
 }
 
 /** Why a line is not in the log; see docs/formats.md. */

@@ -11,7 +11,6 @@ import {
   headBytesMax,
   headLinesMax,
   isDeeper,
-  isValidSessionId,
   kindOf,
   logChanged,
   nodeFileSystem,
@@ -146,22 +145,6 @@ function claudeId(record: JsonObject): string | undefined {
     return sessionId;
   }
   return `${sessionId}.${agentId}`;
-}
-
-const uuidAtEnd = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/**
- * The id of the source if valid, else the UUID in the file's name, else the name. For Claude Code a
- * UUID as name comes first, since continued records keep another id.
- */
-export function sessionIdFor({ kind, sourceId }: SourceFacts, fileName: string): string {
-  const name = fileName.replace(/\.jsonl$/, "");
-  const uuid = uuidAtEnd.exec(name)?.[0];
-  const named = kind === "claude" && uuid === name ? uuid : undefined;
-  const found = [named, sourceId, uuid, name].find(
-    (id) => id !== undefined && isValidSessionId(id),
-  );
-  return found ?? `imported${name.replaceAll(/[^A-Za-z0-9]/g, "")}`;
 }
 
 /** Why a line cannot be mapped; undefined for a record. */

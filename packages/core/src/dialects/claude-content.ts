@@ -1,16 +1,15 @@
 /** Content of Claude Code's messages as pi's. Blocks without a form are returned. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import type { StopReason, Usage } from "@branchlog/core/entries";
-import { countAt, isObject, objectAt, stringAt } from "@branchlog/core/internal";
-import type { AssistantContent, UserContent } from "@branchlog/core/internal";
+import { countAt, isObject, objectAt, stringAt } from "../entries/json-fields.ts";
+import type { AssistantContent, StopReason, Usage, UserContent } from "../entries/message-types.ts";
 import {
   isEmptyText,
   mappedContent,
   textBlock,
   usageOf,
   withoutEmptyText,
-} from "./source-mapping.ts";
-import type { MappedContent, ToolOutput } from "./source-mapping.ts";
+} from "./foreign-content.ts";
+import type { MappedContent, ToolOutput } from "./foreign-content.ts";
 
 export type UserPart =
   | { readonly kind: "speech"; readonly content: string | UserContent[] }

@@ -1,15 +1,8 @@
 /** Items of a Codex rollout as pi's content blocks. Those without a form are returned. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
-import type { ToolCall, Usage } from "@branchlog/core/entries";
-import {
-  changedNumber,
-  countAt,
-  isObject,
-  listAt,
-  objectAt,
-  stringAt,
-} from "@branchlog/core/internal";
-import type { AssistantContent, UserContent } from "@branchlog/core/internal";
+import { changedNumber } from "../entries/exact-numbers.ts";
+import { countAt, isObject, listAt, objectAt, stringAt } from "../entries/json-fields.ts";
+import type { AssistantContent, ToolCall, Usage, UserContent } from "../entries/message-types.ts";
 import {
   isEmptyText,
   mappedContent,
@@ -17,8 +10,8 @@ import {
   textsOf,
   usageOf,
   withoutEmptyText,
-} from "./source-mapping.ts";
-import type { MappedContent, ToolOutput } from "./source-mapping.ts";
+} from "./foreign-content.ts";
+import type { MappedContent, ToolOutput } from "./foreign-content.ts";
 
 export function assistantBlocks(item: JsonObject): AssistantContent[] | undefined {
   switch (stringAt(item, "type")) {

@@ -1,0 +1,426 @@
+/**
+ * Claude Code's transcripts in place. A record is an entry under its own uuid, below its parent;
+ * blocks of one answer, which are records of their own, stay entries of their own and say so. What
+ * is read of them, see docs/formats.md, "In place". No I/O.
+ */
+import { createHash } from "node:crypto";
+import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import { normalizeName } from "../entries/identifiers.ts";
+import { countAt, objectAt, stringAt, timeAt, withoutKeys } from "../entries/json-fields.ts";
+import { answerKey, continuedKey } from "../entries/answers.ts";
+import type { SessionHeader } from "../entries/entry-types.ts";
+import { assistantParts, claudeStopReason, claudeUsage, userParts } from "./claude-content.ts";
+import type { UserPart } from "./claude-content.ts";
+import { noUsage, textsOf, usageOfBoth } from "./foreign-content.ts";
+import { currentVersion } from "./header.ts";
+import { transcriptId } from "./transcript.ts";
+import type { Transcript, TranscriptPlace, TranscriptRow } from "./transcript.ts";
+
+/** The model of messages that Claude Code wrote itself. */
+const syntheticModel = "<synthetic>";
+
+/** Answers whose results may still come, and tasks whose sub-agents may still begin. */
+const recentMax = 512;
+const summariesMax = 1_000;
+
+/** Records in the tree that say nothing of the conversation: their children are their parent's. */
+const passedTypes: ReadonlySet<string> = new Set(["progress"]);
+
+/** Fields that the header or the tree hold already. */
+const envelopeKeys: ReadonlySet<string> = new Set([
+  "type",
+  "uuid",
+  "parentUuid",
+  "logicalParentUuid",
+  "isSidechain",
+  "timestamp",
+  "sessionId",
+  "cwd",
+  "version",
+  "gitBranch",
+  "userType",
+]);
+
+/** An answer of the model with the results of its calls, which are one chain. */
+interface AnswerChain {
+  readonly answerId: string | undefined;
+  /** The last entry of the chain. */
+  tailId: string;
+  /** Calls without a result. */
+  readonly openCalls: Set<string>;
+}
+
+export class ClaudeTranscript implements Transcript {
+  readonly kind = "claude";
+  header: SessionHeader | undefined;
+  readonly #fileName: string;
+  readonly #isEntry: (id: string) => boolean;
+  /** Entries that stand for records which are none themselves, by the ids of these. */
+  readonly #standsFor = new Map<string, string | null>();
+  /** By the id of each of its entries. */
+  readonly #chains = new Map<string, AnswerChain>();
+  /** Entries with a call that gives a sub-agent its task, by a digest of the task. */
+  readonly #tasks = new Map<string, string>();
+  #mainTail: string | null = null;
+  #sideTail: string | null = null;
+  #time = new Date(0).toISOString();
+  #startTime: string | undefined;
+  readonly #titles: { user?: string | undefined; model?: string | undefined } = {};
+  readonly #summaries: { readonly leafId: string; readonly name: string }[] = [];
+
+  /** @param isEntry Whether the index has an entry. */
+  constructor(fileName: string, isEntry: (id: string) => boolean) {
+    this.#fileName = fileName;
+    this.#isEntry = isEntry;
+  }
+
+  /**
+   * A title by the user counts for more than one by a model, and that for more than the last summary
+   * of this session; most summaries are of others.
+   */
+  get name(): string | undefined {
+    const { user, model } = this.#titles;
+    const summary = this.#summaries.findLast(({ leafId }) => this.#knows(leafId));
+    return user ?? model ?? summary?.name;
+  }
+
+  get tailId(): string | null {
+    return this.#mainTail ?? this.#sideTail;
+  }
+
+  add(record: JsonObject, line: number): readonly TranscriptRow[] | "repeated" {
+    this.#time = timeAt(record, "timestamp") ?? this.#time;
+    this.#startTime ??= timeAt(record, "timestamp");
+    this.#readHeader(record);
+    const uuid = stringAt(record, "uuid");
+    if (uuid !== undefined && this.#knows(uuid)) return "repeated";
+    const type = stringAt(record, "type") ?? "";
+    const isSpoken = type === "user" || type === "assistant";
+    if (uuid === undefined && !isSpoken) {
+      this.#readTitle(record, type);
+      return [];
+    }
+    const id = uuid ?? `line:${line}`;
+    if (passedTypes.has(type) || (isSpoken && saysNothing(record, type))) {
+      this.#standsFor.set(id, this.#parentOf(record, uuid));
+      return [];
+    }
+    const rows = this.#rowsOf(record, type, id, uuid);
+    if (record["isSidechain"] === true) this.#sideTail = id;
+    else this.#mainTail = id;
+    return rows;
+  }
+
+  entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
+    const { id, parentId, timestamp } = place;
+    const uuid = stringAt(record, "uuid") ?? `line:${place.line}`;
+    if (id !== uuid && !id.startsWith(`${uuid}#`)) return undefined;
+    const links = { id, parentId, timestamp };
+    if (id === `${uuid}#task`) return { type: "reset_boundary", ...links };
+    switch (stringAt(record, "type")) {
+      case "user":
+        return userEntry(record, place, links);
+      case "assistant":
+        return { type: "message", ...links, ...answerOf(record, place) };
+      default:
+        return {
+          type: "custom",
+          customType: `claude.${stringAt(record, "type")}`,
+          data: withoutKeys(record, envelopeKeys),
+          ...links,
+        };
+    }
+  }
+
+  #knows(id: string): boolean {
+    return this.#isEntry(id) || this.#standsFor.has(id);
+  }
+
+  /** The header says of a sub-agent's transcript which one's it is. */
+  #readHeader(record: JsonObject): void {
+    const sessionId = stringAt(record, "sessionId");
+    if (sessionId === undefined || (this.header !== undefined && this.header.cwd !== "")) return;
+    const agentId = record["isSidechain"] === true ? stringAt(record, "agentId") : undefined;
+    const sourceId = agentId === undefined ? sessionId : `${sessionId}.${agentId}`;
+    this.header = {
+      type: "session",
+      version: currentVersion,
+      id: this.header?.id ?? transcriptId("claude", sourceId, this.#fileName),
+      timestamp: this.header?.timestamp ?? this.#startTime ?? this.#time,
+      cwd: stringAt(record, "cwd") ?? "",
+    };
+  }
+
+  #readTitle(record: JsonObject, type: string): void {
+    const nameAt = (key: string): string | undefined =>
+      normalizeName(stringAt(record, key) ?? "") || undefined;
+    if (type === "custom-title") this.#titles.user = nameAt("customTitle") ?? this.#titles.user;
+    if (type === "ai-title") this.#titles.model = nameAt("aiTitle") ?? this.#titles.model;
+    const [leafId, name] = [stringAt(record, "leafUuid"), nameAt("summary")];
+    if (type !== "summary" || leafId === undefined || name === undefined) return;
+    if (this.#summaries.length >= summariesMax) this.#summaries.shift();
+    this.#summaries.push({ leafId, name });
+  }
+
+  #rowsOf(
+    record: JsonObject,
+    type: string,
+    id: string,
+    uuid: string | undefined,
+  ): readonly TranscriptRow[] {
+    const timestamp = this.#time;
+    const named = this.#parentOf(record, uuid);
+    if (type === "assistant") return this.#answerRows(record, id, named);
+    const isSummary = type === "user" && record["isCompactSummary"] === true;
+    if (type === "user" && !isSummary) return this.#userRows(record, id, named);
+    this.#follow(named, id);
+    // Without a boundary, a summary takes the place of the conversation before it.
+    if (isSummary) {
+      const parentId = named ?? this.#before(record);
+      return [{ id, parentId, type: "compaction", timestamp }];
+    }
+    return [{ id, parentId: named, type: "custom", customType: `claude.${type}`, timestamp }];
+  }
+
+  #answerRows(record: JsonObject, id: string, named: string | null): readonly TranscriptRow[] {
+    const message = objectAt(record, "message");
+    const answerId = stringAt(message, "id");
+    const before = named === null ? undefined : this.#chains.get(named);
+    const isContinued = answerId !== undefined && before?.answerId === answerId;
+    const chain = isContinued ? before : { answerId, tailId: id, openCalls: new Set<string>() };
+    const start = this.#startAt(record, id, isContinued ? before.tailId : named);
+    chain.tailId = id;
+    setRecent(this.#chains, id, chain);
+    for (const block of assistantParts(message).content) {
+      if (block.type !== "toolCall") continue;
+      chain.openCalls.add(block.id);
+      const task = block.arguments["prompt"];
+      if (typeof task === "string") setRecent(this.#tasks, digestOf(task), id);
+    }
+    const timestamp = this.#time;
+    const { rows, parentId } = start;
+    const kind = { type: "message", role: "assistant" };
+    const continued = isContinued ? { customType: answerKey } : {};
+    return [...rows, { id, parentId, ...kind, ...continued, timestamp }];
+  }
+
+  /** Results of concurrent calls are siblings in the file; here they follow each other. */
+  #userRows(record: JsonObject, id: string, named: string | null): readonly TranscriptRow[] {
+    const timestamp = this.#time;
+    const parts = spokenParts(record);
+    const chain = named === null ? undefined : this.#chains.get(named);
+    const calls = parts.flatMap((part) => (part.kind === "result" ? [part.callId] : []));
+    const isResult = chain !== undefined && calls.some((call) => chain.openCalls.has(call));
+    if (isResult) for (const call of calls) chain.openCalls.delete(call);
+    const start = this.#startAt(record, id, isResult ? chain.tailId : named);
+    const rows: TranscriptRow[] = [...start.rows];
+    let { parentId } = start;
+    for (const [at, part] of parts.slice(0, -1).entries()) {
+      const partId = `${id}#${at}`;
+      rows.push({ id: partId, parentId, ...kindOfPart(record, part), timestamp });
+      parentId = partId;
+    }
+    const last = parts.at(-1);
+    const kind = last === undefined ? nothingSaid : kindOfPart(record, last);
+    rows.push({ id, parentId, ...kind, timestamp });
+    if (isResult) {
+      chain.tailId = id;
+      setRecent(this.#chains, id, chain);
+    }
+    return rows;
+  }
+
+  /** In the file of its session, a sub-agent stands below its call, with a context of its own. */
+  #startAt(record: JsonObject, id: string, named: string | null): Start {
+    const isSide = record["isSidechain"] === true && named === null;
+    const task = isSide ? textOf(objectAt(record, "message")?.["content"]) : undefined;
+    const callerId = task === undefined ? undefined : this.#tasks.get(digestOf(task));
+    if (callerId === undefined) return { rows: [], parentId: named };
+    const parentId = `${id}#task`;
+    const boundary = { id: parentId, parentId: callerId, type: "reset_boundary" };
+    return { rows: [{ ...boundary, timestamp: this.#time }], parentId };
+  }
+
+  /** Behind a boundary of a compaction, the parent is the one that the conversation had. */
+  #parentOf(record: JsonObject, uuid: string | undefined): string | null {
+    const isBoundary = stringAt(record, "subtype") === "compact_boundary";
+    const logical = isBoundary ? stringAt(record, "logicalParentUuid") : undefined;
+    const named = logical ?? stringAt(record, "parentUuid");
+    if (named === undefined) {
+      return uuid === undefined || isBoundary ? this.#before(record) : null;
+    }
+    const found = this.#standsFor.get(named);
+    return found === undefined ? named : found;
+  }
+
+  #before(record: JsonObject): string | null {
+    return record["isSidechain"] === true ? this.#sideTail : this.#mainTail;
+  }
+
+  /** A note behind an answer is before the results that come later. */
+  #follow(parentId: string | null, id: string): void {
+    const chain = parentId === null ? undefined : this.#chains.get(parentId);
+    if (chain === undefined || chain.tailId !== parentId) return;
+    chain.tailId = id;
+    setRecent(this.#chains, id, chain);
+  }
+}
+
+/** What stands before the entries of a record, and their parent. */
+interface Start {
+  readonly rows: readonly TranscriptRow[];
+  readonly parentId: string | null;
+}
+
+const nothingSaid: Pick<TranscriptRow, "type" | "customType"> = {
+  type: "custom",
+  customType: "claude.user",
+};
+
+function setRecent<T>(map: Map<string, T>, key: string, value: T): void {
+  const oldest = map.keys().next().value;
+  if (map.size >= recentMax && oldest !== undefined) map.delete(oldest);
+  map.set(key, value);
+}
+
+function kindOfPart(
+  record: JsonObject,
+  part: UserPart,
+): Pick<TranscriptRow, "type" | "role" | "customType"> {
+  if (part.kind === "result") return { type: "message", role: "toolResult" };
+  if (record["isMeta"] === true) return { type: "custom_message", customType: "claude.meta" };
+  return { type: "message", role: "user" };
+}
+
+function spokenParts(record: JsonObject): readonly UserPart[] {
+  return userParts(objectAt(record, "message")?.["content"]).parts;
+}
+
+function saysNothing(record: JsonObject, type: string): boolean {
+  const message = objectAt(record, "message");
+  if (type === "assistant") {
+    const { content, rest } = assistantParts(message);
+    return content.length === 0 && rest.length === 0;
+  }
+  const { parts, rest } = userParts(message?.["content"]);
+  const isEmpty = parts.length === 0 && rest.length === 0;
+  return isEmpty && record["toolUseResult"] === undefined && record["isCompactSummary"] !== true;
+}
+
+interface Links {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly timestamp: string;
+}
+
+function userEntry(
+  record: JsonObject,
+  place: TranscriptPlace,
+  links: Links,
+): JsonObject | undefined {
+  const message = objectAt(record, "message");
+  if (record["isCompactSummary"] === true)
+    return compactionOf(textOf(message?.["content"]), place, links);
+  const parts = spokenParts(record);
+  const [, number] = /#(\d+)$/.exec(links.id) ?? [];
+  const part = parts[number === undefined ? parts.length - 1 : Number(number)];
+  if (part === undefined) {
+    const data = withoutKeys(record, envelopeKeys);
+    return { type: "custom", customType: "claude.user", data, ...links };
+  }
+  const timestamp = Date.parse(links.timestamp);
+  if (part.kind === "result") {
+    const { callId, content, isError } = part;
+    const toolName = toolNameOf(callId, place);
+    const results = parts.filter(({ kind }) => kind === "result").length;
+    const details = results === 1 ? record["toolUseResult"] : undefined;
+    const given = details === undefined ? {} : { details };
+    const result = { role: "toolResult", toolCallId: callId, toolName, content, ...given };
+    return stored({ type: "message", ...links, message: { ...result, isError, timestamp } });
+  }
+  const { content } = part;
+  if (record["isMeta"] === true) {
+    const shown = { customType: "claude.meta", content, display: false };
+    return stored({ type: "custom_message", ...shown, ...links });
+  }
+  return stored({ type: "message", ...links, message: { role: "user", content, timestamp } });
+}
+
+function compactionOf(summary: string, place: TranscriptPlace, links: Links): JsonObject {
+  const [boundary] = place.above();
+  const details = objectAt(boundary, "compactMetadata");
+  const head = stringAt(objectAt(details, "preservedSegment"), "headUuid");
+  return {
+    type: "compaction",
+    ...links,
+    summary,
+    // Its own id: nothing is kept.
+    firstKeptEntryId: head ?? links.id,
+    tokensBefore: countAt(details, "preTokens"),
+    ...(details === undefined ? {} : { details }),
+  };
+}
+
+/** The name of the tool that a result is of, from the call above it. */
+function toolNameOf(callId: string, place: TranscriptPlace): string {
+  for (const record of place.above()) {
+    for (const block of assistantParts(objectAt(record, "message")).content) {
+      if (block.type === "toolCall" && block.id === callId) return block.name;
+    }
+  }
+  return "unknown";
+}
+
+/** The message of one record, with what it adds to the usage of its answer. */
+function answerOf(record: JsonObject, place: TranscriptPlace): JsonObject {
+  const message = objectAt(record, "message");
+  const answerId = stringAt(message, "id");
+  const { content } = assistantParts(message);
+  let counted = noUsage;
+  let isContinued = false;
+  let model = stringAt(message, "model") || syntheticModel;
+  for (const above of place.above()) {
+    const other = objectAt(above, "message");
+    if (stringAt(above, "type") !== "assistant") continue;
+    const isSame = answerId !== undefined && stringAt(other, "id") === answerId;
+    isContinued ||= isSame;
+    if (isSame) counted = usageOfBoth(counted, claudeUsage(other), Math.max);
+    else if (model !== syntheticModel) break;
+    const modelAbove = stringAt(other, "model") || syntheticModel;
+    if (model === syntheticModel) model = modelAbove;
+  }
+  const usage = usageOfBoth(claudeUsage(message), counted, (own, before) =>
+    Math.max(0, own - before),
+  );
+  const isError = record["isApiErrorMessage"] === true;
+  const said = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const error = said.join("\n") || (stringAt(record, "error") ?? "");
+  return stored({
+    message: {
+      role: "assistant",
+      content,
+      api: "anthropic-messages",
+      provider: "anthropic",
+      model,
+      usage,
+      stopReason: isError ? "error" : claudeStopReason(stringAt(message, "stop_reason"), content),
+      timestamp: Date.parse(place.timestamp),
+      ...(isError ? { errorMessage: error } : {}),
+    },
+    ...(answerId === undefined ? {} : { [answerKey]: answerId }),
+    ...(isContinued ? { [continuedKey]: true } : {}),
+  });
+}
+
+function stored(entry: object): JsonObject {
+  // Decoding boundary: made of JSON values only.
+  return entry as JsonObject;
+}
+
+function textOf(content: JsonValue | undefined): string {
+  return textsOf(content).join("\n\n");
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
+}

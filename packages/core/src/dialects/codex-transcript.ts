@@ -1,0 +1,426 @@
+/**
+ * Codex's rollouts in place. Items have no ids of their own: an entry is known by its line, and
+ * stands below the one before it, or where a rollback went. What is read of them, see
+ * docs/formats.md, "In place". No I/O.
+ */
+import type { JsonObject } from "@branchlog/streaming";
+import { answerKey } from "../entries/answers.ts";
+import { normalizeName } from "../entries/identifiers.ts";
+import { countAt, isObject, listAt, objectAt, stringAt, timeAt } from "../entries/json-fields.ts";
+import type { SessionHeader } from "../entries/entry-types.ts";
+import type { AssistantContent } from "../entries/message-types.ts";
+import { assistantBlocks, codexUsage, contentOf, isContext, toolOutput } from "./codex-items.ts";
+import { noUsage, textsOf } from "./foreign-content.ts";
+import { currentVersion } from "./header.ts";
+import { transcriptId } from "./transcript.ts";
+import type { Transcript, TranscriptPlace, TranscriptRow } from "./transcript.ts";
+
+/** Events about the state of Codex only, and texts that it writes as items as well. */
+const passedEvents: ReadonlySet<string> = new Set([
+  "agent_reasoning",
+  "agent_reasoning_raw_content",
+  "agent_reasoning_section_break",
+  "context_compacted",
+  "task_complete",
+  "task_started",
+  "turn_aborted",
+  "turn_complete",
+  "turn_started",
+]);
+
+/** Calls whose ends may still be reported. */
+const recentMax = 512;
+
+/** A value from a line on. */
+interface Since<T> {
+  readonly line: number;
+  readonly value: T;
+}
+
+/** An entry without its links. */
+interface Body {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timestamp">;
+
+export class CodexTranscript implements Transcript {
+  readonly kind = "codex";
+  header: SessionHeader | undefined;
+  name: string | undefined;
+  tailId: string | null = null;
+  readonly #fileName: string;
+  #provider = "openai-codex";
+  readonly #models: Since<string>[] = [];
+  readonly #levels: Since<string>[] = [];
+  /** Tokens of the context, where a compaction needs them. */
+  readonly #contextTokens: Since<number>[] = [];
+  /** The answer that the next block may be of; it is over once its usage came. */
+  #answer: { readonly id: string; isOver: boolean } | undefined;
+  /** Which answer the lines are of. */
+  readonly #answers: Since<string | undefined>[] = [];
+  /** The positions before each turn, for rollbacks. */
+  readonly #starts: (string | null)[] = [];
+  readonly #calls = new Set<string>();
+  /** Texts of the turn that were entries, by the event that repeats them. */
+  #said = new Set<string>();
+  #counted = "";
+  #tokens = 0;
+  #time = new Date(0).toISOString();
+  #startTime: string | undefined;
+  #line = 0;
+
+  constructor(fileName: string) {
+    this.#fileName = fileName;
+  }
+
+  add(record: JsonObject, line: number): readonly TranscriptRow[] {
+    this.#line = line;
+    this.#time = timeAt(record, "timestamp") ?? this.#time;
+    this.#startTime ??= timeAt(record, "timestamp");
+    const payload = objectAt(record, "payload");
+    if (payload === undefined) return [];
+    const facts = this.#factsOf(stringAt(record, "type") ?? "", payload);
+    const rows: TranscriptRow[] = [];
+    for (const [at, fact] of facts.entries()) {
+      const id = at === facts.length - 1 ? lineId(line) : `${lineId(line)}#${at}`;
+      rows.push({ id, parentId: this.tailId, timestamp: this.#time, ...fact });
+      this.tailId = id;
+    }
+    return rows;
+  }
+
+  entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
+    const payload = objectAt(record, "payload");
+    if (payload === undefined) return undefined;
+    const { id, parentId, timestamp } = place;
+    const { type, ...rest } = this.#bodyOf(stringAt(record, "type") ?? "", payload, place);
+    // Decoding boundary: made of JSON values only.
+    return { type, id, parentId, timestamp, ...rest } as JsonObject;
+  }
+
+  #factsOf(type: string, payload: JsonObject): readonly RowFacts[] {
+    switch (type) {
+      case "session_meta":
+        return this.#meta(payload);
+      case "turn_context":
+        return this.#context(payload);
+      case "response_item":
+        return this.#item(payload);
+      case "event_msg":
+        return this.#event(payload);
+      case "compacted":
+        this.#endAnswer();
+        this.#contextTokens.push({ line: this.#line, value: this.#tokens });
+        return [{ type: "compaction" }];
+      default:
+        return [customRow(`codex.${type.slice(0, 40)}`)];
+    }
+  }
+
+  #meta(payload: JsonObject): readonly RowFacts[] {
+    if (this.header !== undefined) return [customRow("codex.session_meta")];
+    const provider = stringAt(payload, "model_provider") ?? "openai";
+    this.#provider = provider === "openai" ? "openai-codex" : provider;
+    this.header = {
+      type: "session",
+      version: currentVersion,
+      id: transcriptId("codex", stringAt(payload, "id"), this.#fileName),
+      timestamp: this.#startTime ?? this.#time,
+      cwd: stringAt(payload, "cwd") ?? "",
+    };
+    return [];
+  }
+
+  #context(payload: JsonObject): readonly RowFacts[] {
+    const model = stringAt(payload, "model") ?? "";
+    const level = levelOf(payload);
+    const rows: RowFacts[] = [];
+    if (model !== "" && model !== this.#models.at(-1)?.value) {
+      this.#models.push({ line: this.#line, value: model });
+      rows.push({ type: "model_change" });
+    }
+    if (level !== "" && level !== this.#levels.at(-1)?.value) {
+      this.#levels.push({ line: this.#line, value: level });
+      rows.push({ type: "thinking_level_change" });
+    }
+    if (rows.length > 0) this.#endAnswer();
+    return rows;
+  }
+
+  #item(item: JsonObject): readonly RowFacts[] {
+    const type = stringAt(item, "type") ?? "";
+    if (type === "ghost_snapshot") return [];
+    if (type === "message" && stringAt(item, "role") !== "assistant") return this.#heard(item);
+    if (toolOutput(item) !== undefined) {
+      this.#endAnswer();
+      return [{ type: "message", role: "toolResult" }];
+    }
+    const blocks = assistantBlocks(item);
+    if (blocks === undefined) return [customRow("codex.item")];
+    if (blocks.length === 0) return [];
+    if (type === "message") {
+      const text = textsOf(item["content"]).join("");
+      if (this.#isRepeated("agent", text)) return [];
+    }
+    for (const block of blocks) {
+      if (block.type !== "toolCall") continue;
+      if (this.#calls.size >= recentMax) this.#calls.clear();
+      this.#calls.add(block.id);
+    }
+    return [this.#answerRow()];
+  }
+
+  /** A message to the model: by the user, or by Codex as user, system or developer. */
+  #heard(item: JsonObject): readonly RowFacts[] {
+    const { content, rest } = contentOf(item["content"]);
+    if (content.length === 0 && rest.length === 0) return [];
+    const role = stringAt(item, "role") ?? "";
+    if (role !== "user" || (rest.length === 0 && isContext(content))) {
+      this.#endAnswer();
+      return [{ type: "custom_message", customType: contextType(role) }];
+    }
+    const texts = textsOf(item["content"]);
+    if (texts.length > 0 && this.#isRepeated("user", texts.join(""))) return [];
+    this.#beginTurn();
+    for (const text of texts) this.#said.add(keyOf("user", text));
+    this.#said.add(keyOf("user", texts.join("")));
+    return [{ type: "message", role: "user" }];
+  }
+
+  #event(event: JsonObject): readonly RowFacts[] {
+    const type = stringAt(event, "type") ?? "";
+    switch (type) {
+      case "user_message":
+        return this.#saidBy("user", stringAt(event, "message"));
+      case "agent_message":
+        return this.#saidBy("agent", stringAt(event, "message"));
+      case "token_count":
+        return this.#usage(objectAt(event, "info"));
+      case "thread_name_updated":
+        this.name = normalizeName(stringAt(event, "thread_name") ?? "") || this.name;
+        return [];
+      case "thread_rolled_back":
+        this.#rollBack(countAt(event, "num_turns"));
+        return [];
+      default:
+        break;
+    }
+    if (passedEvents.has(type) || this.#calls.has(stringAt(event, "call_id") ?? "")) return [];
+    this.#endAnswer();
+    return [customRow("codex.event")];
+  }
+
+  /** An event whose text an item repeats, or has said before. */
+  #saidBy(voice: "user" | "agent", text: string | undefined): readonly RowFacts[] {
+    if (text === undefined || text.trim() === "" || this.#isRepeated(voice, text)) return [];
+    if (voice === "user") this.#beginTurn();
+    this.#said.add(keyOf(voice, text));
+    return [voice === "user" ? { type: "message", role: "user" } : this.#answerRow()];
+  }
+
+  /** Whether the other of item and event has said this; it does once. */
+  #isRepeated(voice: "user" | "agent", text: string): boolean {
+    if (this.#said.delete(keyOf(voice, text))) return true;
+    if (voice === "agent") this.#said.add(keyOf(voice, text));
+    return false;
+  }
+
+  #usage(info: JsonObject | undefined): readonly RowFacts[] {
+    const usage = codexUsage(info);
+    const total = JSON.stringify(info?.["total_token_usage"] ?? null);
+    if (usage === undefined || total === this.#counted) return [];
+    this.#counted = total;
+    const tokens = countAt(objectAt(info, "last_token_usage"), "total_tokens");
+    this.#tokens = tokens || usage.totalTokens;
+    if (this.#answer !== undefined) this.#answer.isOver = true;
+    return [{ type: "usage" }];
+  }
+
+  #rollBack(turns: number): void {
+    const first = Math.max(0, this.#starts.length - turns);
+    const start = this.#starts[first];
+    if (start === undefined) return;
+    this.#endAnswer();
+    this.#starts.length = first;
+    this.tailId = start;
+  }
+
+  #beginTurn(): void {
+    this.#endAnswer();
+    this.#said = new Set();
+    this.#starts.push(this.tailId);
+  }
+
+  #answerRow(): RowFacts {
+    if (this.#answer?.isOver === true) this.#endAnswer();
+    if (this.#answer !== undefined) {
+      return { type: "message", role: "assistant", customType: answerKey };
+    }
+    this.#answer = { id: lineId(this.#line), isOver: false };
+    this.#answers.push({ line: this.#line, value: this.#answer.id });
+    return { type: "message", role: "assistant" };
+  }
+
+  #endAnswer(): void {
+    if (this.#answer !== undefined) this.#answers.push({ line: this.#line, value: undefined });
+    this.#answer = undefined;
+  }
+
+  #bodyOf(type: string, payload: JsonObject, place: TranscriptPlace): Body {
+    switch (type) {
+      case "turn_context":
+        return this.#settingOf(payload, place);
+      case "compacted":
+        return this.#compactionOf(payload, place);
+      case "response_item":
+        return this.#bodyOfItem(payload, place);
+      case "event_msg":
+        return this.#bodyOfEvent(payload, place);
+      default:
+        return customBody(`codex.${type.slice(0, 40)}`, payload);
+    }
+  }
+
+  #settingOf(payload: JsonObject, { id, line }: TranscriptPlace): Body {
+    const isModel = valueAt(this.#models, line)?.line === line;
+    const isOnly = valueAt(this.#levels, line)?.line !== line;
+    if (isModel && (isOnly || id.endsWith("#0"))) {
+      const modelId = stringAt(payload, "model") ?? "";
+      return { type: "model_change", provider: this.#provider, modelId };
+    }
+    return { type: "thinking_level_change", thinkingLevel: levelOf(payload) };
+  }
+
+  /** Without a readable summary, the model continues from the kept messages. */
+  #compactionOf(payload: JsonObject, { id, line }: TranscriptPlace): Body {
+    const replacement = listAt(payload, "replacement_history");
+    const kept = replacement.filter(isObject).flatMap((item) => textsOf(item["content"]));
+    return {
+      type: "compaction",
+      summary: stringAt(payload, "message") || kept.join("\n\n"),
+      // Its own id: nothing is kept.
+      firstKeptEntryId: id,
+      tokensBefore: valueAt(this.#contextTokens, line)?.value ?? 0,
+      ...(replacement.length === 0 ? {} : { details: { replacement } }),
+    };
+  }
+
+  #bodyOfItem(item: JsonObject, place: TranscriptPlace): Body {
+    const output = toolOutput(item);
+    const timestamp = Date.parse(place.timestamp);
+    if (output !== undefined) {
+      const { callId, content, isError } = output;
+      const toolName = toolNameOf(callId, place);
+      const result = { role: "toolResult", toolCallId: callId, toolName, content, isError };
+      return { type: "message", message: { ...result, timestamp } };
+    }
+    const role = stringAt(item, "role");
+    if (stringAt(item, "type") === "message" && role !== "assistant") {
+      const { content, rest } = contentOf(item["content"]);
+      if (role !== "user" || (rest.length === 0 && isContext(content))) {
+        const customType = contextType(role ?? "");
+        return { type: "custom_message", customType, content, display: false };
+      }
+      return { type: "message", message: { role: "user", content, timestamp } };
+    }
+    const blocks = assistantBlocks(item);
+    if (blocks === undefined) return customBody("codex.item", item);
+    return this.#answerBody(blocks, place);
+  }
+
+  #bodyOfEvent(event: JsonObject, place: TranscriptPlace): Body {
+    const text = stringAt(event, "message") ?? "";
+    const timestamp = Date.parse(place.timestamp);
+    switch (stringAt(event, "type")) {
+      case "user_message": {
+        const content = [{ type: "text", text }];
+        return { type: "message", message: { role: "user", content, timestamp } };
+      }
+      case "agent_message":
+        return this.#answerBody([{ type: "text", text }], place);
+      case "token_count": {
+        const usage = codexUsage(objectAt(event, "info")) ?? noUsage;
+        const model = this.#modelAt(place.line);
+        const spent = { kind: "codex.response", provider: this.#provider, model, usage };
+        return { type: "usage", ...spent, ...this.#partOf(place.line) };
+      }
+      default:
+        return customBody("codex.event", event);
+    }
+  }
+
+  #answerBody(content: readonly AssistantContent[], place: TranscriptPlace): Body {
+    const { line, timestamp } = place;
+    return {
+      type: "message",
+      message: {
+        role: "assistant",
+        content,
+        api: "openai-codex-responses",
+        provider: this.#provider,
+        model: this.#modelAt(line),
+        usage: noUsage,
+        stopReason: content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop",
+        timestamp: Date.parse(timestamp),
+      },
+      ...this.#partOf(line),
+    };
+  }
+
+  #partOf(line: number): object {
+    const answer = valueAt(this.#answers, line)?.value;
+    return answer === undefined ? {} : { [answerKey]: answer };
+  }
+
+  #modelAt(line: number): string {
+    return valueAt(this.#models, line)?.value ?? "unknown";
+  }
+}
+
+function lineId(line: number): string {
+  return `line:${line}`;
+}
+
+function keyOf(voice: string, text: string): string {
+  return `${voice}\n${text.trim()}`;
+}
+
+function levelOf(payload: JsonObject): string {
+  const effort = stringAt(payload, "effort") ?? "";
+  return effort === "none" ? "off" : effort;
+}
+
+function contextType(role: string): string {
+  return role === "user" ? "codex.context" : `codex.${role.slice(0, 40)}`;
+}
+
+function customRow(customType: string): RowFacts {
+  return { type: "custom", customType };
+}
+
+function customBody(customType: string, data: JsonObject): Body {
+  return { type: "custom", customType, data };
+}
+
+/** The name of the tool that a result is of, from the call above it. */
+function toolNameOf(callId: string, place: TranscriptPlace): string {
+  for (const record of place.above()) {
+    for (const block of assistantBlocks(objectAt(record, "payload") ?? {}) ?? []) {
+      if (block.type === "toolCall" && block.id === callId) return block.name;
+    }
+  }
+  return "unknown";
+}
+
+/** What was in force at a line. O(log values). */
+function valueAt<T>(values: readonly Since<T>[], line: number): Since<T> | undefined {
+  let [low, high] = [0, values.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((values[middle]?.line ?? 0) <= line) low = middle + 1;
+    else high = middle;
+  }
+  return values[low - 1];
+}
