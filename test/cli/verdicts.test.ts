@@ -66,7 +66,13 @@ interface Case {
 
 const nuls = Buffer.alloc(143 * 1024);
 const torn = d.slice(0, 90);
-const label = `${JSON.stringify({ type: "label", id: "l", parentId: "c", timestamp: stamp, targetId: "x" })}`;
+const label = JSON.stringify({
+  type: "label",
+  id: "l",
+  parentId: "c",
+  timestamp: stamp,
+  targetId: "x",
+});
 const cases: readonly Case[] = [
   { what: "a sound session", bytes: sound, found: [], code: 0 },
   { what: "CRLF line ends", bytes: sound.replaceAll("\n", "\r\n"), found: [], code: 0 },

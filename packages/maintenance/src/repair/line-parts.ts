@@ -104,7 +104,7 @@ class LineParting {
     return true;
   }
 
-  /** Whether a damaged byte closed the object early: replaced, it and what follows are one object. */
+  /** Whether a damaged byte closed the object early: with it replaced, all is one object. */
   #isDivided(start: number, end: number, follows: number | undefined): boolean {
     if (follows !== quote && follows !== comma) return false;
     const joined = Buffer.from(this.#line.subarray(start));
