@@ -43,6 +43,30 @@ const claude = { type: "user", uuid: "u1", parentUuid: null, sessionId: "s" };
 const codex = { timestamp: "2026-01-01T00:00:00Z", type: "session_meta", payload: { id: "c" } };
 const entry = { type: "custom", id: "a1", parentId: null, timestamp: "2026-01-01T00:00:00Z" };
 
+const current = { migrated: false };
+
+const sources = ["claude/conversation.jsonl", "codex/conversation.jsonl"];
+
+type Operation = readonly [string, (path: string) => Promise<unknown>];
+
+function ofEverySource(operations: readonly Operation[]) {
+  return operations.flatMap(([name, run]) => sources.map((source) => ({ name, run, source })));
+}
+
+/** What an operation on a copy of a fixture results in, if that and its directory stay as they are. */
+async function untouched<T>(source: string, run: (path: string) => Promise<T>): Promise<T> {
+  const directory = temporaryDirectory();
+  const path = join(directory, "s.jsonl");
+  const bytes = readFileSync(fixturePath(source));
+  writeFileSync(path, bytes);
+  try {
+    return await run(path);
+  } finally {
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+    expect(readdirSync(directory)).toEqual(["s.jsonl"]);
+  }
+}
+
 describe("a transcript", () => {
   it.each([
     ["its first record", [claude]],
@@ -125,36 +149,46 @@ describe("a transcript", () => {
     }
   });
 
-  const operations: readonly (readonly [string, (path: string) => Promise<unknown>])[] = [
-    ["openSession", (path) => openSession(path)],
-    ["openSession to read", (path) => openSession(path, { access: "read" })],
+  const operations: readonly Operation[] = [
     ["planRepair", (path) => planRepair(path)],
-    ["migrateSession", (path) => migrateSession(path)],
-    ["forkSession", (path) => forkSession(path)],
     ["convertSession", (path) => convertSession(path, { to: "omp", target: `${path}.new` })],
     ["deleteSession", (path) => deleteSession(path)],
     ["searchSessions", (path) => searchSessions(path, "text").next()],
     ["findSessions", (path) => findSessions([path])],
-    ["SessionManager.open", async (path) => SessionManager.open(path)],
   ];
-  const sources = ["claude/conversation.jsonl", "codex/conversation.jsonl"];
-  it.each(operations.flatMap(([name, run]) => sources.map((source) => ({ name, run, source }))))(
-    "is left as it is when $name is given $source",
+  it.each(ofEverySource(operations))(
+    "is refused by $name and left as it is, from $source",
     async ({ run, source }) => {
-      const directory = temporaryDirectory();
-      const path = join(directory, "s.jsonl");
-      const bytes = readFileSync(fixturePath(source));
-      writeFileSync(path, bytes);
-      const error = await run(path).then(
-        () => undefined,
-        (reason: unknown) => reason,
+      const error = await untouched(source, (path) =>
+        run(path).then(
+          () => undefined,
+          (reason: unknown) => reason,
+        ),
       );
       expect(error).toBeInstanceOf(BranchlogError);
-      expect(error).toMatchObject({ code: "ERR_NOT_A_SESSION", path });
-      expect(readFileSync(path).equals(bytes)).toBe(true);
-      expect(readdirSync(directory)).toEqual(["s.jsonl"]);
+      expect(error).toMatchObject({ code: "ERR_NOT_A_SESSION" });
     },
   );
+
+  const readers: readonly Operation[] = [
+    ["openSession", async (path) => (await openSession(path)).close()],
+    ["openSession to read", async (path) => (await openSession(path, { access: "read" })).close()],
+    ["SessionManager.open", async (path) => void SessionManager.open(path)],
+    ["migrateSession", async (path) => expect(await migrateSession(path)).toMatchObject(current)],
+  ];
+  it.each(ofEverySource(readers))(
+    "is read by $name and left as it is, from $source",
+    async ({ run, source }) => {
+      await untouched(source, run);
+    },
+  );
+
+  it("is not forked beside itself", async () => {
+    for (const source of sources) {
+      const fork = untouched(source, (path) => forkSession(path));
+      await expect(fork).rejects.toMatchObject({ code: "ERR_INVALID_ARGUMENT" });
+    }
+  });
 });
 
 describe("a session", () => {

@@ -29,8 +29,12 @@ export interface EntryLine {
 
 /** The lines of rows, in the given order. Of damaged rows too: leave them out before. */
 export function* entryLines(engine: Engine, rows: Iterable<number>): Generator<EntryLine> {
+  if (engine.log.state.indexer.transcript === undefined) yield* sessionLines(engine, rows);
+  else yield* transcriptLines(engine, rows);
+}
+
+function* sessionLines(engine: Engine, rows: Iterable<number>): Generator<EntryLine> {
   const { index, bodies, log, settings } = engine;
-  if (log.state.indexer.transcript !== undefined) return yield* transcriptLines(engine, rows);
   const isCurrent = entryForm(log.state.indexer.header?.version ?? currentVersion) === 3;
   for (const read of planReads(index.rows, rows)) {
     const [first] = read.rows;

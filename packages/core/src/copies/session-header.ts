@@ -26,9 +26,9 @@ export function sessionPath(directory: string, { id, timestamp }: SessionHeader)
 /** What a copy of a log begins with: the title slot, if there is one, and the header. */
 export function* headerLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
   const { titleSlot, indexer } = engine.log.state;
-  if (indexer.transcript !== undefined) return yield encodeHeader(header);
   if (titleSlot !== undefined) yield encodeTitleSlot(titleSlot);
-  yield inheritingHeader(header, headerLine(engine));
+  const isTranscript = indexer.transcript !== undefined;
+  yield isTranscript ? encodeHeader(header) : inheritingHeader(header, headerLine(engine));
 }
 
 /** The header line of a log, as stored. */

@@ -30,8 +30,8 @@ export function* forkLines(engine: Engine, header: SessionHeader): Generator<Buf
 /** Parts of an answer stay apart in a tree: other branches may begin at each of them. */
 function* copiedLines(engine: Engine, isTranscript: boolean): Generator<EntryLine> {
   const rows = readableRows(engine, range(engine.index.count));
-  if (!isTranscript) return yield* entryLines(engine, rows);
-  for (const row of rows) yield* entryLines(engine, [row]);
+  const takes: Iterable<readonly number[]> = isTranscript ? rows.map((row) => [row]) : [rows];
+  for (const taken of takes) yield* entryLines(engine, taken);
 }
 
 function headerEnd({ log }: Engine): number {

@@ -75,8 +75,8 @@ export class ClaudeTranscript implements Transcript {
   }
 
   /**
-   * A title by the user counts for more than one by a model, and that for more than the last summary
-   * of this session; most summaries are of others.
+   * A title by the user counts for more than one by a model, and that for more than the last
+   * summary of this session; most summaries are of others.
    */
   get name(): string | undefined {
     const { user, model } = this.#titles;

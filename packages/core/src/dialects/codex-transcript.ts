@@ -96,8 +96,7 @@ export class CodexTranscript implements Transcript {
     if (payload === undefined) return undefined;
     const { id, parentId, timestamp } = place;
     const { type, ...rest } = this.#bodyOf(stringAt(record, "type") ?? "", payload, place);
-    // Decoding boundary: made of JSON values only.
-    return { type, id, parentId, timestamp, ...rest } as JsonObject;
+    return { type, id, parentId, timestamp, ...rest };
   }
 
   #factsOf(type: string, payload: JsonObject): readonly RowFacts[] {

@@ -1,4 +1,4 @@
-/** What the transcripts of Claude Code and Codex say in pi's forms: blocks, messages, usage. Pure. */
+/** What transcripts of Claude Code and Codex say in pi's forms: blocks, messages, usage. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import type { KnownDraft } from "../entries/entry-draft.ts";
 import { isObject, stringAt } from "../entries/json-fields.ts";

@@ -12,8 +12,9 @@ export const answerKey: string = "branchlog.answer";
 export const continuedKey: string = "branchlog.continues";
 
 /**
- * Joins the parts of an answer: all blocks in their order and the usage of the parts together, where
- * the first of them is. Results and notes may be between the parts, messages of the user may not.
+ * Joins the parts of an answer: all blocks in their order and the usage of the parts together,
+ * where the first of them is. Results and notes may be between the parts, messages of the user may
+ * not.
  */
 export class AnswerJoiner {
   /** The open answer, and what came behind it. */

@@ -80,7 +80,7 @@ export class SessionView {
     return this.#access.engine.appender.dialect;
   }
 
-  /** The agent whose transcript this is, which is only read; undefined for sessions of pi and omp. */
+  /** The agent whose transcript this is, which is only read; undefined for pi and omp. */
   get transcriptOf(): SourceKind | undefined {
     return this.#access.engine.log.state.indexer.transcript?.kind;
   }

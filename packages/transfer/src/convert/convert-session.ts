@@ -14,6 +14,7 @@ import {
   inBatches,
   migratedChunks,
   requireFree,
+  requireNoTranscript,
   requireOptions,
   requireSameLog,
   requireText,
@@ -83,7 +84,9 @@ export async function convertSession(
   const path = resolve(requireText("The source", source));
   const engine = await Engine.open(path, { ...settings, access: "read" }, signal);
   try {
-    const version = engine.log.state.indexer.header?.version ?? currentVersion;
+    const { file, size, state } = engine.log;
+    if (state.indexer.transcript !== undefined) requireNoTranscript(engine.path, file, size);
+    const version = state.indexer.header?.version ?? currentVersion;
     if (entryForm(version) === currentVersion) return await convertedCopy(engine, options);
     const current = await migratedCopy(engine, options);
     try {
