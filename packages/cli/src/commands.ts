@@ -5,6 +5,7 @@
 import type { CommandIo, CommandResult } from "./command-io.ts";
 import type { AppendOptions, DraftSource } from "./commands/append.ts";
 import { UsageError } from "./failure.ts";
+import { agentNames, sortNames } from "./session-filter.ts";
 import { isOption, optionWords } from "./marked-words.ts";
 import type { Words } from "./marked-words.ts";
 import type { Argv, ParsedValues } from "./parser.ts";
@@ -71,6 +72,13 @@ const noSave = flag("Save no checkpoint or catalog of large sessions");
 const recursive = { ...flag("Those in its sub-directories, too"), alias: "r" };
 const from = number("Start at this revision (from 1)");
 const limit = number("At most so many");
+const agent = {
+  choices: agentNames,
+  array: true,
+  requiresArg: true,
+  describe: "Only sessions of this agent; may be given several times",
+} as const;
+const since = text("Only what changed since: 30m, 12h, 7d, 2w, or a date");
 
 function onFile(parser: Argv): Argv<{ file: string; json: boolean }> {
   const describe = "The session file, or the name or id of a session";
@@ -296,19 +304,30 @@ const commands: readonly Declared[] = [
   }),
   command({
     usage: "list [dir]",
-    about: "List pi, omp and ConnectOnion sessions",
+    about: "List the sessions of every agent",
     args: (parser) =>
       parser
         .option("no-save", noSave)
         .positional("dir", {
           type: "string",
           describe:
-            "A directory, or a session; " +
-            "default: the directories of pi, co-mono, omp, ConnectOnion",
+            "A directory, or a session; default: where pi, co-mono, omp, ConnectOnion, Claude " +
+            "Code and Codex keep theirs",
         })
-        .option("all", flag("Include transcripts of subagents, which omp keeps beside sessions"))
+        .option("all", flag("List transcripts of subagents by themselves"))
+        .option("agent", agent)
+        .option("since", since)
+        .option("limit", limit)
+        .option("sort", {
+          choices: sortNames,
+          default: "modified" as const,
+          describe: "The order of the sessions",
+        })
         .option("json", json),
-    read: (args) => ({ ...args, directory: args.dir }),
+    read: (args) => {
+      const { dir: directory, agent: agents = [], since: changedSince } = args;
+      return { ...args, directory, agents, changedSince, limit: wholeNumber("limit", args.limit) };
+    },
     run: async (...given) => (await import("./commands/list.ts")).listCommand(...given),
   }),
   command({

@@ -15,7 +15,9 @@ export async function readSessionFacts(
   options.signal?.throwIfAborted();
   const source = openByteSource(path);
   try {
-    return await new FactsReader(options).readOn(source, source.sizeSync(), options);
+    const facts = await new FactsReader(options).readOn(source, source.sizeSync(), options);
+    if (facts !== undefined && "transcript" in facts) throw new Error("a transcript");
+    return facts;
   } finally {
     source.closeSync();
   }

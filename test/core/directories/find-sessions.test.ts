@@ -125,6 +125,8 @@ describe("the places that agents use", () => {
     "OMP_PROFILE",
     "PI_PROFILE",
     "XDG_DATA_HOME",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
   ] as const;
   const saved = new Map<string, string | undefined>();
   beforeEach(() => {
@@ -165,6 +167,16 @@ describe("the places that agents use", () => {
     expect(knownPlaces()).toEqual([agent, flat, profile]);
     process.env["OMP_PROFILE"] = "../../etc";
     expect(knownPlaces()).toEqual([agent, flat]);
+  });
+
+  it("are also those of Claude Code and of Codex, with its archive", () => {
+    const claude = made(".claude", "projects");
+    const [codex, archive] = [made(".codex", "sessions"), made(".codex", "archived_sessions")];
+    const [movedClaude, movedCodex] = [made("c", "projects"), made("x", "sessions")];
+    expect(knownPlaces()).toEqual([claude, codex, archive]);
+    process.env["CLAUDE_CONFIG_DIR"] = "~/c";
+    process.env["CODEX_HOME"] = "~/x";
+    expect(knownPlaces()).toEqual([movedClaude, movedCodex]);
   });
 });
 

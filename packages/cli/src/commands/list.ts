@@ -1,9 +1,12 @@
-/** `branchlog list`: sessions of pi, omp, ConnectOnion by directory, forks under parents. */
+/** `branchlog list`: sessions of every agent by working directory, forks under parents. */
 import { findSessions, knownPlaces, sessionGroups } from "@branchlog/core";
+import type { FoundSessions } from "@branchlog/core";
 import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../opened-session.ts";
+import { agentOf, sinceMs, sortedSessions } from "../session-filter.ts";
+import type { AgentName, SortName } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
 import { groupText } from "../text/session-text.ts";
 
@@ -16,13 +19,22 @@ export interface ListCommandOptions {
   readonly json: boolean;
   readonly all: boolean;
   readonly noSave: boolean;
+  /** Empty: all. */
+  readonly agents: readonly AgentName[];
+  /** See `sinceMs`. */
+  readonly changedSince: string | undefined;
+  readonly sort: SortName;
+  /** Most sessions; undefined: all. */
+  readonly limit: number | undefined;
 }
 
 export async function listCommand(
-  { directory, json, all, noSave }: ListCommandOptions,
+  options: ListCommandOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
+  const { directory, json, all, noSave } = options;
   const { out, err, signal } = io;
+  const fromMs = sinceMs(options.changedSince, io.now()) ?? Number.NEGATIVE_INFINITY;
   const path = directory && (await sessionPath(directory, signal));
   // A word that names a session in the agents' directories shows that session alone.
   const only = path === directory ? undefined : path;
@@ -32,7 +44,7 @@ export async function listCommand(
     catalog: noSave ? "read" : "auto",
     signal,
   });
-  const groups = sessionGroups(found)
+  const groups = sessionGroups(shownOf(found, fromMs, options))
     .map((group) => (only === undefined ? group : onlySession(group, only)))
     .filter(({ sessions, agents }) => sessions.length + agents.length > 0);
   for (const [at, group] of groups.entries()) {
@@ -49,9 +61,24 @@ export async function listCommand(
   if (only === undefined) await writeUnlisted(found.unlisted, json, io);
   if (groups.length === 0 && !json) {
     const place = directory ?? "the places where agents keep them";
-    await err.write(`no sessions in ${oneLine(place, 400)}\n`);
+    const { sessions, agents } = found;
+    const which = sessions.length + agents.length > 0 ? "such sessions" : "sessions";
+    await err.write(`no ${which} in ${oneLine(place, 400)}\n`);
   }
   return 0;
+}
+
+function shownOf(
+  found: FoundSessions,
+  fromMs: number,
+  { agents, sort, limit = Infinity }: ListCommandOptions,
+): Pick<FoundSessions, "sessions" | "agents"> {
+  const isWanted = (agent: AgentName, modifiedMs: number): boolean =>
+    (agents.length === 0 || agents.includes(agent)) && modifiedMs >= fromMs;
+  const sessions = found.sessions.filter((one) => isWanted(agentOf(one), one.modifiedMs));
+  const others = found.agents.filter((one) => isWanted("connectonion", one.modifiedMs));
+  const shown = sortedSessions(sessions, sort).slice(0, limit);
+  return { sessions: shown, agents: others.slice(0, limit - shown.length) };
 }
 
 function onlySession({ cwd, sessions }: SessionGroup, path: string): SessionGroup {
@@ -61,7 +88,7 @@ function onlySession({ cwd, sessions }: SessionGroup, path: string): SessionGrou
 
 /** A session in `--json`. */
 function sessionJson({ session, depth, parent }: GroupedSession): object {
-  const { path, header, name, summary, dialect, modifiedMs, sizeBytes } = session;
+  const { path, header, name, summary, transcript, modifiedMs, sizeBytes } = session;
   const { messageCount, firstMessage } = summary;
   return {
     kind: "session",
@@ -69,12 +96,14 @@ function sessionJson({ session, depth, parent }: GroupedSession): object {
     id: header.id,
     name,
     cwd: header.cwd,
-    dialect,
+    dialect: agentOf(session),
     created: header.timestamp,
     modified: new Date(modifiedMs).toISOString(),
     messageCount,
     firstMessage,
     sizeBytes,
+    models: transcript?.models,
+    tokens: transcript?.tokens,
     depth,
     parent: parent && { reference: parent.reference, path: parent.session?.path ?? null },
   };

@@ -1,8 +1,9 @@
 /** Sessions as text: those of a working directory below a heading, and events of sessions. Pure. */
 import { basename } from "node:path";
-import type { ListedSession } from "@branchlog/core";
+import type { ListedSession, ListedTranscript } from "@branchlog/core";
 import type { GroupedSession, ListedAgent, SessionGroup } from "@branchlog/core/types";
 import type { Paint, Style } from "../style.ts";
+import { agentOf } from "../session-filter.ts";
 import { oneLine } from "./clean-text.ts";
 import { ageText, countText, sizeText, timeText } from "./quantities.ts";
 
@@ -32,12 +33,13 @@ function sessionText(
   { session, depth, parent }: GroupedSession,
   options: GroupTextOptions,
 ): string {
-  const { header, summary, dialect, modifiedMs, sizeBytes } = session;
+  const { header, summary, transcript, modifiedMs, sizeBytes } = session;
   const facts = [
     ageText(options.nowMs - modifiedMs),
     countText(summary.messageCount, "message"),
     sizeText(sizeBytes),
-    dialect,
+    ...(transcript === undefined ? [] : transcriptFacts(transcript)),
+    agentOf(session),
     oneLine(header.id, 40),
   ];
   const indent = "  ".repeat(Math.min(depth, shownDepthMax) + 1);
@@ -47,6 +49,13 @@ function sessionText(
   const from = known === undefined ? `${basename(reference)}, which is not here` : titleOf(known);
   const note = `${indent}  fork of ${oneLine(from, options.columns - indent.length - 10)}`;
   return `${line}${options.style.faint(note)}\n`;
+}
+
+function transcriptFacts({ models, tokens }: ListedTranscript): readonly string[] {
+  const [model] = models;
+  const more = models.length > 1 ? ` +${models.length - 1}` : "";
+  const named = model === undefined ? [] : [`${oneLine(model, 30)}${more}`];
+  return tokens === 0 ? named : [countText(tokens, "token"), ...named];
 }
 
 function agentText(agent: ListedAgent, options: GroupTextOptions): string {

@@ -79,7 +79,7 @@ export class CatalogFile {
       const { reader, bytes } = this.#progressIn(opened, source);
       this.#progress = undefined;
       const trail = new FingerprintingReader(source, bytes);
-      const facts = await reader.readOn(trail, opened.size, options);
+      const facts = await reader.readOn(trail, opened.size, { ...options, path: file.path });
       const session = facts && listedSession(opened, facts);
       if (!isDeepStrictEqual(session, this.#session)) this.#session = session;
       this.#progress = { reader, bytes: trail.bytes };
@@ -96,6 +96,8 @@ export class CatalogFile {
   /** What others need not read again; undefined if nothing was read, or all of it has to be. */
   save(): SavedFile | undefined {
     if (this.#saved !== undefined || this.#read === undefined) return this.#saved;
+    // Nothing is saved beside files of other agents.
+    if (this.#session?.transcript !== undefined) return undefined;
     const place = this.#place();
     if (!this.#isSettled && place === undefined) return undefined;
     const { identity, size, mtimeMs, ctimeMs } = this.#read;

@@ -37,7 +37,7 @@ export type CatalogMode = "auto" | "read" | "off";
 interface KnownDirectory {
   readonly files: Map<string, SavedFile>;
   /** Whether a catalog is saved there. */
-  readonly saves: boolean;
+  saves: boolean;
   /** What was read since the last save, in bytes. */
   readBytes: number;
   /** Length of the saved catalog; 0 if there is none. */
@@ -60,6 +60,12 @@ export class CatalogStore {
   async savedFile(path: string): Promise<SavedFile | undefined> {
     const { files } = await this.#directoryOf(path);
     return files.get(basename(path));
+  }
+
+  /** Nothing is written to the directory of this file any more: it belongs to another agent. */
+  async leaveAlone(path: string): Promise<void> {
+    const directory = await this.#directoryOf(path);
+    directory.saves = false;
   }
 
   /** Records what is known of a file now, and what it cost to read that. */

@@ -136,7 +136,8 @@ export class DirectoryCatalog {
     const before = known.session;
     try {
       const readBytes = await known.look(file, lookedAtMs, { chunk, signal });
-      if (readBytes > 0) await this.#store.note(file.path, known.save(), readBytes);
+      if (known.session?.transcript !== undefined) await this.#store.leaveAlone(file.path);
+      else if (readBytes > 0) await this.#store.note(file.path, known.save(), readBytes);
     } catch {
       signal?.throwIfAborted();
       return;

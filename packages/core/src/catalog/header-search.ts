@@ -5,6 +5,7 @@
  */
 import { decodeLine, LineFramer, openByteSource, scanSync } from "@branchlog/streaming";
 import type { ByteSource, DecodedLine } from "@branchlog/streaming";
+import { isOfSession } from "../dialects/foreign-record.ts";
 import { currentVersion } from "../dialects/header.ts";
 import { headerOf, titleSlotType } from "../dialects/log-record.ts";
 import { readTitleSlot } from "../dialects/title-slot.ts";
@@ -19,6 +20,7 @@ export class HeaderSearch {
   #version = currentVersion;
   #slotTitle: string | null = null;
   #isOver = false;
+  #mayBeTranscript = false;
 
   /** The header as stored, once found. */
   get header(): SessionHeader | undefined {
@@ -40,6 +42,11 @@ export class HeaderSearch {
     return this.#isOver;
   }
 
+  /** Whether the first record is neither a header nor one that only a session has. */
+  get mayBeTranscript(): boolean {
+    return this.#mayBeTranscript;
+  }
+
   /** A copy of the state, which continues by itself. */
   copy(): HeaderSearch {
     const copy = new HeaderSearch();
@@ -47,6 +54,7 @@ export class HeaderSearch {
     copy.#version = this.#version;
     copy.#slotTitle = this.#slotTitle;
     copy.#isOver = this.#isOver;
+    copy.#mayBeTranscript = this.#mayBeTranscript;
     return copy;
   }
 
@@ -68,6 +76,7 @@ export class HeaderSearch {
       this.#header = found.header;
       this.#version = found.version;
     }
+    this.#mayBeTranscript = found === undefined && !isOfSession(line.value);
     this.#isOver = true;
   }
 }

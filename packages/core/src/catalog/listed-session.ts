@@ -1,10 +1,12 @@
 /** What is known of one session of a directory, and how it is made from the facts of its file. */
 import type { DialectName } from "../dialects/dialect.ts";
+import type { SourceKind } from "../dialects/foreign-record.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { storedTimeMs } from "../projections/stored-value.ts";
 import type { SessionSummary } from "../projections/summary.ts";
 import type { SessionFacts } from "./session-facts.ts";
 import type { SessionFile } from "./session-files.ts";
+import type { TranscriptFacts } from "./transcript-scan.ts";
 
 /** It does not change; a session that changed is another one. */
 export interface ListedSession {
@@ -16,23 +18,45 @@ export interface ListedSession {
   readonly name: string | undefined;
   /** Messages of every role and branch, the first text of a user, the time of the last message. */
   readonly summary: SessionSummary;
-  /** Which agent wrote it, by the traces that it left. */
+  /** Which agent wrote it, by the traces that it left; of a transcript, that of its entries. */
   readonly dialect: DialectName;
+  /** Absent for a session of pi or omp. */
+  readonly transcript?: ListedTranscript;
   /** When a user or an assistant last spoke, else the time in the header, else of the file. */
   readonly modifiedMs: number;
   /** Length of the file in bytes. */
   readonly sizeBytes: number;
 }
 
+/** What only the transcripts of other agents have in lists. */
+export interface ListedTranscript {
+  readonly of: SourceKind;
+  /** In order of their first answers. */
+  readonly models: readonly string[];
+  /** Input, output, and what was read from and written to the cache. */
+  readonly tokens: number;
+  /** Whether all of it is a sub-agent's: its header names the session that started it. */
+  readonly isSubagent: boolean;
+}
+
 /** See {@link ListedSession}. */
-export function listedSession(file: SessionFile, facts: SessionFacts): ListedSession {
+export function listedSession(
+  file: SessionFile,
+  facts: SessionFacts | TranscriptFacts,
+): ListedSession {
   const { path, size: sizeBytes } = file;
-  const { header, name, summary, dialect } = facts;
-  return { path, header, name, summary, dialect, modifiedMs: modifiedMs(file, facts), sizeBytes };
+  const { header, name, summary } = facts;
+  const shared = { path, header, name, summary, modifiedMs: modifiedMs(file, facts), sizeBytes };
+  return "transcript" in facts
+    ? { ...shared, dialect: "pi", transcript: facts.transcript }
+    : { ...shared, dialect: facts.dialect };
 }
 
 /** Epoch ms of what counts as the last change of a session; a time that a Date can hold. */
-function modifiedMs(file: SessionFile, { header, summary }: SessionFacts): number {
+function modifiedMs(
+  file: SessionFile,
+  { header, summary }: SessionFacts | TranscriptFacts,
+): number {
   const { lastActivityMs = Number.NaN } = summary;
   // Decoding boundary: of the header only the id was checked.
   const started: unknown = header.timestamp;

@@ -8,6 +8,7 @@ import type { ByteSource, JsonObject } from "@branchlog/streaming";
 import { dialectOfLog } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
+import { transcriptKind } from "../log/foreign-transcript.ts";
 import { nameInForce, sessionName } from "../projections/name.ts";
 import type { GivenName } from "../projections/name.ts";
 import { isDate, summary, withUnread } from "../projections/summary.ts";
@@ -15,6 +16,8 @@ import type { SessionSummary, UnreadMessages } from "../projections/summary.ts";
 import { HeaderSearch } from "./header-search.ts";
 import { SessionScan } from "./session-scan.ts";
 import type { ScanOptions, ScanTarget } from "./session-scan.ts";
+import { TranscriptScan } from "./transcript-scan.ts";
+import type { TranscriptFacts } from "./transcript-scan.ts";
 
 /** What is known of a session without its text. */
 export interface SessionFacts {
@@ -32,6 +35,8 @@ export interface SessionFacts {
 
 /** How one read goes. */
 export interface FactsReadOptions {
+  /** Of the file, if it has one: the name of a transcript may have the id of its session. */
+  readonly path?: string;
   /** Ends the read between two chunks: it rejects with the reason. */
   readonly signal?: AbortSignal | undefined;
   /** Memory to read into, the caller's again afterwards: spares allocations over many files. */
@@ -55,7 +60,10 @@ interface FactsUpTo {
 
 /** Reads the facts of one file, and reads on as it grows. After a failure it is of no use. */
 export class FactsReader {
-  readonly #framer: LineFramer;
+  #framer: LineFramer;
+  readonly #lineBytesMax: number;
+  /** Of another agent; null once the file is known to be none. */
+  #transcript: TranscriptScan | null | undefined;
   readonly #header = new HeaderSearch();
   readonly #fold: FactsFold;
   /** Of a slot that another reader met. */
@@ -66,6 +74,7 @@ export class FactsReader {
   constructor(options: FactsOptions = {}, known?: FactsUpTo) {
     const { lineBytesMax = lineBytesMaxDefault } = options;
     const { offset = 0, lineNumber = 1 } = known ?? {};
+    this.#lineBytesMax = lineBytesMax;
     this.#framer = new LineFramer({ lineBytesMax, offset, lineNumber });
     if (known !== undefined) {
       // Decoding boundary: a header is an object as it was stored.
@@ -83,14 +92,15 @@ export class FactsReader {
   }
 
   /**
-   * The facts of the first `size` bytes of the file, or undefined if it is not a session. Reads
-   * what was not read yet; the rest has to be what it was.
+   * The facts of the first `size` bytes of the file, or undefined if it is neither a session nor a
+   * transcript. Reads what was not read yet; the rest has to be what it was.
    */
   async readOn(
     source: ByteSource,
     size: number,
-    { signal, chunk }: FactsReadOptions,
-  ): Promise<SessionFacts | undefined> {
+    options: FactsReadOptions,
+  ): Promise<SessionFacts | TranscriptFacts | undefined> {
+    const { signal, chunk } = options;
     const framer = this.#framer;
     const lines = new SessionScan(source, this.#fold, this.#scanOptions(this.#header));
     const newBytes = size - framer.offset;
@@ -103,12 +113,33 @@ export class FactsReader {
       if (bytesRead === 0) break;
       framer.push(target.subarray(0, bytesRead), lines);
     }
-    if (this.#header.isOver && this.#header.header === undefined) return undefined;
+    if (this.#header.isOver && this.#header.header === undefined) {
+      return this.#readTranscript(source, size, options);
+    }
     const from = framer.offset;
     if (from < size) await scan(source, framer, lines, { from, to: size, signal });
     // The next bytes may come in a year.
     framer.release();
     return this.#fold.keeping(() => this.#factsAtEnd(source));
+  }
+
+  /** An end without a newline is left for when it has one. */
+  async #readTranscript(
+    source: ByteSource,
+    size: number,
+    { signal, path = "" }: FactsReadOptions,
+  ): Promise<TranscriptFacts | undefined> {
+    if (this.#transcript === undefined) {
+      const kind = this.#header.mayBeTranscript ? transcriptKind(source, size) : undefined;
+      this.#transcript = kind === undefined ? null : new TranscriptScan(kind, path);
+      this.#framer = new LineFramer({ lineBytesMax: this.#lineBytesMax });
+    }
+    if (this.#transcript === null) return undefined;
+    const from = this.#framer.offset;
+    const lines = this.#transcript.sink(source);
+    if (from < size) await scan(source, this.#framer, lines, { from, to: size, signal });
+    this.#framer.release();
+    return this.#transcript.facts;
   }
 
   /** What another reader may continue from; undefined within a line, and without a session. */

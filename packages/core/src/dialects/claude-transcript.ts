@@ -53,6 +53,7 @@ interface AnswerChain {
 export class ClaudeTranscript implements Transcript {
   readonly kind = "claude";
   header: SessionHeader | undefined;
+  isSubagent = false;
   readonly #fileName: string;
   readonly #isEntry: (id: string) => boolean;
   /** Entries that stand for records which are none themselves, by the ids of these. */
@@ -142,12 +143,14 @@ export class ClaudeTranscript implements Transcript {
     if (sessionId === undefined || (this.header !== undefined && this.header.cwd !== "")) return;
     const agentId = record["isSidechain"] === true ? stringAt(record, "agentId") : undefined;
     const sourceId = agentId === undefined ? sessionId : `${sessionId}.${agentId}`;
+    this.isSubagent = agentId !== undefined;
     this.header = {
       type: "session",
       version: currentVersion,
       id: this.header?.id ?? transcriptId("claude", sourceId, this.#fileName),
       timestamp: this.header?.timestamp ?? this.#startTime ?? this.#time,
       cwd: stringAt(record, "cwd") ?? "",
+      ...(this.isSubagent ? { parentSession: sessionId } : {}),
     };
   }
 

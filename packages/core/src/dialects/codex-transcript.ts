@@ -48,6 +48,7 @@ type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timestamp">;
 export class CodexTranscript implements Transcript {
   readonly kind = "codex";
   header: SessionHeader | undefined;
+  isSubagent = false;
   name: string | undefined;
   tailId: string | null = null;
   readonly #fileName: string;
@@ -122,12 +123,16 @@ export class CodexTranscript implements Transcript {
     if (this.header !== undefined) return [customRow("codex.session_meta")];
     const provider = stringAt(payload, "model_provider") ?? "openai";
     this.#provider = provider === "openai" ? "openai-codex" : provider;
+    const callerId = callerOf(payload);
+    this.isSubagent = callerId !== undefined;
+    const parentSession = callerId ?? stringAt(payload, "forked_from_id");
     this.header = {
       type: "session",
       version: currentVersion,
       id: transcriptId("codex", stringAt(payload, "id"), this.#fileName),
       timestamp: this.#startTime ?? this.#time,
       cwd: stringAt(payload, "cwd") ?? "",
+      ...(parentSession === undefined ? {} : { parentSession }),
     };
     return [];
   }
@@ -376,6 +381,12 @@ export class CodexTranscript implements Transcript {
   #modelAt(line: number): string {
     return valueAt(this.#models, line)?.value ?? "unknown";
   }
+}
+
+/** The session that started this one as a sub-agent. */
+function callerOf(meta: JsonObject): string | undefined {
+  const spawned = objectAt(objectAt(objectAt(meta, "source"), "subagent"), "thread_spawn");
+  return stringAt(spawned, "parent_thread_id");
 }
 
 function lineId(line: number): string {

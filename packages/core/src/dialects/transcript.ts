@@ -35,6 +35,8 @@ export interface Transcript {
   /** Undefined before the first record that says of which session it is. */
   readonly header: SessionHeader | undefined;
   readonly name: string | undefined;
+  /** Whether all of it is a sub-agent's: its header names the session of the call. */
+  readonly isSubagent: boolean;
   /** The last entry of the conversation: not one of a sub-agent, unless there is no other. */
   readonly tailId: string | null;
   /** `repeated`: a record with the id of an earlier one, which counts. */

@@ -1,7 +1,7 @@
 /**
- * The sessions of pi, omp and ConnectOnion below directories: session files with their exact facts,
- * from the catalogs of their directories where nothing changed, and ConnectOnion files by their
- * first lines. A file that cannot be read is left out.
+ * The sessions of every agent below directories: session files and transcripts with their exact
+ * facts, from the catalogs of their directories where nothing changed, and ConnectOnion files by
+ * their first lines. A file that cannot be read is left out.
  */
 import { existsSync } from "node:fs";
 import type { Dirent } from "node:fs";
@@ -13,7 +13,7 @@ import { getAgentDir, resolvePath, sessionsRoot } from "../adapters/pi/agent-dir
 import { requireList, requireOptions, requireText } from "../argument-checks.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
-import type { ListedSession } from "../catalog/listed-session.ts";
+import type { ListedSession, ListedTranscript } from "../catalog/listed-session.ts";
 import { removeOrphansAmong } from "../catalog/catalog-store.ts";
 import {
   isSessionFileName,
@@ -31,7 +31,11 @@ import type { ListedAgent } from "./agent-file.ts";
 
 /** How sessions are found. */
 export interface FindOptions {
-  /** Whether transcripts of subagents, which omp keeps beside a session, count. Default false. */
+  /**
+   * Whether sessions of sub-agents are listed by themselves. Default false: those that omp keeps
+   * beside a session are left out, and those of Claude Code and Codex count as part of the session
+   * that started them.
+   */
   readonly artifacts?: boolean;
   /** Whether what is known of the files is saved and loaded; see `sessions$`. Default `auto`. */
   readonly catalog?: CatalogMode;
@@ -43,7 +47,7 @@ const findNames: OptionNames<FindOptions> = { artifacts: true, catalog: true, si
 
 /** Sessions that were found, latest change first. */
 export interface FoundSessions {
-  /** Of pi, co-mono and omp. */
+  /** Of pi, co-mono and omp, and transcripts of Claude Code and Codex. */
   readonly sessions: readonly ListedSession[];
   /** Of ConnectOnion: a file holds all runs of one agent. */
   readonly agents: readonly ListedAgent[];
@@ -82,7 +86,29 @@ export async function findSessions(
   );
   const agentFiles = found.agentFiles.filter((path) => isUnlistable(lookAtFile(path)));
   const unlisted = [...found.unlisted, ...directories.unlisted, ...agentFiles];
-  return { sessions: directories.sessions(), agents, unlisted };
+  const sessions = directories.sessions();
+  return { sessions: artifacts ? sessions : withSubagents(sessions), agents, unlisted };
+}
+
+/** The sessions without those of sub-agents, whose tokens and models count as their parents'. */
+function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
+  const others = sessions.filter(({ transcript }) => transcript?.isSubagent !== true);
+  const children = new Map<string, ListedTranscript[]>();
+  for (const { header, transcript } of sessions) {
+    const parentId = transcript?.isSubagent === true ? header.parentSession : undefined;
+    if (transcript === undefined || parentId === undefined) continue;
+    const siblings = children.get(parentId) ?? [];
+    children.set(parentId, siblings);
+    siblings.push(transcript);
+  }
+  return others.map((session) => {
+    const below = children.get(session.header.id);
+    if (below === undefined || session.transcript === undefined) return session;
+    const all = [session.transcript, ...below];
+    const models = [...new Set(all.flatMap((one) => one.models))];
+    const tokens = all.reduce((sum, one) => sum + one.tokens, 0);
+    return { ...session, transcript: { ...session.transcript, models, tokens } };
+  });
 }
 
 /** The session files of directories, those that changed last first; each once. */
@@ -124,7 +150,8 @@ async function agentIn(
 
 // Finds the directories with sessions below others: every directory once, links followed, circles
 // among them ended. The directory that omp keeps beside a session, with the transcripts of its
-// subagents and other artifacts, belongs to that session and is left out unless it is asked for.
+// subagents and other artifacts, belongs to that session and is left out unless it is asked for;
+// of Claude Code's, the sub-agents are read all the same.
 
 /** What was found. */
 interface SessionWalk {
@@ -144,6 +171,9 @@ interface WalkOptions {
   readonly cleans: boolean;
   readonly signal: AbortSignal | undefined;
 }
+
+/** Where Claude Code keeps the transcripts of a session's sub-agents, which count as its own. */
+const subagentsName = "subagents";
 
 /** Directories that hold no sessions, and many others. */
 const passedOver: ReadonlySet<string> = new Set(["node_modules", ".git"]);
@@ -222,12 +252,16 @@ function subdirectories(
   return places
     .filter((place) => place.isDirectory() || place.isSymbolicLink())
     .filter(({ name }) => !passedOver.has(name) && !isSidecarName(name))
-    .filter(({ name }) => artifacts || !names.has(`${name}.jsonl`))
-    .map(({ name }) => join(directory, name));
+    .map(({ name }) =>
+      !artifacts && names.has(`${name}.jsonl`)
+        ? join(directory, name, subagentsName)
+        : join(directory, name),
+    );
 }
 
 // Where the agents of this machine keep their sessions, by their own rules: pi and co-mono, omp
-// with its profiles, and ConnectOnion in the working directory. Nothing is created.
+// with its profiles, ConnectOnion in the working directory, Claude Code, Codex with its archive.
+// Nothing is created.
 
 /**
  * The directories with sessions below them that are there, each once. They follow the environment
@@ -240,6 +274,7 @@ export function knownPlaces(): string[] {
     join(resolvePath(getAgentDir()), "gateway-sessions"),
     ...(flat ? [resolvePath(flat)] : []),
     ...ompPlaces(),
+    ...foreignPlaces(),
     resolve(".co", "sessions"),
   ];
   return [...new Set(places)].filter((place) => existsSync(place));
@@ -255,6 +290,20 @@ function ompPlaces(): string[] {
   if (named.length > 0) return named;
   const shared = XDG_DATA_HOME ? [join(resolve(XDG_DATA_HOME), "omp", "sessions")] : [];
   return [join(config, "agent", "sessions"), ...shared];
+}
+
+/** Of Claude Code and Codex. */
+function foreignPlaces(): string[] {
+  const { CLAUDE_CONFIG_DIR, CODEX_HOME } = process.env;
+  const claude = CLAUDE_CONFIG_DIR
+    ? [resolvePath(CLAUDE_CONFIG_DIR)]
+    : [join(homedir(), ".claude"), join(homedir(), ".config", "claude")];
+  const codex = CODEX_HOME ? resolvePath(CODEX_HOME) : join(homedir(), ".codex");
+  return [
+    ...claude.map((place) => join(place, "projects")),
+    join(codex, "sessions"),
+    join(codex, "archived_sessions"),
+  ];
 }
 
 /** A name from outside never becomes a path unchecked. */

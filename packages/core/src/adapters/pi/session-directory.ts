@@ -119,7 +119,8 @@ async function readSessions(listing: Listing): Promise<SessionInfo[]> {
   const ranking = new Ranking(comesBefore);
   let loaded = 0;
   const onLooked = ({ session, index, total }: LookedAtFile): void => {
-    const info = session && sessionInfo(session);
+    // pi lists its own sessions only.
+    const info = session && session.transcript === undefined ? sessionInfo(session) : undefined;
     if (info !== undefined && includes(info)) ranking.add({ session: info, index });
     loaded += 1;
     if (onProgress === undefined) return;

@@ -1,0 +1,58 @@
+/** Which sessions of a list are shown, and in which order. Pure. */
+import type { ListedSession } from "@branchlog/core";
+import { UsageError } from "./failure.ts";
+
+export const agentNames = ["pi", "omp", "claude", "codex", "connectonion"] as const;
+export type AgentName = (typeof agentNames)[number];
+
+export const sortNames = ["modified", "created", "size", "messages", "tokens", "name"] as const;
+export type SortName = (typeof sortNames)[number];
+
+export function agentOf({ transcript, dialect }: ListedSession): AgentName {
+  return transcript?.of ?? dialect;
+}
+
+const unitsMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/**
+ * A time in epoch ms: of `30m`, `12h`, `7d` or `2w` before now, or of an ISO 8601 date.
+ * @throws UsageError
+ */
+export function sinceMs(given: string | undefined, nowMs: number): number | undefined {
+  if (given === undefined) return undefined;
+  const [, count, unit] = /^(\d+)([mhdw])$/.exec(given) ?? [];
+  if (count !== undefined && (unit === "m" || unit === "h" || unit === "d" || unit === "w")) {
+    return nowMs - Number(count) * unitsMs[unit];
+  }
+  const time = /^\d{4}-/.test(given) ? Date.parse(given) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new UsageError(`--since takes 30m, 12h, 7d, 2w or a date as 2026-11-24, not ${given}.`);
+}
+
+/** The sessions in an order; equal ones in the given one. */
+export function sortedSessions(
+  sessions: readonly ListedSession[],
+  by: SortName,
+): readonly ListedSession[] {
+  if (by === "modified") return sessions;
+  if (by === "name")
+    return sessions.toSorted((one, other) => nameOf(one).localeCompare(nameOf(other)));
+  return sessions.toSorted((one, other) => rankOf(other, by) - rankOf(one, by));
+}
+
+function nameOf({ name, summary }: ListedSession): string {
+  return name ?? summary.firstMessage ?? "";
+}
+
+function rankOf(session: ListedSession, by: Exclude<SortName, "modified" | "name">): number {
+  switch (by) {
+    case "created":
+      return Date.parse(session.header.timestamp) || 0;
+    case "size":
+      return session.sizeBytes;
+    case "messages":
+      return session.summary.messageCount;
+    case "tokens":
+      return session.transcript?.tokens ?? 0;
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * The facts of a transcript of another agent that a list shows, folded record by record as the
+ * transcript is indexed in place. Memory is one line, and the ids of the entries.
+ */
+import { basename } from "node:path";
+import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
+import type { ByteSource, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
+import { readFullySync } from "../bodies/body-reader.ts";
+import { transcriptOf } from "../dialects/foreign-record.ts";
+import type { SourceKind } from "../dialects/foreign-record.ts";
+import { noUsage, usageOfBoth } from "../dialects/foreign-content.ts";
+import type { Transcript, TranscriptRow } from "../dialects/transcript.ts";
+import { answerKey } from "../entries/answers.ts";
+import type { SessionHeader } from "../entries/entry-types.ts";
+import { objectAt, stringAt } from "../entries/json-fields.ts";
+import type { Usage } from "../entries/message-types.ts";
+import { storedText } from "../projections/stored-value.ts";
+import type { SessionSummary } from "../projections/summary.ts";
+import { messageBytesMax } from "./limits.ts";
+import type { ListedTranscript } from "./listed-session.ts";
+import { titleOfText } from "./spoken-title.ts";
+
+/** What is known of a transcript without its text. */
+export interface TranscriptFacts {
+  readonly header: SessionHeader;
+  readonly name: string | undefined;
+  readonly summary: SessionSummary;
+  readonly transcript: ListedTranscript;
+}
+
+/** Folds the lines of one transcript, in file order. */
+export class TranscriptScan {
+  readonly #transcript: Transcript;
+  readonly #ids = new Set<string>();
+  readonly #models = new Set<string>();
+  /** Of the answer that the last records are of: its parts repeat and raise its usage. */
+  #answer: { readonly id: string; usage: Usage } | undefined;
+  #tokens = 0;
+  #messageCount = 0;
+  #firstMessage: string | undefined;
+  #lastActivityMs: number | undefined;
+
+  constructor(kind: SourceKind, path: string) {
+    this.#transcript = transcriptOf(kind, basename(path), (id) => this.#ids.has(id));
+  }
+
+  /** Undefined before a record says of which session the transcript is. */
+  get facts(): TranscriptFacts | undefined {
+    const { kind, header, name, isSubagent } = this.#transcript;
+    if (header === undefined) return undefined;
+    const [messageCount, firstMessage] = [this.#messageCount, this.#firstMessage];
+    const summary = { messageCount, firstMessage, lastActivityMs: this.#lastActivityMs };
+    const transcript = { of: kind, models: [...this.#models], tokens: this.#tokens, isSubagent };
+    return { header, name, summary, transcript };
+  }
+
+  /** @param source Where the lines come from: those too long to be joined are read again. */
+  sink(source: ByteSource): LineSink {
+    return {
+      line: (bytes, start, end, _offset, lineNumber) => {
+        const line = decodeLine(bytes, start, end);
+        if (line.ok) this.#add(line.value, lineNumber);
+      },
+      longLine: (line, lineNumber) => {
+        const record = recordOf(source, line);
+        if (record !== undefined) this.#add(record, lineNumber);
+      },
+    };
+  }
+
+  #add(record: JsonObject, line: number): void {
+    const rows = this.#transcript.add(record, line);
+    if (rows === "repeated") return;
+    for (const row of rows) {
+      this.#ids.add(row.id);
+      this.#fold(record, row, line);
+    }
+  }
+
+  #fold(record: JsonObject, row: TranscriptRow, line: number): void {
+    const { type, role } = row;
+    if (type === "message") this.#messageCount += 1;
+    const isSpoken = type === "message" && (role === "user" || role === "assistant");
+    if (isSpoken) {
+      const timeMs = Date.parse(row.timestamp);
+      if (timeMs > (this.#lastActivityMs ?? 0)) this.#lastActivityMs = timeMs;
+    }
+    const isTitle = isSpoken && role === "user" && this.#firstMessage === undefined;
+    const isAnswer = type === "usage" || (isSpoken && role === "assistant");
+    if (!isTitle && !isAnswer) return;
+    const entry = this.#transcript.entryOf(record, { ...row, line, above: () => [] });
+    if (entry === undefined) return;
+    const message = objectAt(entry, "message");
+    if (isTitle) this.#firstMessage = titleOfText(storedText(message?.["content"], " "));
+    else this.#spend(entry, message ?? entry);
+  }
+
+  #spend(entry: JsonObject, answer: JsonObject): void {
+    const model = stringAt(answer, "model");
+    if (model !== undefined && /^[^<]/.test(model)) this.#models.add(model);
+    // Decoding boundary: made by the transcript, with every count.
+    const usage = objectAt(answer, "usage") as unknown as Usage | undefined;
+    if (usage === undefined) return;
+    const id = stringAt(entry, answerKey);
+    const isSame = id !== undefined && this.#answer?.id === id;
+    const before = isSame ? (this.#answer?.usage ?? noUsage) : noUsage;
+    const now = usageOfBoth(before, usage, Math.max);
+    if (id !== undefined) this.#answer = { id, usage: now };
+    this.#tokens += now.totalTokens - before.totalTokens;
+  }
+}
+
+function recordOf(source: ByteSource, { offset, length }: LongLine): JsonObject | undefined {
+  if (length > messageBytesMax) {
+    const range = readRange(source, offset, length);
+    const facts = readShallow(range, { open: ["message", "payload"] });
+    return facts.ok ? facts.value : undefined;
+  }
+  const bytes = Buffer.allocUnsafe(length);
+  readFullySync(source, bytes, length, offset);
+  const line = decodeLine(bytes);
+  return line.ok ? line.value : undefined;
+}
