@@ -25,7 +25,7 @@ describe("list", () => {
   it("has the sessions of every agent, or those that are asked for", async () => {
     expect((await shown()).toSorted()).toEqual(["claude", "claude", "codex", "pi"]);
     expect(await shown("--agent", "codex")).toEqual(["codex"]);
-    expect((await shown("--agent", "pi", "--agent", "codex")).toSorted()).toEqual(["codex", "pi"]);
+    expect((await shown("--agent", "pi,codex")).toSorted()).toEqual(["codex", "pi"]);
   });
 
   it("sorts, and ends after so many", async () => {

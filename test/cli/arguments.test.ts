@@ -60,9 +60,9 @@ describe("a command line", () => {
     ["info -- -dash.jsonl", { file: "-dash.jsonl" }],
     ["info --json -- --json", { file: "--json", json: true }],
     ["-- info f", { file: "f" }],
-    ["search -- --frozen-lockfile work", { query: "--frozen-lockfile", directory: "work" }],
-    ["search -r -- -x --", { query: "-x", directory: "--", recursive: true }],
-    ["search -5 work", { query: "-5", directory: "work" }],
+    ["search -- --frozen-lockfile work", { query: "--frozen-lockfile", place: "work" }],
+    ["search -E -- -x --", { query: "-x", place: "--", regex: true }],
+    ["search -5 work", { query: "-5", place: "work" }],
     ["append -- -f -", { file: "-f", source: { kind: "input" } }],
     ["delete a -- -b", { sessions: ["a", "-b"] }],
     ["delete -- -a -b", { sessions: ["-a", "-b"] }],
@@ -78,7 +78,7 @@ describe("a command line", () => {
     const words = ["search", "-5 degrees", "."];
     expect(() => parseArguments(words, "1.2.3")).toThrow(/^Unknown option: -5 degrees\. .*--\.$/u);
     words.splice(1, 0, "--");
-    expect(optionsOf(...words)).toMatchObject({ query: "-5 degrees", directory: "." });
+    expect(optionsOf(...words)).toMatchObject({ query: "-5 degrees", place: "." });
   });
 
   it("a wrong command line is one object with --json", async () => {

@@ -33,7 +33,7 @@ export const samples: Readonly<Record<string, Samples>> = {
   entries: ({ file }) => [[file]],
   tail: ({ file }) => [[file], [file, "--all"]],
   watch: ({ file }) => [[file]],
-  search: ({ file }) => [["text", file]],
+  search: ({ file }) => [["e", file]],
   verify: ({ file }) => [[file]],
   repair: ({ file, output }) => [
     [file],

@@ -21,10 +21,10 @@ describe("search", () => {
     const path = join(directory, "a.jsonl");
     const id = await newSession(path, "Why is the build red?");
     await newSession(join(directory, "below", "b.jsonl"), "Another build.");
-    const { code, out } = await branchlog(["search", "BUILD", directory]);
+    const { code, out } = await branchlog(["search", "THE BUILD", directory]);
     expect([code, out.split("\n")[0]]).toEqual([0, path]);
     expect(out.split("\n")[1]).toMatch(new RegExp(`^${id} .* user {2}Why is the build red\\?$`));
-    const all = await branchlog(["search", "build", directory, "-r", "--json"]);
+    const all = await branchlog(["search", "build", directory, "--json"]);
     const hits = all.out.trimEnd().split("\n");
     expect(hits.length).toBe(2);
     expect(JSON.parse(hits.find((hit) => hit.includes(id)) ?? "")).toMatchObject({
@@ -35,13 +35,17 @@ describe("search", () => {
       entryId: id,
       snippet: { matchStart: 11, matchEnd: 16 },
     });
-    const one = await branchlog(["search", "build", directory, "-r", "--limit", "1", "--json"]);
+    const one = await branchlog(["search", "build", directory, "--limit", "1", "--json"]);
     expect(one.out.trimEnd().split("\n").length).toBe(1);
   });
 
   it("search reports when there are no hits, and fails when the directory is missing", async () => {
     const directory = temporaryDirectory();
-    expect(await branchlog(["search", "x", directory])).toMatchObject({ code: 0, out: "" });
+    expect(await branchlog(["search", "x", directory])).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringContaining("nothing found") as unknown,
+    });
     const missing = await branchlog(["search", "x", join(directory, "none")]);
     expect(missing.code).toBe(1);
     expect(missing.err).toContain("Check the path. (ERR_LOG_MISSING)");
@@ -62,6 +66,7 @@ describe("search", () => {
     const hit = {
       path: "/s.jsonl",
       header: { type: "session", version: 3, id: "s", timestamp: "", cwd: "" },
+      transcriptOf: undefined,
       kind: "message",
       role: "assistant",
       entryId: "0000000a",

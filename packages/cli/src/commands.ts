@@ -5,7 +5,7 @@
 import type { CommandIo, CommandResult } from "./command-io.ts";
 import type { AppendOptions, DraftSource } from "./commands/append.ts";
 import { UsageError } from "./failure.ts";
-import { agentNames, sortNames } from "./session-filter.ts";
+import { agentNames, searchedKinds, sortNames } from "./session-filter.ts";
 import { isOption, optionWords } from "./marked-words.ts";
 import type { Words } from "./marked-words.ts";
 import type { Argv, ParsedValues } from "./parser.ts";
@@ -72,12 +72,7 @@ const noSave = flag("Save no checkpoint or catalog of large sessions");
 const recursive = { ...flag("Those in its sub-directories, too"), alias: "r" };
 const from = number("Start at this revision (from 1)");
 const limit = number("At most so many");
-const agent = {
-  choices: agentNames,
-  array: true,
-  requiresArg: true,
-  describe: "Only sessions of this agent; may be given several times",
-} as const;
+const agent = text(`Only of these agents, separated by commas: ${agentNames.join(", ")}`);
 const since = text("Only what changed since: 30m, 12h, 7d, 2w, or a date");
 
 function onFile(parser: Argv): Argv<{ file: string; json: boolean }> {
@@ -196,8 +191,8 @@ const commands: readonly Declared[] = [
     run: async (...given) => (await import("./commands/watch.ts")).watchCommand(...given),
   }),
   command({
-    usage: "search <query> [dir]",
-    about: "Find text in pi and omp sessions",
+    usage: "search <query> [place]",
+    about: "Find text in the sessions of every agent",
     args: (parser) =>
       parser
         .positional("query", {
@@ -205,17 +200,32 @@ const commands: readonly Declared[] = [
           demandOption: true,
           describe: "The text to search for, ignoring case",
         })
-        .positional("dir", {
+        .positional("place", {
           type: "string",
-          describe: "A directory of pi, co-mono or omp sessions (default: this one), or one file",
+          describe: "A directory, with all below, or a session; default: where agents keep theirs",
         })
-        .option("recursive", recursive)
+        .option("in", {
+          ...text(`Only there, separated by commas: ${searchedKinds.join(", ")}`),
+        })
+        .option("role", text("Only messages of this role: user, assistant, toolResult, ..."))
+        .option("tool", text("Only calls of this tool, and their results"))
+        .option("regex", { ...flag("The text is a regular expression"), alias: "E" })
+        .option("agent", agent)
+        .option("since", since)
+        .option("context", { ...number("Show whole lines, with N before and after"), alias: "C" })
         .option("limit", limit)
         .option("json", json),
-    read: (args) => {
-      const { dir: directory = "." } = args;
-      return { ...args, directory, limit: wholeNumber("limit", args.limit) };
-    },
+    read: (args) => ({
+      ...args,
+      place: args.place,
+      kinds: oneOfEach("in", args.in, searchedKinds),
+      role: args.role,
+      tool: args.tool,
+      agents: oneOfEach("agent", args.agent, agentNames),
+      changedSince: args.since,
+      context: wholeNumber("context", args.context),
+      limit: wholeNumber("limit", args.limit),
+    }),
     run: async (...given) => (await import("./commands/search.ts")).searchCommand(...given),
   }),
   command({
@@ -325,7 +335,8 @@ const commands: readonly Declared[] = [
         })
         .option("json", json),
     read: (args) => {
-      const { dir: directory, agent: agents = [], since: changedSince } = args;
+      const { dir: directory, since: changedSince } = args;
+      const agents = oneOfEach("agent", args.agent, agentNames);
       return { ...args, directory, agents, changedSince, limit: wholeNumber("limit", args.limit) };
     },
     run: async (...given) => (await import("./commands/list.ts")).listCommand(...given),
@@ -441,6 +452,19 @@ export function addCommands(parser: Argv, words: Words, choose: Choose): void {
 
 function refuseBoth(one: string, its: unknown, other: string, others: unknown): void {
   if (its !== undefined && others !== undefined) throw new UsageError(`Give ${one} or ${other}.`);
+}
+
+/** The words of a list that is separated by commas; undefined: all that there are. */
+function oneOfEach<T extends string>(
+  name: string,
+  given: string | undefined,
+  all: readonly T[],
+): readonly T[] | undefined {
+  return given?.split(",").map((word) => {
+    const found = all.find((one) => one === word.trim());
+    if (found !== undefined) return found;
+    throw new UsageError(`--${name} takes ${all.join(", ")}, separated by commas, not ${word}.`);
+  });
 }
 
 function wholeNumber(name: string, value: number | undefined, least = 0): number | undefined {

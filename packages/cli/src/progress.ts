@@ -4,6 +4,7 @@
  */
 import { statSync } from "node:fs";
 import { readCounter } from "@branchlog/streaming";
+import type { SearchProgress } from "@branchlog/core/types";
 import type { Output } from "./output.ts";
 
 /** Smaller logs are read too fast for a percentage to be of use. */
@@ -43,4 +44,30 @@ export function sizeOf(path: string): number {
 function show(output: Output, text: string): void {
   // A closed terminal must not end the work.
   void output.showStatus(text).catch(() => undefined);
+}
+
+/** Shows how many sessions a search has read, on a terminal, a few times a second. */
+export class SearchStatus {
+  readonly #output: Output;
+  #shownMs = performance.now();
+  #isShown = false;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  show({ searched, total }: SearchProgress): void {
+    const nowMs = performance.now();
+    if (!this.#output.isTerminal || nowMs - this.#shownMs < intervalMs) return;
+    this.#shownMs = nowMs;
+    this.#isShown = true;
+    show(this.#output, `searched ${searched} of ${total} sessions`);
+  }
+
+  /** To be called before anything else is written. */
+  async hide(): Promise<void> {
+    if (!this.#isShown) return;
+    this.#isShown = false;
+    await this.#output.showStatus("");
+  }
 }

@@ -1,9 +1,23 @@
 /** Which sessions of a list are shown, and in which order. Pure. */
 import type { ListedSession } from "@branchlog/core";
+import type { SearchedKind } from "@branchlog/core/types";
 import { UsageError } from "./failure.ts";
 
 export const agentNames = ["pi", "omp", "claude", "codex", "connectonion"] as const;
 export type AgentName = (typeof agentNames)[number];
+
+/** What `search --in` takes. */
+export const searchedKinds: readonly SearchedKind[] = [
+  "message",
+  "thinking",
+  "call",
+  "result",
+  "shell",
+  "custom",
+  "summary",
+  "name",
+  "label",
+];
 
 export const sortNames = ["modified", "created", "size", "messages", "tokens", "name"] as const;
 export type SortName = (typeof sortNames)[number];

@@ -26,5 +26,5 @@ export type { FindOptions, FoundSessions } from "./directories/find-sessions.ts"
 export { sessionGroups } from "./directories/session-groups.ts";
 export { resolveSession } from "./directories/resolve-session.ts";
 export type { ListedSession, ListedTranscript } from "./catalog/listed-session.ts";
-export { searchSessions } from "./catalog/session-search.ts";
-export type { SearchHit, SearchOptions } from "./catalog/session-search.ts";
+export { searchSessions } from "./search/session-search.ts";
+export type { SearchHit, SearchOptions } from "./search/session-search.ts";

@@ -24,5 +24,7 @@ export type { EntryPlace } from "./index-table/diagnostics.ts";
 export type { UnknownType } from "./log/findings.ts";
 export type { ListedAgent } from "./directories/agent-file.ts";
 export type { GroupedSession, SessionGroup, SessionParent } from "./directories/session-groups.ts";
-export type { Snippet } from "./catalog/session-search.ts";
+export type { SearchedKind } from "./search/entry-texts.ts";
+export type { Snippet } from "./search/search-query.ts";
+export type { SearchProgress } from "./search/session-search.ts";
 export type { SourceKind } from "./dialects/foreign-record.ts";

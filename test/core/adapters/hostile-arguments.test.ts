@@ -79,7 +79,6 @@ async function drained(items: AsyncIterable<unknown>): Promise<void> {
 
 const functions: Readonly<Record<string, Way>> = {
   searchSessions: (path) => drained(searchSessions(path, "x")),
-  "searchSessions, below": (path) => drained(searchSessions(path, "x", { subdirectories: true })),
   findSessions: (path) => findSessions([path]),
   "findSessions, with artifacts": (path) => findSessions([path], { artifacts: true }),
   resolveSession: (path) => resolveSession("x", [path]),

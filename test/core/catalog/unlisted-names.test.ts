@@ -56,7 +56,7 @@ describe("a name that is not UTF-8", () => {
     expect(live.sessions).toHaveLength(2);
     expect(live.unlisted.toSorted()).toEqual(unlisted);
     const told: string[] = [];
-    const options = { subdirectories: true, onUnlisted: (path: string) => told.push(path) };
+    const options = { onUnlisted: (path: string) => told.push(path) };
     const hits: string[] = [];
     for await (const hit of searchSessions(directory, "needle", options)) hits.push(hit.header.id);
     expect(hits.toSorted()).toEqual(["plain", "real"]);
@@ -77,7 +77,7 @@ describe("a name that is not UTF-8", () => {
   it("is said by the commands that list and search, on lines of their own", async () => {
     for (const words of [
       ["list", directory],
-      ["search", "needle", directory, "--recursive"],
+      ["search", "needle", directory],
     ]) {
       const { code, out, err } = await branchlog(words);
       expect([code, out.includes("needle")]).toEqual([0, true]);

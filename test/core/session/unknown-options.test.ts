@@ -35,8 +35,8 @@ const calls: Readonly<Record<string, Call>> = {
     (_, place) => core.resolveSession("x", [place], misspelt("catalogue")),
   ],
   searchSessions: [
-    "subdirectories",
-    (_, place) => read(core.searchSessions(place, "x", misspelt("subdirectory"))),
+    "contextLines",
+    (_, place) => read(core.searchSessions(place, "x", misspelt("contextLine"))),
   ],
   sessions$: ["pollMs", async (_, place) => sessions$(place, misspelt("pollMS"))],
   resolveBlobs: [

@@ -19,8 +19,8 @@ export interface ListCommandOptions {
   readonly json: boolean;
   readonly all: boolean;
   readonly noSave: boolean;
-  /** Empty: all. */
-  readonly agents: readonly AgentName[];
+  /** Undefined: all. */
+  readonly agents: readonly AgentName[] | undefined;
   /** See `sinceMs`. */
   readonly changedSince: string | undefined;
   readonly sort: SortName;
@@ -74,7 +74,7 @@ function shownOf(
   { agents, sort, limit = Infinity }: ListCommandOptions,
 ): Pick<FoundSessions, "sessions" | "agents"> {
   const isWanted = (agent: AgentName, modifiedMs: number): boolean =>
-    (agents.length === 0 || agents.includes(agent)) && modifiedMs >= fromMs;
+    (agents?.includes(agent) ?? true) && modifiedMs >= fromMs;
   const sessions = found.sessions.filter((one) => isWanted(agentOf(one), one.modifiedMs));
   const others = found.agents.filter((one) => isWanted("connectonion", one.modifiedMs));
   const shown = sortedSessions(sessions, sort).slice(0, limit);

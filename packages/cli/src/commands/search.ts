@@ -1,48 +1,76 @@
-/** `branchlog search`: searches the sessions of a directory and prints each hit as it is found. */
-import { searchSessions } from "@branchlog/core";
+/** `branchlog search`: searches the sessions of every agent and prints each hit as it is found. */
+import { knownPlaces, searchSessions } from "@branchlog/core";
 import type { SearchHit } from "@branchlog/core";
+import type { SearchedKind } from "@branchlog/core/types";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
+import { sessionPath } from "../opened-session.ts";
+import { SearchStatus } from "../progress.ts";
+import { sinceMs } from "../session-filter.ts";
+import type { AgentName } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
-import { hitLine } from "../text/entry-lines.ts";
+import { hitLine, hitText } from "../text/entry-lines.ts";
 
 export interface SearchCommandOptions {
   readonly query: string;
-  readonly directory: string;
+  /** A directory, or the file, name or id of a session; undefined: the places of the agents. */
+  readonly place: string | undefined;
   readonly json: boolean;
-  /** Whether sessions in sub-directories count, too. */
-  readonly recursive: boolean;
+  readonly kinds: readonly SearchedKind[] | undefined;
+  readonly role: string | undefined;
+  readonly tool: string | undefined;
+  readonly regex: boolean;
+  readonly agents: readonly AgentName[] | undefined;
+  /** See `sinceMs`. */
+  readonly changedSince: string | undefined;
+  /** Lines around a match; undefined: one line for each hit. */
+  readonly context: number | undefined;
   /** Most hits; undefined: all. */
   readonly limit: number | undefined;
 }
 
+/** Runs the command. As grep does, it ends with 1 if nothing was found. */
 export async function searchCommand(
-  { query, directory, json, recursive, limit = Infinity }: SearchCommandOptions,
+  options: SearchCommandOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
+  const { query, place, json, context, limit = Infinity } = options;
   const { out, err, signal } = io;
-  let [hits, path] = [0, ""];
+  const places = place === undefined ? knownPlaces() : [await sessionPath(place, signal)];
+  const status = new SearchStatus(err);
   const unlisted: string[] = [];
-  const options = {
-    subdirectories: recursive,
-    onUnlisted: (one: string) => unlisted.push(one),
+  const hits = searchSessions(places, query, {
+    kinds: options.kinds,
+    role: options.role,
+    tool: options.tool,
+    regex: options.regex,
+    sinceMs: sinceMs(options.changedSince, io.now()),
+    agents: options.agents?.filter((agent) => agent !== "connectonion"),
+    contextLines: context,
+    onUnlisted: (path) => unlisted.push(path),
+    onProgress: (progress) => status.show(progress),
     signal,
-  };
-  for await (const hit of searchSessions(directory, query, options)) {
-    if (hits >= limit) break;
-    hits += 1;
+  });
+  let [count, path] = [0, ""];
+  for await (const hit of hits) {
+    if (count >= limit) break;
+    count += 1;
+    await status.hide();
     if (json) await writeJsonLine(out, hitJson(hit));
     else {
       if (hit.path !== path) await out.write(headingOf(hit.path, path === "", io));
-      await out.write(hitLine(hit, out));
+      await out.write(context === undefined ? hitLine(hit, out) : hitText(hit, out));
     }
     path = hit.path;
     // Each hit is shown at once.
     await out.flush();
   }
+  await status.hide();
   await writeUnlisted(unlisted, json, io);
-  if (hits === 0 && !json) await err.write(`nothing found in ${oneLine(directory, 400)}\n`);
-  return 0;
+  if (count > 0) return 0;
+  const where = place ?? "the places where agents keep sessions";
+  await err.write(`nothing found in ${oneLine(where, 400)}\n`);
+  return 1;
 }
 
 function headingOf(path: string, isFirst: boolean, { out }: CommandIo): string {
@@ -50,6 +78,8 @@ function headingOf(path: string, isFirst: boolean, { out }: CommandIo): string {
 }
 
 /** A hit in `--json`. */
-function hitJson({ path, header, kind, entryId, role, timestamp, snippet }: SearchHit): object {
-  return { path, sessionId: header.id, cwd: header.cwd, kind, entryId, role, timestamp, snippet };
+function hitJson(hit: SearchHit): object {
+  const { path, header, transcriptOf, kind, entryId, role, tool, timestamp, snippet } = hit;
+  const session = { path, sessionId: header.id, cwd: header.cwd, transcriptOf };
+  return { ...session, kind, entryId, role, tool, timestamp, snippet };
 }

@@ -5,7 +5,7 @@
 import type { SearchHit } from "@branchlog/core";
 import type { AnyEntry } from "@branchlog/core/entries";
 import type { Paint, Style } from "../style.ts";
-import { oneLine } from "./clean-text.ts";
+import { cleanText, oneLine } from "./clean-text.ts";
 import { numberText, timeText } from "./quantities.ts";
 import { blocksOf, fieldOf, jsonStart, numberOf, stringOf } from "./stored-field.ts";
 
@@ -190,6 +190,18 @@ export function hitLine(
   const found = style.label(oneLine(match, unitsMax));
   const shown = `${start}${found}${spaceAfter(text, matchEnd)}${end}`;
   return `${id}  ${style.faint(time)}  ${source}  ${shown}`.trimEnd().concat("\n");
+}
+
+/** A search hit with whole lines around the match, below a line that says where it is. */
+export function hitText(
+  { entryId, kind, role, timestamp, snippet }: SearchHit,
+  { style }: { readonly style: Style },
+): string {
+  const { text, matchStart, matchEnd } = snippet;
+  const match = style.label(cleanText(text.slice(matchStart, matchEnd)));
+  const shown = `${cleanText(text.slice(0, matchStart))}${match}${cleanText(text.slice(matchEnd))}`;
+  const where = [oneLine(entryId, 40), style.faint(timeText(Date.parse(timestamp))), role ?? kind];
+  return `${where.join("  ")}\n${shown.replaceAll(/^/gmu, "    ")}\n`;
 }
 
 /** The last units of a text on one line, including a trailing space. */

@@ -50,8 +50,6 @@ export interface ScanTarget {
    * Lines count from 1; the unterminated end of a file has the number that its line would have.
    */
   entry(entry: SessionEntry, lineNumber: number): void;
-  /** Whether `label` entries are given, too. Default false. */
-  readonly takesLabels?: boolean;
   /**
    * Called with the first entry that only one agent writes. Leave it out to spare looking for it.
    */
@@ -168,9 +166,7 @@ export class SessionScan implements LinesSink {
 
   #treatmentOfType(type: string): Treatment {
     const isWanted =
-      namingTypes.includes(type) ||
-      (type === "label" && this.#target.takesLabels === true) ||
-      (this.#looksForDialect && dialectMarkers.includes(type));
+      namingTypes.includes(type) || (this.#looksForDialect && dialectMarkers.includes(type));
     return isWanted ? "parse" : "pass";
   }
 
@@ -185,8 +181,7 @@ export class SessionScan implements LinesSink {
     const { value } = line;
     const { type } = value;
     const isNaming = typeof type === "string" && namingTypes.includes(type);
-    const isLabel = type === "label" && this.#target.takesLabels === true;
-    if (type !== "message" && !isNaming && !isLabel) return;
+    if (type !== "message" && !isNaming) return;
     // What has no id is not an entry that could name anything, except where none has one.
     const form = entryForm(this.header.version);
     if (isNaming && readRecord(value, form).kind !== "entry") return;

@@ -112,7 +112,7 @@ function withSubagents(sessions: readonly ListedSession[]): ListedSession[] {
 }
 
 /** The session files of directories, those that changed last first; each once. */
-async function filesIn(
+export async function filesIn(
   directories: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<SessionFile[]> {
@@ -124,6 +124,14 @@ async function filesIn(
     }
   }
   return [...files.values()].sort((one, other) => other.mtimeMs - one.mtimeMs);
+}
+
+/** The directories with sessions below others, as {@link findSessions} finds them. */
+export async function sessionDirectories(
+  places: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<Pick<SessionWalk, "directories" | "unlisted">> {
+  return walkSessions(places, { artifacts: false, cleans: false, signal });
 }
 
 /** None of a directory that went away since it was found: the others are listed all the same. */

@@ -1,0 +1,75 @@
+/**
+ * Finds the lines that may have a match by their bytes, so that the others are never parsed. Pure.
+ */
+import { namingTypes } from "../projections/name.ts";
+
+/** Called with each line that may have a match, in file order; the end is without its newline. */
+type OnLine = (start: number, end: number, lineNumber: number) => void;
+
+const newline = 10;
+
+export class LineFilter {
+  /** Undefined: every line may have one. */
+  readonly #pattern: RegExp | undefined;
+
+  /** @param ascii What each such line has in upper or lower case, or escaped; undefined: unknown. */
+  constructor(ascii: string | undefined) {
+    this.#pattern = ascii === undefined ? undefined : new RegExp(asPattern(ascii), "gi");
+  }
+
+  /** Goes through `bytes[start, end)`, whole lines, and returns how many they are. */
+  lines(bytes: Buffer, start: number, end: number, lineNumber: number, onLine: OnLine): number {
+    const wanted = this.#pattern && this.#candidates(bytes, start, end, this.#pattern);
+    let [line, at] = [lineNumber, start];
+    const next = wanted?.values();
+    let place = next?.next().value;
+    while (at <= end) {
+      const found = bytes.indexOf(newline, at);
+      const lineEnd = found < 0 || found > end ? end : found;
+      const isWanted = wanted === undefined || (place !== undefined && place <= lineEnd);
+      if (isWanted) onLine(at, lineEnd, line);
+      while (place !== undefined && place <= lineEnd) place = next?.next().value;
+      at = lineEnd + 1;
+      line += 1;
+    }
+    return line - lineNumber;
+  }
+
+  /** Places in lines that may have a match, in ascending order. */
+  #candidates(bytes: Buffer, start: number, end: number, pattern: RegExp): readonly number[] {
+    const places: number[] = [];
+    // One unit for each byte.
+    const text = bytes.toString("latin1", start, end);
+    pattern.lastIndex = 0;
+    for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
+      places.push(start + found.index);
+      const lineEnd = text.indexOf("\n", found.index);
+      if (lineEnd < 0) break;
+      pattern.lastIndex = lineEnd;
+    }
+    const beforeOthers = places.length;
+    for (const marker of markers) {
+      for (let at = bytes.indexOf(marker, start); at >= 0 && at < end;) {
+        if (marker !== escape || isEscapedAscii(bytes[at + escape.length])) places.push(at);
+        at = bytes.indexOf(marker, at + marker.length);
+      }
+    }
+    return places.length === beforeOthers ? places : places.sort((one, other) => one - other);
+  }
+}
+
+/** How JSON begins the escape of a character of ASCII. */
+const escape = String.raw`\u00`;
+/** Names match with gaps, and what is escaped may be anything. */
+const markers: readonly string[] = [...namingTypes, escape];
+
+function asPattern(ascii: string): string {
+  return ascii.replaceAll(/[^a-z0-9]/gu, (character) => {
+    return String.raw`\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  });
+}
+
+/** Whether the digit is that of a character that texts are written with. */
+function isEscapedAscii(digit: number | undefined): boolean {
+  return digit !== undefined && digit >= 0x32 && digit <= 0x37;
+}
