@@ -156,7 +156,7 @@ describe("a line filter", () => {
         const all = texts.map(([one, other], n) => (n % 2 === 0 ? one : `${one}${wanted}${other}`));
         const bytes = Buffer.from(all.map((text) => JSON.stringify({ text })).join("\n"));
         const seen: number[] = [];
-        const count = new LineFilter(search.bytesOf).lines(
+        const count = new LineFilter(search.bytesOf, false).lines(
           bytes,
           0,
           bytes.length,

@@ -38,7 +38,8 @@ export class TranscriptScan {
   #tokens = 0;
   #messageCount = 0;
   #firstMessage: string | undefined;
-  #lastActivityMs: number | undefined;
+  /** Of the latest message, ISO 8601. */
+  #lastTime = "";
 
   constructor(kind: SourceKind, path: string) {
     this.#transcript = transcriptOf(kind, basename(path), (id) => this.#ids.has(id));
@@ -49,7 +50,8 @@ export class TranscriptScan {
     const { kind, header, name, isSubagent } = this.#transcript;
     if (header === undefined) return undefined;
     const [messageCount, firstMessage] = [this.#messageCount, this.#firstMessage];
-    const summary = { messageCount, firstMessage, lastActivityMs: this.#lastActivityMs };
+    const lastActivityMs = Date.parse(this.#lastTime) || undefined;
+    const summary = { messageCount, firstMessage, lastActivityMs };
     const transcript = { of: kind, models: [...this.#models], tokens: this.#tokens, isSubagent };
     return { header, name, summary, transcript };
   }
@@ -81,10 +83,8 @@ export class TranscriptScan {
     const { type, role } = row;
     if (type === "message") this.#messageCount += 1;
     const isSpoken = type === "message" && (role === "user" || role === "assistant");
-    if (isSpoken) {
-      const timeMs = Date.parse(row.timestamp);
-      if (timeMs > (this.#lastActivityMs ?? 0)) this.#lastActivityMs = timeMs;
-    }
+    // All in one form, which sorts as the times do.
+    if (isSpoken && row.timestamp > this.#lastTime) this.#lastTime = row.timestamp;
     const isTitle = isSpoken && role === "user" && this.#firstMessage === undefined;
     const isAnswer = type === "usage" || (isSpoken && role === "assistant");
     if (!isTitle && !isAnswer) return;

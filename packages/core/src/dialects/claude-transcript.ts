@@ -90,8 +90,9 @@ export class ClaudeTranscript implements Transcript {
   }
 
   add(record: JsonObject, line: number): readonly TranscriptRow[] | "repeated" {
-    this.#time = timeAt(record, "timestamp") ?? this.#time;
-    this.#startTime ??= timeAt(record, "timestamp");
+    const time = timeAt(record, "timestamp");
+    this.#startTime ??= time;
+    this.#time = time ?? this.#time;
     this.#readHeader(record);
     const uuid = stringAt(record, "uuid");
     if (uuid !== undefined && this.#knows(uuid)) return "repeated";

@@ -78,8 +78,9 @@ export class CodexTranscript implements Transcript {
 
   add(record: JsonObject, line: number): readonly TranscriptRow[] {
     this.#line = line;
-    this.#time = timeAt(record, "timestamp") ?? this.#time;
-    this.#startTime ??= timeAt(record, "timestamp");
+    const time = timeAt(record, "timestamp");
+    this.#startTime ??= time;
+    this.#time = time ?? this.#time;
     const payload = objectAt(record, "payload");
     if (payload === undefined) return [];
     const facts = this.#factsOf(stringAt(record, "type") ?? "", payload);

@@ -40,9 +40,14 @@ export function withoutKeys(record: JsonObject, keys: ReadonlySet<string>): Json
 
 /** The time of a record as a log stores it; undefined if it has none that can be read. */
 export function timeAt(record: JsonObject | undefined, key: string): string | undefined {
-  const ms = Date.parse(stringAt(record, key) ?? "");
-  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+  const text = stringAt(record, key) ?? "";
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) return undefined;
+  // Most have that form already, and building it costs five times as much as parsing it.
+  return isoForm.test(text) ? text : new Date(ms).toISOString();
 }
+
+const isoForm = /^\d{4}-\d\d-\d\dT[0-2]\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** Whether a value has more than so many levels. Iterative: depth is what it guards against. */
 export function isDeeper(value: JsonValue, levelsMax: number): boolean {

@@ -12,8 +12,14 @@ export class LineFilter {
   /** Undefined: every line may have one. */
   readonly #pattern: RegExp | undefined;
 
-  /** @param ascii What each such line has in upper or lower case, or escaped; undefined: unknown. */
-  constructor(ascii: string | undefined) {
+  readonly #markers: readonly string[];
+
+  /**
+   * @param ascii What each such line has in upper or lower case, or escaped; undefined: unknown.
+   * @param takesNames Whether entries that name the session may have one in any case.
+   */
+  constructor(ascii: string | undefined, takesNames: boolean) {
+    this.#markers = takesNames ? [...nameMarkers, escape] : [escape];
     this.#pattern = ascii === undefined ? undefined : new RegExp(asPattern(ascii), "gi");
   }
 
@@ -48,7 +54,7 @@ export class LineFilter {
       pattern.lastIndex = lineEnd;
     }
     const beforeOthers = places.length;
-    for (const marker of markers) {
+    for (const marker of this.#markers) {
       for (let at = bytes.indexOf(marker, start); at >= 0 && at < end;) {
         if (marker !== escape || isEscapedAscii(bytes[at + escape.length])) places.push(at);
         at = bytes.indexOf(marker, at + marker.length);
@@ -60,8 +66,8 @@ export class LineFilter {
 
 /** How JSON begins the escape of a character of ASCII. */
 const escape = String.raw`\u00`;
-/** Names match with gaps, and what is escaped may be anything. */
-const markers: readonly string[] = [...namingTypes, escape];
+/** Ends of the types of entries that name: found fast, since they begin with a rare character. */
+const nameMarkers = namingTypes.map((type) => `${type.slice(type.indexOf("_"))}"`);
 
 function asPattern(ascii: string): string {
   return ascii.replaceAll(/[^a-z0-9]/gu, (character) => {

@@ -167,14 +167,18 @@ async function filesAt(
 
 /** What is searched for. Pure. */
 class Search {
-  readonly filter: LineFilter;
+  /** Names match with gaps, which no bytes tell. */
+  readonly sessionLines: LineFilter;
+  readonly transcriptLines: LineFilter;
   readonly #text: TextSearch;
   readonly #options: SearchOptions;
 
   constructor(text: TextSearch, options: SearchOptions) {
     this.#text = text;
     this.#options = options;
-    this.filter = new LineFilter(text.bytesOf);
+    const takesNames = options.kinds?.includes("name") ?? true;
+    this.sessionLines = new LineFilter(text.bytesOf, takesNames);
+    this.transcriptLines = new LineFilter(text.bytesOf, false);
   }
 
   /** Whether sessions of an agent are searched. */
@@ -224,7 +228,7 @@ async function* hitsIn(
     const size = source.sizeSync();
     const kind = session.mayBeTranscript ? transcriptKind(source, size) : undefined;
     if (kind === undefined || !search.includes(kind)) return;
-    const candidates = new Candidates(search.filter);
+    const candidates = new Candidates(search.transcriptLines);
     yield* hitsOf(candidates, { source, chunk, signal });
     if (candidates.lines.size === 0) return;
     const transcript = new TranscriptMatches(source, { path, kind, search, candidates });
@@ -313,7 +317,7 @@ class SessionMatches implements Matches, LinesSink {
     }
     if (this.isOver || at > end)
       return at > end ? line - lineNumber : countLines(bytes, start, end);
-    const lines = this.#search.filter.lines(bytes, at, end, line, (from, to, number) => {
+    const lines = this.#search.sessionLines.lines(bytes, at, end, line, (from, to, number) => {
       this.#take(decodeLine(bytes, from, to), number);
     });
     return line - lineNumber + lines;
