@@ -175,15 +175,14 @@ const commands: readonly Declared[] = [
     run: async (...given) => (await import("./commands/tail.ts")).tailCommand(...given),
   }),
   command({
-    usage: "watch <dir>",
+    usage: "watch [dir]",
     about: "Show sessions, and follow their changes",
     args: (parser) =>
       parser
         .option("no-save", noSave)
         .positional("dir", {
           type: "string",
-          demandOption: true,
-          describe: "The directory of the session files",
+          describe: "The directory of the sessions; default: all that agents keep, live",
         })
         .option("recursive", recursive)
         .option("json", json),

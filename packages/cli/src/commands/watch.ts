@@ -1,4 +1,5 @@
-/** `branchlog watch`: the sessions of a directory and their changes, until interrupted. */
+/** `branchlog watch`: the sessions of every agent, or of a directory, and their changes, until interrupted. */
+import { knownPlaces } from "@branchlog/core";
 import type { ListedSession } from "@branchlog/core";
 import { sessions$ } from "@branchlog/core/live";
 import type { LiveSessions, SessionListDifference } from "@branchlog/core/live";
@@ -11,7 +12,8 @@ import { sessionLine } from "../text/session-text.ts";
 import type { SessionEventKind } from "../text/session-text.ts";
 
 export interface WatchOptions {
-  readonly directory: string;
+  /** Undefined: the places of the agents, and everything below them. */
+  readonly directory: string | undefined;
   readonly json: boolean;
   /** Whether sessions in sub-directories count, too. */
   readonly recursive: boolean;
@@ -22,7 +24,10 @@ export interface WatchOptions {
 export async function watchCommand(options: WatchOptions, io: CommandIo): Promise<CommandResult> {
   const shown = new Shown(options, io);
   const { directory, recursive: subdirectories, noSave } = options;
-  const sessions = sessions$(directory, { subdirectories, catalog: noSave ? "read" : "auto" });
+  const sessions = sessions$(directory ?? knownPlaces(), {
+    subdirectories,
+    catalog: noSave ? "read" : "auto",
+  });
   let wake = (): void => undefined;
   const subscription = sessions.subscribe((list) => {
     shown.add(list);
@@ -102,7 +107,7 @@ class Shown {
       const error = status.kind === "stalled" ? { error: describeFailure(status.error) } : {};
       return writeJsonLine(out, { kind: status.kind, ...error, sessions: sessions.length });
     }
-    const { directory } = this.#options;
+    const { directory = "the places where agents keep them" } = this.#options;
     if (status.kind === "stalled") {
       await err.write(`${wholeLine(describeFailure(status.error).message)}\n`);
     } else {

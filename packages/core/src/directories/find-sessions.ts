@@ -129,8 +129,8 @@ export async function filesIn(
 /** The directories with sessions below others, as {@link findSessions} finds them. */
 export async function sessionDirectories(
   places: readonly string[],
-  signal: AbortSignal | undefined,
-): Promise<Pick<SessionWalk, "directories" | "unlisted">> {
+  signal?: AbortSignal,
+): Promise<Omit<SessionWalk, "agentFiles">> {
   return walkSessions(places, { artifacts: false, cleans: false, signal });
 }
 
@@ -165,6 +165,8 @@ async function agentIn(
 interface SessionWalk {
   /** Directories in which files have the names of sessions. */
   readonly directories: readonly string[];
+  /** All directories that may have sessions some day. */
+  readonly visited: readonly string[];
   /** Files that may be those of ConnectOnion agents. */
   readonly agentFiles: readonly string[];
   /** Directories whose names are not UTF-8. */
@@ -193,6 +195,7 @@ const passedOver: ReadonlySet<string> = new Set(["node_modules", ".git"]);
  */
 async function walkSessions(roots: readonly string[], options: WalkOptions): Promise<SessionWalk> {
   const directories: string[] = [];
+  const visited: string[] = [];
   const agentFiles: string[] = [];
   const unlisted: string[] = [];
   const seen = new Set<string>();
@@ -207,6 +210,7 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
       if (isUnlistable(lookAtFile(directory))) unlisted.push(directory);
       continue;
     }
+    visited.push(directory);
     const names = places.map(({ name }) => name);
     if (names.some(isSessionFileName)) directories.push(directory);
     else if (
@@ -221,7 +225,7 @@ async function walkSessions(roots: readonly string[], options: WalkOptions): Pro
     }
     for (const below of subdirectories(directory, places, options.artifacts)) open.push(below);
   }
-  return { directories, agentFiles, unlisted };
+  return { directories, visited, agentFiles, unlisted };
 }
 
 /** What is in a directory that was not met yet; nothing in one that was; undefined: no access. */

@@ -1,14 +1,15 @@
 /**
- * The list of the sessions of a directory, kept up to date through appends, creations, deletions
+ * The list of the sessions of directories, kept up to date through appends, creations, deletions
  * and renames of any process. It is read for the first subscriber, newest first; from then on, a
  * change costs what was appended. Without subscribers nothing is kept, watched or polled.
  */
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { OptionNames } from "@branchlog/streaming";
 import { EMPTY, Observable, defer, finalize, merge, of, share } from "rxjs";
 import type { Subscriber } from "rxjs";
-import { requireOptions, requireText } from "../argument-checks.ts";
+import { requireList, requireOptions, requireText } from "../argument-checks.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";
 import type {
@@ -26,6 +27,8 @@ import {
   sessionFilesInAndBelow,
 } from "../catalog/session-files.ts";
 import { unreadableDirectory } from "../catalog/unreadable-directory.ts";
+import { filesIn, sessionDirectories } from "../directories/find-sessions.ts";
+import { BranchlogError } from "../errors.ts";
 import { engineSettings } from "../log/engine-options.ts";
 import { poll } from "../store/polled-hints.ts";
 import type { Ports } from "../store/ports.ts";
@@ -33,13 +36,13 @@ import { oneAtATime } from "./live-value.ts";
 import { isSameStatus } from "./log-watch.ts";
 import type { LiveStatus } from "./log-watch.ts";
 
-/** The sessions of a directory, and what became of them since the emission before. */
+/** The sessions of the directories, and what became of them since the emission before. */
 export interface LiveSessions extends SessionListDifference {
   /** All of them, latest change first; equal times by path. */
   readonly sessions: readonly ListedSession[];
   /**
    * `catching-up`: not all files were read yet, more sessions come. `live`: all that was known at
-   * the last look. `stalled`: the directory could not be read, and `error`, a BranchlogError, says
+   * the last look. `stalled`: a directory could not be read, and `error`, a BranchlogError, says
    * why; the sessions are those of before. A directory that is missing is no error: it has none,
    * and is looked for at each poll.
    */
@@ -53,7 +56,10 @@ export interface LiveSessions extends SessionListDifference {
 
 /** How a directory is watched. */
 export interface LiveSessionsOptions {
-  /** Whether the sessions right in sub-directories count, too, as pi keeps them. Default false. */
+  /**
+   * Whether the sessions right in the sub-directories of one directory count, too, as pi keeps
+   * them. Default false. Of several directories, everything below counts.
+   */
   readonly subdirectories?: boolean;
   /** How often all files are checked without a hint, in ms. Default 5000. */
   readonly pollMs?: number;
@@ -75,16 +81,17 @@ const liveSessionsNames: OptionNames<LiveSessionsOptions> = {
 };
 
 /**
- * The sessions of a directory, live. The first emission of each subscriber holds all sessions known
+ * The sessions of a directory, or of everything below several, live. The first emission of each subscriber holds all sessions known
  * so far as `added`; while many files are read for the first time, a part of them comes every 100
  * ms. Files that are not sessions, or cannot be read, are not listed. It never ends by itself, and
  * keeps the process alive; what goes wrong is in `status`.
+ * @param places A directory; or a list, as {@link knownPlaces} gives it.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
  * @example
  * sessions$("sessions").subscribe(({ sessions }) => console.log(sessions.length));
  */
 export function sessions$(
-  directory: string,
+  places: string | readonly string[],
   options: LiveSessionsOptions = {},
 ): Observable<LiveSessions> {
   const {
@@ -94,8 +101,7 @@ export function sessions$(
   } = requireOptions(options, liveSessionsNames);
   const settings = engineSettings({ pollMs, ports });
   const list = new LiveSessionList({
-    directory: resolve(requireText("The directory", directory)),
-    subdirectories: options.subdirectories ?? false,
+    place: placeOf(places, options.subdirectories ?? false),
     saved: catalog,
     pollMs: settings.pollMs,
     ports: settings.ports,
@@ -103,9 +109,24 @@ export function sessions$(
   return list.observable;
 }
 
+/** Which directories: one, with its sub-directories or without, or everything below several. */
+type ListedPlace =
+  | { readonly kind: "directory" | "subdirectories"; readonly directory: string }
+  | { readonly kind: "below"; readonly directories: readonly string[] };
+
+function placeOf(places: string | readonly string[], subdirectories: boolean): ListedPlace {
+  if (typeof places === "string") {
+    return { kind: subdirectories ? "subdirectories" : "directory", directory: resolve(places) };
+  }
+  const directories = requireList("What holds the directories", places);
+  return {
+    kind: "below",
+    directories: directories.map((one) => resolve(requireText("A directory", one))),
+  };
+}
+
 interface ListedDirectory {
-  readonly directory: string;
-  readonly subdirectories: boolean;
+  readonly place: ListedPlace;
   readonly saved: CatalogMode;
   readonly pollMs: number;
   readonly ports: Pick<Ports, "clock" | "hints">;
@@ -135,7 +156,7 @@ class LiveSessionList {
   #looks(): Observable<LiveSessions> {
     return defer(() => {
       const { ports, saved } = this.#directory;
-      const list = newestFirst(this.#directory);
+      const list = newestFirst(this.#directory.place);
       const catalog = new DirectoryCatalog({ list, saved, now: () => ports.clock.now() });
       /** What is to be read next: some files, or everything. */
       let paths: Set<string> | null = null;
@@ -175,7 +196,7 @@ class LiveSessionList {
     look: Pick<CatalogLook, "paths"> & { readonly signal: AbortSignal },
     subscriber: Subscriber<LiveSessions>,
   ): Promise<void> {
-    const { directory, ports } = this.#directory;
+    const { place, ports } = this.#directory;
     const { clock } = ports;
     const changes = new SessionListChanges();
     let shownMs = clock.monotonicMs();
@@ -200,7 +221,7 @@ class LiveSessionList {
       });
       show({ kind: "live" });
     } catch (error) {
-      show({ kind: "stalled", error: unreadableDirectory(directory, error) });
+      show({ kind: "stalled", error: unreadable(place, error) });
     }
     subscriber.complete();
   }
@@ -211,15 +232,29 @@ class LiveSessionList {
 }
 
 /** Latest change first, so that what is looked for most often is read first. */
-function newestFirst({
-  directory,
-  subdirectories,
-}: ListedDirectory): DirectoryCatalogOptions["list"] {
-  const list = subdirectories ? sessionFilesInAndBelow : sessionFilesIn;
+function newestFirst(place: ListedPlace): DirectoryCatalogOptions["list"] {
+  if (place.kind === "below") {
+    return async (signal) => {
+      const { directories } = await sessionDirectories(there(place.directories), signal);
+      return filesIn(directories, signal);
+    };
+  }
+  const list = place.kind === "subdirectories" ? sessionFilesInAndBelow : sessionFilesIn;
   return async (signal, onAlias) => {
-    const files = await list(directory, signal, onAlias);
+    const files = await list(place.directory, signal, onAlias);
     return files.sort((one, other) => other.mtimeMs - one.mtimeMs);
   };
+}
+
+/** Directories that are missing have no sessions, and may come. */
+function there(directories: readonly string[]): readonly string[] {
+  return directories.filter((directory) => existsSync(directory));
+}
+
+function unreadable(place: ListedPlace, error: unknown): unknown {
+  if (error instanceof BranchlogError) return error;
+  const directory = place.kind === "below" ? place.directories.join(", ") : place.directory;
+  return unreadableDirectory(directory, error);
 }
 
 /** Each session that is another now, once. */
@@ -269,8 +304,7 @@ class SessionListChanges {
 
 /** What is watched, and the listener. */
 interface DirectoryWatchOptions {
-  readonly directory: string;
-  readonly subdirectories: boolean;
+  readonly place: ListedPlace;
   readonly ports: Pick<Ports, "clock" | "hints">;
   readonly pollMs: number;
   /** Told the path of a session file; null: anything. */
@@ -294,11 +328,10 @@ class DirectoryWatches {
    * replaced, too, and what cannot be watched now may be later.
    */
   async renew(): Promise<void> {
-    const { directory, subdirectories, ports, pollMs, onHint } = this.#options;
-    const below = subdirectories ? await subdirectoriesOf(directory) : [];
+    const { place, ports, pollMs, onHint } = this.#options;
+    const directories = await watchedIn(place);
     if (this.#isClosed) return;
     const before = this.#watched;
-    const directories = [directory, ...below];
     // The new watch comes before the end of the old one: they share a watcher, and lose no hint.
     this.#watched = new Map(directories.map((one) => [one, this.#watch(one)]));
     for (const stop of before.values()) stop();
@@ -320,15 +353,28 @@ class DirectoryWatches {
   }
 
   #watch(directory: string): () => void {
-    const { ports, onHint, subdirectories } = this.#options;
-    const isRoot = directory === this.#options.directory;
+    const { ports, onHint, place } = this.#options;
+    const hasBelow =
+      place.kind === "below" || (place.kind === "subdirectories" && directory === place.directory);
     const watch = ports.hints.watch(directory, (name) => {
       // Also if it cannot be watched: that is no reason to try again at once.
       if (name === null) onHint(null);
       else if (isSessionFileName(name)) onHint(join(directory, name));
-      else if (isRoot && subdirectories && !isSidecarName(name)) this.#renewAndTell();
+      else if (hasBelow && !isSidecarName(name)) this.#renewAndTell();
     });
     return () => watch.closeSync();
+  }
+}
+
+async function watchedIn(place: ListedPlace): Promise<readonly string[]> {
+  switch (place.kind) {
+    case "directory":
+      return [place.directory];
+    case "subdirectories":
+      return [place.directory, ...(await subdirectoriesOf(place.directory))];
+    case "below":
+      // What is missing cannot be watched: it is looked for at each poll.
+      return (await sessionDirectories(there(place.directories))).visited;
   }
 }
 
