@@ -397,16 +397,17 @@ const commands: readonly Declared[] = [
   }),
   command({
     usage: "import <source>",
-    about: "Import a session of another agent",
+    about: "Import a session of another agent, or many",
     isWriting: true,
     args: (parser) =>
       parser
         .positional("source", {
           type: "string",
           demandOption: true,
-          describe: "A session of Claude Code, Codex or ConnectOnion",
+          describe:
+            "A session of Claude Code, Codex or ConnectOnion, or a directory of the former two",
         })
-        .option("output", { ...text("The new session file"), alias: "o" })
+        .option("output", { ...text("The new session file, or their directory"), alias: "o" })
         .option("from", {
           ...text("The agent of the source; default: recognised by its content"),
           choices: ["claude", "codex", "connectonion"] as const,

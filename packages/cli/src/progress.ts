@@ -4,7 +4,6 @@
  */
 import { statSync } from "node:fs";
 import { readCounter } from "@branchlog/streaming";
-import type { SearchProgress } from "@branchlog/core/types";
 import type { Output } from "./output.ts";
 
 /** Smaller logs are read too fast for a percentage to be of use. */
@@ -46,8 +45,8 @@ function show(output: Output, text: string): void {
   void output.showStatus(text).catch(() => undefined);
 }
 
-/** Shows how many sessions a search has read, on a terminal, a few times a second. */
-export class SearchStatus {
+/** Shows how many of many were dealt with, on a terminal, a few times a second. */
+export class CountStatus {
   readonly #output: Output;
   #shownMs = performance.now();
   #isShown = false;
@@ -56,12 +55,12 @@ export class SearchStatus {
     this.#output = output;
   }
 
-  show({ searched, total }: SearchProgress): void {
+  show(text: string): void {
     const nowMs = performance.now();
     if (!this.#output.isTerminal || nowMs - this.#shownMs < intervalMs) return;
     this.#shownMs = nowMs;
     this.#isShown = true;
-    show(this.#output, `searched ${searched} of ${total} sessions`);
+    show(this.#output, text);
   }
 
   /** To be called before anything else is written. */

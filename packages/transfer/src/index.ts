@@ -5,6 +5,8 @@
 export { convertSession } from "./convert/convert-session.ts";
 export type { ConversionResult, ConvertOptions } from "./convert/convert-session.ts";
 export type { ConversionTarget } from "./convert/convert-entry.ts";
+export { importDirectory } from "./import/import-directory.ts";
+export type { DirectoryImportOptions, DirectoryImportStep } from "./import/import-directory.ts";
 export { importSession } from "./import/import-session.ts";
 export type { ImportOptions, ImportProgress, ImportReport } from "./import/import-session.ts";
 export type { ImportDiagnostic, SkipReason } from "./import/source-mapping.ts";

@@ -1,12 +1,19 @@
-/** `branchlog import`: imports a session of another agent as a session file. */
+/** `branchlog import`: imports a session of another agent, or all below a directory. */
+import { statSync } from "node:fs";
+import { importDirectory } from "@branchlog/transfer";
+import type { DirectoryImportStep } from "@branchlog/transfer";
 import { writeJsonLine } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
-import { sizeOf, withProgress } from "../progress.ts";
+import { describeFailure, UsageError } from "../failure.ts";
+import { CountStatus, sizeOf, withProgress } from "../progress.ts";
+import { oneLine } from "../text/clean-text.ts";
+import { countText } from "../text/quantities.ts";
 import { importers, importRecognised } from "../transfer-kinds.ts";
 import type { ImportFormat } from "../transfer-kinds.ts";
 
 export interface ImportCommandOptions {
   readonly source: string;
+  /** A new file; for a directory, one too. */
   readonly output: string;
   /** The agent of the source; undefined: recognised by its content. */
   readonly from: ImportFormat | undefined;
@@ -14,14 +21,66 @@ export interface ImportCommandOptions {
 }
 
 export async function importCommand(
-  { source, output, from, json }: ImportCommandOptions,
+  options: ImportCommandOptions,
   io: CommandIo,
 ): Promise<CommandResult> {
+  const { source, output, from, json } = options;
   const { out, err, signal } = io;
+  if (isDirectory(source)) return importAll(options, io);
   const importer = from === undefined ? importRecognised : importers[from];
   const task = { what: "importing", bytes: sizeOf(source) };
   const made = await withProgress(err, task, () => importer(source, output, { signal }));
   if (json) await writeJsonLine(out, made.json);
   else await out.write(made.text(out.style));
   return 0;
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+async function importAll(
+  { source, output, from, json }: ImportCommandOptions,
+  io: CommandIo,
+): Promise<CommandResult> {
+  if (from !== undefined) throw new UsageError("--from is for one file; leave it out.");
+  const { out, err, signal } = io;
+  const status = new CountStatus(err);
+  const counts = { imported: 0, exists: 0, failed: 0, skippedLines: 0 };
+  for await (const step of importDirectory(source, output, { signal })) {
+    counts[step.kind] += 1;
+    if (step.kind === "imported") counts.skippedLines += step.report.lines - step.report.imported;
+    await status.hide();
+    if (json) await writeJsonLine(out, stepJson(step));
+    else if (step.kind === "failed") {
+      const { message } = describeFailure(step.error);
+      await err.write(`left out: ${oneLine(message, 1000)}\n`);
+    }
+    status.show(`imported ${step.done} of ${step.total}`);
+  }
+  await status.hide();
+  const { imported, exists, failed, skippedLines } = counts;
+  if (json) await writeJsonLine(out, { kind: "summary", ...counts });
+  else {
+    const left = failed === 0 ? "" : `, ${failed} left out`;
+    const known = exists === 0 ? "" : `, ${exists} imported before`;
+    const lines = countText(skippedLines, "line");
+    await out.write(
+      `imported ${countText(imported, "session")}${known}${left}; ${lines} have no place in them\n`,
+    );
+  }
+  return failed === 0 ? 0 : 1;
+}
+
+/** A step in `--json`. */
+function stepJson(step: DirectoryImportStep): object {
+  const { kind, source } = step;
+  switch (step.kind) {
+    case "imported":
+      return { ...step.report, agent: step.report.kind, kind, source };
+    case "exists":
+      return { kind, source, path: step.path };
+    case "failed":
+      return { kind, source, error: describeFailure(step.error) };
+  }
 }

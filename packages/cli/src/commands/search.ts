@@ -5,7 +5,7 @@ import type { SearchedKind } from "@branchlog/core/types";
 import { writeJsonLine, writeUnlisted } from "../command-io.ts";
 import type { CommandIo, CommandResult } from "../command-io.ts";
 import { sessionPath } from "../opened-session.ts";
-import { SearchStatus } from "../progress.ts";
+import { CountStatus } from "../progress.ts";
 import { sinceMs } from "../session-filter.ts";
 import type { AgentName } from "../session-filter.ts";
 import { oneLine } from "../text/clean-text.ts";
@@ -37,7 +37,7 @@ export async function searchCommand(
   const { query, place, json, context, limit = Infinity } = options;
   const { out, err, signal } = io;
   const places = place === undefined ? knownPlaces() : [await sessionPath(place, signal)];
-  const status = new SearchStatus(err);
+  const status = new CountStatus(err);
   const unlisted: string[] = [];
   const hits = searchSessions(places, query, {
     kinds: options.kinds,
@@ -48,7 +48,7 @@ export async function searchCommand(
     agents: options.agents?.filter((agent) => agent !== "connectonion"),
     contextLines: context,
     onUnlisted: (path) => unlisted.push(path),
-    onProgress: (progress) => status.show(progress),
+    onProgress: ({ searched, total }) => status.show(`searched ${searched} of ${total} sessions`),
     signal,
   });
   let [count, path] = [0, ""];

@@ -1,0 +1,84 @@
+/**
+ * Imports all transcripts below a directory, one session file each. It can be ended at any time and
+ * begun again: what was imported stays, and is not imported again.
+ */
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { findSessions } from "@branchlog/core";
+import type { BranchlogError, ListedSession } from "@branchlog/core";
+import { isBranchlogError } from "@branchlog/core/errors";
+import { requireText } from "@branchlog/core/internal";
+import { importSession } from "./import-session.ts";
+import type { ImportReport } from "./import-session.ts";
+
+export interface DirectoryImportOptions {
+  /** Ends the import with the signal's reason; the session that is being imported is not created. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What became of one transcript, and how many were dealt with of all. */
+export type DirectoryImportStep = {
+  readonly source: string;
+  readonly done: number;
+  readonly total: number;
+} & (
+  | { readonly kind: "imported"; readonly report: ImportReport }
+  /** A session of that id was there already, from an earlier import. */
+  | { readonly kind: "exists"; readonly path: string }
+  /** It could not be imported; nothing of it was created. */
+  | { readonly kind: "failed"; readonly error: BranchlogError }
+);
+
+/**
+ * Imports the transcripts of Claude Code and Codex below a directory, sub-agents' among them, the
+ * latest first. A session is named by the time at which it began and its id, as pi names sessions;
+ * a transcript that has grown since it was imported is not imported again.
+ * @param target The directory of the new sessions; created if it is missing.
+ * @throws What `findSessions` throws about the place; the signal's reason.
+ * @example
+ * for await (const { kind, source } of importDirectory("/home/me/.claude/projects", "sessions")) {
+ *   console.log(kind, source);
+ * }
+ */
+export async function* importDirectory(
+  place: string,
+  target: string,
+  { signal }: DirectoryImportOptions = {},
+): AsyncGenerator<DirectoryImportStep, void, undefined> {
+  const directory = resolve(requireText("The target", target));
+  const { sessions } = await findSessions([place], { artifacts: true, catalog: "read", signal });
+  const transcripts = sessions.filter(({ transcript }) => transcript !== undefined);
+  await mkdir(directory, { recursive: true });
+  const total = transcripts.length;
+  for (const [at, session] of transcripts.entries()) {
+    const step = { source: session.path, done: at + 1, total };
+    const path = join(directory, nameOf(session));
+    if (existsSync(path)) {
+      yield { ...step, kind: "exists", path };
+      continue;
+    }
+    const result = await imported(session.path, path, signal);
+    yield "error" in result
+      ? { ...step, kind: "failed", error: result.error }
+      : { ...step, kind: "imported", report: result.report };
+  }
+}
+
+async function imported(
+  source: string,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly report: ImportReport } | { readonly error: BranchlogError }> {
+  try {
+    return { report: await importSession(source, path, signal === undefined ? {} : { signal }) };
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (isBranchlogError(error)) return { error };
+    throw error;
+  }
+}
+
+function nameOf({ header }: ListedSession): string {
+  return `${header.timestamp.replaceAll(/[:.]/g, "-")}_${header.id}.jsonl`;
+}
