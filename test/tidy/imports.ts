@@ -37,9 +37,12 @@ const coreFloors: readonly (readonly string[])[] = [
   ["log"],
   ["append"],
   ["session"],
-  ["catalog", "copies", "live"],
+  ["catalog", "copies"],
+  ["directories"],
+  ["search"],
+  ["live"],
   ["open"],
-  ["adapters", "directories", "testing"],
+  ["adapters", "testing"],
   ["index", "public-entries", "public-live", "public-types", "internal"],
 ];
 

@@ -1,4 +1,4 @@
-/** `branchlog watch`: the sessions of every agent, or of a directory, and their changes, until interrupted. */
+/** `branchlog watch`: sessions of every agent, or of a directory, and their changes, live. */
 import { knownPlaces } from "@branchlog/core";
 import type { ListedSession } from "@branchlog/core";
 import { sessions$ } from "@branchlog/core/live";

@@ -123,16 +123,19 @@ export function contextHeading(
     readonly model: { readonly provider: string; readonly modelId: string } | null;
     readonly thinkingLevel: string;
     readonly truncatedAt?: string;
+    readonly approximate?: true;
   },
   counts: { readonly messages: number; readonly shown: number },
   style: Style,
 ): string {
-  const { model, thinkingLevel, truncatedAt } = context;
+  const { model, thinkingLevel, truncatedAt, approximate } = context;
   const name = model === null ? "no model" : oneLine(`${model.provider}/${model.modelId}`, 80);
   const { messages, shown } = counts;
   const part = shown < messages ? `, the last ${numberText(shown)} shown` : "";
   const count = `${numberText(messages)} ${messages === 1 ? "message" : "messages"}${part}`;
-  const heading = `${style.heading(name)} · thinking ${oneLine(thinkingLevel, 40)} · ${count}\n`;
+  const exactness = approximate === true ? " · approximate" : "";
+  const thinking = `thinking ${oneLine(thinkingLevel, 40)}`;
+  const heading = `${style.heading(name)} · ${thinking} · ${count}${exactness}\n`;
   if (truncatedAt === undefined) return heading;
   const warning = `The path breaks off: the log holds no entry ${oneLine(truncatedAt, 60)}.`;
   return `${heading}${style.warning(warning)}\n`;

@@ -9,7 +9,7 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { OptionNames } from "@branchlog/streaming";
-import { getAgentDir, resolvePath, sessionsRoot } from "../adapters/pi/agent-directory.ts";
+import { getAgentDir, resolvePath, sessionsRoot } from "./agent-directory.ts";
 import { requireList, requireOptions, requireText } from "../argument-checks.ts";
 import type { CatalogMode } from "../catalog/catalog-store.ts";
 import { DirectoryCatalog } from "../catalog/directory-catalog.ts";

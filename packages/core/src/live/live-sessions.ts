@@ -81,10 +81,11 @@ const liveSessionsNames: OptionNames<LiveSessionsOptions> = {
 };
 
 /**
- * The sessions of a directory, or of everything below several, live. The first emission of each subscriber holds all sessions known
- * so far as `added`; while many files are read for the first time, a part of them comes every 100
- * ms. Files that are not sessions, or cannot be read, are not listed. It never ends by itself, and
- * keeps the process alive; what goes wrong is in `status`.
+ * The sessions of a directory, or of everything below several, live. The first emission of each
+ * subscriber holds all sessions known so far as `added`; while many files are read for the first
+ * time, a part of them comes every 100 ms. Files that are neither sessions nor transcripts, or
+ * cannot be read, are not listed. It never ends by itself, and keeps the process alive; what goes
+ * wrong is in `status`.
  * @param places A directory; or a list, as {@link knownPlaces} gives it.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
  * @example

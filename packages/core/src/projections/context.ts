@@ -30,6 +30,11 @@ export interface PathContext extends SessionContext {
    * path goes back to a root, or into a cycle.
    */
   readonly truncatedAt?: string;
+  /**
+   * Of the transcript of another agent, if a compaction is on the path: what the agent itself would
+   * give the model then is known only in part, see docs/formats.md, "In place". Else absent.
+   */
+  readonly approximate?: true;
 }
 
 /** A context together with the entries that its messages come from, under pi's names. */

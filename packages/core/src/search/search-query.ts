@@ -36,7 +36,7 @@ const contextUnitsMax = 4000;
 export interface QueryOptions {
   /** Whether it is a regular expression, as JavaScript has them. Default false. */
   readonly regex?: boolean;
-  /** Whole lines that the snippet has before and after those of the match. Default: a part of one. */
+  /** Whole lines that the snippet has before and after the match. Default: a part of one. */
   readonly contextLines?: number | undefined;
 }
 
@@ -84,8 +84,8 @@ function expressionOf(query: string): RegExp {
 }
 
 /**
- * Characters that JSON has as they are, or as `\\u00..`. Without `i` and `k`, which are also the lower
- * case of characters outside ASCII, and without the solidus, which may be escaped.
+ * Characters that JSON has as they are, or as `\\u00..`. Without `i` and `k`, which are also the
+ * lower case of characters outside ASCII, and without the solidus, which may be escaped.
  */
 const plainRun = /[!#-.0-9:-@[\]-hjl-~]{2,64}/gu;
 

@@ -218,9 +218,15 @@ export class SessionView {
   async context(options: ContextOptions = {}): Promise<PathContext> {
     const engine = this.#access.open();
     const { at, bridgeGaps = false } = requireOptions(options, contextNames);
-    if (at === undefined && !bridgeGaps) return this.#memo.pathContextAt(engine, this.#leaf.id);
     const from = at === undefined ? this.#leaf.id : at;
-    return (await loadedContext(engine, from, bridgeGaps)).context;
+    const context =
+      at === undefined && !bridgeGaps
+        ? await this.#memo.pathContextAt(engine, from)
+        : (await loadedContext(engine, from, bridgeGaps)).context;
+    const isCompacted = context.messages.some(({ role }) => role === "compactionSummary");
+    return this.transcriptOf !== undefined && isCompacted
+      ? { ...context, approximate: true }
+      : context;
   }
 
   /**

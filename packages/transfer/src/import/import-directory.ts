@@ -13,7 +13,7 @@ import { importSession } from "./import-session.ts";
 import type { ImportReport } from "./import-session.ts";
 
 export interface DirectoryImportOptions {
-  /** Ends the import with the signal's reason; the session that is being imported is not created. */
+  /** Ends the import with its reason; the session that is being imported is not created. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -13,7 +13,7 @@ import {
   resolvePath,
   resolveSessionDir,
   sessionsRoot,
-} from "../../../../packages/core/src/adapters/pi/agent-directory.ts";
+} from "../../../../packages/core/src/directories/agent-directory.ts";
 import { useAgentHome } from "./agent-home.ts";
 
 const home = useAgentHome();

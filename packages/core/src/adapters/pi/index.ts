@@ -6,7 +6,7 @@ export type { NewSessionOptions } from "../../session/new-header.ts";
 export type { SessionTreeNode } from "./tree-nodes.ts";
 export type { SessionInfo, SessionListProgress } from "./session-directory.ts";
 export { findMostRecentSession } from "./session-lookup.ts";
-export { getAgentDir, getDefaultSessionDir } from "./agent-directory.ts";
+export { getAgentDir, getDefaultSessionDir } from "../../directories/agent-directory.ts";
 export { assertValidSessionId } from "../../entries/identifiers.ts";
 export {
   buildContextEntries,

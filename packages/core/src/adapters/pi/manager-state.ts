@@ -9,7 +9,11 @@ import type { FileEntry, SessionHeader } from "../../entries/entry-types.ts";
 import { engineSettings } from "../../log/engine-options.ts";
 import { newHeader } from "../../session/new-header.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
-import { makeSessionDirectory, resolvePath, resolveSessionDir } from "./agent-directory.ts";
+import {
+  makeSessionDirectory,
+  resolvePath,
+  resolveSessionDir,
+} from "../../directories/agent-directory.ts";
 import { claimEmptyFile, openExisting } from "./existing-file.ts";
 import type { FaceOptions, FoundLog } from "./existing-file.ts";
 import { findMostRecentSession } from "./session-lookup.ts";

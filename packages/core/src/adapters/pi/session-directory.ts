@@ -12,7 +12,7 @@ import { sessionFilesBelow, sessionFilesIn } from "../../catalog/session-files.t
 import type { SessionFile } from "../../catalog/session-files.ts";
 import { readSessionTextSync } from "../../catalog/session-scan.ts";
 import { storedTimeMs } from "../../projections/stored-value.ts";
-import { expandPath, resolveSessionDir, sessionsRoot } from "./agent-directory.ts";
+import { expandPath, resolveSessionDir, sessionsRoot } from "../../directories/agent-directory.ts";
 import { sessionScope } from "./session-lookup.ts";
 
 /**

@@ -15,7 +15,7 @@ import {
   isSamePath,
   resolvePath,
   resolveSessionDir,
-} from "./agent-directory.ts";
+} from "../../directories/agent-directory.ts";
 
 /**
  * The file of the session with exactly this id among those of `cwd` (see `listSessions`), or

@@ -9,7 +9,7 @@ import type { SessionContext, SessionProjection } from "../../projections/contex
 import { watchedSession } from "../../session/watched-session.ts";
 import type { Engine } from "../../session/engine.ts";
 import type { EngineOptions } from "../../log/engine-options.ts";
-import { isDefaultSessionDir } from "./agent-directory.ts";
+import { isDefaultSessionDir } from "../../directories/agent-directory.ts";
 import * as drafts from "./checked-drafts.ts";
 import { contextEntriesOf, contextOf, projectionOf } from "./log-queries.ts";
 import * as questions from "./log-queries.ts";

@@ -11,7 +11,7 @@ import type { FileEntry } from "../../entries/entry-types.ts";
 import { BranchlogError } from "../../errors.ts";
 import { bodyBytesMax } from "../../limits.ts";
 import { errorCodeOf } from "../../store/ports.ts";
-import { resolvePath } from "./agent-directory.ts";
+import { resolvePath } from "../../directories/agent-directory.ts";
 
 /** The version of the files that are written. */
 export const CURRENT_SESSION_VERSION: number = currentVersion;

@@ -6,10 +6,10 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { BranchlogError } from "../../errors.ts";
-import { directoryFailed, makeDurableDirectory } from "../../store/atomic-file.ts";
-import { nodeFileSystem } from "../../store/node-file-system.ts";
-import type { FileSystem } from "../../store/ports.ts";
+import { BranchlogError } from "../errors.ts";
+import { directoryFailed, makeDurableDirectory } from "../store/atomic-file.ts";
+import { nodeFileSystem } from "../store/node-file-system.ts";
+import type { FileSystem } from "../store/ports.ts";
 
 /** `PI_CODING_AGENT_DIR` with its tilde expanded, else `~/.pi/agent`. Read anew on each call. */
 export function getAgentDir(): string {
