@@ -228,12 +228,11 @@ export class BodyReader {
     if (indexer.transcript === undefined) return entryInLine(indexer, row, bytes, start, end);
     const decoded = decodeLine(bytes, start, end);
     if (!decoded.ok) return decoded.reason;
-    const { index, lines } = indexer;
+    const { index } = indexer;
     const entry = indexer.transcript.entryOf(decoded.value, {
       id: index.idOf(row),
       parentId: index.parentIdOf(row),
       timestamp: new Date(index.rows.time(row)).toISOString(),
-      line: lines.lineOfRow(row),
       above: () => this.#recordsAbove(row),
     });
     return entry ?? "id-changed";

@@ -7,6 +7,7 @@ import { decodeLine, readRange, readShallow } from "@branchlog/streaming";
 import type { ByteSource, JsonObject, LineSink, LongLine } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
 import { transcriptOf } from "../dialects/foreign-record.ts";
+import { transcriptRecords } from "../dialects/transcript-records.ts";
 import type { SourceKind } from "../dialects/foreign-record.ts";
 import { noUsage, usageOfBoth } from "../dialects/foreign-content.ts";
 import type { Transcript, TranscriptRow } from "../dialects/transcript.ts";
@@ -60,8 +61,9 @@ export class TranscriptScan {
   sink(source: ByteSource): LineSink {
     return {
       line: (bytes, start, end, _offset, lineNumber) => {
-        const line = decodeLine(bytes, start, end);
-        if (line.ok) this.#add(line.value, lineNumber);
+        for (const { value, line } of transcriptRecords(bytes, start, end, lineNumber)) {
+          this.#add(value, line);
+        }
       },
       longLine: (line, lineNumber) => {
         const record = recordOf(source, line);
@@ -71,15 +73,13 @@ export class TranscriptScan {
   }
 
   #add(record: JsonObject, line: number): void {
-    const rows = this.#transcript.add(record, line);
-    if (rows === "repeated") return;
-    for (const row of rows) {
+    for (const row of this.#transcript.add(record, line)) {
       this.#ids.add(row.id);
-      this.#fold(record, row, line);
+      this.#fold(record, row);
     }
   }
 
-  #fold(record: JsonObject, row: TranscriptRow, line: number): void {
+  #fold(record: JsonObject, row: TranscriptRow): void {
     const { type, role } = row;
     if (type === "message") this.#messageCount += 1;
     const isSpoken = type === "message" && (role === "user" || role === "assistant");
@@ -88,7 +88,7 @@ export class TranscriptScan {
     const isTitle = isSpoken && role === "user" && this.#firstMessage === undefined;
     const isAnswer = type === "usage" || (isSpoken && role === "assistant");
     if (!isTitle && !isAnswer) return;
-    const entry = this.#transcript.entryOf(record, { ...row, line, above: () => [] });
+    const entry = this.#transcript.entryOf(record, { ...row, above: () => [] });
     if (entry === undefined) return;
     const message = objectAt(entry, "message");
     if (isTitle) this.#firstMessage = titleOfText(storedText(message?.["content"], " "));

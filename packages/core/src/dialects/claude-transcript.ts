@@ -54,6 +54,7 @@ export class ClaudeTranscript implements Transcript {
   readonly kind = "claude";
   header: SessionHeader | undefined;
   isSubagent = false;
+  repetition: string | undefined;
   readonly #fileName: string;
   readonly #isEntry: (id: string) => boolean;
   /** Entries that stand for records which are none themselves, by the ids of these. */
@@ -89,13 +90,17 @@ export class ClaudeTranscript implements Transcript {
     return this.#mainTail ?? this.#sideTail;
   }
 
-  add(record: JsonObject, line: number): readonly TranscriptRow[] | "repeated" {
+  add(record: JsonObject, line: number): readonly TranscriptRow[] {
+    this.repetition = undefined;
     const time = timeAt(record, "timestamp");
     this.#startTime ??= time;
     this.#time = time ?? this.#time;
     this.#readHeader(record);
     const uuid = stringAt(record, "uuid");
-    if (uuid !== undefined && this.#knows(uuid)) return "repeated";
+    if (uuid !== undefined && this.#knows(uuid)) {
+      this.repetition = `repeats the record ${uuid}`;
+      return [];
+    }
     const type = stringAt(record, "type") ?? "";
     const isSpoken = type === "user" || type === "assistant";
     if (uuid === undefined && !isSpoken) {
@@ -115,7 +120,8 @@ export class ClaudeTranscript implements Transcript {
 
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined {
     const { id, parentId, timestamp } = place;
-    const uuid = stringAt(record, "uuid") ?? `line:${place.line}`;
+    // Without one, the entry is known by its line.
+    const uuid = stringAt(record, "uuid") ?? id.replace(/#.*$/s, "");
     if (id !== uuid && !id.startsWith(`${uuid}#`)) return undefined;
     const links = { id, parentId, timestamp };
     if (id === `${uuid}#task`) return { type: "reset_boundary", ...links };

@@ -43,12 +43,18 @@ interface Body {
   readonly [key: string]: unknown;
 }
 
+interface CodexPlace extends TranscriptPlace {
+  readonly line: number;
+}
+
 type RowFacts = Omit<TranscriptRow, "id" | "parentId" | "timestamp">;
 
 export class CodexTranscript implements Transcript {
   readonly kind = "codex";
   header: SessionHeader | undefined;
   isSubagent = false;
+  repetition: string | undefined;
+  #ordinal = -1;
   name: string | undefined;
   tailId: string | null = null;
   readonly #fileName: string;
@@ -78,6 +84,10 @@ export class CodexTranscript implements Transcript {
 
   add(record: JsonObject, line: number): readonly TranscriptRow[] {
     this.#line = line;
+    const ordinal = record["ordinal"];
+    const isRepeated = typeof ordinal === "number" && ordinal <= this.#ordinal;
+    this.repetition = isRepeated ? `repeats the ordinal ${ordinal}` : undefined;
+    if (typeof ordinal === "number") this.#ordinal = Math.max(ordinal, this.#ordinal);
     const time = timeAt(record, "timestamp");
     this.#startTime ??= time;
     this.#time = time ?? this.#time;
@@ -97,7 +107,8 @@ export class CodexTranscript implements Transcript {
     const payload = objectAt(record, "payload");
     if (payload === undefined) return undefined;
     const { id, parentId, timestamp } = place;
-    const { type, ...rest } = this.#bodyOf(stringAt(record, "type") ?? "", payload, place);
+    const at = { ...place, line: lineOfId(id) };
+    const { type, ...rest } = this.#bodyOf(stringAt(record, "type") ?? "", payload, at);
     return { type, id, parentId, timestamp, ...rest };
   }
 
@@ -273,7 +284,7 @@ export class CodexTranscript implements Transcript {
     this.#answer = undefined;
   }
 
-  #bodyOf(type: string, payload: JsonObject, place: TranscriptPlace): Body {
+  #bodyOf(type: string, payload: JsonObject, place: CodexPlace): Body {
     switch (type) {
       case "turn_context":
         return this.#settingOf(payload, place);
@@ -288,7 +299,7 @@ export class CodexTranscript implements Transcript {
     }
   }
 
-  #settingOf(payload: JsonObject, { id, line }: TranscriptPlace): Body {
+  #settingOf(payload: JsonObject, { id, line }: CodexPlace): Body {
     const isModel = valueAt(this.#models, line)?.line === line;
     const isOnly = valueAt(this.#levels, line)?.line !== line;
     if (isModel && (isOnly || id.endsWith("#0"))) {
@@ -299,7 +310,7 @@ export class CodexTranscript implements Transcript {
   }
 
   /** Without a readable summary, the model continues from the kept messages. */
-  #compactionOf(payload: JsonObject, { id, line }: TranscriptPlace): Body {
+  #compactionOf(payload: JsonObject, { id, line }: CodexPlace): Body {
     const replacement = listAt(payload, "replacement_history");
     const kept = replacement.filter(isObject).flatMap((item) => textsOf(item["content"]));
     return {
@@ -312,7 +323,7 @@ export class CodexTranscript implements Transcript {
     };
   }
 
-  #bodyOfItem(item: JsonObject, place: TranscriptPlace): Body {
+  #bodyOfItem(item: JsonObject, place: CodexPlace): Body {
     const output = toolOutput(item);
     const timestamp = Date.parse(place.timestamp);
     if (output !== undefined) {
@@ -335,7 +346,7 @@ export class CodexTranscript implements Transcript {
     return this.#answerBody(blocks, place);
   }
 
-  #bodyOfEvent(event: JsonObject, place: TranscriptPlace): Body {
+  #bodyOfEvent(event: JsonObject, place: CodexPlace): Body {
     const text = stringAt(event, "message") ?? "";
     const timestamp = Date.parse(place.timestamp);
     switch (stringAt(event, "type")) {
@@ -356,7 +367,7 @@ export class CodexTranscript implements Transcript {
     }
   }
 
-  #answerBody(content: readonly AssistantContent[], place: TranscriptPlace): Body {
+  #answerBody(content: readonly AssistantContent[], place: CodexPlace): Body {
     const { line, timestamp } = place;
     return {
       type: "message",
@@ -394,6 +405,10 @@ function lineId(line: number): string {
   return `line:${line}`;
 }
 
+function lineOfId(id: string): number {
+  return Number.parseFloat(id.slice("line:".length));
+}
+
 function keyOf(voice: string, text: string): string {
   return `${voice}\n${text.trim()}`;
 }
@@ -416,7 +431,7 @@ function customBody(customType: string, data: JsonObject): Body {
 }
 
 /** The name of the tool that a result is of, from the call above it. */
-function toolNameOf(callId: string, place: TranscriptPlace): string {
+function toolNameOf(callId: string, place: CodexPlace): string {
   for (const record of place.above()) {
     for (const block of assistantBlocks(objectAt(record, "payload") ?? {}) ?? []) {
       if (block.type === "toolCall" && block.id === callId) return block.name;

@@ -23,8 +23,6 @@ export interface TranscriptPlace {
   readonly id: string;
   readonly parentId: string | null;
   readonly timestamp: string;
-  /** 1-based. */
-  readonly line: number;
   /** The records of the entries above, nearest first, as far as they are needed. */
   readonly above: () => Iterable<JsonObject>;
 }
@@ -39,8 +37,10 @@ export interface Transcript {
   readonly isSubagent: boolean;
   /** The last entry of the conversation: not one of a sub-agent, unless there is no other. */
   readonly tailId: string | null;
-  /** `repeated`: a record with the id of an earlier one, which counts. */
-  add(record: JsonObject, line: number): readonly TranscriptRow[] | "repeated";
+  /** What repeats an earlier record in the one that was added last; undefined: nothing. */
+  readonly repetition: string | undefined;
+  /** The entries of a record; none of one that repeats the id of an earlier one, which counts. */
+  add(record: JsonObject, line: number): readonly TranscriptRow[];
   /** The entry of a row in pi's form; undefined if the record is not the one of that row. */
   entryOf(record: JsonObject, place: TranscriptPlace): JsonObject | undefined;
 }

@@ -19,6 +19,7 @@ import { readRecord, titleSlotType } from "../dialects/log-record.ts";
 import type { LogRecord } from "../dialects/log-record.ts";
 import { legacyEntryId } from "../dialects/migrate-line.ts";
 import { modelRole } from "../dialects/model-reference.ts";
+import { recordsBesideDebris } from "../dialects/transcript-records.ts";
 import type { Transcript } from "../dialects/transcript.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
 import { DiagnosticLog } from "./diagnostics.ts";
@@ -145,6 +146,9 @@ export class LogIndexer implements LinesSink {
         if (this.#addScanned(rows, row, place, length, next)) continue;
         const decoded = decodeLine(rows.bytes, at, at + length);
         this.#addDecoded(decoded, { offset: place, length, lineNumber: next });
+        if (!decoded.ok && this.#mayBeTranscript) {
+          this.#salvage(rows.bytes, at, length, { offset: place, length, lineNumber: next });
+        }
       }
     });
     return next - lineNumber;
@@ -242,6 +246,21 @@ export class LogIndexer implements LinesSink {
     }
   }
 
+  get #mayBeTranscript(): boolean {
+    const isOpen = this.#header === undefined && !this.#isSession;
+    return this.#transcript !== undefined || (isOpen && this.#options.transcriptName !== undefined);
+  }
+
+  /** Adds what is whole in a damaged line of a transcript. */
+  #salvage(bytes: Buffer, start: number, length: number, place: LinePlace): void {
+    for (const record of recordsBesideDebris(bytes, start, start + length, place.lineNumber)) {
+      if (!this.#isOfTranscript(record.value)) return;
+      const offset = place.offset + record.start - start;
+      const recordPlace = { ...place, offset, length: record.end - record.start };
+      this.#addToTranscript(record.value, recordPlace, record.line);
+    }
+  }
+
   /** The first known record decides whose log it is. */
   #isOfTranscript(value: JsonObject): boolean {
     if (this.#transcript !== undefined) return true;
@@ -255,16 +274,17 @@ export class LogIndexer implements LinesSink {
     return true;
   }
 
-  #addToTranscript(value: JsonObject, place: LinePlace): void {
+  #addToTranscript(value: JsonObject, place: LinePlace, line: number = place.lineNumber): void {
     const transcript = this.#transcript;
-    const rows = transcript?.add(value, place.lineNumber) ?? [];
+    const rows = transcript?.add(value, line) ?? [];
     const header = transcript?.header;
     if (header !== undefined && header !== this.#header?.header) {
       const { offset, length, lineNumber } = this.#header ?? place;
       this.#header = { header, version: currentVersion, offset, length, lineNumber };
     }
-    if (rows === "repeated") this.#report("duplicate-id", "repeats an earlier record", place);
-    if (rows === "repeated" || rows.length === 0) return this.lines.addOtherRecord();
+    const repetition = transcript?.repetition;
+    if (repetition !== undefined) this.#report("duplicate-id", repetition, place);
+    if (rows.length === 0) return this.lines.addOtherRecord();
     const { ids, kinds } = this.index;
     for (const { id, parentId, type, role, customType, timestamp } of rows) {
       const handle = ids.add(id);

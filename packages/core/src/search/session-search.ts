@@ -27,6 +27,7 @@ import { transcriptOf } from "../dialects/foreign-record.ts";
 import type { SourceKind } from "../dialects/foreign-record.ts";
 import { entryForm } from "../dialects/header.ts";
 import { legacyEntryId } from "../dialects/migrate-line.ts";
+import { transcriptRecords } from "../dialects/transcript-records.ts";
 import type { TranscriptRow } from "../dialects/transcript.ts";
 import { filesIn, sessionDirectories } from "../directories/find-sessions.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
@@ -399,17 +400,15 @@ class TranscriptMatches implements Matches, LineSink {
   }
 
   line(bytes: Buffer, start: number, end: number, _offset: number, lineNumber: number): void {
-    const line = decodeLine(bytes, start, end);
     const isCandidate = this.#found.candidates.lines.has(lineNumber);
     if (isCandidate) this.#linesLeft -= 1;
-    if (!line.ok) return;
-    const rows = this.#transcript.add(line.value, lineNumber);
-    if (rows === "repeated") return;
-    for (const row of rows) {
-      this.#ids.add(row.id);
-      if (isCandidate) this.#take(line.value, row, lineNumber);
+    for (const { value, line } of transcriptRecords(bytes, start, end, lineNumber)) {
+      for (const row of this.#transcript.add(value, line)) {
+        this.#ids.add(row.id);
+        if (isCandidate) this.#take(value, row);
+      }
+      if (isCandidate) this.#takeName(value);
     }
-    if (isCandidate) this.#takeName(line.value);
   }
 
   longLine(long: LongLine, lineNumber: number): void {
@@ -417,8 +416,8 @@ class TranscriptMatches implements Matches, LineSink {
     if (bytes !== undefined) this.line(bytes, 0, bytes.length, long.offset, lineNumber);
   }
 
-  #take(record: JsonObject, row: TranscriptRow, line: number): void {
-    const entry = this.#transcript.entryOf(record, { ...row, line, above: () => [] });
+  #take(record: JsonObject, row: TranscriptRow): void {
+    const entry = this.#transcript.entryOf(record, { ...row, above: () => [] });
     // Decoding boundary: made by the transcript, in the form of an entry.
     const match = entry && this.#found.search.match(entry as unknown as SessionEntry);
     if (match !== undefined) this.#add(match, row.id, row.timestamp);

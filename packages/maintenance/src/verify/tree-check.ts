@@ -65,7 +65,11 @@ export function checkTree(log: IndexedLog): {
   const counts = {
     "damaged-header": hasHeader ? 0 : 1,
     "before-header": hasHeader ? entriesBeforeHeader : 0,
-    "duplicate-id": repeated.count - repeated.sameCount,
+    // Of a transcript, what repeats an earlier record has no row.
+    "duplicate-id":
+      indexer.transcript === undefined
+        ? repeated.count - repeated.sameCount
+        : diagnostics.count("duplicate-id"),
     "repeated-line": repeated.sameCount,
     "missing-parent": orphans.length,
     cycle: cycles.length,

@@ -1,0 +1,100 @@
+/** Damage that transcripts have in the field: it hides no good record, and `verify` lists it. */
+import { appendFileSync, copyFileSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { findSessions, openSession, searchSessions } from "@branchlog/core";
+import { verifySession } from "@branchlog/maintenance";
+import { fixturePath, spoken } from "../../transfer/import/imported.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+/** What is said in each of the fixtures. */
+const said = [
+  "Where is the price rounded?",
+  "In cart.ts.",
+  "Round it once.",
+  "Done: it is rounded in total().",
+];
+
+const damage: readonly (readonly [name: string, findings: readonly string[]])[] = [
+  ["claude-byte-order-mark", ["byte-order-mark"]],
+  ["claude-missing-newline", ["not-json"]],
+  ["claude-nul-end", ["nul-bytes"]],
+  ["claude-nul-run", ["nul-bytes"]],
+  ["claude-partial-then-whole", ["torn"]],
+  ["claude-repeated", ["duplicate-id"]],
+  ["claude-separators", []],
+  ["claude-spliced", ["not-json"]],
+  ["codex-byte-order-mark", ["byte-order-mark"]],
+  ["codex-nul-end", ["nul-bytes"]],
+  ["codex-nul-run", ["nul-bytes"]],
+  ["codex-partial-then-whole", ["torn"]],
+  ["codex-repeated-ordinals", ["duplicate-id"]],
+  ["codex-spliced", ["not-json"]],
+];
+
+function pathOf(name: string): string {
+  return fixturePath(`transcripts/${name}.jsonl`);
+}
+
+async function textsOf(path: string): Promise<string[]> {
+  const session = await openSession(path, { access: "read" });
+  const texts = spoken((await session.context()).messages);
+  return texts.map((text) => text.replaceAll("\u2028", " "));
+}
+
+it("has a test for each fixture", () => {
+  const names = readdirSync(fixturePath("transcripts")).map((name) => name.replace(".jsonl", ""));
+  expect(names.toSorted()).toEqual(damage.map(([name]) => name).toSorted());
+});
+
+describe.each(damage)("the transcript %s", (name, findings) => {
+  it("has every record that is whole, in place, in lists and in searches", async () => {
+    const texts = await textsOf(pathOf(name));
+    for (const text of said) expect(texts.join("\n")).toContain(text);
+    const directory = temporaryDirectory();
+    const path = join(directory, "s.jsonl");
+    copyFileSync(pathOf(name), path);
+    const { sessions } = await findSessions([directory]);
+    expect(sessions[0]?.summary.messageCount).toBe(said.length);
+    for (const query of ["rounded?", "cart.ts", "once", "Done"]) {
+      const hits = [];
+      for await (const hit of searchSessions(path, query)) hits.push(hit);
+      expect(hits, query).toHaveLength(1);
+      const session = await openSession(path, { access: "read" });
+      expect(await session.entry(hits[0]?.entryId ?? "")).toBeDefined();
+    }
+  });
+
+  it("is listed by verify", async () => {
+    const session = await openSession(pathOf(name), { access: "read" });
+    const report = await verifySession(session);
+    expect(report.findings.map(({ kind }) => kind)).toEqual(findings);
+  });
+});
+
+describe("a transcript", () => {
+  it("has all records around a line of 12 MB, and that line", async () => {
+    const lines = readFileSync(pathOf("claude-repeated"), "utf8").trimEnd().split("\n");
+    const long = "x".repeat(12 * 1024 * 1024);
+    const path = join(temporaryDirectory(), "s.jsonl");
+    writeFileSync(path, `${lines.join("\n").replace("Round it once.", long)}\n`);
+    const texts = (await textsOf(path)).join("\n");
+    for (const text of [said[0], said[1], said[3], long])
+      expect(texts.includes(text ?? "")).toBe(true);
+  });
+
+  it("that is rewritten while it is open is read anew", async () => {
+    const path = join(temporaryDirectory(), "s.jsonl");
+    const lines = readFileSync(pathOf("codex-repeated-ordinals"), "utf8").trimEnd().split("\n");
+    writeFileSync(path, `${lines.join("\n")}\n`);
+    const session = await openSession(path, { access: "read" });
+    writeFileSync(path, `${lines.slice(0, 2).join("\n").replace("Where", "Here")}\n`);
+    await session.refresh();
+    expect(spoken((await session.context()).messages).join()).toContain(
+      "Here is the price rounded?",
+    );
+    appendFileSync(path, `${lines[2] ?? ""}\n`);
+    await session.refresh();
+    expect(spoken((await session.context()).messages).join()).toContain("In cart.ts.");
+  });
+});
