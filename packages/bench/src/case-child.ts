@@ -1,6 +1,6 @@
 /**
  * The process in which one subject of one case runs once. Prints the measurement as one line of
- * JSON, or says on stderr what was wrong and exits with 1, or with 3 if only the answer was.
+ * JSON; otherwise the error on stderr, and exits with 1, or with 3 if only the answer was wrong.
  */
 import { exit, stderr, stdin, stdout } from "node:process";
 import { text } from "node:stream/consumers";

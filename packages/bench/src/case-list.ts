@@ -5,11 +5,11 @@ import { cases as bodies } from "./cases/bodies.ts";
 import { cases as context } from "./cases/context.ts";
 import { cases as lines } from "./cases/lines.ts";
 import { cases as list } from "./cases/list.ts";
-import { cases as liveMemory } from "./cases/live-memory.ts";
 import { cases as live } from "./cases/live.ts";
 import { cases as memory } from "./cases/memory.ts";
 import { cases as open } from "./cases/open.ts";
 import { cases as shapes } from "./cases/shapes.ts";
+import { cases as subscribers } from "./cases/subscribers.ts";
 import { cases as tree } from "./cases/tree.ts";
 
 const files = Object.entries({
@@ -23,7 +23,7 @@ const files = Object.entries({
   shapes,
   memory,
   live,
-  "live-memory": liveMemory,
+  subscribers,
 });
 
 export const cases: readonly BenchCase[] = files.flatMap(([, inFile]) => inFile);

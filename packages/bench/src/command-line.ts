@@ -1,8 +1,7 @@
 /** The arguments of `pnpm bench`, as typed options. Pure. */
 import { parseArgs } from "node:util";
-import type { Scale } from "./bench-case.ts";
+import type { PeerSet, Scale } from "./bench-case.ts";
 import { cacheFolderDefault } from "./inputs.ts";
-import type { PeerSet } from "./peer-folders.ts";
 
 export interface BenchOptions {
   /** Names of cases; empty: all. */

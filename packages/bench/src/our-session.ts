@@ -42,22 +42,21 @@ export async function inFlight(
   await Promise.all(Array.from({ length: width }, workSome));
 }
 
-/** Leaves a checkpoint. Throws if there is one already, or none afterwards. */
+/** Throws if there is a checkpoint already, or none afterwards. */
 export function leaveCheckpoint(path: string): void {
   const checkpoint = `${path}.ckpt`;
   ok(!existsSync(checkpoint), "there is a checkpoint before one is made");
   // Another process, so that its memory is not that of this one.
-  const stdio = ["ignore", "ignore", "inherit"] as const;
-  execFileSync(execPath, [jobChild, "checkpoint", path], { stdio: [...stdio] });
+  execFileSync(execPath, [jobChild, "checkpoint", path], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   ok(existsSync(checkpoint), "no checkpoint was left");
 }
 
-export interface Reopened {
-  readonly session: Session;
-  readonly logBytesRead: number;
-}
-
-export async function reopen(path: string, checkpoint: "off" | "read"): Promise<Reopened> {
+export async function reopen(
+  path: string,
+  checkpoint: "off" | "read",
+): Promise<{ readonly session: Session; readonly logBytesRead: number }> {
   const before = readCounter.bytes;
   const session = await openSession(path, { access: "read", checkpoint });
   return { session, logBytesRead: readCounter.bytes - before };

@@ -17,6 +17,7 @@ import {
   type InputSpec,
   type Measurement,
   noFacts,
+  type PeerSet,
   type Sample,
   type Scale,
   type SubjectFacts,
@@ -24,8 +25,8 @@ import {
 } from "./bench-case.ts";
 import type { ChildRequest } from "./case-child.ts";
 import { type CachedInput, ensureInput as ensureCachedInput } from "./inputs.ts";
-import { type PeerSet, runtimePath } from "./peer-folders.ts";
-import { type CaseReport, reportCase, reportFailure, type SubjectSamples } from "./report.ts";
+import { runtimePath } from "./peers.ts";
+import { type CaseReport, reportCase, type SubjectSamples } from "./report.ts";
 
 export interface SuiteOptions {
   readonly scale: Scale;
@@ -45,7 +46,6 @@ export interface SuiteOptions {
   readonly onStart?: (benchCase: BenchCase) => void;
 }
 
-/** A child that did not answer, most often because its check failed. */
 export class CaseFailure extends Error {
   override readonly name: string = "CaseFailure";
   readonly reason: string;
@@ -70,7 +70,7 @@ export async function runSuite(
       reports.push(reportCase(benchCase, await runProcessCase(benchCase, options)));
     } catch (error) {
       const failure = error instanceof Error ? error.message : String(error);
-      reports.push(reportFailure(benchCase, failure));
+      reports.push(reportCase(benchCase, [], failure));
     }
   }
   return reports;
@@ -86,8 +86,8 @@ export async function runProcessCase(
   const measured = benchCase.subjects
     .filter(({ needs }) => needs === undefined || peerSets?.has(needs) === true)
     .map((subject) => {
-      const spec = (subject.input ?? benchCase.input)(scale);
-      const generated = spec === null ? { path: "", facts: noFacts } : ensureInput(spec);
+      const spec = (subject.input ?? benchCase.input)?.(scale);
+      const generated = spec === undefined ? { path: "", facts: noFacts } : ensureInput(spec);
       const samples: Sample[] = [];
       return { subject, input: { scale, ...generated }, samples };
     });
@@ -170,20 +170,15 @@ function answerOf(
     const child = execFile(program, args, limits, (error, output, complaints) => {
       processes.delete(child);
       const answer = error === null ? measurementIn(output) : undefined;
-      if (answer !== undefined) {
-        resolve(answer);
-        return;
+      const { code = null, signal = null, killed = false, message = "" } = error ?? { code: 0 };
+      if (answer !== undefined) resolve(answer);
+      else if (typeof code === "string") reject(new CaseFailure(message, `crashes: ${message}`));
+      else {
+        const isLate = killed && signal === "SIGTERM";
+        const reason = describeFailure({ code, signal, complaints, isLate });
+        const end = code === 0 ? reason : `ended with ${signal ?? `code ${code}`}`;
+        reject(new CaseFailure(`${end}\n${complaints}`, reason));
       }
-      const { code = null, signal = null, killed = false } = error ?? { code: 0 };
-      if (typeof code === "string") {
-        const message = error?.message ?? code;
-        reject(new CaseFailure(message, `crashes: ${message}`));
-        return;
-      }
-      const isLate = killed && signal === "SIGTERM";
-      const reason = describeFailure({ code, signal, complaints, isLate });
-      const end = code === 0 ? reason : `ended with ${signal ?? `code ${code}`}`;
-      reject(new CaseFailure(`${end}\n${complaints}`, reason));
     });
     processes.add(child);
     // A child that dies at once closes its end; its exit code says more than this error.
