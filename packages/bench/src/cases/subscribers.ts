@@ -1,5 +1,5 @@
 /** Many subscribers of one session: the time to deliver a change to all, and the memory of each. */
-import { deepStrictEqual, ok } from "node:assert";
+import { ok } from "node:assert";
 import { EventEmitter } from "node:events";
 import { performance } from "node:perf_hooks";
 import { memoryUsage } from "node:process";
@@ -118,18 +118,21 @@ function prepareSubscribers(source: Source): Prepare<Costs> {
     const timesTold = Array.from({ length: subscribers[scale] }, () => 0);
     let left = 0;
     let end = (_ms: number): void => undefined;
+    const lastIds: string[] = [];
     const listeners = timesTold.map((_, place) => (id: string) => {
-      deepStrictEqual(id, session.tail);
+      lastIds[place] = id;
       timesTold[place] = (timesTold[place] ?? 0) + 1;
       left -= 1;
       if (left === 0) end(performance.now());
     });
     /** Resolves with the time at which the last listener was called. */
-    const lastCall = (): Promise<number> => {
+    const lastCall = async (): Promise<number> => {
       left = listeners.length;
-      return new Promise((resolve) => {
+      const endMs = await new Promise<number>((resolve) => {
         end = resolve;
       });
+      ok(lastIds.every((id) => id === session.tail));
+      return endMs;
     };
     const subscribe = async (): Promise<Subscribers> => {
       const last = lastCall();
@@ -164,9 +167,11 @@ function prepareSubscribers(source: Source): Prepare<Costs> {
     return async () => {
       const measured = [];
       for (let n = 0; n < rounds; n += 1) measured.push(await measure());
+      const deliveryMs = await deliver();
+      await session.close();
       return {
         timesTold,
-        deliveryMs: await deliver(),
+        deliveryMs,
         timesWanted: warmUps + rounds + 2 * (1 + appends[scale]),
         heldBytes: summarize(measured.map(({ held }) => held)).median,
         leftBytes: summarize(measured.map((round) => round.left)).median,

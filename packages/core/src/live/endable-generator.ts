@@ -1,9 +1,8 @@
 /**
- * A generator that can be ended while it waits: `return()` of a plain async generator takes effect
- * only after the promise that it awaits has settled.
+ * `return()` of a plain async generator takes effect only after the promise that it awaits has
+ * settled; this generator can be ended while it waits: `return()` and `throw()` call `end` first.
  */
 
-/** Yields what the generator yields; `return()` and `throw()` call `end` first. */
 export class EndableGenerator<T> implements AsyncGenerator<T, void, undefined> {
   readonly #items: AsyncGenerator<T, void, undefined>;
   readonly #end: () => void;

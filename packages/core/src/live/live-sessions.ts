@@ -1,7 +1,7 @@
 /**
  * The list of the sessions of a directory, kept up to date through appends, creations, deletions
- * and renames of any process. It is read for the first subscriber, newest first; from then on, a
- * change costs what was appended. Without subscribers nothing is kept, watched or polled.
+ * and renames of any process. It is read for the first subscriber; from then on, a change costs
+ * what was appended. Without subscribers nothing is kept, watched or polled.
  */
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -33,37 +33,34 @@ import { oneAtATime } from "./live-value.ts";
 import { isSameStatus } from "./log-watch.ts";
 import type { LiveStatus } from "./log-watch.ts";
 
-/** The sessions of a directory, and what became of them since the emission before. */
+/** The sessions of a directory, and the difference from the previous emission. */
 export interface LiveSessions extends SessionListDifference {
-  /** All of them, latest change first; equal times by path. */
+  /** Latest change first; equal times by path. */
   readonly sessions: readonly ListedSession[];
   /**
-   * `catching-up`: not all files were read yet, more sessions come. `live`: all that was known at
-   * the last look. `stalled`: the directory could not be read, and `error`, a BranchlogError, says
-   * why; the sessions are those of before. A directory that is missing is no error: it has none,
-   * and is looked for at each poll.
+   * `catching-up`: not all files were read yet, more sessions follow. `live`: complete as of the
+   * last read. `stalled`: the directory could not be read, `error` (a BranchlogError) says why, and
+   * the sessions are those of before. A missing directory is empty, and looked for at each poll.
    */
   readonly status: LiveStatus;
   /**
-   * Files and directories that are left out because their names are not UTF-8: their paths, with
-   * U+FFFD for what cannot be written.
+   * Paths of files and directories left out because their names are not UTF-8, with U+FFFD for
+   * invalid bytes.
    */
   readonly unlisted: readonly string[];
 }
 
 /** How a directory is watched. */
 export interface LiveSessionsOptions {
-  /** Whether the sessions right in sub-directories count, too, as pi keeps them. Default false. */
+  /** Whether sessions directly in sub-directories are included, as pi keeps them. Default false. */
   readonly subdirectories?: boolean;
   /** How often all files are checked without a hint, in ms. Default 5000. */
   readonly pollMs?: number;
   /**
-   * Whether what is known of the sessions is saved in the directory, as `.branchlog-catalog`, once
-   * it is worth it, and loaded by the next list: `auto` does both, `read` only loads, `off`
-   * neither. Default `auto`.
+   * Whether the list is saved in the directory, as `.branchlog-catalog`, once it is worth it, and
+   * loaded by the next list: `auto` does both, `read` only loads, `off` neither. Default `auto`.
    */
   readonly catalog?: CatalogMode;
-  /** Hints and time from elsewhere. */
   readonly ports?: Partial<Pick<Ports, "clock" | "hints">>;
 }
 
@@ -76,9 +73,9 @@ const liveSessionsNames: OptionNames<LiveSessionsOptions> = {
 
 /**
  * The sessions of a directory, live. The first emission of each subscriber holds all sessions known
- * so far as `added`; while many files are read for the first time, a part of them comes every 100
- * ms. Files that are not sessions, or cannot be read, are not listed. It never ends by itself, and
- * keeps the process alive; what goes wrong is in `status`.
+ * so far as `added`; while many files are read for the first time, a part of them follows every 100
+ * ms. Files that are not sessions, or cannot be read, are not listed. It never completes, and keeps
+ * the process alive; failures are in `status`.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
  * @example
  * sessions$("sessions").subscribe(({ sessions }) => console.log(sessions.length));
@@ -124,7 +121,7 @@ class LiveSessionList {
     );
   }
 
-  /** What the others got last, as a first emission. */
+  /** The latest value of the other subscribers, as a first emission. */
   #known(): Observable<LiveSessions> {
     const last = this.#last;
     return last === undefined
@@ -137,7 +134,7 @@ class LiveSessionList {
       const { ports, saved } = this.#directory;
       const list = newestFirst(this.#directory);
       const catalog = new DirectoryCatalog({ list, saved, now: () => ports.clock.now() });
-      /** What is to be read next: some files, or everything. */
+      /** The files to read next, or null: all. */
       let paths: Set<string> | null = null;
       const hints$ = new Observable<unknown>((subscriber) => {
         const onHint = (hinted: string | null): void => {
@@ -210,7 +207,7 @@ class LiveSessionList {
   }
 }
 
-/** Latest change first, so that what is looked for most often is read first. */
+/** The latest change is read first, as the session most likely wanted. */
 function newestFirst({
   directory,
   subdirectories,
@@ -222,25 +219,22 @@ function newestFirst({
   };
 }
 
-/** Each session that is another now, once. */
+/** Each session that changed, once. */
 export interface SessionListDifference {
   readonly added: readonly ListedSession[];
   readonly changed: readonly ListedSession[];
-  /** As they were. */
+  /** As they were before. */
   readonly removed: readonly ListedSession[];
 }
 
-/** What happened to the sessions of a directory between two emissions, as one change for each. */
+/** Changes between two emissions, merged to one for each session. */
 class SessionListChanges {
-  /** By path. */
   readonly #changes = new Map<string, SessionChange>();
 
-  /** Whether nothing has happened, or all of it was undone. */
   get isEmpty(): boolean {
     return this.#changes.size === 0;
   }
 
-  /** Adds a change, which comes after those before. */
   add({ before, now }: SessionChange): void {
     const path = (now ?? before)?.path ?? "";
     const known = this.#changes.get(path);
@@ -249,7 +243,7 @@ class SessionListChanges {
     else this.#changes.set(path, { before: first, now });
   }
 
-  /** All of it, and begins anew. */
+  /** Resets the changes. */
   take(): SessionListDifference {
     const added: ListedSession[] = [];
     const changed: ListedSession[] = [];
@@ -264,23 +258,21 @@ class SessionListChanges {
   }
 }
 
-// Watches a directory of sessions, and its sub-directories if they count: reports the session file
-// of a hint, or that anything may have changed. Sidecars, locks above all, are ignored.
+// Watches a directory and, if they count, its sub-directories. Sidecars, locks above all, are
+// ignored.
 
-/** What is watched, and the listener. */
 interface DirectoryWatchOptions {
   readonly directory: string;
   readonly subdirectories: boolean;
   readonly ports: Pick<Ports, "clock" | "hints">;
   readonly pollMs: number;
-  /** Told the path of a session file; null: anything. */
+  /** The path of a session file; null: anything may have changed. */
   readonly onHint: (path: string | null) => void;
 }
 
 /** Watches nothing before {@link DirectoryWatches.renew}. */
 class DirectoryWatches {
   readonly #options: DirectoryWatchOptions;
-  /** What ends the watching, by directory. */
   #watched = new Map<string, () => void>();
   #stopPoll: (() => void) | undefined;
   #isClosed = false;
@@ -290,8 +282,8 @@ class DirectoryWatches {
   }
 
   /**
-   * Watches what exists now, and does so again at every poll and when directories come: they are
-   * replaced, too, and what cannot be watched now may be later.
+   * Watches existing directories; repeated at every poll and when directories appear, as they are
+   * replaced, too, and one that cannot be watched now may be later.
    */
   async renew(): Promise<void> {
     const { directory, subdirectories, ports, pollMs, onHint } = this.#options;
@@ -299,11 +291,11 @@ class DirectoryWatches {
     if (this.#isClosed) return;
     const before = this.#watched;
     const directories = [directory, ...below];
-    // The new watch comes before the end of the old one: they share a watcher, and lose no hint.
+    // The new watch starts before the old one ends: they share a watcher, and lose no hint.
     this.#watched = new Map(directories.map((one) => [one, this.#watch(one)]));
     for (const stop of before.values()) stop();
     this.#stopPoll ??= poll(ports.clock, pollMs, () => this.#renewAndTell());
-    // What came before they were watched gave no hint.
+    // Changes before the directories were watched gave no hint.
     if (directories.some((one) => !before.has(one))) onHint(null);
   }
 
@@ -323,7 +315,7 @@ class DirectoryWatches {
     const { ports, onHint, subdirectories } = this.#options;
     const isRoot = directory === this.#options.directory;
     const watch = ports.hints.watch(directory, (name) => {
-      // Also if it cannot be watched: that is no reason to try again at once.
+      // Also if it cannot be watched, which must not cause an immediate retry.
       if (name === null) onHint(null);
       else if (isSessionFileName(name)) onHint(join(directory, name));
       else if (isRoot && subdirectories && !isSidecarName(name)) this.#renewAndTell();

@@ -1,6 +1,6 @@
 /**
- * The tree and its tips as they are emitted: views that do not grow, made from what has changed. A
- * view of the tree knows nodes by their rows, so it needs no copy of the index.
+ * The tree and its tips as they are emitted: views that do not grow, made from the changes. A view
+ * knows nodes by their rows, so it needs no copy of the index.
  */
 import type { IndexTable } from "../index-table/index-table.ts";
 import { isTip, parentOfRow, tipRows } from "../index-table/tree-walk.ts";
@@ -11,21 +11,18 @@ import { RowListView } from "./list-view.ts";
 import type { ListView } from "./list-view.ts";
 
 /**
- * The tree as it was when it was emitted; as {@link TreeView}, but for the lists. Entries that come
- * later are not in it. What changes entries that are in it (a repeated id, damage that is found)
- * shows in their nodes and children; the tree that is emitted then has `changed: null`.
+ * The tree as it was when it was emitted; as {@link TreeView}, but for the lists. Later entries are
+ * not in it. A repeated id, or damage that is found, shows in nodes that are in it; the tree that
+ * is emitted then has `changed: null`.
  */
 export interface LiveTree extends Omit<TreeView, "roots"> {
   /** Ids of the nodes to start from, in file order. */
   readonly roots: ListView<string>;
-  /**
-   * Ids of nodes that are new, or have other children, since the tree that was emitted before;
-   * null: any may be another.
-   */
+  /** Ids of nodes that are new, or have other children, since the previous tree; null: any. */
   readonly changed: readonly string[] | null;
 }
 
-/** A view of the tree of an index as it is now. Making it costs O(changed). */
+/** O(changed). */
 function liveTree(index: IndexTable, roots: RowSet, { rows }: ShapeChange): LiveTree {
   return {
     roots: new RowListView(roots, (row) => index.idOf(row)),
@@ -34,15 +31,14 @@ function liveTree(index: IndexTable, roots: RowSet, { rows }: ShapeChange): Live
   };
 }
 
-/** The tips, in file order. */
 function liveTips(index: IndexTable, tips: RowSet): ListView<Envelope> {
   return new RowListView(tips, (row) => envelopeOf(index, row));
 }
 
-/** Rows that are kept for a tree that is not read; beyond, any may have changed. */
+/** Rows remembered for a tree that is not read; beyond, any may have changed. */
 const changedRowsMax = 10_000;
 
-/** The views of one tree, made anew only when it has changed, and shared by all subscribers. */
+/** The views of one tree, shared by all subscribers, and replaced only when it has changed. */
 export class TreeViews {
   readonly #index: () => IndexTable;
   readonly #shape = new TreeShape();
@@ -55,7 +51,7 @@ export class TreeViews {
     this.#index = index;
   }
 
-  /** The tree as it is now; the same view as before if nothing changed. O(changed). */
+  /** The same view as before if nothing changed. O(changed). */
   tree(): LiveTree {
     const index = this.#advanced();
     const known = this.#treeOf;
@@ -68,7 +64,7 @@ export class TreeViews {
     return view;
   }
 
-  /** The tips as they are now; the same view as before if they are the same. O(changed). */
+  /** The same view as before if the tips are the same. O(changed). */
   tips(): ListView<Envelope> {
     const index = this.#advanced();
     const { tips } = this.#shape;
@@ -87,19 +83,18 @@ export class TreeViews {
   }
 }
 
-/** Rows, ascending. */
+/** Ascending. */
 export type RowSet = IntMap<true>;
 
-/** The changes of a tree since it was read before. */
 interface ShapeChange {
-  /** Rows whose node, or whose children, are not what they were; null: of any. */
+  /** Rows whose node or children changed; null: any. */
   readonly rows: readonly number[] | null;
 }
 
 /**
- * The roots and tips of a tree, kept up to date as rows are added: what is new costs what it is,
- * not what the tree is. Where the tree changed otherwise (a parent that came late, a repeated id,
- * damage), they are found anew. Always equal to what the index answers.
+ * The roots and tips of a tree, kept up to date as rows are added, at the cost of what is new. They
+ * are recomputed after other changes: a parent that came late, a repeated id, damage. Always equal
+ * to what the index answers.
  */
 class TreeShape {
   #index: IndexTable | undefined;
@@ -118,7 +113,6 @@ class TreeShape {
     return this.#tips;
   }
 
-  /** Adds what is new in the index. */
   advance(index: IndexTable): ShapeChange {
     if (index !== this.#index || index.structureVersion !== this.#structureVersion) {
       return this.#rebuild(index);
@@ -137,7 +131,7 @@ class TreeShape {
     return { rows };
   }
 
-  /** The parent of a new row is no tip any more, nor is the one that a damaged parent has. */
+  /** The parent of a new row is no longer a tip, nor is the nearest node above a damaged parent. */
   #takeTipsAbove(index: IndexTable, row: number): void {
     const parent = parentOfRow(index, row);
     if (parent >= 0 && !isTip(index, parent)) this.#tips = this.#tips.without(parent);

@@ -1,6 +1,6 @@
 /**
- * The ways to a session manager of omp, with the files, lock, clock and ids of the caller's choice.
- * As in omp, what opens a file is asynchronous; what is new comes at once.
+ * The constructors of session managers of omp, with the files, lock, clock and ids of the caller's
+ * choice. As in omp, opening a file is asynchronous.
  */
 import type { EngineOptions } from "../../log/engine-options.ts";
 import { forkFile } from "../pi/derived-session.ts";
@@ -20,13 +20,13 @@ import { mostRecentSession, sessionDirFor } from "./session-list.ts";
 export interface ManagerFactory<M> {
   /**
    * A new session. Its file appears with the first user or assistant message.
-   * @param sessionDir Default: the directory that omp keeps for `cwd`. It is made at once.
+   * @param sessionDir Default: omp's directory for `cwd`. It is created at once.
    */
   create(this: void, cwd: string, sessionDir?: string): M;
   /**
    * Opens a session file of any version, as it is. A missing file is a new session for that path;
-   * an empty one gets its header, the one case in which opening writes.
-   * @param sessionDir Where further sessions go. Default: the directory of the file.
+   * an empty one gets its header, the only case in which opening writes.
+   * @param sessionDir Where further sessions are created. Default: the directory of the file.
    * @throws BranchlogError `ERR_NOT_A_SESSION`, `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
    */
   open(this: void, path: string, sessionDir?: string): Promise<M>;
@@ -41,7 +41,6 @@ export interface ManagerFactory<M> {
   forkFrom(this: void, sourcePath: string, cwd: string, sessionDir?: string): Promise<M>;
 }
 
-/** A factory whose managers are made by `make`. */
 export function managerFactory<M>(
   given: EngineOptions,
   make: (state: ManagerState) => M,

@@ -1,6 +1,5 @@
 /**
- * omp's SessionManager over an engine: the calls of its session document, and those of later
- * versions where that says nothing.
+ * omp's SessionManager over an engine: the calls of its session document, and of later versions.
  */
 import type { ParentChoice } from "../../append/request.ts";
 import { requireOptions } from "../../argument-checks.ts";
@@ -32,7 +31,6 @@ import { named, titleSource } from "./session-name.ts";
 
 let newManager: (state: ManagerState) => SessionManager;
 
-/** The static constructors, with ports and limits of the caller's choice. */
 export function managersWith(options: EngineOptions): ManagerFactory<SessionManager> {
   return managerFactory(requireOptions(options, engineOptionNames), (state) => newManager(state));
 }
@@ -255,9 +253,7 @@ function roleOf(entry: SessionEntry): string {
   return typeof role === "string" ? role : mainRole;
 }
 
-// Entries that the user archived, and the tree without them and what is below them.
-
-/** The ids of the entries that are archived; of several records for one the last counts. */
+/** Of several records for one entry the last counts. */
 function archivedIds({ index, bodies }: Engine): ReadonlySet<string> {
   const archived = new Set<string>();
   for (let row = 0; row < index.count; row += 1) {
@@ -271,7 +267,7 @@ function archivedIds({ index, bodies }: Engine): ReadonlySet<string> {
   return archived;
 }
 
-/** The tree without the archived entries and all below them. Changes the lists of the nodes. */
+/** Without archived entries and their descendants. Changes the lists of the nodes. */
 function withoutArchived(
   roots: SessionTreeNode[],
   archived: ReadonlySet<string>,

@@ -1,6 +1,5 @@
 /**
- * The ways to a session manager, with the files, lock, clock and ids of the caller's choice: the
- * static methods of SessionManager are those of a factory with the defaults.
+ * The constructors of session managers, with the files, lock, clock and ids of the caller's choice.
  */
 import type { FileEntry } from "../../entries/entry-types.ts";
 import { forkFile } from "./derived-session.ts";
@@ -18,15 +17,15 @@ import type { NewSessionOptions } from "../../session/new-header.ts";
 export interface ManagerFactory<M> {
   /**
    * A new session. Its file appears with the first user or assistant message.
-   * @param sessionDir Default: the directory that pi keeps for `cwd`. It is made at once.
+   * @param sessionDir Default: pi's directory for `cwd`. It is created at once.
    * @throws BranchlogError `ERR_INVALID_SESSION_ID`.
    */
   create(this: void, cwd: string, sessionDir?: string, options?: NewSessionOptions): M;
   /**
    * Opens a session file of any version, as it is. A missing file is a new session for that path;
-   * an empty one gets its header, the one case in which opening writes.
-   * @param sessionDir Where further sessions go. Default: the directory of the file.
-   * @param cwdOverride Instead of the working directory that the header names.
+   * an empty one gets its header, the only case in which opening writes.
+   * @param sessionDir Where further sessions are created. Default: the directory of the file.
+   * @param cwdOverride Replaces the working directory of the header.
    * @throws BranchlogError `ERR_NOT_A_SESSION`, `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
    */
   open(this: void, path: string, sessionDir?: string, cwdOverride?: string): M;
@@ -53,7 +52,6 @@ export interface ManagerFactory<M> {
   ): M;
 }
 
-/** A factory whose managers are made by `make`. */
 export function managerFactory<M>(
   options: FaceOptions,
   make: (state: ManagerState) => M,

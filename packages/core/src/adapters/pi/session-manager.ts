@@ -27,7 +27,6 @@ import type { SessionTreeNode } from "./tree-nodes.ts";
 
 let newManager: (state: ManagerState) => SessionManager;
 
-/** The static constructors, with ports and limits of the caller's choice. */
 export function managersWith(options: EngineOptions): ManagerFactory<SessionManager> {
   return managerFactory(
     { newSessionDialect: "pi", ...requireOptions(options, engineOptionNames) },
@@ -35,7 +34,7 @@ export function managersWith(options: EngineOptions): ManagerFactory<SessionMana
   );
 }
 
-/** The current engine of a manager; another one after a change of session. */
+/** Another one after a change of session. */
 export function engineOf(manager: SessionManager): Engine {
   return watchedSession(manager).engine;
 }
@@ -152,7 +151,7 @@ export class SessionManager extends ManagerBase {
     usage: Usage,
     note?: string,
   ): UsageEntry {
-    // An empty note is none, as in pi.
+    // An empty note is dropped, as in pi.
     const fields = { kind, provider, model, usage, ...(note ? { note } : {}) };
     const id = this.#position.append({ type: "usage", ...fields });
     return questions.usageEntryOf(this.#state.log.engine, id);
@@ -187,7 +186,7 @@ export class SessionManager extends ManagerBase {
 
   /** Names the session; an empty name clears it. */
   appendSessionInfo(name: string): string {
-    // First, so that a name that cannot be given there leaves nothing in the log.
+    // First, so that a name that does not fit there leaves nothing in the log.
     nameInSlot(this.#state.log, name);
     return this.#position.append({ type: "session_info", name: normalizeName(name) });
   }
