@@ -9,6 +9,7 @@ import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Engine } from "../session/engine.ts";
 import type { LogState } from "../log/log-state.ts";
+import type { LiveHub } from "./live-hub.ts";
 import { isTransient } from "./live-value.ts";
 
 /**
@@ -59,18 +60,6 @@ export const entryEventNames: OptionNames<EntryEventOptions> = {
 /** Read synchronously at most: it was appended a moment ago, so it is in the page cache. */
 const sharedBytesMax = 64 * 1024;
 
-export interface EventSource {
-  /** Another one after the session went to another log. */
-  readonly engine: Engine;
-  readonly version: number;
-  readonly isClosed: boolean;
-  /** Resolves once something may have changed after `version`, or at the signal or the close. */
-  readonly changed: (version: number, signal: AbortSignal | undefined) => Promise<void>;
-  /** Another read of the log is scheduled. */
-  readonly failed: (reader: object, error: unknown) => void;
-  readonly succeeded: (reader: object) => void;
-}
-
 interface Place {
   /** Whether all entries that existed at the beginning were emitted. */
   isLive: boolean;
@@ -83,7 +72,7 @@ interface Place {
 }
 
 export async function* entryEvents(
-  source: EventSource,
+  source: LiveHub,
   options: EntryEventOptions,
 ): AsyncGenerator<EntryEvent, void, undefined> {
   const reader = {};
@@ -96,7 +85,7 @@ export async function* entryEvents(
 
 async function* eventsFor(
   reader: object,
-  source: EventSource,
+  source: LiveHub,
   { from = 1, live = true, signal }: EntryEventOptions,
 ): AsyncGenerator<EntryEvent, void, undefined> {
   let place = startOf(source.engine, from);
@@ -136,7 +125,7 @@ async function* eventsFor(
 
 /** Advances the place; ends early if the log turns out to be another. */
 async function* entriesAt(
-  source: EventSource,
+  source: LiveHub,
   place: Place,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EntryEvent, void, undefined> {
@@ -207,4 +196,41 @@ function isContinuedBy({ state, row }: Place, { header, index }: Engine): boolea
 
 function* rowsUpTo(from: number, to: number): Generator<number> {
   for (let row = from; row < to; row += 1) yield row;
+}
+
+/**
+ * `return()` of a plain async generator takes effect only after the promise that it awaits has
+ * settled; this generator can be ended while it waits: `return()` and `throw()` call `end` first.
+ */
+export class EndableGenerator<T> implements AsyncGenerator<T, void, undefined> {
+  readonly #items: AsyncGenerator<T, void, undefined>;
+  readonly #end: () => void;
+
+  /** @param end Settles the promise that the generator awaits. May be called more than once. */
+  constructor(items: AsyncGenerator<T, void, undefined>, end: () => void) {
+    this.#items = items;
+    this.#end = end;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<T, void>> {
+    return this.#items.next();
+  }
+
+  return(): Promise<IteratorResult<T, void>> {
+    this.#end();
+    return this.#items.return();
+  }
+
+  throw(error: unknown): Promise<IteratorResult<T, void>> {
+    this.#end();
+    return this.#items.throw(error);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
 }

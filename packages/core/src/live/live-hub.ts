@@ -23,13 +23,12 @@ import {
 import type { LeafCursor } from "../append/request.ts";
 import type { Engine } from "../session/engine.ts";
 import type { WatchedSession } from "../session/watched-session.ts";
-import type { EventSource } from "./entry-events.ts";
 import { isTransient, oneAtATime } from "./live-value.ts";
 import type { Live } from "./live-value.ts";
 import { LogWatch } from "./log-watch.ts";
 import type { LiveStatus } from "./log-watch.ts";
 
-export class LiveHub implements EventSource {
+export class LiveHub {
   /**
    * Changes of the log, the leaf and the known damage, foreign ones too; completes when the session
    * is closed. The file is watched while anything subscribes. A change is delivered after it, never
@@ -159,7 +158,8 @@ export class LiveHub implements EventSource {
     return this.#shared(reader, oneAtATime(due$, runOrFail), known);
   }
 
-  // Without operators, which would double the memory of each waiting reader of entries.
+  // Resolves once something may have changed after `version`, or at the signal or the close. Without
+  // operators, which would double the memory of each waiting reader of entries.
   changed(version: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       if (this.version !== version || this.isClosed || signal?.aborted === true) {
@@ -176,6 +176,7 @@ export class LiveHub implements EventSource {
     });
   }
 
+  /** Another read of the log is scheduled. */
   failed(reader: object, error: unknown): void {
     this.#watch.failed(reader, error);
   }

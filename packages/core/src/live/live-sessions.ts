@@ -143,14 +143,18 @@ class LiveSessionList {
           else paths?.add(path);
           subscriber.next(path);
         };
-        const watches = new DirectoryWatches({ ...this.#directory, onHint });
+        const watches = new DirectoryWatches(this.#directory, onHint);
         void watches.renew();
         return () => watches.close();
       });
       return oneAtATime(hints$, () => {
-        const look = this.#look(catalog, paths);
+        const look = paths;
         paths = new Set();
-        return look;
+        return new Observable<LiveSessions>((subscriber) => {
+          const end = new AbortController();
+          void this.#look(catalog, { paths: look, signal: end.signal }, subscriber);
+          return () => end.abort();
+        });
       }).pipe(
         finalize(() => {
           this.#last = undefined;
@@ -159,15 +163,7 @@ class LiveSessionList {
     });
   }
 
-  #look(catalog: DirectoryCatalog, paths: ReadonlySet<string> | null): Observable<LiveSessions> {
-    return new Observable((subscriber) => {
-      const end = new AbortController();
-      void this.#lookAt(catalog, { paths, signal: end.signal }, subscriber);
-      return () => end.abort();
-    });
-  }
-
-  async #lookAt(
+  async #look(
     catalog: DirectoryCatalog,
     look: Pick<CatalogLook, "paths"> & { readonly signal: AbortSignal },
     subscriber: Subscriber<LiveSessions>,
@@ -178,9 +174,13 @@ class LiveSessionList {
     let shownMs = clock.monotonicMs();
     const show = (status: LiveStatus): void => {
       const { unlisted } = catalog;
-      const isNews =
-        this.#isNews(changes, status) || !isDeepStrictEqual(unlisted, this.#last?.unlisted);
-      if (look.signal.aborted || !isNews) return;
+      const last = this.#last;
+      const isSame =
+        changes.isEmpty &&
+        last !== undefined &&
+        isSameStatus(last.status, status) &&
+        isDeepStrictEqual(unlisted, last.unlisted);
+      if (look.signal.aborted || isSame) return;
       this.#last = { sessions: catalog.sessions(), ...changes.take(), status, unlisted };
       shownMs = clock.monotonicMs();
       subscriber.next(this.#last);
@@ -200,10 +200,6 @@ class LiveSessionList {
       show({ kind: "stalled", error: unreadableDirectory(directory, error) });
     }
     subscriber.complete();
-  }
-
-  #isNews(changes: SessionListChanges, status: LiveStatus): boolean {
-    return !changes.isEmpty || this.#last === undefined || !isSameStatus(this.#last.status, status);
   }
 }
 
@@ -261,24 +257,18 @@ class SessionListChanges {
 // Watches a directory and, if they count, its sub-directories. Sidecars, locks above all, are
 // ignored.
 
-interface DirectoryWatchOptions {
-  readonly directory: string;
-  readonly subdirectories: boolean;
-  readonly ports: Pick<Ports, "clock" | "hints">;
-  readonly pollMs: number;
-  /** The path of a session file; null: anything may have changed. */
-  readonly onHint: (path: string | null) => void;
-}
-
 /** Watches nothing before {@link DirectoryWatches.renew}. */
 class DirectoryWatches {
-  readonly #options: DirectoryWatchOptions;
+  readonly #listed: ListedDirectory;
+  /** Called with the path of a session file; null: anything may have changed. */
+  readonly #onHint: (path: string | null) => void;
   #watched = new Map<string, () => void>();
   #stopPoll: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(options: DirectoryWatchOptions) {
-    this.#options = options;
+  constructor(listed: ListedDirectory, onHint: (path: string | null) => void) {
+    this.#listed = listed;
+    this.#onHint = onHint;
   }
 
   /**
@@ -286,7 +276,7 @@ class DirectoryWatches {
    * replaced, too, and one that cannot be watched now may be later.
    */
   async renew(): Promise<void> {
-    const { directory, subdirectories, ports, pollMs, onHint } = this.#options;
+    const { directory, subdirectories, ports, pollMs } = this.#listed;
     const below = subdirectories ? await subdirectoriesOf(directory) : [];
     if (this.#isClosed) return;
     const before = this.#watched;
@@ -296,7 +286,7 @@ class DirectoryWatches {
     for (const stop of before.values()) stop();
     this.#stopPoll ??= poll(ports.clock, pollMs, () => this.#renewAndTell());
     // Changes before the directories were watched gave no hint.
-    if (directories.some((one) => !before.has(one))) onHint(null);
+    if (directories.some((one) => !before.has(one))) this.#onHint(null);
   }
 
   close(): void {
@@ -308,16 +298,16 @@ class DirectoryWatches {
 
   #renewAndTell(): void {
     void this.renew();
-    this.#options.onHint(null);
+    this.#onHint(null);
   }
 
   #watch(directory: string): () => void {
-    const { ports, onHint, subdirectories } = this.#options;
-    const isRoot = directory === this.#options.directory;
+    const { ports, subdirectories } = this.#listed;
+    const isRoot = directory === this.#listed.directory;
     const watch = ports.hints.watch(directory, (name) => {
       // Also if it cannot be watched, which must not cause an immediate retry.
-      if (name === null) onHint(null);
-      else if (isSessionFileName(name)) onHint(join(directory, name));
+      if (name === null) this.#onHint(null);
+      else if (isSessionFileName(name)) this.#onHint(join(directory, name));
       else if (isRoot && subdirectories && !isSidecarName(name)) this.#renewAndTell();
     });
     return () => watch.closeSync();

@@ -19,11 +19,14 @@ import type { SessionSummary } from "../projections/summary.ts";
 import type { Envelope } from "../projections/tree.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold, usageFold } from "../session/body-fold.ts";
-import type { Engine } from "../session/engine.ts";
 import { SettingsMemo } from "../session/path-fold.ts";
 import { sessionClosed } from "../session/watched-session.ts";
-import { EndableGenerator } from "./endable-generator.ts";
-import { entryEventNames, entryEvents, pushedEventNames } from "./entry-events.ts";
+import {
+  EndableGenerator,
+  entryEventNames,
+  entryEvents,
+  pushedEventNames,
+} from "./entry-events.ts";
 import type { EntryEvent, EntryEventOptions } from "./entry-events.ts";
 import type { ListView } from "./list-view.ts";
 import { LiveContexts, isSameContext, isSameSettings } from "./live-context.ts";
@@ -139,7 +142,22 @@ export class LiveViews {
 
   /** What the index answers, all of the same moment. */
   snapshot(): SessionSnapshot {
-    return sessionSnapshot(this.#hub.engine, this.#hub.leaf.id);
+    const { engine } = this.#hub;
+    const leaf = this.#hub.leaf.id;
+    const { log, header, tailId, index } = engine;
+    const { revision, folded, name } = log.state;
+    const isThere = leaf !== null && index.rowOfId(leaf) >= 0;
+    return {
+      generation: log.generation,
+      revision,
+      sizeBytes: log.size,
+      header,
+      leaf,
+      tail: tailId,
+      name,
+      labels: new Map(folded.labels),
+      settings: settingsOfPath(engine.pathView(isThere ? leaf : null)),
+    };
   }
 
   /**
@@ -147,8 +165,8 @@ export class LiveViews {
    * @throws BranchlogError `ERR_WAIT_TIMEOUT`; `ERR_CLOSED` if the session is closed before. The
    * signal's reason.
    */
-  async waitFor(what: WaitTarget, options: WaitOptions = {}): Promise<void> {
-    await waitFor(this.#hub, what, options);
+  waitFor(what: WaitTarget, options: WaitOptions = {}): Promise<void> {
+    return waitFor(this.#hub, what, options);
   }
 
   /** @param isOwnEnd Whether an error is only the end of the generator itself. */
@@ -171,23 +189,6 @@ export class LiveViews {
 
 function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one === other || (one.length === 0 && other.length === 0);
-}
-
-function sessionSnapshot(engine: Engine, leaf: string | null): SessionSnapshot {
-  const { log, header, tailId, index } = engine;
-  const { revision, folded, name } = log.state;
-  const isThere = leaf !== null && index.rowOfId(leaf) >= 0;
-  return {
-    generation: log.generation,
-    revision,
-    sizeBytes: log.size,
-    header,
-    leaf,
-    tail: tailId,
-    name,
-    labels: new Map(folded.labels),
-    settings: settingsOfPath(engine.pathView(isThere ? leaf : null)),
-  };
 }
 
 /** It does not change with the session. */

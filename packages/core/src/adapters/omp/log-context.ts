@@ -5,7 +5,6 @@ import type { OmpSessionEntry } from "../../entries/omp-entry-types.ts";
 import { buildContext } from "../../projections/context.ts";
 import { ompStateOfPath } from "../../projections/omp-state.ts";
 import type { OmpState } from "../../projections/omp-state.ts";
-import type { PathView } from "../../projections/projection.ts";
 import { pathViewOf } from "../pi/entry-arrays.ts";
 import { contextOf } from "../pi/log-queries.ts";
 import type { SessionLog } from "../pi/session-log.ts";
@@ -22,10 +21,6 @@ export function ompContextOf(log: SessionLog): SessionContext {
 
 export function ompStateAt({ engine, leaf }: SessionLog): OmpState {
   return ompStateOfPath(engine.pathView(leaf.id));
-}
-
-function ompContextOfPath(view: PathView): SessionContext {
-  return { messages: buildContext(view).messages, ...ompStateOfPath(view) };
 }
 
 // omp's context of entries in an array. Of a repeated id the last entry counts; a cycle ends the
@@ -45,5 +40,6 @@ export function buildSessionContext(
   const known = entries as unknown as readonly SessionEntry[];
   // Cast: the same entries.
   const knownById = byId as unknown as ReadonlyMap<string, SessionEntry> | undefined;
-  return ompContextOfPath(pathViewOf(known, leafId, knownById));
+  const view = pathViewOf(known, leafId, knownById);
+  return { messages: buildContext(view).messages, ...ompStateOfPath(view) };
 }

@@ -2,19 +2,6 @@
  * The constructors of session managers of omp, with the files, lock, clock and ids of the caller's
  * choice. As in omp, opening a file is asynchronous.
  */
-import type { EngineOptions } from "../../log/engine-options.ts";
-import { forkFile } from "../pi/derived-session.ts";
-import type { FaceOptions } from "../pi/existing-file.ts";
-import {
-  createSession,
-  filePlace,
-  openSession,
-  openWhereItBelongs,
-  startInMemory,
-  startSession,
-} from "../pi/manager-state.ts";
-import type { ManagerState } from "../pi/manager-state.ts";
-import { mostRecentSession, sessionDirFor } from "./session-list.ts";
 
 /** Makes managers of type `M`. */
 export interface ManagerFactory<M> {
@@ -39,23 +26,4 @@ export interface ManagerFactory<M> {
    * @throws BranchlogError if the source is missing or no session; nothing is created then.
    */
   forkFrom(this: void, sourcePath: string, cwd: string, sessionDir?: string): Promise<M>;
-}
-
-export function managerFactory<M>(
-  given: EngineOptions,
-  make: (state: ManagerState) => M,
-): ManagerFactory<M> {
-  const options: FaceOptions = { newSessionDialect: "omp", ...given };
-  return {
-    create: (cwd, sessionDir) => make(createSession(options, cwd, sessionDirFor(cwd, sessionDir))),
-    open: async (path, sessionDir) => make(openWhereItBelongs(options, path, sessionDir)),
-    continueRecent: async (cwd, sessionDir) => {
-      const place = filePlace(cwd, sessionDirFor(cwd, sessionDir), options);
-      const recent = mostRecentSession(cwd, sessionDir);
-      return make(recent === null ? startSession(place) : openSession(place, recent));
-    },
-    inMemory: (cwd) => make(startInMemory(options, cwd)),
-    forkFrom: async (sourcePath, cwd, sessionDir) =>
-      make(forkFile(options, sourcePath, cwd, sessionDirFor(cwd, sessionDir))),
-  };
 }

@@ -1,7 +1,6 @@
 /**
  * omp's SessionManager over an engine: the calls of its session document, and of later versions.
  */
-import type { ParentChoice } from "../../append/request.ts";
 import { requireOptions } from "../../argument-checks.ts";
 import { mainRole, roleModelType } from "../../dialects/model-reference.ts";
 import type { TitleSource } from "../../dialects/title-slot.ts";
@@ -16,23 +15,43 @@ import { usageFold } from "../../session/body-fold.ts";
 import type { Engine } from "../../session/engine.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 import { requireRow } from "../pi/checked-drafts.ts";
+import { forkFile } from "../pi/derived-session.ts";
 import { treeOf } from "../pi/log-queries.ts";
-import { ManagerBase, positionOf } from "../pi/manager-base.ts";
+import { ManagerBase, parentChoice, positionOf } from "../pi/manager-base.ts";
 import type { ManagerPosition } from "../pi/manager-position.ts";
-import { openSession, startSession } from "../pi/manager-state.ts";
+import {
+  createSession,
+  filePlace,
+  openSession,
+  openWhereItBelongs,
+  startInMemory,
+  startSession,
+} from "../pi/manager-state.ts";
 import type { ManagerState } from "../pi/manager-state.ts";
 import type { SessionTreeNode } from "../pi/tree-nodes.ts";
 import { ompContextOf, ompStateAt } from "./log-context.ts";
 import type { SessionContext } from "./log-context.ts";
-import { managerFactory } from "./manager-factory.ts";
 import type { ManagerFactory } from "./manager-factory.ts";
-import { listAll, listSessions } from "./session-list.ts";
+import { listAll, listSessions, mostRecentSession, sessionDirFor } from "./session-list.ts";
 import { named, titleSource } from "./session-name.ts";
 
 let newManager: (state: ManagerState) => SessionManager;
 
-export function managersWith(options: EngineOptions): ManagerFactory<SessionManager> {
-  return managerFactory(requireOptions(options, engineOptionNames), (state) => newManager(state));
+export function managersWith(given: EngineOptions): ManagerFactory<SessionManager> {
+  const checked = requireOptions(given, engineOptionNames);
+  const options = { newSessionDialect: "omp", ...checked } as const;
+  return {
+    create: (cwd, dir) => newManager(createSession(options, cwd, sessionDirFor(cwd, dir))),
+    open: async (path, dir) => newManager(openWhereItBelongs(options, path, dir)),
+    continueRecent: async (cwd, dir) => {
+      const place = filePlace(cwd, sessionDirFor(cwd, dir), options);
+      const recent = mostRecentSession(cwd, dir);
+      return newManager(recent === null ? startSession(place) : openSession(place, recent));
+    },
+    inMemory: (cwd) => newManager(startInMemory(options, cwd)),
+    forkFrom: async (sourcePath, cwd, dir) =>
+      newManager(forkFile(options, sourcePath, cwd, sessionDirFor(cwd, dir))),
+  };
 }
 
 const defaults = managersWith({});
@@ -168,19 +187,13 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
   ): string {
     if (branchFromId !== null) requireRow(this.#state.log.engine, branchFromId);
     const fields = { fromId: branchFromId ?? "root", summary, details, fromExtension };
-    const isRoot = branchFromId === null;
-    const parent: ParentChoice = isRoot ? { kind: "root" } : { kind: "entry", id: branchFromId };
-    return this.#position.append({ type: "branch_summary", ...fields }, parent);
+    return this.#position.append({ type: "branch_summary", ...fields }, parentChoice(branchFromId));
   }
 
   /** Records a change of the thinking level; without one, thinking is off. */
   appendThinkingLevelChange(thinkingLevel?: string | null, configured?: string): string {
-    const level = thinkingLevel ?? null;
-    return this.#position.append({
-      type: "thinking_level_change",
-      thinkingLevel: level,
-      configured,
-    });
+    const fields = { thinkingLevel: thinkingLevel ?? null, configured };
+    return this.#position.append({ type: "thinking_level_change", ...fields });
   }
   /** Records a change of the model (`provider/modelId`) of a role; by default the main one. */
   appendModelChange(model: string, role?: string): string {
@@ -202,13 +215,8 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     preserveData?: Readonly<Record<string, unknown>>,
   ): string {
     const own = { summary, shortSummary, firstKeptEntryId, tokensBefore };
-    return this.#position.append({
-      type: "compaction",
-      ...own,
-      details,
-      fromExtension,
-      preserveData,
-    });
+    const more = { details, fromExtension, preserveData };
+    return this.#position.append({ type: "compaction", ...own, ...more });
   }
   /** Appends a message of an extension, which the model sees. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in omp

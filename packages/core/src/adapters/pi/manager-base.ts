@@ -3,6 +3,7 @@
  * appends with the same arguments. They only translate. Entries are plain objects whose bodies are
  * read at the first use; changing them changes no log.
  */
+import type { ParentChoice } from "../../append/request.ts";
 import type { SessionEntry, SessionHeader } from "../../entries/entry-types.ts";
 import type { AgentMessage } from "../../entries/message-types.ts";
 import type { Diagnostic } from "../../index-table/diagnostics.ts";
@@ -19,6 +20,10 @@ let positionIn: (manager: ManagerBase<unknown>) => ManagerPosition;
 /** Not a member, as programs give managers members of their own. */
 export function positionOf(manager: ManagerBase<unknown>): ManagerPosition {
   return positionIn(manager);
+}
+
+export function parentChoice(id: string | null): ParentChoice {
+  return id === null ? { kind: "root" } : { kind: "entry", id };
 }
 
 /** `More` are the entries that an agent has beside those of pi. */

@@ -2,15 +2,6 @@
  * The constructors of session managers, with the files, lock, clock and ids of the caller's choice.
  */
 import type { FileEntry } from "../../entries/entry-types.ts";
-import { forkFile } from "./derived-session.ts";
-import type { FaceOptions } from "./existing-file.ts";
-import {
-  continueRecentSession,
-  createSession,
-  openWhereItBelongs,
-  startInMemory,
-} from "./manager-state.ts";
-import type { ManagerState } from "./manager-state.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 
 /** Makes managers of type `M`. */
@@ -50,17 +41,4 @@ export interface ManagerFactory<M> {
     sessionDir?: string,
     options?: Pick<NewSessionOptions, "id">,
   ): M;
-}
-
-export function managerFactory<M>(
-  options: FaceOptions,
-  make: (state: ManagerState) => M,
-): ManagerFactory<M> {
-  return {
-    create: (...args) => make(createSession(options, ...args)),
-    open: (...args) => make(openWhereItBelongs(options, ...args)),
-    continueRecent: (...args) => make(continueRecentSession(options, ...args)),
-    inMemory: (...args) => make(startInMemory(options, ...args)),
-    forkFrom: (...args) => make(forkFile(options, ...args)),
-  };
 }

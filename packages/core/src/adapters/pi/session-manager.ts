@@ -11,13 +11,19 @@ import type { Engine } from "../../session/engine.ts";
 import type { EngineOptions } from "../../log/engine-options.ts";
 import { isDefaultSessionDir } from "./agent-directory.ts";
 import * as drafts from "./checked-drafts.ts";
-import { contextEntriesOf, contextOf, projectionOf } from "./log-queries.ts";
+import { forkFile } from "./derived-session.ts";
 import * as questions from "./log-queries.ts";
-import { managerFactory } from "./manager-factory.ts";
 import type { ManagerFactory } from "./manager-factory.ts";
-import { ManagerBase, positionOf } from "./manager-base.ts";
+import { ManagerBase, parentChoice, positionOf } from "./manager-base.ts";
 import type { ManagerPosition } from "./manager-position.ts";
-import { openSession, startSession } from "./manager-state.ts";
+import {
+  continueRecentSession,
+  createSession,
+  openSession,
+  openWhereItBelongs,
+  startInMemory,
+  startSession,
+} from "./manager-state.ts";
 import type { ManagerState } from "./manager-state.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 import { listAllSessions, listSessions } from "./session-directory.ts";
@@ -27,11 +33,16 @@ import type { SessionTreeNode } from "./tree-nodes.ts";
 
 let newManager: (state: ManagerState) => SessionManager;
 
-export function managersWith(options: EngineOptions): ManagerFactory<SessionManager> {
-  return managerFactory(
-    { newSessionDialect: "pi", ...requireOptions(options, engineOptionNames) },
-    (state) => newManager(state),
-  );
+export function managersWith(given: EngineOptions): ManagerFactory<SessionManager> {
+  const checked = requireOptions(given, engineOptionNames);
+  const options = { newSessionDialect: "pi", ...checked } as const;
+  return {
+    create: (...args) => newManager(createSession(options, ...args)),
+    open: (...args) => newManager(openWhereItBelongs(options, ...args)),
+    continueRecent: (...args) => newManager(continueRecentSession(options, ...args)),
+    inMemory: (...args) => newManager(startInMemory(options, ...args)),
+    forkFrom: (...args) => newManager(forkFile(options, ...args)),
+  };
 }
 
 /** Another one after a change of session. */
@@ -104,17 +115,17 @@ export class SessionManager extends ManagerBase {
 
   /** What the model gets at the leaf. */
   buildSessionContext(): SessionContext {
-    return contextOf(this.#state.log);
+    return questions.contextOf(this.#state.log);
   }
 
   /** The entries that the context is made of, in its order. */
   buildContextEntries(): SessionEntry[] {
-    return contextEntriesOf(this.#state.log);
+    return questions.contextEntriesOf(this.#state.log);
   }
 
   /** The context, with its entries beside their messages. */
   buildSessionProjection(): SessionProjection {
-    return projectionOf(this.#state.log);
+    return questions.projectionOf(this.#state.log);
   }
 
   /** Appends a summary of the branch that is left, below an entry or as a root; returns its id. */
@@ -127,11 +138,7 @@ export class SessionManager extends ManagerBase {
   ): string {
     const fields = { summary, details, usage, fromHook };
     const draft = drafts.branchSummary(this.#state.log, branchFromId, fields);
-    const isRoot = branchFromId === null;
-    return this.#position.append(
-      draft,
-      isRoot ? { kind: "root" } : { kind: "entry", id: branchFromId },
-    );
+    return this.#position.append(draft, parentChoice(branchFromId));
   }
 
   /** Records a change of the thinking level. */
