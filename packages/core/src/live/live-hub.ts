@@ -158,8 +158,8 @@ export class LiveHub {
     return this.#shared(reader, oneAtATime(due$, runOrFail), known);
   }
 
-  // Resolves once something may have changed after `version`, or at the signal or the close. Without
-  // operators, which would double the memory of each waiting reader of entries.
+  /** Resolves once something may have changed after `version`, or at the signal or the close. */
+  // Without operators, which would double the memory of each waiting reader of entries.
   changed(version: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       if (this.version !== version || this.isClosed || signal?.aborted === true) {

@@ -29,9 +29,9 @@ export type RowSet = IntMap<true>;
 const changedRowsMax = 10_000;
 
 /**
- * The views of one tree, shared by all subscribers, and replaced only when it has changed. Roots and
- * tips are kept up to date as rows are added, at the cost of what is new, and recomputed after other
- * changes: a parent that came late, a repeated id, damage.
+ * The views of one tree, shared by all subscribers, and replaced only when it has changed. Roots
+ * and tips are kept up to date as rows are added, at the cost of what is new, and recomputed after
+ * other changes: a parent that came late, a repeated id, damage.
  */
 export class TreeViews {
   readonly #currentIndex: () => IndexTable;
