@@ -1,6 +1,6 @@
 /**
- * Every command, declared once: what it is called, its arguments with their help texts, the checks
- * beyond those of the parser, and the module that runs it, which is loaded only then.
+ * Every command, declared once: its name, its arguments with help texts, the checks beyond those of
+ * the parser, and the module that runs it, which is loaded only then.
  */
 import type { CommandIo, CommandResult } from "./command-io.ts";
 import type { AppendOptions, DraftSource } from "./commands/append.ts";
@@ -66,6 +66,14 @@ function number(describe: string): { type: "number"; requiresArg: true; describe
   return { type: "number", requiresArg: true, describe };
 }
 
+function positional(describe: string): { type: "string"; describe: string } {
+  return { type: "string", describe };
+}
+
+function required(describe: string): { type: "string"; demandOption: true; describe: string } {
+  return { type: "string", demandOption: true, describe };
+}
+
 const json = flag("Print JSON, for programs");
 const noSave = flag("Save no checkpoint or catalog of large sessions");
 const recursive = { ...flag("Those in its sub-directories, too"), alias: "r" };
@@ -73,9 +81,8 @@ const from = number("Start at this revision (from 1)");
 const limit = number("At most so many");
 
 function onFile(parser: Argv): Argv<{ file: string; json: boolean }> {
-  const describe = "The session file, or the name or id of a session";
   return parser
-    .positional("file", { type: "string", demandOption: true, describe })
+    .positional("file", required("The session file, or the name or id of a session"))
     .option("json", json);
 }
 
@@ -177,11 +184,7 @@ const commands: readonly Declared[] = [
     args: (parser) =>
       parser
         .option("no-save", noSave)
-        .positional("dir", {
-          type: "string",
-          demandOption: true,
-          describe: "The directory of the session files",
-        })
+        .positional("dir", required("The directory of the session files"))
         .option("recursive", recursive)
         .option("json", json),
     read: (args) => ({ ...args, directory: args.dir }),
@@ -192,15 +195,11 @@ const commands: readonly Declared[] = [
     about: "Find text in pi and omp sessions",
     args: (parser) =>
       parser
-        .positional("query", {
-          type: "string",
-          demandOption: true,
-          describe: "The text to search for, ignoring case",
-        })
-        .positional("dir", {
-          type: "string",
-          describe: "A directory of pi, co-mono or omp sessions (default: this one), or one file",
-        })
+        .positional("query", required("The text to search for, ignoring case"))
+        .positional(
+          "dir",
+          positional("A directory of pi, co-mono or omp sessions (default: this one), or one file"),
+        )
         .option("recursive", recursive)
         .option("limit", limit)
         .option("json", json),
@@ -240,10 +239,10 @@ const commands: readonly Declared[] = [
     isWriting: true,
     args: (parser) =>
       onFile(parser)
-        .positional("drafts", {
-          type: "string",
-          describe: "- reads drafts from standard input, one JSON object per line",
-        })
+        .positional(
+          "drafts",
+          positional("- reads drafts from standard input, one JSON object per line"),
+        )
         .option("user", text("Append a user message"))
         .option("entry", text("Append this draft (JSON)"))
         .option("parent", {
@@ -267,10 +266,7 @@ const commands: readonly Declared[] = [
     isWriting: true,
     args: (parser) =>
       onRead(parser)
-        .positional("text", {
-          type: "string",
-          describe: "The new name; without it, the name is printed",
-        })
+        .positional("text", positional("The new name; without it, the name is printed"))
         .option("clear", flag("Clear the name")),
     read: (args) => {
       if (args.text !== undefined && args.clear) {
@@ -286,11 +282,8 @@ const commands: readonly Declared[] = [
     isWriting: true,
     args: (parser) =>
       onFile(parser)
-        .positional("id", { type: "string", demandOption: true, describe: "The id of the entry" })
-        .positional("text", {
-          type: "string",
-          describe: "The label; without it, the label is cleared",
-        }),
+        .positional("id", required("The id of the entry"))
+        .positional("text", positional("The label; without it, the label is cleared")),
     read: (args) => ({ ...args, text: args.text }),
     run: async (...given) => (await import("./commands/label.ts")).labelCommand(...given),
   }),
@@ -300,12 +293,13 @@ const commands: readonly Declared[] = [
     args: (parser) =>
       parser
         .option("no-save", noSave)
-        .positional("dir", {
-          type: "string",
-          describe:
+        .positional(
+          "dir",
+          positional(
             "A directory, or a session; " +
-            "default: the directories of pi, co-mono, omp, ConnectOnion",
-        })
+              "default: the directories of pi, co-mono, omp, ConnectOnion",
+          ),
+        )
         .option("all", flag("Include transcripts of subagents, which omp keeps beside sessions"))
         .option("json", json),
     read: (args) => ({ ...args, directory: args.dir }),
@@ -355,10 +349,8 @@ const commands: readonly Declared[] = [
     args: (parser) =>
       parser
         .positional("sessions", {
+          ...required("Session files, or names or ids of sessions"),
           array: true,
-          type: "string",
-          demandOption: true,
-          describe: "Session files, or names or ids of sessions",
         })
         .option("yes", { ...flag("Do not ask"), alias: "y" })
         .option("force", flag("Delete even while another process holds the lock"))
@@ -372,11 +364,7 @@ const commands: readonly Declared[] = [
     isWriting: true,
     args: (parser) =>
       parser
-        .positional("source", {
-          type: "string",
-          demandOption: true,
-          describe: "A session of Claude Code, Codex or ConnectOnion",
-        })
+        .positional("source", required("A session of Claude Code, Codex or ConnectOnion"))
         .option("output", { ...text("The new session file"), alias: "o" })
         .option("from", {
           ...text("The agent of the source; default: recognised by its content"),
@@ -432,8 +420,8 @@ function wholeNumber(name: string, value: number | undefined, least = 0): number
 const sayWhere = "Say where the session goes: -o FILE, which must not exist yet.";
 
 /**
- * The new file that `-o` names. Standard output is refused: a session is written under a name in
- * one step. (yargs turns a lone dash into an empty text, mostly.)
+ * Standard output is refused: a session is written under a name in one step. (yargs turns most lone
+ * dashes into an empty text.)
  */
 function newFile<T extends string | undefined>(output: T): T {
   if (output === "" || output === "-") throw new UsageError(sayWhere);
@@ -454,7 +442,7 @@ function draftSource({
   throw new UsageError(`${drafts} is no source of entries. Did you mean --user?`);
 }
 
-/** Where to append; `none` means no entry. */
+/** `none` means no entry. */
 function placeOf({
   parent,
   expectedTail,
@@ -470,8 +458,8 @@ function placeOf({
 }
 
 /**
- * The words after the name of a command whose options take no values, also if the name is behind
- * `--`. For a single positional given repeatedly, the parser would keep the last, as for options.
+ * For a single positional given repeatedly, the parser would keep the last one. All options of this
+ * command are flags, so its other words are sessions, also if its name is behind `--`.
  */
 function sessionWords(words: Words): string[] {
   const before = optionWords(words);
