@@ -49,10 +49,9 @@ export interface CaseInput {
 export type TimedWork<Result> = () => Result | Promise<Result>;
 export type Prepare<Result> = (input: CaseInput) => TimedWork<Result> | Promise<TimedWork<Result>>;
 
-/** What is installed together: `peers` by `--peers`, and `omp`, which is large, by its own flag. */
+/** `omp` is large, and installed by its own flag. */
 export type PeerSet = "peers" | "omp";
 
-/** What runs a subject: this Node, or one that comes with a set of peers. */
 export type RuntimeName = "node" | "node-24" | "bun";
 
 export interface SubjectFacts {
@@ -122,7 +121,7 @@ export const wrongAnswerCode = 3;
 /** The name of the error of a failed check; its class may be loaded more than once. */
 export const wrongAnswerName = "WrongAnswer";
 
-/** Makes a case runnable, so that no result is measured without its check. */
+/** No result is measured without its check. */
 export function defineCase<Result>(definition: CaseDefinition<Result>): BenchCase {
   const { nodeFlags = [], check, figures, ...facts } = definition;
   const run = async (subjectName: string, input: CaseInput): Promise<Measurement> => {

@@ -1,4 +1,4 @@
-/** Every case, in the order in which they run, and in which file it is. */
+/** Every case, in running order, and its file. */
 import type { BenchCase } from "./bench-case.ts";
 import { cases as append } from "./cases/append.ts";
 import { cases as bodies } from "./cases/bodies.ts";

@@ -11,7 +11,7 @@ export interface OperationTime {
   readonly samples: number;
 }
 
-/** Measures `operation`. Throws what it throws, and what the check throws before and after. */
+/** Throws what the operation throws, and what the check throws before and after. */
 export function timeOperation(
   operation: () => void,
   { secondsMax = 2, check }: { readonly secondsMax?: number; readonly check: () => void },

@@ -30,7 +30,6 @@ import {
 
 const seed = 7;
 
-/** A session of so many bytes: turns of an agent, or another mix. */
 export function sessionOf(
   full: number,
   quick: number,
@@ -60,13 +59,13 @@ export function copiedLog(input: CaseInput): string {
   return scratchLog(input);
 }
 
-/** The session itself under a name of its own, not to be changed. Throws if it is there already. */
+/** Under a name of its own, not to be changed. Throws if it exists. */
 export function ownLog(input: CaseInput): string {
   link(input.path, scratchLog(input));
   return scratchLog(input);
 }
 
-/** The directory of sessions, without what earlier lists left in it; not to be changed. */
+/** Without files that earlier lists left in the directory; not to be changed. */
 export function ownDirectory({ path, scratch }: CaseInput): string {
   const own = join(scratch, "sessions");
   mkdirSync(own);
@@ -94,7 +93,7 @@ export interface CachedInput {
 
 export const cacheFolderDefault: string = join(tmpdir(), "branchlog-bench");
 
-/** Finds or makes the input. Throws if the generator fails or its file is not as it says. */
+/** Throws if the generator fails or its file does not match its facts. */
 export function ensureInput(spec: InputSpec, folder: string = cacheFolderDefault): CachedInput {
   const options = Object.entries(spec).map(
     ([name, value]: readonly [string, string | number | undefined]) =>
@@ -123,7 +122,7 @@ export function ensureInput(spec: InputSpec, folder: string = cacheFolderDefault
 // The sources, even if this file is the compiled one.
 const generatorFolder = fileURLToPath(new URL("../src/generator/", import.meta.url));
 
-// By way of a temporary file of facts: two benchmarks at once do not harm each other.
+// By a temporary file of facts, so that concurrent benchmarks do not conflict.
 function generate(options: readonly string[], path: string, factsPath: string): void {
   const temporaryFacts = `${factsPath}.${pid}.tmp`;
   const main = join(generatorFolder, "main.ts");
@@ -143,7 +142,7 @@ function generatorHash(): string {
   return hash.digest("hex").slice(0, 8);
 }
 
-// Files of the same parameters that an earlier generator made.
+// They have the same parameters, of an earlier generator.
 function removeOlder(folder: string, prefix: string): void {
   const older = /^-[0-9a-f]{8}(\.jsonl|\.facts\.json|)$/;
   for (const file of readdirSync(folder)) {

@@ -8,10 +8,10 @@ import { type AppendResult, openSession, type Session } from "@branchlog/core";
 import { readCounter } from "@branchlog/streaming";
 import { smallMessage } from "./plain-session.ts";
 
-/** The program of processes that do a part of a case; see job-child.ts. */
+/** See job-child.ts. */
 export const jobChild: string = fileURLToPath(new URL("../dist/job-child.js", import.meta.url));
 
-/** Opens a session to read it, with nothing cached. */
+/** Read-only, with nothing cached. */
 export function openCold(path: string): Promise<Session> {
   return openSession(path, { access: "read", checkpoint: "off" });
 }
@@ -20,7 +20,6 @@ export function appendMessage(session: Session, i: number): Promise<AppendResult
   return session.append({ type: "message", message: smallMessage(i) });
 }
 
-/** Appends the messages of the numbers below `count`, many at a time. */
 export async function appendMessages(session: Session, count: number): Promise<void> {
   for (let first = 0; first < count; first += 10_000) {
     const length = Math.min(10_000, count - first);
@@ -29,7 +28,7 @@ export async function appendMessages(session: Session, count: number): Promise<v
   }
 }
 
-/** Does `work` for each number below `count`, so many at a time. */
+/** At most `width` at a time. */
 export async function inFlight(
   count: number,
   width: number,

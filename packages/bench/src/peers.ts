@@ -129,7 +129,6 @@ export const sessionPeers: readonly SessionPeer[] = [
   },
 ];
 
-/** One subject for each peer; `prepare` is that of a case, for one of them. */
 export function peerSubjects<Result>(
   what: string,
   prepare: (peer: SessionPeer, input: CaseInput) => Promise<TimedWork<Result>>,
@@ -165,7 +164,7 @@ export interface WantedMessages {
   readonly most: number;
 }
 
-/** The messages of a context: of ours, or of a peer, whose dialect may be older. */
+/** Of ours, or of a peer, whose dialect may be older. */
 export function wantedContext(
   { contextMessages, entriesByType }: InputFacts,
   peer?: SessionPeer,

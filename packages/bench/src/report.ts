@@ -13,13 +13,12 @@ export interface MachineFacts {
   readonly node: string;
   /** Short hash, with `+changes` if the working tree differs; `none` outside a repository. */
   readonly commit: string;
-  /** ISO time. */
   readonly date: string;
 }
 
 export interface SubjectSamples extends SubjectFacts {
   readonly samples: readonly Sample[];
-  /** Of a peer: why it has none. */
+  /** Why a peer has no samples. */
   readonly failure?: string;
 }
 
@@ -134,7 +133,7 @@ function withRatios(
   });
 }
 
-/** The report as Markdown; with the picture of this name, if it is beside it. */
+/** With the picture of this name beside it, if given. */
 export function toMarkdown({ machine, scale, cases }: BenchReport, picture?: string): string {
   const memory = (machine.memoryBytes / 2 ** 30).toFixed(0);
   const lines = [

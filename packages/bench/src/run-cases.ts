@@ -31,17 +31,17 @@ import { type CaseReport, reportCase, type SubjectSamples } from "./report.ts";
 export interface SuiteOptions {
   readonly scale: Scale;
   readonly runs: number;
-  /** Runs before those that count. Default 1. */
+  /** Default 1. */
   readonly warmups?: number;
-  /** URL of the module that a process runs. Default: that of this package, which is built. */
+  /** URL of the module that a process runs. Default: the compiled one of this package. */
   readonly childUrl?: string;
   readonly caseUrlOf: (name: string) => string;
-  /** Default: found or made in the usual folder. */
+  /** Default: in the usual folder. */
   readonly ensureInput?: (spec: InputSpec) => CachedInput;
   readonly launchFlags?: readonly string[];
-  /** A child that takes longer is ended and the case fails. Default 600,000. */
+  /** A child that takes longer is killed and the case fails. Default 600,000. */
   readonly runMsMax?: number;
-  /** What is installed to compare with; subjects that need more are left out. */
+  /** Subjects that need other sets are left out. */
   readonly peerSets?: ReadonlySet<PeerSet>;
   readonly onStart?: (benchCase: BenchCase) => void;
 }
@@ -56,7 +56,7 @@ export class CaseFailure extends Error {
   }
 }
 
-/** The reports of all cases, in their order; one that fails does not keep others from running. */
+/** In their order; a case that fails does not keep others from running. */
 export async function runSuite(
   cases: readonly BenchCase[],
   options: SuiteOptions,
@@ -76,7 +76,7 @@ export async function runSuite(
   return reports;
 }
 
-/** Runs every subject. Rejects with {@link CaseFailure} at the first run that fails. */
+/** Rejects with {@link CaseFailure} at the first run that fails. */
 export async function runProcessCase(
   benchCase: BenchCase,
   options: SuiteOptions,
@@ -109,7 +109,7 @@ export async function runProcessCase(
   });
 }
 
-// What is under way, for an interrupt.
+// For an interrupt.
 const processes = new Set<ChildProcess>();
 const folders = new Set<string>();
 
@@ -186,7 +186,7 @@ function answerOf(
   });
 }
 
-/** The last line that is a measurement: subjects may print before and after it. */
+/** Subjects may print before and after it. */
 function measurementIn(output: string): Measurement | undefined {
   for (const line of output.split("\n").reverse()) {
     if (!line.startsWith(`{"wallMs":`)) continue;

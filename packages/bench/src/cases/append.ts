@@ -184,7 +184,6 @@ function prepareProcesses(promises: number): Prepare<AppendedLog> {
   };
 }
 
-/** Resolves with the milliseconds that its slowest append took. */
 function runChild(one: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     one.once("exit", (code) => reject(new Error(`an appending process ended with ${code}`)));

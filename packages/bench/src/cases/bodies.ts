@@ -111,7 +111,7 @@ interface ParserModule {
   readonly [name: string]: (() => Duplex) | undefined;
 }
 
-/** The stream of a package that takes bytes and emits `{ key, value }` for each line. */
+/** The stream emits `{ key, value }` for each line. */
 function parserSubject(
   name: string,
   from: string,

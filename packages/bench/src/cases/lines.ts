@@ -8,7 +8,6 @@ import { largeSession, sessionOf } from "../inputs.ts";
 import { openCold } from "../our-session.ts";
 import { chunksOf } from "../plain-session.ts";
 
-/** One line in memory, without any file: its envelope alone, or all of it parsed. */
 const lineCost = defineCase<OperationTime>({
   name: "line-cost",
   question: "What does a line of about 1 kB cost in memory?",
@@ -43,7 +42,6 @@ const lineCost = defineCase<OperationTime>({
   }),
 });
 
-/** @param readLines Reads all lines; returns how many are entries. */
 function prepareLines(readLines: (bytes: Buffer) => number): Prepare<OperationTime> {
   return ({ path, facts }) => {
     const bytes = readFileSync(path);
@@ -55,7 +53,7 @@ function prepareLines(readLines: (bytes: Buffer) => number): Prepare<OperationTi
   };
 }
 
-/** Lines in `bytes[start, end)`, and those whose envelope is trusted. */
+/** Of `bytes[start, end)`; envelopes count if they are trusted. */
 function envelopesIn(
   bytes: Buffer,
   start: number,
@@ -72,7 +70,6 @@ function envelopesIn(
 interface Scanned {
   readonly bytes: number;
   readonly lines?: number;
-  /** Lines whose envelope was read without parsing. */
   readonly envelopes?: number;
 }
 

@@ -22,7 +22,6 @@ import { quantile, timesFigures } from "../statistics.ts";
 
 const entries: Counts = { full: 1_000, quick: 100 };
 
-/** One process appends at intervals, another one watches; the result is its delays. */
 const watchLatency = defineCase<readonly number[]>({
   name: "watch-latency",
   question: "How long after an append does a subscriber in another process get the entry?",
@@ -156,7 +155,7 @@ async function prepareUpdates(history: number, count: number): Promise<() => Pro
   };
 }
 
-/** What an agent does without an engine: each time the path, from the last entry to the root. */
+/** As an agent without an engine: each time the path, from the last entry to the root. */
 function prepareWalks(count: number, history: number): () => Updates {
   type ChainEntry = { readonly parentId: string | null; readonly message: SmallMessage };
   const chain = new Map<string, ChainEntry>();

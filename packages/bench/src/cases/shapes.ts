@@ -52,13 +52,13 @@ interface InputsCase {
   readonly goal: string;
   readonly comparedBy: string;
   readonly needs?: "growth";
-  /** What the number of found items must be; default `entries`. */
+  /** Default `entries`. */
   readonly wanted?: "entries" | "contextMessages" | "files";
   /** How often the work does what is asked; default 1. */
   readonly times?: number;
 }
 
-/** One subject for each input; `prepare` returns what counts the items. */
+/** `prepare` returns the number of items. */
 function inputsCase(
   inputs: Inputs,
   { wanted = "entries", times = 1, ...facts }: InputsCase,

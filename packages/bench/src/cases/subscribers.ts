@@ -71,7 +71,7 @@ interface Costs {
   readonly timesTold: readonly number[];
   readonly timesWanted: number;
   readonly deliveryMs: number;
-  /** Of all subscribers, medians of the rounds. */
+  /** Medians of the rounds, of all subscribers. */
   readonly heldBytes: number;
   readonly leftBytes: number;
 }
