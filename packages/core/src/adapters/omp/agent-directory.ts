@@ -32,7 +32,7 @@ export function sessionsRoot(): string {
   return join(isShared ? shared : getAgentDir(), "sessions");
 }
 
-/** The directory need not exist. */
+/** The directory for new sessions of `cwd`, which need not exist. */
 export function getDefaultSessionDir(cwd: string): string {
   return join(sessionsRoot(), sessionDirectoryName(cwd));
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from "@branchlog/streaming";
 import { settledEntries } from "../../bodies/lazy-entry.ts";
 import type { LazySource } from "../../bodies/lazy-entry.ts";
 import { entryForm, upcastHeader } from "../../dialects/header.ts";
-import type { SessionEntry, SessionHeader, UsageEntry } from "../../entries/entry-types.ts";
+import type { SessionEntry, SessionHeader } from "../../entries/entry-types.ts";
 import { rootHandle } from "../../index-table/row-table.ts";
 import { childrenOfHandle, pathToRow } from "../../index-table/tree-walk.ts";
 import { projectContext } from "../../projections/context.ts";
@@ -65,12 +65,6 @@ function handleOf({ index }: Engine, id: unknown): number {
 export function treeOf(engine: Engine): SessionTreeNode[] {
   const { labels } = engine.log.state.folded;
   return treeNodes(lazySource(engine), labels);
-}
-
-export function usageEntryOf(engine: Engine, id: string): UsageEntry {
-  const entry = engine.entrySync(id);
-  if (entry?.type === "usage") return entry;
-  throw new Error(`${engine.path} lost the entry ${id} right after it was appended`);
 }
 
 /**

@@ -3,7 +3,7 @@ import { engineOptionNames } from "../../log/engine-options.ts";
 import { requireOptions } from "../../argument-checks.ts";
 import type { Usage, UserContent } from "../../entries/message-types.ts";
 import type { ContextEditDraft } from "../../entries/entry-draft.ts";
-import type { SessionEntry, UsageEntry } from "../../entries/entry-types.ts";
+import type { FileEntry, SessionEntry, UsageEntry } from "../../entries/entry-types.ts";
 import { normalizeName } from "../../entries/identifiers.ts";
 import type { SessionContext, SessionProjection } from "../../projections/context.ts";
 import { watchedSession } from "../../session/watched-session.ts";
@@ -13,7 +13,6 @@ import { isDefaultSessionDir } from "./agent-directory.ts";
 import * as drafts from "./checked-drafts.ts";
 import { forkFile } from "./derived-session.ts";
 import * as questions from "./log-queries.ts";
-import type { ManagerFactory } from "./manager-factory.ts";
 import { ManagerBase, parentChoice, positionOf } from "./manager-base.ts";
 import type { ManagerPosition } from "./manager-position.ts";
 import {
@@ -31,8 +30,48 @@ import { nameInSlot, nowMs } from "./session-log.ts";
 import { findSessionById } from "./session-lookup.ts";
 import type { SessionTreeNode } from "./tree-nodes.ts";
 
+/** Makes managers of type `M`. */
+export interface ManagerFactory<M> {
+  /**
+   * A new session. Its file appears with the first user or assistant message.
+   * @param sessionDir Default: pi's directory for `cwd`. It is created at once.
+   * @throws BranchlogError `ERR_INVALID_SESSION_ID`.
+   */
+  create(this: void, cwd: string, sessionDir?: string, options?: NewSessionOptions): M;
+  /**
+   * Opens a session file of any version, as it is. A missing file is a new session for that path;
+   * an empty one gets its header, the only case in which opening writes.
+   * @param sessionDir Where further sessions are created. Default: the directory of the file.
+   * @param cwdOverride Replaces the working directory of the header.
+   * @throws BranchlogError `ERR_NOT_A_SESSION`, `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
+   */
+  open(this: void, path: string, sessionDir?: string, cwdOverride?: string): M;
+  /** Opens the session of `cwd` that changed last, or starts one. Throws as `open`. */
+  continueRecent(this: void, cwd: string, sessionDir?: string): M;
+  /** A session that never touches a disk: a new one, or that of records, copied at the call. */
+  inMemory(
+    this: void,
+    cwd?: string,
+    options?: NewSessionOptions,
+    records?: readonly FileEntry[],
+  ): M;
+  /**
+   * Copies a whole session file, of any version, for another working directory; opens the copy.
+   * @throws BranchlogError if the source is not a session; `ERR_INVALID_SESSION_ID`,
+   * `ERR_LOG_EXISTS`.
+   */
+  forkFrom(
+    this: void,
+    sourcePath: string,
+    targetCwd: string,
+    sessionDir?: string,
+    options?: Pick<NewSessionOptions, "id">,
+  ): M;
+}
+
 let newManager: (state: ManagerState) => SessionManager;
 
+/** With the files, lock, clock and ids of the caller's choice. */
 export function managersWith(given: EngineOptions): ManagerFactory<SessionManager> {
   const checked = requireOptions(given, engineOptionNames);
   const options = { newSessionDialect: "pi", ...checked } as const;
@@ -161,7 +200,10 @@ export class SessionManager extends ManagerBase {
     // An empty note is dropped, as in pi.
     const fields = { kind, provider, model, usage, ...(note ? { note } : {}) };
     const id = this.#position.append({ type: "usage", ...fields });
-    return questions.usageEntryOf(this.#state.log.engine, id);
+    const { engine } = this.#state.log;
+    const entry = engine.entrySync(id);
+    if (entry?.type === "usage") return entry;
+    throw new Error(`${engine.path} lost the entry ${id} right after it was appended`);
   }
 
   /** Appends a summary of what came before; null keeps nothing of it. */
