@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { BenchCase } from "../../packages/bench/src/bench-case.ts";
 import { cases } from "../../packages/bench/src/case-list.ts";
 import { createReport, toMarkdown } from "../../packages/bench/src/report.ts";
-import { checkContext, onNode24, sessionPeers } from "../../packages/bench/src/session-peers.ts";
+import { checkContext, onBothNodes, sessionPeers } from "../../packages/bench/src/peers.ts";
 import { describeFailure, runSuite } from "../../packages/bench/src/run-cases.ts";
 import { sampleMachine } from "./sample-report.ts";
 
@@ -28,7 +28,7 @@ describe("a case with peers", () => {
       import { defineCase } from ${JSON.stringify(new URL("bench-case.ts", source).href)};
       export const benchCase = defineCase({
         name: "${name}", question: "What?", goal: "none.", nodeFlags: [],
-        input: () => null, figures: () => ({}),
+        figures: () => ({}),
         check: (result) => { if (result !== 1) throw new Error("expected 1,\\n got " + result); },
         subjects: [
           { name: "ours", role: "ours", prepare: () => () => 1 },
@@ -117,7 +117,7 @@ describe("the peers", () => {
   it("have names of their own, and need what brings their runtime", () => {
     expect(new Set(sessionPeers.map(({ name }) => name)).size).toBe(sessionPeers.length);
     for (const { runtime, set } of sessionPeers) expect(set === "omp").toBe(runtime === "bun");
-    const subject = onNode24({ name: "a", role: "ours" });
+    const [, subject] = onBothNodes({ name: "a", role: "ours" });
     expect(subject).toEqual({
       name: "a on Node 24",
       role: "ours",

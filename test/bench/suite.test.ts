@@ -41,7 +41,7 @@ async function writeCase(name: string, parts: string): Promise<BenchCase> {
     import { defineCase } from ${JSON.stringify(new URL("bench-case.ts", source).href)};
     export const benchCase = defineCase({
       name: ${JSON.stringify(name)}, question: "What?", goal: "none.", nodeFlags: [],
-      input: () => null, figures: () => ({}), check: () => {},
+      figures: () => ({}), check: () => {},
       subjects: [{ name: "one", role: "ours", prepare: () => () => 1 }],
       ${parts}
     });`;

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, it } from "vitest";
-import { runtimePath } from "../../packages/bench/src/peer-folders.ts";
+import { runtimePath } from "../../packages/bench/src/peers.ts";
 import { installOmp } from "./support/omp-program.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));

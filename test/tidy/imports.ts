@@ -107,8 +107,8 @@ const deeperTests: Readonly<Record<string, readonly string[]>> = {
   "test/core/index-table/index-table.test.ts": ["packages/core/src/projections/tree.ts"],
   "test/core/index-table/log-indexer.test.ts": ["packages/core/src/projections/tree.ts"],
   "test/core/session/shape-costs.test.ts": ["packages/bench/src/plain-session.ts"],
-  "test/e2e-omp/face-on-bun.test.ts": ["packages/bench/src/peer-folders.ts"],
-  "test/e2e-omp/support/omp-program.ts": ["packages/bench/src/peer-folders.ts"],
+  "test/e2e-omp/face-on-bun.test.ts": ["packages/bench/src/peers.ts"],
+  "test/e2e-omp/support/omp-program.ts": ["packages/bench/src/peers.ts"],
   "test/fixtures/command-line.test.ts": ["packages/bench/src/generator/command-line.ts"],
   "test/transfer/export/changed-source.test.ts": ["packages/cli/src/output.ts"],
 };

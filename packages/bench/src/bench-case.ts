@@ -5,7 +5,6 @@
 import { performance } from "node:perf_hooks";
 import { cpuUsage, resourceUsage } from "node:process";
 import type { GeneratorOptions, SessionFacts } from "./generator/index.ts";
-import type { PeerSet, RuntimeName } from "./peer-folders.ts";
 
 export interface InputSpec extends Omit<GeneratorOptions, "chunkBytes"> {
   readonly seed: number;
@@ -35,8 +34,8 @@ export const noFacts: InputFacts = {
 
 /** How large the inputs are: `full` as the questions say, `quick` to see that all works. */
 export type Scale = "full" | "quick";
-
 export type Counts = Readonly<Record<Scale, number>>;
+export type ScaledInput = (scale: Scale) => InputSpec;
 
 export interface CaseInput {
   readonly scale: Scale;
@@ -48,15 +47,17 @@ export interface CaseInput {
 }
 
 export type TimedWork<Result> = () => Result | Promise<Result>;
-
 export type Prepare<Result> = (input: CaseInput) => TimedWork<Result> | Promise<TimedWork<Result>>;
 
-/** Whether a subject is what we built, what the task costs without an engine, or another engine. */
-export type SubjectRole = "ours" | "baseline" | "peer";
+/** `omp` is large, and installed by its own flag. */
+export type PeerSet = "peers" | "omp";
+
+export type RuntimeName = "node" | "node-24" | "bun";
 
 export interface SubjectFacts {
   readonly name: string;
-  readonly role: SubjectRole;
+  /** Our code, what the task costs without an engine, or another engine. */
+  readonly role: "ours" | "baseline" | "peer";
   /** Default: those of the case. Bun gets none. */
   readonly nodeFlags?: readonly string[];
   /** Default: the Node that runs the suite. */
@@ -64,7 +65,7 @@ export interface SubjectFacts {
   /** What must be installed; without it the subject is left out. */
   readonly needs?: PeerSet;
   /** Its own input, where inputs are compared. Default: that of the case. */
-  readonly input?: (scale: Scale) => InputSpec;
+  readonly input?: ScaledInput;
 }
 
 export interface Subject<Result> extends SubjectFacts {
@@ -85,8 +86,7 @@ export interface CaseFacts {
 
 export interface CaseDefinition<Result> extends Omit<CaseFacts, "nodeFlags"> {
   readonly nodeFlags?: readonly string[];
-  /** Default, or null: none. */
-  readonly input?: (scale: Scale) => InputSpec | null;
+  readonly input?: ScaledInput;
   readonly needs?: "huge" | "growth";
   readonly subjects: readonly Subject<Result>[];
   /** Throws if the result is wrong; then the run fails and nothing is reported for the case. */
@@ -96,8 +96,8 @@ export interface CaseDefinition<Result> extends Omit<CaseFacts, "nodeFlags"> {
 
 /** One question, ready to be run. A module exports it as `benchCase`, or several as `cases`. */
 export interface BenchCase extends CaseFacts {
+  readonly input?: ScaledInput;
   readonly needs?: "huge" | "growth";
-  readonly input: (scale: Scale) => InputSpec | null;
   readonly subjects: readonly SubjectFacts[];
   /** Runs a subject once, in this process. Rejects with what the check throws. */
   readonly run: (subject: string, input: CaseInput) => Promise<Measurement>;
@@ -118,19 +118,32 @@ export interface Sample extends Measurement {
 
 export const wrongAnswerCode = 3;
 
-/** The name of the error that says so; its class may be loaded more than once. */
+/** The name of the error of a failed check; its class may be loaded more than once. */
 export const wrongAnswerName = "WrongAnswer";
 
-/** Makes a case runnable, so that no result is measured without its check. */
+/** No result is measured without its check. */
 export function defineCase<Result>(definition: CaseDefinition<Result>): BenchCase {
-  const { needs, subjects, input = () => null, nodeFlags = [] } = definition;
-  return {
-    ...caseFacts({ ...definition, nodeFlags }),
-    ...(needs === undefined ? {} : { needs }),
-    input,
-    subjects,
-    run: (subject, caseInput) => runSubject(definition, subject, caseInput),
+  const { nodeFlags = [], check, figures, ...facts } = definition;
+  const run = async (subjectName: string, input: CaseInput): Promise<Measurement> => {
+    const subject = facts.subjects.find(({ name }) => name === subjectName);
+    if (subject === undefined) throw new RangeError(`${facts.name} has no subject ${subjectName}`);
+    const work = await subject.prepare(input);
+    const cpuBefore = cpuUsage();
+    const startMs = performance.now();
+    const result = await work();
+    const wallMs = performance.now() - startMs;
+    const cpu = cpuUsage(cpuBefore);
+    const peakRssBytes = resourceUsage().maxRSS * 1024;
+    try {
+      await check(result, input);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      throw Object.assign(new Error(message, { cause: error }), { name: wrongAnswerName });
+    }
+    const cpuMs = (cpu.user + cpu.system) / 1000;
+    return { wallMs, cpuMs, peakRssBytes, figures: figures(result, wallMs, input) };
   };
+  return { ...facts, nodeFlags, run };
 }
 
 export function ours<Result>(
@@ -143,33 +156,4 @@ export function ours<Result>(
 
 export function baseline<Result>(name: string, prepare: Prepare<Result>): Subject<Result> {
   return { name, role: "baseline", prepare };
-}
-
-export function caseFacts({ name, question, goal, nodeFlags, comparedBy }: CaseFacts): CaseFacts {
-  const more = comparedBy === undefined ? {} : { comparedBy };
-  return { name, question, goal, nodeFlags, ...more };
-}
-
-async function runSubject<Result>(
-  { name: caseName, subjects, check, figures }: CaseDefinition<Result>,
-  subjectName: string,
-  input: CaseInput,
-): Promise<Measurement> {
-  const subject = subjects.find(({ name }) => name === subjectName);
-  if (subject === undefined) throw new RangeError(`${caseName} has no subject "${subjectName}"`);
-  const work = await subject.prepare(input);
-  const cpuBefore = cpuUsage();
-  const startMs = performance.now();
-  const result = await work();
-  const wallMs = performance.now() - startMs;
-  const cpu = cpuUsage(cpuBefore);
-  const peakRssBytes = resourceUsage().maxRSS * 1024;
-  try {
-    await check(result, input);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw Object.assign(new Error(message, { cause: error }), { name: wrongAnswerName });
-  }
-  const cpuMs = (cpu.user + cpu.system) / 1000;
-  return { wallMs, cpuMs, peakRssBytes, figures: figures(result, wallMs, input) };
 }

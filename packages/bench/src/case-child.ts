@@ -1,6 +1,6 @@
 /**
  * The process in which one subject of one case runs once. Prints the measurement as one line of
- * JSON, or says on stderr what was wrong and exits with 1, or with 3 if only the answer was.
+ * JSON; otherwise the error on stderr, and exits with 1, or with 3 if only the answer was wrong.
  */
 import { exit, stderr, stdin, stdout } from "node:process";
 import { text } from "node:stream/consumers";
@@ -21,7 +21,7 @@ try {
   const chosen = module.benchCase ?? module.cases?.find(({ name }) => name === caseName);
   if (chosen === undefined) throw new RangeError(`${caseUrl} has no case "${caseName}"`);
   const measurement = JSON.stringify(await chosen.run(subject, input));
-  // On a line of its own, whatever was printed before.
+  // On its own line, whatever the subject printed before.
   stdout.write(`\n${measurement}\n`);
 } catch (error) {
   const [name, stack] = error instanceof Error ? [error.name, error.stack] : [];

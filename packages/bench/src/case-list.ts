@@ -1,15 +1,15 @@
-/** Every case, in the order in which they run, and in which file it is. */
+/** Every case, in running order, and its file. */
 import type { BenchCase } from "./bench-case.ts";
 import { cases as append } from "./cases/append.ts";
 import { cases as bodies } from "./cases/bodies.ts";
 import { cases as context } from "./cases/context.ts";
 import { cases as lines } from "./cases/lines.ts";
 import { cases as list } from "./cases/list.ts";
-import { cases as liveMemory } from "./cases/live-memory.ts";
 import { cases as live } from "./cases/live.ts";
 import { cases as memory } from "./cases/memory.ts";
 import { cases as open } from "./cases/open.ts";
 import { cases as shapes } from "./cases/shapes.ts";
+import { cases as subscribers } from "./cases/subscribers.ts";
 import { cases as tree } from "./cases/tree.ts";
 
 const files = Object.entries({
@@ -23,7 +23,7 @@ const files = Object.entries({
   shapes,
   memory,
   live,
-  "live-memory": liveMemory,
+  subscribers,
 });
 
 export const cases: readonly BenchCase[] = files.flatMap(([, inFile]) => inFile);

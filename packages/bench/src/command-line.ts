@@ -1,20 +1,18 @@
 /** The arguments of `pnpm bench`, as typed options. Pure. */
 import { parseArgs } from "node:util";
-import type { Scale } from "./bench-case.ts";
+import type { PeerSet, Scale } from "./bench-case.ts";
 import { cacheFolderDefault } from "./inputs.ts";
-import type { PeerSet } from "./peer-folders.ts";
 
 export interface BenchOptions {
-  /** Names of cases; empty: all. */
+  /** Empty: all. */
   readonly names: readonly string[];
   readonly scale: Scale;
   readonly runs: number;
   readonly cacheFolder: string;
   readonly jsonPath: string | undefined;
   readonly build: boolean;
-  /** Whether cases with inputs of 4 GB run, too. */
   readonly huge: boolean;
-  /** Whether, in place of cases, growth is measured. */
+  /** Instead of the other cases. */
   readonly growth: boolean;
   readonly peerSets: readonly PeerSet[];
 }
@@ -41,7 +39,7 @@ Cases: ${names.join(", ")}
 `;
 }
 
-/** Reads the arguments. Throws RangeError for unknown names, TypeError for unknown options. */
+/** Throws RangeError for unknown names, TypeError for unknown options. */
 export function parseCommand(
   args: readonly string[],
   names: readonly string[],

@@ -1,7 +1,6 @@
 /**
- * Micro cases: one synchronous function, called so often that its mean time can be told, by the
- * `benchmark` package, which only this file imports. Not for anything asynchronous or slower than a
- * few milliseconds, where the package's numbers are wrong.
+ * Micro cases: the mean time of one synchronous function over many calls, by the `benchmark`
+ * package. Its numbers are wrong for anything asynchronous or slower than a few milliseconds.
  */
 import Benchmark from "benchmark";
 
@@ -12,7 +11,7 @@ export interface OperationTime {
   readonly samples: number;
 }
 
-/** Measures `operation`. Throws what it throws, and what the check throws before and after. */
+/** Throws what the operation throws, and what the check throws before and after. */
 export function timeOperation(
   operation: () => void,
   { secondsMax = 2, check }: { readonly secondsMax?: number; readonly check: () => void },

@@ -25,14 +25,11 @@ import {
   type InputFacts,
   type InputSpec,
   noFacts,
-  type Scale,
+  type ScaledInput,
 } from "./bench-case.ts";
-
-export type ScaledInput = (scale: Scale) => InputSpec;
 
 const seed = 7;
 
-/** A session of so many bytes: turns of an agent, or another mix. */
 export function sessionOf(
   full: number,
   quick: number,
@@ -45,16 +42,13 @@ export function messagesOf(shape: "chain" | "fan-out", full: number, quick: numb
   return (scale) => ({ shape, entries: scale === "full" ? full : quick, seed });
 }
 
-/** 1 GB; quick: 20 MB. */
-export const largeSession: ScaledInput = sessionOf(1_000_000_000, 20_000_000);
-
-/** 100 MB; quick: 5 MB. */
-export const middleSession: ScaledInput = sessionOf(100_000_000, 5_000_000);
-
-/** 2,000 sessions of 437 kB each; quick: 20 of 50 kB. */
-export function sessionDirectory(scale: Scale): InputSpec {
-  return { ...sessionOf(437_000, 50_000)(scale), files: scale === "full" ? 2_000 : 20 };
+export function directoryOf(full: number, quick: number): ScaledInput {
+  const session = sessionOf(437_000, 50_000);
+  return (scale) => ({ ...session(scale), files: scale === "full" ? full : quick });
 }
+
+export const largeSession: ScaledInput = sessionOf(1_000_000_000, 20_000_000);
+export const middleSession: ScaledInput = sessionOf(100_000_000, 5_000_000);
 
 export function scratchLog({ scratch }: CaseInput): string {
   return join(scratch, "session.jsonl");
@@ -65,13 +59,13 @@ export function copiedLog(input: CaseInput): string {
   return scratchLog(input);
 }
 
-/** The session itself under a name of its own, not to be changed. Throws if it is there already. */
+/** Under a name of its own, not to be changed. Throws if it exists. */
 export function ownLog(input: CaseInput): string {
   link(input.path, scratchLog(input));
   return scratchLog(input);
 }
 
-/** The directory of sessions, without what earlier lists left in it; not to be changed. */
+/** Without files that earlier lists left in the directory; not to be changed. */
 export function ownDirectory({ path, scratch }: CaseInput): string {
   const own = join(scratch, "sessions");
   mkdirSync(own);
@@ -97,29 +91,21 @@ export interface CachedInput {
   readonly facts: InputFacts;
 }
 
-/** Where inputs are kept unless another place is named. */
 export const cacheFolderDefault: string = join(tmpdir(), "branchlog-bench");
 
-/** Finds or makes the input. Throws if the generator fails or its file is not as it says. */
+/** Throws if the generator fails or its file does not match its facts. */
 export function ensureInput(spec: InputSpec, folder: string = cacheFolderDefault): CachedInput {
-  const given = Object.entries(spec).flatMap(
+  const options = Object.entries(spec).map(
     ([name, value]: readonly [string, string | number | undefined]) =>
-      value === undefined ? [] : [[name, String(value)] as const],
+      `${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}=${value}`,
   );
-  const prefix = given
-    .map(([name, value]) => `${value}-${name}`)
-    .sort()
-    .join("-");
+  const prefix = options.toSorted().join("-");
   const name = `${prefix}-${generatorHash()}`;
   const path = join(folder, spec.files === undefined ? `${name}.jsonl` : name);
   const factsPath = join(folder, `${name}.facts.json`);
   if (!existsSync(path) || !existsSync(factsPath)) {
     mkdirSync(folder, { recursive: true });
     removeOlder(folder, prefix);
-    const options = given.flatMap(([option, value]) => [
-      `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-      value,
-    ]);
     generate(options, path, factsPath);
   }
   // Decoding boundary: written by the generator of this very source tree, see the hash.
@@ -133,15 +119,16 @@ export function ensureInput(spec: InputSpec, folder: string = cacheFolderDefault
   return { path, facts };
 }
 
-// Its sources, whether this file is one of them or built.
+// The sources, even if this file is the compiled one.
 const generatorFolder = fileURLToPath(new URL("../src/generator/", import.meta.url));
 
-// By way of a temporary file of facts: two benchmarks at once do not harm each other.
+// By a temporary file of facts, so that concurrent benchmarks do not conflict.
 function generate(options: readonly string[], path: string, factsPath: string): void {
   const temporaryFacts = `${factsPath}.${pid}.tmp`;
   const main = join(generatorFolder, "main.ts");
-  const args = ["--import", "tsx", main, "-o", path, "--facts", temporaryFacts, ...options];
-  // In the folder from which the packages are found that it runs on.
+  const given = options.map((option) => `--${option}`);
+  const args = ["--import", "tsx", main, "-o", path, "--facts", temporaryFacts, ...given];
+  // The packages that it runs on are found from this folder.
   const child = spawnSync(execPath, args, { cwd: generatorFolder, encoding: "utf8" });
   if (child.status !== 0) throw new Error(`the generator failed: ${child.stderr}`);
   renameSync(temporaryFacts, factsPath);
@@ -155,7 +142,7 @@ function generatorHash(): string {
   return hash.digest("hex").slice(0, 8);
 }
 
-// Files of the same parameters that an earlier generator made.
+// They have the same parameters, of an earlier generator.
 function removeOlder(folder: string, prefix: string): void {
   const older = /^-[0-9a-f]{8}(\.jsonl|\.facts\.json|)$/;
   for (const file of readdirSync(folder)) {

@@ -9,15 +9,13 @@ import { appendMessage, inFlight } from "./our-session.ts";
 
 const [, , job = "", path = "", ...rest] = argv;
 
-/** By the name of the job; the other arguments are the path and what the job takes. */
+/** By name; the other arguments are the path and those of the job. */
 const jobs: Readonly<Record<string, () => Promise<unknown>>> = {
-  /** Opens the session and closes it, so that its checkpoint is left behind. */
   checkpoint: async () => (await openSession(path, { checkpointEveryBytes: 1 })).close(),
 
-  /** Lists the sessions of a directory, so that what it found is saved there. */
   list: () => SessionManager.list(rest[0] ?? "", path),
 
-  /** At a message appends so many, so many at a time; tells how long the slowest append took. */
+  /** Waits for a message; answers with the time of the slowest append. */
   append: async () => {
     const [count, width] = rest;
     const session = await openSession(path);
@@ -33,11 +31,11 @@ const jobs: Readonly<Record<string, () => Promise<unknown>>> = {
     process.send?.("ready");
   },
 
-  /** Tells how long after they were written so many entries were seen. */
+  /** Answers with the delays between writing and receiving the entries. */
   watch: async () => {
     const [count, way] = rest;
     const latenciesMs: number[] = [];
-    // The time of an entry is that of a clock that all processes share.
+    // The time of an entry is on a clock that all processes share.
     const see = (data: unknown): void => {
       if (typeof data !== "string") return;
       latenciesMs.push(Number(hrtime.bigint() - BigInt(data)) / 1e6);
@@ -51,7 +49,6 @@ const jobs: Readonly<Record<string, () => Promise<unknown>>> = {
           if (event.kind === "entry" && event.entry.type === "custom") see(event.entry.data);
         });
     } else {
-      // What an agent without an engine does: read the file again whenever it changes.
       let known = 0;
       watch(path, () => {
         const lines = readFileSync(path, "utf8").split("\n").slice(1, -1);

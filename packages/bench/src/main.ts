@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { cases, modulePathOf } from "./case-list.ts";
 import { type BenchOptions, parseCommand, usage } from "./command-line.ts";
 import { ensureInput } from "./inputs.ts";
-import { installPeers } from "./peer-folders.ts";
+import { installPeers } from "./peers.ts";
 import { createReport, readMachine, toMarkdown } from "./report.ts";
 import { endRuns, runSuite, type SuiteOptions } from "./run-cases.ts";
 

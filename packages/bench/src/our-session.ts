@@ -8,10 +8,10 @@ import { type AppendResult, openSession, type Session } from "@branchlog/core";
 import { readCounter } from "@branchlog/streaming";
 import { smallMessage } from "./plain-session.ts";
 
-/** The program of processes that do a part of a case; see job-child.ts. */
+/** See job-child.ts. */
 export const jobChild: string = fileURLToPath(new URL("../dist/job-child.js", import.meta.url));
 
-/** Opens a session to read it, with nothing cached. */
+/** Read-only, with nothing cached. */
 export function openCold(path: string): Promise<Session> {
   return openSession(path, { access: "read", checkpoint: "off" });
 }
@@ -20,7 +20,6 @@ export function appendMessage(session: Session, i: number): Promise<AppendResult
   return session.append({ type: "message", message: smallMessage(i) });
 }
 
-/** Appends the messages of the numbers below `count`, many at a time. */
 export async function appendMessages(session: Session, count: number): Promise<void> {
   for (let first = 0; first < count; first += 10_000) {
     const length = Math.min(10_000, count - first);
@@ -29,7 +28,7 @@ export async function appendMessages(session: Session, count: number): Promise<v
   }
 }
 
-/** Does `work` for each number below `count`, so many at a time. */
+/** At most `width` at a time. */
 export async function inFlight(
   count: number,
   width: number,
@@ -42,22 +41,21 @@ export async function inFlight(
   await Promise.all(Array.from({ length: width }, workSome));
 }
 
-/** Leaves a checkpoint. Throws if there is one already, or none afterwards. */
+/** Throws if there is a checkpoint already, or none afterwards. */
 export function leaveCheckpoint(path: string): void {
   const checkpoint = `${path}.ckpt`;
   ok(!existsSync(checkpoint), "there is a checkpoint before one is made");
   // Another process, so that its memory is not that of this one.
-  const stdio = ["ignore", "ignore", "inherit"] as const;
-  execFileSync(execPath, [jobChild, "checkpoint", path], { stdio: [...stdio] });
+  execFileSync(execPath, [jobChild, "checkpoint", path], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   ok(existsSync(checkpoint), "no checkpoint was left");
 }
 
-export interface Reopened {
-  readonly session: Session;
-  readonly logBytesRead: number;
-}
-
-export async function reopen(path: string, checkpoint: "off" | "read"): Promise<Reopened> {
+export async function reopen(
+  path: string,
+  checkpoint: "off" | "read",
+): Promise<{ readonly session: Session; readonly logBytesRead: number }> {
   const before = readCounter.bytes;
   const session = await openSession(path, { access: "read", checkpoint });
   return { session, logBytesRead: readCounter.bytes - before };

@@ -29,12 +29,12 @@ export interface SmallMessage {
 
 export const plainHeader: string = '{"type":"session","version":3,"id":"plain"}\n';
 
-/** A message that takes about 200 bytes as an entry. */
+/** About 200 bytes as an entry. */
 export function smallMessage(i: number): SmallMessage {
   return { role: "user", content: `Please look at file number ${i} next.`, timestamp: i };
 }
 
-/** The line of entry `i` of a chain of such messages. */
+/** Entry `i` of a chain of such messages. */
 export function plainLine(i: number, timestamp: string = new Date().toISOString()): string {
   const parentId = i === 0 ? null : idOf(i - 1);
   const entry = { type: "message", id: idOf(i), parentId, timestamp, message: smallMessage(i) };
@@ -65,7 +65,7 @@ export function readPlainly(path: string): PlainSession {
   return { entries, byId };
 }
 
-/** The bytes of a file; each chunk is gone when the next one is asked for. */
+/** Each chunk is overwritten by the next. */
 export function* chunksOf(path: string): Generator<Buffer> {
   const descriptor = openSync(path, "r");
   const chunk = Buffer.allocUnsafe(1 << 20);
@@ -79,7 +79,7 @@ export function* chunksOf(path: string): Generator<Buffer> {
   }
 }
 
-/** Throws unless the log holds exactly so many entries, each the child of the one before. */
+/** Throws unless the log holds so many entries, each the child of the one before. */
 export function checkChain(path: string, length: number): void {
   const { entries } = readPlainly(path);
   deepStrictEqual(entries.length, length);
@@ -87,7 +87,7 @@ export function checkChain(path: string, length: number): void {
   deepStrictEqual(parents, [null, ...entries.slice(0, -1).map(({ id }) => id)]);
 }
 
-/** Visits every node of a tree, however deep; returns how many there are. */
+/** Counts the nodes of a tree, however deep. */
 export function countFrom<Node>(
   roots: readonly Node[],
   children: (node: Node) => readonly Node[],

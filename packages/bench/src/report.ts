@@ -2,15 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { cpus, release, totalmem, type } from "node:os";
 import { version } from "node:process";
-import {
-  caseFacts,
-  type CaseFacts,
-  type Sample,
-  type Scale,
-  type SubjectFacts,
-  type SubjectRole,
-} from "./bench-case.ts";
-import type { RuntimeName } from "./peer-folders.ts";
+import type { CaseFacts, RuntimeName, Sample, Scale, SubjectFacts } from "./bench-case.ts";
 import { spread, summarize, type Summary } from "./statistics.ts";
 
 export interface MachineFacts {
@@ -21,19 +13,16 @@ export interface MachineFacts {
   readonly node: string;
   /** Short hash, with `+changes` if the working tree differs; `none` outside a repository. */
   readonly commit: string;
-  /** ISO time. */
   readonly date: string;
 }
 
 export interface SubjectSamples extends SubjectFacts {
   readonly samples: readonly Sample[];
-  /** Of a peer: why it has none. */
+  /** Why a peer has no samples. */
   readonly failure?: string;
 }
 
-export interface SubjectReport {
-  readonly name: string;
-  readonly role: SubjectRole;
+export interface SubjectReport extends Pick<SubjectFacts, "name" | "role"> {
   readonly runtime: RuntimeName;
   readonly runs: number;
   /**
@@ -61,7 +50,6 @@ export interface BenchReport {
   readonly cases: readonly CaseReport[];
 }
 
-/** Facts of this machine and of the repository in `root`. */
 export function readMachine(root: string): MachineFacts {
   const git = (...args: readonly string[]): string | undefined => {
     const { status, stdout } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
@@ -89,17 +77,24 @@ export function createReport(
   return { schemaVersion: 1, machine, scale, cases };
 }
 
-export function reportCase(facts: CaseFacts, results: readonly SubjectSamples[]): CaseReport {
-  const answered = results.filter(({ failure }) => failure === undefined);
-  const subjects = withRatios(answered.map(reportSubject), facts.comparedBy);
-  const failedPeers = results.flatMap(({ name, failure }) =>
-    failure === undefined ? [] : [{ name, reason: failure }],
-  );
-  return { ...caseFacts(facts), subjects, failedPeers };
-}
-
-export function reportFailure(facts: CaseFacts, failure: string): CaseReport {
-  return { ...caseFacts(facts), subjects: [], failedPeers: [], failure };
+export function reportCase(
+  { name, question, goal, nodeFlags, comparedBy }: CaseFacts,
+  results: readonly SubjectSamples[],
+  failure?: string,
+): CaseReport {
+  const answered = results.filter((result) => result.failure === undefined);
+  return {
+    name,
+    question,
+    goal,
+    nodeFlags,
+    ...(comparedBy === undefined ? {} : { comparedBy }),
+    subjects: withRatios(answered.map(reportSubject), comparedBy),
+    failedPeers: results.flatMap((result) =>
+      result.failure === undefined ? [] : [{ name: result.name, reason: result.failure }],
+    ),
+    ...(failure === undefined ? {} : { failure }),
+  };
 }
 
 function reportSubject({ name, role, runtime = "node", samples }: SubjectSamples): SubjectReport {
@@ -110,10 +105,10 @@ function reportSubject({ name, role, runtime = "node", samples }: SubjectSamples
     role,
     runtime,
     runs: samples.length,
-    wallMs: summaryOf(({ wallMs }) => wallMs),
-    cpuMs: summaryOf(({ cpuMs }) => cpuMs),
-    processMs: summaryOf(({ processMs }) => processMs),
-    peakRssBytes: summaryOf(({ peakRssBytes }) => peakRssBytes),
+    wallMs: summaryOf((sample) => sample.wallMs),
+    cpuMs: summaryOf((sample) => sample.cpuMs),
+    processMs: summaryOf((sample) => sample.processMs),
+    peakRssBytes: summaryOf((sample) => sample.peakRssBytes),
     figures: Object.fromEntries(
       units.map((unit) => [unit, summaryOf(({ figures }) => figures[unit] ?? 0)]),
     ),
@@ -138,7 +133,7 @@ function withRatios(
   });
 }
 
-/** The report as Markdown; with the picture of this name, if it is beside it. */
+/** With the picture of this name beside it, if given. */
 export function toMarkdown({ machine, scale, cases }: BenchReport, picture?: string): string {
   const memory = (machine.memoryBytes / 2 ** 30).toFixed(0);
   const lines = [

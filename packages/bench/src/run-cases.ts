@@ -17,6 +17,7 @@ import {
   type InputSpec,
   type Measurement,
   noFacts,
+  type PeerSet,
   type Sample,
   type Scale,
   type SubjectFacts,
@@ -24,28 +25,27 @@ import {
 } from "./bench-case.ts";
 import type { ChildRequest } from "./case-child.ts";
 import { type CachedInput, ensureInput as ensureCachedInput } from "./inputs.ts";
-import { type PeerSet, runtimePath } from "./peer-folders.ts";
-import { type CaseReport, reportCase, reportFailure, type SubjectSamples } from "./report.ts";
+import { runtimePath } from "./peers.ts";
+import { type CaseReport, reportCase, type SubjectSamples } from "./report.ts";
 
 export interface SuiteOptions {
   readonly scale: Scale;
   readonly runs: number;
-  /** Runs before those that count. Default 1. */
+  /** Default 1. */
   readonly warmups?: number;
-  /** URL of the module that a process runs. Default: that of this package, which is built. */
+  /** URL of the module that a process runs. Default: the compiled one of this package. */
   readonly childUrl?: string;
   readonly caseUrlOf: (name: string) => string;
-  /** Default: found or made in the usual folder. */
+  /** Default: in the usual folder. */
   readonly ensureInput?: (spec: InputSpec) => CachedInput;
   readonly launchFlags?: readonly string[];
-  /** A child that takes longer is ended and the case fails. Default 600,000. */
+  /** A child that takes longer is killed and the case fails. Default 600,000. */
   readonly runMsMax?: number;
-  /** What is installed to compare with; subjects that need more are left out. */
+  /** Subjects that need other sets are left out. */
   readonly peerSets?: ReadonlySet<PeerSet>;
   readonly onStart?: (benchCase: BenchCase) => void;
 }
 
-/** A child that did not answer, most often because its check failed. */
 export class CaseFailure extends Error {
   override readonly name: string = "CaseFailure";
   readonly reason: string;
@@ -56,7 +56,7 @@ export class CaseFailure extends Error {
   }
 }
 
-/** The reports of all cases, in their order; one that fails does not keep others from running. */
+/** In their order; a case that fails does not keep others from running. */
 export async function runSuite(
   cases: readonly BenchCase[],
   options: SuiteOptions,
@@ -70,13 +70,13 @@ export async function runSuite(
       reports.push(reportCase(benchCase, await runProcessCase(benchCase, options)));
     } catch (error) {
       const failure = error instanceof Error ? error.message : String(error);
-      reports.push(reportFailure(benchCase, failure));
+      reports.push(reportCase(benchCase, [], failure));
     }
   }
   return reports;
 }
 
-/** Runs every subject. Rejects with {@link CaseFailure} at the first run that fails. */
+/** Rejects with {@link CaseFailure} at the first run that fails. */
 export async function runProcessCase(
   benchCase: BenchCase,
   options: SuiteOptions,
@@ -86,8 +86,8 @@ export async function runProcessCase(
   const measured = benchCase.subjects
     .filter(({ needs }) => needs === undefined || peerSets?.has(needs) === true)
     .map((subject) => {
-      const spec = (subject.input ?? benchCase.input)(scale);
-      const generated = spec === null ? { path: "", facts: noFacts } : ensureInput(spec);
+      const spec = (subject.input ?? benchCase.input)?.(scale);
+      const generated = spec === undefined ? { path: "", facts: noFacts } : ensureInput(spec);
       const samples: Sample[] = [];
       return { subject, input: { scale, ...generated }, samples };
     });
@@ -109,7 +109,7 @@ export async function runProcessCase(
   });
 }
 
-// What is under way, for an interrupt.
+// For an interrupt.
 const processes = new Set<ChildProcess>();
 const folders = new Set<string>();
 
@@ -170,20 +170,15 @@ function answerOf(
     const child = execFile(program, args, limits, (error, output, complaints) => {
       processes.delete(child);
       const answer = error === null ? measurementIn(output) : undefined;
-      if (answer !== undefined) {
-        resolve(answer);
-        return;
+      const { code = null, signal = null, killed = false, message = "" } = error ?? { code: 0 };
+      if (answer !== undefined) resolve(answer);
+      else if (typeof code === "string") reject(new CaseFailure(message, `crashes: ${message}`));
+      else {
+        const isLate = killed && signal === "SIGTERM";
+        const reason = describeFailure({ code, signal, complaints, isLate });
+        const end = code === 0 ? reason : `ended with ${signal ?? `code ${code}`}`;
+        reject(new CaseFailure(`${end}\n${complaints}`, reason));
       }
-      const { code = null, signal = null, killed = false } = error ?? { code: 0 };
-      if (typeof code === "string") {
-        const message = error?.message ?? code;
-        reject(new CaseFailure(message, `crashes: ${message}`));
-        return;
-      }
-      const isLate = killed && signal === "SIGTERM";
-      const reason = describeFailure({ code, signal, complaints, isLate });
-      const end = code === 0 ? reason : `ended with ${signal ?? `code ${code}`}`;
-      reject(new CaseFailure(`${end}\n${complaints}`, reason));
     });
     processes.add(child);
     // A child that dies at once closes its end; its exit code says more than this error.
@@ -191,7 +186,7 @@ function answerOf(
   });
 }
 
-/** The last line that is a measurement: subjects may print before and after it. */
+/** Subjects may print before and after it. */
 function measurementIn(output: string): Measurement | undefined {
   for (const line of output.split("\n").reverse()) {
     if (!line.startsWith(`{"wallMs":`)) continue;

@@ -14,18 +14,18 @@ export function summarize(values: readonly number[]): Summary {
   return { median: median(list), min: min(list), max: max(list) };
 }
 
-/** The range as a share of the median. */
+/** As a share of the median. */
 export function spread(summary: Summary): number {
   return summary.median === 0 ? 0 : (summary.max - summary.min) / summary.median;
 }
 
-/** The value below which a share of all values lies; 0 of an empty list. */
+/** 0 for an empty list. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length * share)] ?? 0;
 }
 
-/** The times of repeated work: the mean in `µs/<unit>`, the median, and the 99th percentile. */
+/** The mean in `µs/<unit>`, the median, and the 99th percentile. */
 export function timesFigures(timesMs: readonly number[], unit: string): Record<string, number> {
   return {
     [`µs/${unit}`]: mean([...timesMs]) * 1000,

@@ -9,15 +9,11 @@ import { markedWords, strayOption, unmarkArguments, unmarked } from "./marked-wo
 import type { Words } from "./marked-words.ts";
 import { emptyParser } from "./parser.ts";
 
-/** A command to run, or a text to print (help, version, completions). */
 export type ParsedArguments =
   | { readonly kind: "command"; readonly command: Command }
   | { readonly kind: "text"; readonly text: string };
 
-/**
- * Parses a command line, without the program's name.
- * @throws UsageError for a wrong command line.
- */
+/** @throws UsageError for a wrong command line. */
 export function parseArguments(words: readonly string[], version: string): ParsedArguments {
   let command: Command | undefined;
   let outcome: { readonly error: Error | undefined; readonly text: string } | undefined;
@@ -41,13 +37,9 @@ export function parseArguments(words: readonly string[], version: string): Parse
   return { kind: "text", text: words[0] === asksForCompletions ? offered(text, words) : text };
 }
 
-/** The first argument of the completion script, before the line itself. */
 const asksForCompletions = "--get-yargs-completions";
 
-/**
- * Completions, with options only for a word that starts with a dash: without any, the shell offers
- * files.
- */
+/** Options are offered only after a dash: without any completions, the shell offers files. */
 function offered(completions: string, words: Words): string {
   if (words.at(-1)?.startsWith("-") === true) return completions;
   return completions
@@ -61,7 +53,7 @@ interface Given {
   readonly version: string;
 }
 
-/** The error in terms of the given words; yargs' message is about the parsed ones. */
+/** In terms of the given words; yargs' message is about the parsed ones. */
 function misuse(problem: string, text: string, given: Given): UsageError {
   // An unknown option consumes the next word, which is then missing, or splits into letters.
   const isOfWords = /^(?:Unknown|Not enough non-option)/u.test(problem);
@@ -77,7 +69,7 @@ function helpFor({ words, version }: Given): string {
   return help.kind === "text" ? help.text : "";
 }
 
-/** The error, with the suggestion of yargs if it has one. */
+/** With the suggestion of yargs if it has one. */
 function usageProblem(problem: string, text: string, { words }: Given): string {
   const [, extra] = /^Unknown (?:command|argument)s?: (.*)$/su.exec(problem) ?? [];
   // yargs reports each word that no positional takes as an unknown command.

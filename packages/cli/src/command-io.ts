@@ -9,9 +9,8 @@ export interface CommandIo {
   readonly out: Output;
   /** All other output: failures, progress. */
   readonly err: Output;
-  /** Standard input. Opened only by a command that reads it. */
+  /** Opened only by a command that reads it. */
   input(): AsyncIterable<Uint8Array>;
-  /** Whether questions can be answered: standard input is a terminal. */
   readonly isInteractive: boolean;
   now(): number;
   monotonicMs(): number;
@@ -35,14 +34,14 @@ export interface ReadingOptions extends FileOptions {
   readonly noSave: boolean;
 }
 
-/** Writes the bytes of an entry's line, of any length, without its newline. */
+/** The bytes of an entry's line, of any length, without its newline. */
 export async function writeLine(line: EntryLine, out: Output): Promise<void> {
   if (line.bytes === null) {
     for await (const chunk of line.chunks()) await out.writeData(chunk, "json");
   } else await out.writeData(line.bytes, "json");
 }
 
-/** Reports each path as left out: a line of JSON among the results, or one on `err`. */
+/** As lines of JSON among the results, or as text on `err`. */
 export async function writeUnlisted(
   paths: Iterable<string>,
   json: boolean,
@@ -54,7 +53,6 @@ export async function writeUnlisted(
   }
 }
 
-/** Writes the acknowledgement of one entry: as one line, or with `json` as one object. */
 export function writeAcknowledgement(
   out: Output,
   result: AppendResult,
@@ -63,7 +61,7 @@ export function writeAcknowledgement(
   return json ? writeJsonLine(out, result) : out.write(acknowledgementText(result));
 }
 
-/** `appended 5b2e9d04 below 5b2e9d03, revision 4`. Pure. */
+/** `appended 5b2e9d04 below 5b2e9d03, revision 4`. */
 function acknowledgementText({ id, parentId, revision, diverged }: AppendResult): string {
   const place = parentId === null ? "as a root" : `below ${oneLine(parentId, 60)}`;
   return `appended ${id} ${place}, revision ${revision}${divergedText(diverged)}\n`;

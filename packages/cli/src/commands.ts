@@ -1,6 +1,6 @@
 /**
- * Every command, declared once: what it is called, its arguments with their help texts, the checks
- * beyond those of the parser, and the module that runs it, which is loaded only then.
+ * Every command, declared once: its name, its arguments with help texts, the checks beyond those of
+ * the parser, and the module that runs it, which is loaded only then.
  */
 import type { CommandIo, CommandResult } from "./command-io.ts";
 import type { AppendOptions, DraftSource } from "./commands/append.ts";
@@ -67,6 +67,14 @@ function number(describe: string): { type: "number"; requiresArg: true; describe
   return { type: "number", requiresArg: true, describe };
 }
 
+function positional(describe: string): { type: "string"; describe: string } {
+  return { type: "string", describe };
+}
+
+function required(describe: string): { type: "string"; demandOption: true; describe: string } {
+  return { type: "string", demandOption: true, describe };
+}
+
 const json = flag("Print JSON, for programs");
 const noSave = flag("Save no checkpoint or catalog of large sessions");
 const recursive = { ...flag("Those in its sub-directories, too"), alias: "r" };
@@ -76,9 +84,8 @@ const agent = text(`Only of these agents, separated by commas: ${agentNames.join
 const since = text("Only what changed since: 30m, 12h, 7d, 2w, or a date");
 
 function onFile(parser: Argv): Argv<{ file: string; json: boolean }> {
-  const describe = "The session file, or the name or id of a session";
   return parser
-    .positional("file", { type: "string", demandOption: true, describe })
+    .positional("file", required("The session file, or the name or id of a session"))
     .option("json", json);
 }
 
@@ -180,10 +187,10 @@ const commands: readonly Declared[] = [
     args: (parser) =>
       parser
         .option("no-save", noSave)
-        .positional("dir", {
-          type: "string",
-          describe: "The directory of the sessions; default: all that agents keep, live",
-        })
+        .positional(
+          "dir",
+          positional("The directory of the sessions; default: all that agents keep, live"),
+        )
         .option("recursive", recursive)
         .option("json", json),
     read: (args) => ({ ...args, directory: args.dir }),
@@ -194,15 +201,13 @@ const commands: readonly Declared[] = [
     about: "Find text in the sessions of every agent",
     args: (parser) =>
       parser
-        .positional("query", {
-          type: "string",
-          demandOption: true,
-          describe: "The text to search for, ignoring case",
-        })
-        .positional("place", {
-          type: "string",
-          describe: "A directory, with all below, or a session; default: where agents keep theirs",
-        })
+        .positional("query", required("The text to search for, ignoring case"))
+        .positional(
+          "place",
+          positional(
+            "A directory, with all below, or a session; default: where agents keep theirs",
+          ),
+        )
         .option("in", {
           ...text(`Only there, separated by commas: ${searchedKinds.join(", ")}`),
         })
@@ -257,10 +262,10 @@ const commands: readonly Declared[] = [
     isWriting: true,
     args: (parser) =>
       onFile(parser)
-        .positional("drafts", {
-          type: "string",
-          describe: "- reads drafts from standard input, one JSON object per line",
-        })
+        .positional(
+          "drafts",
+          positional("- reads drafts from standard input, one JSON object per line"),
+        )
         .option("user", text("Append a user message"))
         .option("entry", text("Append this draft (JSON)"))
         .option("parent", {
@@ -284,10 +289,7 @@ const commands: readonly Declared[] = [
     isWriting: true,
     args: (parser) =>
       onRead(parser)
-        .positional("text", {
-          type: "string",
-          describe: "The new name; without it, the name is printed",
-        })
+        .positional("text", positional("The new name; without it, the name is printed"))
         .option("clear", flag("Clear the name")),
     read: (args) => {
       if (args.text !== undefined && args.clear) {
@@ -303,11 +305,8 @@ const commands: readonly Declared[] = [
     isWriting: true,
     args: (parser) =>
       onFile(parser)
-        .positional("id", { type: "string", demandOption: true, describe: "The id of the entry" })
-        .positional("text", {
-          type: "string",
-          describe: "The label; without it, the label is cleared",
-        }),
+        .positional("id", required("The id of the entry"))
+        .positional("text", positional("The label; without it, the label is cleared")),
     read: (args) => ({ ...args, text: args.text }),
     run: async (...given) => (await import("./commands/label.ts")).labelCommand(...given),
   }),
@@ -317,12 +316,13 @@ const commands: readonly Declared[] = [
     args: (parser) =>
       parser
         .option("no-save", noSave)
-        .positional("dir", {
-          type: "string",
-          describe:
+        .positional(
+          "dir",
+          positional(
             "A directory, or a session; default: where pi, co-mono, omp, ConnectOnion, Claude " +
-            "Code and Codex keep theirs",
-        })
+              "Code and Codex keep theirs",
+          ),
+        )
         .option("all", flag("List transcripts of subagents by themselves"))
         .option("agent", agent)
         .option("since", since)
@@ -384,10 +384,8 @@ const commands: readonly Declared[] = [
     args: (parser) =>
       parser
         .positional("sessions", {
+          ...required("Session files, or names or ids of sessions"),
           array: true,
-          type: "string",
-          demandOption: true,
-          describe: "Session files, or names or ids of sessions",
         })
         .option("yes", { ...flag("Do not ask"), alias: "y" })
         .option("force", flag("Delete even while another process holds the lock"))
@@ -475,8 +473,8 @@ function wholeNumber(name: string, value: number | undefined, least = 0): number
 const sayWhere = "Say where the session goes: -o FILE, which must not exist yet.";
 
 /**
- * The new file that `-o` names. Standard output is refused: a session is written under a name in
- * one step. (yargs turns a lone dash into an empty text, mostly.)
+ * Standard output is refused: a session is written under a name in one step. (yargs turns most lone
+ * dashes into an empty text.)
  */
 function newFile<T extends string | undefined>(output: T): T {
   if (output === "" || output === "-") throw new UsageError(sayWhere);
@@ -497,7 +495,7 @@ function draftSource({
   throw new UsageError(`${drafts} is no source of entries. Did you mean --user?`);
 }
 
-/** Where to append; `none` means no entry. */
+/** `none` means no entry. */
 function placeOf({
   parent,
   expectedTail,
@@ -513,8 +511,8 @@ function placeOf({
 }
 
 /**
- * The words after the name of a command whose options take no values, also if the name is behind
- * `--`. For a single positional given repeatedly, the parser would keep the last, as for options.
+ * For a single positional given repeatedly, the parser would keep the last one. All options of this
+ * command are flags, so its other words are sessions, also if its name is behind `--`.
  */
 function sessionWords(words: Words): string[] {
   const before = optionWords(words);

@@ -1,27 +1,25 @@
 /**
- * Drafts of entries from JSON lines. Lines that arrive together form one batch, so that they can be
- * appended as one write; a batch never waits for a further line.
+ * Drafts of entries from JSON lines. Lines that arrive together form one batch, appended as one
+ * write; a batch never waits for a further line.
  */
 import type { AnyDraft } from "@branchlog/core/entries";
 import { decodeLine, LineFramer } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
 
-/** A line of the input: a draft, or why it is not one. */
 export interface DraftLine {
-  /** 1-based. */
   readonly line: number;
   readonly bytes: number;
   readonly draft: AnyDraft | undefined;
   readonly problem: string | undefined;
 }
 
-/** Most lines and bytes of a batch; a longer line is a batch of its own. */
+/** A longer line is a batch of its own. */
 const batchLinesMax = 1_000;
 const batchBytesMax = 1024 * 1024;
-/** Longest line: leaves room below V8's longest string for the encoded entry. */
+/** Leaves room below V8's longest string for the encoded entry. */
 const lineBytesMax = 256 * 1024 * 1024;
 
-/** The drafts of JSON lines, blank lines left out, in batches. */
+/** Without blank lines. */
 export async function* draftBatches(
   input: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<readonly DraftLine[]> {
@@ -49,7 +47,7 @@ export async function* draftBatches(
   yield* batchesOf(arrived);
 }
 
-/** A JSON object as a draft, or why it is not one. The engine checks its content. */
+/** The engine checks the content of a draft. */
 export function parseDraft(text: string): DraftLine {
   const bytes = Buffer.from(text);
   return readDraft(bytes, 0, bytes.length, 1) ?? bad(1, 0, "it is empty");

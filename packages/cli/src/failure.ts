@@ -10,7 +10,6 @@ export class UsageError extends Error {
   override readonly name: string = "UsageError";
 }
 
-/** A failure in `--json`. */
 export interface Failure {
   /** A code of Branchlog, or of the system (`EACCES`, …), or `ERR_UNKNOWN`. */
   readonly code: string;
@@ -27,7 +26,6 @@ export interface Failure {
   readonly candidates?: readonly string[] | undefined;
 }
 
-/** The code, message and facts of a thrown value. */
 export function describeFailure(error: unknown): Failure {
   if (!isBranchlogError(error)) return { code: codeOf(error), message: messageOf(error) };
   // The order of the keys in JSON, which leaves out those that are undefined.
@@ -37,7 +35,7 @@ export function describeFailure(error: unknown): Failure {
   return { code, message, path, offset, line, column, id, tail, written, candidates };
 }
 
-/** The next step, where the command knows more than the engine; else undefined. */
+/** The next step, where the command knows more than the engine. */
 export function failureHint({ code, path }: Failure): string | undefined {
   if (path === undefined) return undefined;
   if (code === "ERR_ENTRY_NOT_FOUND") return `branchlog entries ${quoted(path)} lists the ids.`;
@@ -54,7 +52,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error && error.message !== "" ? error.message : String(error);
 }
 
-/** The path as one shell word; control characters as escapes of bash and zsh. */
+/** As one shell word; control characters as escapes of bash and zsh. */
 export function quoted(path: string): string {
   if (isSteering(path)) return ansiQuoted(path);
   return /^[\w./~+:@%-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,8 +1,5 @@
 #!/usr/bin/env node
-/**
- * The process of the command `branchlog`: its streams, its signals, its exit code. The run itself
- * is in `run.ts`.
- */
+/** The process of the command `branchlog`: its streams, its signals, its exit code. */
 import { readFileSync } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import type { Readable } from "node:stream";
@@ -23,8 +20,8 @@ for (const [signal, code] of Object.entries(signals)) {
   process.on(signal, () => {
     interrupt.abort();
     interruptions += 1;
-    // A writing command is only aborted, and exits by itself; the process exits at once from the
-    // third signal on. So a key pressed twice, or a signal to the process group, leaves no
+    // A writing command exits by itself when it is aborted; the process exits at once from the
+    // third signal on, so that a key pressed twice, or a signal to the process group, leaves no
     // half-written file.
     if (!writing || interruptions > 2) process.exit(code);
   });

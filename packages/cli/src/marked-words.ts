@@ -1,14 +1,12 @@
 /**
- * The words of a command line as the option parser gets them. Words behind `--`, and a lone dash,
- * are not options: they are marked, so that the parser takes them as values in any place, and
- * unmarked in its result. Pure.
+ * Words behind `--`, and a lone dash, are not options: they are marked, so that the option parser
+ * takes them as values in any place, and unmarked in its result. Pure.
  */
 /** NUL: no word of a command line can hold it. */
 const mark = "\0";
 
 export type Words = readonly string[];
 
-/** The words for the parser: without `--`, the words behind it marked. */
 export function markedWords(words: Words): string[] {
   const before = optionWords(words);
   const behind = words.slice(before.length + 1);
@@ -17,19 +15,17 @@ export function markedWords(words: Words): string[] {
   return [...before.map((word) => (word === "-" ? mark + word : word)), ...marked];
 }
 
-/** A text of the parser without marks. */
 export function unmarked(text: string): string {
   return text.replaceAll(mark, "");
 }
 
-/** Unmarks the parsed values, in place. */
+/** In place. */
 export function unmarkArguments(args: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(args)) {
     if (typeof value === "string") args[name] = unmarked(value);
   }
 }
 
-/** The words before `--`. */
 export function optionWords(words: Words): Words {
   const end = words.indexOf("--");
   return end < 0 ? words : words.slice(0, end);
@@ -47,7 +43,7 @@ export function isOption(word: string): boolean {
   return /^-(?!\d+(?:\.\d+)?$)./su.test(word);
 }
 
-/** The option's spelling in the help texts; of combined letters, the first. */
+/** Of combined letters, the first. */
 function nameOf(word: string): string {
   if (!word.startsWith("--")) return word.slice(0, 2);
   const name = word.replace(/=.*$/su, "");

@@ -1,7 +1,4 @@
-/**
- * Opens the session that an argument names: by path, name or id. For reading, which measures the
- * cost and writes nothing but a checkpoint; or for appending.
- */
+/** Opens the session that an argument names: by path, name or id. */
 import { lstatSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -13,7 +10,7 @@ import type { CommandIo } from "./command-io.ts";
 export interface OpeningCost {
   readonly ms: number;
   readonly bytesRead: number;
-  /** Lines that were parsed as JSON; the others were indexed from their envelopes. */
+  /** The other lines were indexed from their envelopes. */
   readonly linesParsed: number;
 }
 
@@ -50,10 +47,9 @@ function isThere(path: string): boolean {
 }
 
 /**
- * Opens the session of a file, for reading only. Without a file of that path, it may be the name or
- * id of a session in the agents' directories. The checkpoint of a large session is saved when the
- * process ends, so the next process need not read it again.
- * @throws BranchlogError as `openSession` does; `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
+ * Measures the cost, and writes nothing but the checkpoint of a large session, when the process
+ * ends.
+ * @throws BranchlogError as `openSession` and `sessionPath` do.
  */
 export async function openForReading(
   file: string,
@@ -72,10 +68,7 @@ export async function openForReading(
   return { session, opening: { ms, bytesRead, linesParsed: decodeCounter.parses - parses } };
 }
 
-/**
- * Opens the session of a file, or the one of that name or id, to append to it.
- * @throws BranchlogError as `openSession` does; `ERR_SESSION_NOT_FOUND`, `ERR_SESSION_AMBIGUOUS`.
- */
+/** @throws BranchlogError as `openSession` and `sessionPath` do. */
 export async function openForAppending(
   file: string,
   { signal }: Pick<CommandIo, "signal">,
@@ -84,8 +77,8 @@ export async function openForAppending(
 }
 
 /**
- * Whether a log and its directory are this user's. Beside another user's log, a checkpoint would be
- * a file that its owner does not expect, and does not trust.
+ * Beside another user's log, a checkpoint would be a file that its owner does not expect, and does
+ * not trust.
  */
 async function isOwn(path: string): Promise<boolean> {
   const userId = process.geteuid?.();

@@ -10,38 +10,36 @@ import { createStyle, markedStyle, terminalText, wantsColour } from "./style.ts"
 import type { Style } from "./style.ts";
 import { cleanJson, cleanText } from "./text/clean-text.ts";
 
-/** The form of data: JSON, whose strings can hold escapes, or text. */
+/** JSON, whose strings can hold escapes, or text. */
 export type DataForm = "json" | "text";
 
-/** A destination of text and data: standard output, standard error, or memory in tests. */
 export interface Output {
   readonly isTerminal: boolean;
   readonly columns: number;
-  /** Styles for text written to this output only. */
   readonly style: Style;
   /**
-   * Writes text for people; of control sequences, only the colours of `style` are kept. Resolves
-   * when more can be written.
+   * Text for people; of control sequences, only the colours of `style` are kept. Resolves when more
+   * can be written.
    * @throws ClosedOutput if the reader closed it; BranchlogError `ERR_OUTPUT_FAILED`.
    */
   write(text: string): Promise<void>;
   /**
-   * Writes data for programs unchanged, whole or in pieces. On a terminal, control characters are
-   * escaped in JSON, which keeps its value, and replaced in text. Throws as `write`.
+   * Data for programs, whole or in pieces, unchanged. On a terminal, control characters are escaped
+   * in JSON, which keeps its value, and replaced in text. Throws as `write`.
    */
   writeData(data: string | Buffer, form: DataForm): Promise<void>;
-  /** Shows text in place of the last line, on a terminal only. Throws as `write` does. */
+  /** Replaces the last line, on a terminal only. Throws as `write`. */
   showStatus(text: string): Promise<void>;
-  /** Resolves when everything was handed to the system. Throws as `write` does. */
+  /** Resolves when everything was handed to the system. Throws as `write`. */
   flush(): Promise<void>;
 }
 
-/** Thrown by writes when the reader of the output is gone. */
+/** The reader of the output is gone. */
 export class ClosedOutput extends Error {
   override readonly name: string = "ClosedOutput";
 }
 
-/** Bytes buffered before a write. */
+/** Buffered before a write. */
 const gatheredBytesMax = 64 * 1024;
 
 export interface StreamOutputOptions {

@@ -1,7 +1,4 @@
-/**
- * Shows the progress of reading a large log on a terminal, and erases it at the end. Silent without
- * a terminal and for short reads.
- */
+/** Shows the progress of reading a large log on a terminal, and erases it at the end. */
 import { statSync } from "node:fs";
 import { readCounter } from "@branchlog/streaming";
 import type { Output } from "./output.ts";
@@ -10,7 +7,7 @@ import type { Output } from "./output.ts";
 const shownFromBytes = 64 * 1024 * 1024;
 const intervalMs = 100;
 
-/** Runs `work`, which reads the given number of bytes, and shows the part read so far. */
+/** @param bytes The number of bytes that `work` reads. */
 export async function withProgress<T>(
   output: Output,
   { what, bytes }: { readonly what: string; readonly bytes: number },
@@ -30,7 +27,7 @@ export async function withProgress<T>(
   }
 }
 
-/** Size of a file, for the progress; 0 if it does not exist. */
+/** 0 if the file does not exist. */
 export function sizeOf(path: string): number {
   try {
     return statSync(path).size;

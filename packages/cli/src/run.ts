@@ -1,7 +1,4 @@
-/**
- * One run of the command: from its words to its exit code, with failures reported on `err`. The
- * process around it (streams, signals, exit) is `main.ts`.
- */
+/** One run of the command: from its words to its exit code, with failures reported on `err`. */
 import { isBranchlogError } from "@branchlog/core/errors";
 import { parseArguments } from "./arguments.ts";
 import { commandNames } from "./commands.ts";
@@ -17,13 +14,13 @@ export interface RunSetting {
   readonly io: CommandIo;
   readonly version: string;
   readonly isDebugging: boolean;
-  /** Called with the command before it runs. */
+  /** Called before the command runs. */
   readonly onCommand?: (command: Command) => void;
 }
 
 export const exitCodes = { fine: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
-/** Runs the command line and returns the exit code. Throws nothing. */
+/** Throws nothing. */
 export async function run(words: readonly string[], setting: RunSetting): Promise<number> {
   const { io } = setting;
   let command: Command | undefined;
@@ -46,7 +43,7 @@ export async function run(words: readonly string[], setting: RunSetting): Promis
   }
 }
 
-/** Reports the failure of a command and returns the exit code. Throws nothing. */
+/** Throws nothing. */
 export async function endOf(
   error: unknown,
   command: Command | undefined,
@@ -67,7 +64,6 @@ export async function endOf(
   return exitCodes.failed;
 }
 
-/** The code of a wrong command line in `--json`. */
 const usageCode = "ERR_USAGE";
 
 async function endOfMisuse(

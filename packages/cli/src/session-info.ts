@@ -1,6 +1,6 @@
 /**
- * Gathers the facts that `branchlog info` prints. All but the usage come from the index; the usage
- * takes one pass over the bodies of messages.
+ * The facts that `branchlog info` prints. All but the usage come from the index; the usage takes
+ * one pass over the bodies of messages.
  */
 import type { Envelope, Session } from "@branchlog/core";
 import type { DivergedEntry, Label, UsageTotals } from "@branchlog/core/types";
@@ -9,15 +9,14 @@ import type { Finding } from "@branchlog/maintenance";
 import type { OpenedSession, OpeningCost } from "./opened-session.ts";
 import { knownCost } from "./text/quantities.ts";
 
-/** Counts by name, the names in order of first appearance. */
+/** In order of first appearance. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** The facts of a session in `--json`. */
+/** As in `--json`. */
 export interface SessionInfo {
   readonly path: string;
   readonly name: string | null;
   readonly agent: "pi" | "omp" | "claude" | "codex";
-  /** The command that continues the session in its agent. */
   readonly resume: string;
   readonly header: {
     readonly id: string;
@@ -27,20 +26,20 @@ export interface SessionInfo {
     readonly parentSession: string | null;
   };
   readonly sizeBytes: number;
-  /** Entries in the log, including those hidden by a later one with the same id. */
+  /** Including entries hidden by a later one with the same id. */
   readonly entries: number;
   readonly types: Counts;
   readonly roles: Counts;
   readonly customTypes: Counts;
   readonly leaf: string | null;
-  /** The tips, in file order. */
+  /** In file order. */
   readonly tips: readonly Tip[];
   readonly labels: readonly (Label & { readonly targetId: string })[];
   readonly model: { readonly provider: string; readonly modelId: string } | null;
   readonly thinkingLevel: string;
   /** Null if no entry has usage. */
   readonly usage: UsageInfo | null;
-  /** What opening found, as `branchlog verify` calls it. */
+  /** As `branchlog verify` names them. */
   readonly findings: readonly Finding[];
   readonly divergences: readonly DivergedEntry[];
   readonly opening: OpeningCost;
@@ -50,18 +49,17 @@ export interface Tip {
   readonly id: string;
   readonly type: string;
   readonly role: string | null;
-  /** ISO 8601; null if the entry has no readable time. */
+  /** ISO 8601; null if unreadable. */
   readonly time: string | null;
 }
 
 interface UsageSums extends Omit<UsageTotals, "cost"> {
   /** Input and output, as `branchlog turns` counts them. */
   readonly tokens: number;
-  /** US dollars; null if it is unknown. */
+  /** US dollars; null if unknown. */
   readonly cost: number | null;
 }
 
-/** Tokens and dollars of the whole log, and of each model. */
 export interface UsageInfo extends UsageSums {
   readonly models: readonly (UsageSums & {
     readonly provider: string;
@@ -108,7 +106,6 @@ function resumeCommand({ transcriptOf, dialect, header, path }: Session): string
   }
 }
 
-/** A path as a shell takes it. */
 function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

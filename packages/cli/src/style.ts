@@ -1,15 +1,13 @@
 /**
- * Colours by their meaning, or none: see {@link wantsColour}. The only importer of picocolors,
- * whose own detection would also consider CI and the user's arguments.
+ * Colours by their meaning, or none. The detection of picocolors would also consider CI and the
+ * user's arguments.
  */
 import { randomUUID } from "node:crypto";
 import picocolors from "picocolors";
 import { cleanText } from "./text/clean-text.ts";
 
-/** Wraps a text in a colour, or returns it unchanged. */
 export type Paint = (text: string) => string;
 
-/** The colours of the command, by what they mark. */
 export interface Style {
   readonly heading: Paint;
   readonly faint: Paint;
@@ -30,8 +28,8 @@ export interface ColourEnvironment {
 }
 
 /**
- * Whether to use colours: on a terminal that has them. A non-empty `NO_COLOR` disables them; else
- * `FORCE_COLOR` decides, where empty, `0` and `false` disable them.
+ * A non-empty `NO_COLOR` disables colours; else `FORCE_COLOR` decides, where empty, `0` and `false`
+ * disable them; else terminals that have them get them.
  */
 export function wantsColour(isTerminal: boolean, env: ColourEnvironment): boolean {
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== "") return false;
@@ -39,7 +37,6 @@ export function wantsColour(isTerminal: boolean, env: ColourEnvironment): boolea
   return isTerminal && env.TERM !== "dumb";
 }
 
-/** The styles, with colours or without. */
 export function createStyle(hasColours: boolean): Style {
   const colours = picocolors.createColors(hasColours);
   return {
@@ -59,12 +56,12 @@ export const plainStyle: Style = createStyle(false);
 
 const escape = "\u001B";
 /**
- * Written where the escape sequence of a colour begins, so that foreign text cannot forge colours:
- * a private-use character and a random part that no file can know.
+ * Marks the beginning of a colour's escape sequence, so that foreign text cannot forge colours: a
+ * private-use character and a random part that no file can know.
  */
 const mark = `\uE000${randomUUID()}`;
 
-/** The style with marks instead of escape sequences; the text in it is cleaned. */
+/** With marks instead of escape sequences. */
 export function markedStyle(style: Style): Style {
   // A nested colour is closed by reopening the outer one, so its sequence must stay recognisable.
   const marked =
@@ -84,7 +81,7 @@ export function markedStyle(style: Style): Style {
   };
 }
 
-/** The text fit for a terminal: lines, tabs, and colours of a {@link markedStyle}. */
+/** Keeps lines, tabs, and colours of a {@link markedStyle}. */
 export function terminalText(text: string): string {
   return cleanText(text).replaceAll(mark, escape);
 }

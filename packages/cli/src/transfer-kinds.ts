@@ -23,13 +23,10 @@ import {
 } from "./text/transfer-text.ts";
 import { countText } from "./text/quantities.ts";
 
-/** What `--from` names. */
 export type ImportFormat = SourceKind | "connectonion";
 
-/** What `--to` names. */
 export type ExportFormat = "markdown" | "pi" | "connectonion";
 
-/** The result, for programs and for people. */
 interface Made {
   readonly json: object;
   readonly text: (style: Style) => string;
@@ -41,14 +38,13 @@ type Importer = (
   options: { readonly signal: AbortSignal },
 ) => Promise<Made>;
 
-/** By the agent in `--from`. */
 export const importers: Readonly<Record<ImportFormat, Importer>> = {
   claude: importerOf("claude"),
   codex: importerOf("codex"),
   connectonion: importDocument,
 };
 
-/** Without `--from`: the source is recognised by its content. */
+/** The source is recognised by its content. */
 export const importRecognised: Importer = (source, target, options) =>
   isConnectonion(source)
     ? importDocument(source, target)
@@ -69,15 +65,13 @@ async function importDocument(source: string, target: string): Promise<Made> {
 
 export interface Exporter {
   readonly write: (source: string, target: string, options: ExportOptions) => Promise<Made>;
-  /** The same bytes for standard output; null for a form that is written to files only. */
+  /** For standard output; null for a format that is written to files only. */
   readonly pieces:
     | ((source: string, options: ExportOptions) => AsyncIterable<string | Buffer>)
     | null;
-  /** The form of these bytes, for output to a terminal. */
   readonly form: DataForm;
 }
 
-/** By the format in `--to`. */
 export const exporters: Readonly<Record<ExportFormat, Exporter>> = {
   markdown: { write: exportText, pieces: markdownPieces, form: "text" },
   pi: { write: exportPath, pieces: linearPieces, form: "json" },

@@ -1,12 +1,12 @@
 /**
- * The outline of a tree: which nodes have a line of their own, and how far each is indented. Runs
- * of unremarkable nodes are one line. At a branch point the branch of the leaf, or else the
- * largest, continues at the same indentation, and the others are indented before it; so the
- * indentation grows with the logarithm of the nodes for every tree. Pure, iterative.
+ * The outline of a tree: which nodes have a line of their own, and their indentation. Runs of
+ * unremarkable nodes are one line. At a branch point the branch of the leaf, or else the largest,
+ * continues at the same indentation, and the others are indented before it; so the indentation
+ * grows with the logarithm of the nodes for every tree. Pure, iterative.
  */
 import type { TreeView } from "@branchlog/core";
 
-/** A line of the outline. `level` is how far it is indented; `isBranch`: a side branch starts. */
+/** `isBranch`: a side branch starts. */
 export type OutlineRow = { readonly level: number; readonly isBranch: boolean } & (
   | { readonly kind: "node"; readonly node: number; readonly branches: number }
   | { readonly kind: "run"; readonly nodes: number }
@@ -16,16 +16,16 @@ export type OutlineRow = { readonly level: number; readonly isBranch: boolean } 
 export interface OutlineOptions {
   /** Whether a node gets a line although it neither starts, ends nor splits a branch. */
   readonly isNotable: (node: number) => boolean;
-  /** The node whose branch stays in place; -1 for none. */
+  /** The node whose branch keeps the indentation; -1 for none. */
   readonly leaf: number;
-  /** Branches indented deeper than this are counted, not shown. */
+  /** Deeper branches are counted, not shown. */
   readonly levelMax: number;
 }
 
-/** The rows of the outline, lazily, top to bottom. O(nodes). */
+/** Lazily, top to bottom. O(nodes). */
 export function* outline(order: TreeOrder, options: OutlineOptions): Generator<OutlineRow> {
   const onLeafPath = pathOf(order, options.leaf);
-  // The rows still to be yielded, the next one last.
+  // Rows to yield, the next one last.
   const open: Chain[] = [];
   pushChains(open, [...childrenOf(order, -1)], 0, false);
   for (let chain = open.pop(); chain !== undefined; chain = open.pop()) {
@@ -53,7 +53,7 @@ type Chain =
       readonly nodes: number;
     };
 
-/** The rows of a chain up to its end or the next branch point; returns the children there. */
+/** Up to the end of the chain or the next branch point; returns the children there. */
 function* chainRows(
   order: TreeOrder,
   options: OutlineOptions,
@@ -67,7 +67,7 @@ function* chainRows(
     const isPlain = children.length === 1 && node !== start && node !== options.leaf;
     if (isPlain && !options.isNotable(node)) skipped += 1;
     else {
-      // A single node is shown: a count would take as much room.
+      // A count would take as much room.
       if (skipped === 1) yield { kind: "node", level, isBranch: false, node: last, branches: 1 };
       if (skipped > 1) yield { kind: "run", level, isBranch: false, nodes: skipped };
       skipped = 0;
@@ -92,7 +92,7 @@ function pushChains(
   }
 }
 
-/** The child on the path to the leaf, or else that of the largest subtree, the last of equals. */
+/** On the path to the leaf, or else of the largest subtree, the last of equals. */
 function mainChild(order: TreeOrder, children: readonly number[], onLeafPath: Uint8Array): number {
   let main = -1;
   for (const child of children) {
@@ -122,11 +122,11 @@ export interface TreeOrder {
   readonly types: readonly string[];
   /** -1 for roots. */
   readonly parents: Int32Array;
-  /** Nodes in the subtree of a node, itself included. */
+  /** Of the subtree, with the node itself. */
   readonly sizes: Int32Array;
 }
 
-/** Puts the nodes of a tree in preorder. O(nodes). */
+/** O(nodes). */
 export function treeOrder(view: TreeView): TreeOrder {
   const ids: string[] = [];
   const types: string[] = [];
@@ -139,7 +139,7 @@ export function treeOrder(view: TreeView): TreeOrder {
   return { ids, types, parents: Int32Array.from(parents), sizes: sizesOf(parents) };
 }
 
-/** The children of a node, or the roots for -1, in file order. */
+/** In file order; the roots for -1. */
 export function* childrenOf(order: TreeOrder, node: number): Generator<number> {
   const end = node < 0 ? order.ids.length : node + (order.sizes[node] ?? 0);
   for (let child = node + 1; child < end; child += order.sizes[child] ?? 1) yield child;
@@ -147,12 +147,12 @@ export function* childrenOf(order: TreeOrder, node: number): Generator<number> {
 
 export interface WalkedNode {
   readonly id: string;
-  /** Place of its parent in the walk; -1 for roots. */
+  /** In the walk; -1 for roots. */
   readonly parent: number;
   readonly children: readonly string[];
 }
 
-/** The nodes of a tree in preorder, lazily. */
+/** In preorder, lazily. */
 export function* walkTree(view: TreeView): Generator<WalkedNode> {
   const roots = new Set(view.roots);
   const ids = view.roots.toReversed();

@@ -1,6 +1,6 @@
 /**
- * The turns of a session, wherever they are kept: in a log of any dialect, or in a document of
- * ConnectOnion, which is recognised by its content. Opened for reading only.
+ * The turns of a session: in a log of any dialect, or in a document of ConnectOnion, which is
+ * recognised by its content. Opened for reading only.
  */
 import type { CommandIo, ReadingOptions } from "./command-io.ts";
 import { openForReading } from "./opened-session.ts";
@@ -10,29 +10,26 @@ export interface ShownTotals {
   readonly count: number;
   readonly total_cost: number;
   readonly total_tokens: number;
-  /** Absent in documents, which do not say. */
+  /** Absent in documents. */
   readonly total_cache_read_tokens?: number;
   readonly total_cache_write_tokens?: number;
   readonly passed: number;
   readonly failed: number;
 }
 
-/** Turns and their messages, as stored. */
+/** As stored. */
 export interface TurnSource {
   readonly turns: readonly object[];
   readonly totals: ShownTotals;
-  /** Diagnostics of a document; empty for a log. */
+  /** Empty for a log. */
   readonly diagnostics: readonly { readonly kind: string; readonly message: string }[];
-  /** Throws `ERR_INVALID_ARGUMENT` if there is no such turn. */
+  /** Throws `ERR_INVALID_ARGUMENT` for an unknown turn. */
   messagesOfTurn(turn: number): Promise<readonly object[]>;
   /** The messages given to the model when the turn began. Throws as `messagesOfTurn`. */
   messagesForReplay(turn: number): Promise<readonly object[]>;
 }
 
-/**
- * Opens the log or document at a path.
- * @throws BranchlogError as `openSession` and `openConnectonion` do.
- */
+/** @throws BranchlogError as `openSession` and `openConnectonion` do. */
 export async function openTurns(
   path: string,
   io: CommandIo,
@@ -62,7 +59,7 @@ export async function openTurns(
   };
 }
 
-/** A message in the form of a log's: tool calls of a document become blocks of its content. */
+/** Tool calls of a document become blocks of its content, as in a log. */
 export function inBlocks(message: object): object {
   const calls = fieldOf(message, "tool_calls");
   if (!Array.isArray(calls)) return message;

@@ -1,5 +1,6 @@
 /** Laws of transcripts in place, over random sources, and while an agent writes them. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
@@ -116,12 +117,12 @@ it.each(["claude/conversation.jsonl", "codex/conversation.jsonl"])(
     const ids: string[] = [];
     const session = await openSession(path, { access: "read" });
     const child = spawn(process.execPath, ["-e", agent, path, rest], { stdio: "inherit" });
-    const ended = new Promise((resolve) => child.once("close", resolve));
+    const ended = once(child, "close");
     for await (const event of live(session).events({ from: 1 })) {
       if (event.kind === "entry") ids.push(event.entry.id);
       if (ids.length === expected.revision) break;
     }
-    expect(await ended).toBe(0);
+    expect((await ended)[0]).toBe(0);
     const all: string[] = [];
     for await (const entry of expected.entries()) all.push(entry.id);
     expect(ids).toEqual(all);

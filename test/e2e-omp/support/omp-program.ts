@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { installPeers, peerModule, runtimePath } from "../../../packages/bench/src/peer-folders.ts";
+import { installPeers, peerModule, runtimePath } from "../../../packages/bench/src/peers.ts";
 
 const sessions = "@oh-my-pi/pi-coding-agent/src/session/session-manager.ts";
 const face = new URL("../../../packages/core/dist/adapters/omp/index.js", import.meta.url);

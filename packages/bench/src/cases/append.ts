@@ -24,7 +24,7 @@ import {
 import { scratchLog } from "../inputs.ts";
 import { appendMessage, inFlight, jobChild } from "../our-session.ts";
 import { checkChain, plainHeader, plainLine, readPlainly, smallMessage } from "../plain-session.ts";
-import { loadPeer, onBothNodes, peerSubjects } from "../session-peers.ts";
+import { loadPeer, onBothNodes, peerSubjects } from "../peers.ts";
 
 interface AppendedLog {
   readonly path: string;
@@ -39,21 +39,21 @@ function rate({ appended }: AppendedLog, wallMs: number): Readonly<Record<string
   return { "appends/s": (appended * 1000) / wallMs };
 }
 
-const syncOurs = ours<AppendedLog>("SessionManager.appendMessage() (locked)", (input) => {
-  const manager = SessionManager.create(input.scratch, input.scratch);
-  const appended = counts[input.scale];
-  return () => {
-    for (let i = 0; i < appended; i++) manager.appendMessage(smallMessage(i));
-    return { path: manager.getSessionFile() ?? "", appended };
-  };
-});
-
 const appendSync = defineCase<AppendedLog>({
   name: "append-sync",
   question: "How many messages a second can be appended, each in the log before the next begins?",
   goal: "with the lock, as many as the fastest peer without one.",
   subjects: [
-    ...onBothNodes(syncOurs),
+    ...onBothNodes(
+      ours<AppendedLog>("SessionManager.appendMessage() (locked)", (input) => {
+        const manager = SessionManager.create(input.scratch, input.scratch);
+        const appended = counts[input.scale];
+        return () => {
+          for (let i = 0; i < appended; i++) manager.appendMessage(smallMessage(i));
+          return { path: manager.getSessionFile() ?? "", appended };
+        };
+      }),
+    ),
     ours("await session.append() (locked)", async (input) => {
       const path = scratchLog(input);
       const session = await createSession(path);
@@ -86,6 +86,7 @@ const appendSync = defineCase<AppendedLog>({
   check: ({ path, appended }) => checkChain(path, appended),
   figures: rate,
 });
+
 const width = 64;
 /** So many that the code is warm for most of them. */
 const inFlightCounts: Counts = { full: 200_000, quick: 2_000 };
@@ -183,7 +184,6 @@ function prepareProcesses(promises: number): Prepare<AppendedLog> {
   };
 }
 
-/** Lets it append; resolves with the milliseconds that its slowest append took. */
 function runChild(one: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     one.once("exit", (code) => reject(new Error(`an appending process ended with ${code}`)));

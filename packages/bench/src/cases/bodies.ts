@@ -10,11 +10,12 @@ import {
   type Counts,
   defineCase,
   ours,
+  type Prepare,
   type Subject,
 } from "../bench-case.ts";
 import { largeSession } from "../inputs.ts";
 import { openCold } from "../our-session.ts";
-import { peerModule } from "../peer-folders.ts";
+import { peerModule } from "../peers.ts";
 
 const nodeFlags = ["--max-old-space-size=256"];
 const customsMin: Counts = { full: 250_000, quick: 5_000 };
@@ -106,24 +107,21 @@ const streamBodies = defineCase<TypeCounts>({
   figures: (_counts, wallMs, { facts }) => ({ "MB/s": facts.bytes / 1000 / wallMs }),
 });
 
-type MakeStream = () => Duplex;
-
 interface ParserModule {
-  readonly [name: string]: MakeStream | undefined;
-  readonly default?: MakeStream & { readonly [name: string]: MakeStream | undefined };
+  readonly [name: string]: (() => Duplex) | undefined;
 }
 
-/** The stream of a package that takes bytes and gives `{ key, value }` for each line. */
+/** The stream emits `{ key, value }` for each line. */
 function parserSubject(
   name: string,
   from: string,
   file: string,
   factory: string,
 ): Subject<TypeCounts> {
-  const prepare = async ({ path }: { readonly path: string }) => {
+  const prepare: Prepare<TypeCounts> = async ({ path }) => {
     const url = peerModule("peers", `${from}/src/jsonl/${file}.js`);
     // Decoding boundary: the modules of the versions named above.
-    const loaded = (await import(url)) as ParserModule;
+    const loaded = (await import(url)) as ParserModule & { readonly default?: ParserModule };
     const parse = loaded[factory] ?? loaded.default?.[factory];
     if (parse === undefined) throw new Error(`${url} has no ${factory}`);
     return async () => {

@@ -5,31 +5,22 @@ import { openSession } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import { baseline, type BenchCase, defineCase, ours } from "../bench-case.ts";
 import { copiedLog, largeSession, messagesOf, middleSession } from "../inputs.ts";
-import { openCold } from "../our-session.ts";
-import { smallMessage } from "../plain-session.ts";
+import { appendMessage, openCold } from "../our-session.ts";
 import {
   checkContext,
   onBothNodes,
   openPeer,
-  ourContext,
-  peerContext,
   peerSubjects,
+  wantedContext,
   type WantedMessages,
-} from "../session-peers.ts";
+} from "../peers.ts";
+import { smallMessage } from "../plain-session.ts";
 import { timesFigures } from "../statistics.ts";
 
 interface FoundMessages {
   readonly messages: number;
   readonly wanted: WantedMessages;
 }
-
-const firstOurs = ours<FoundMessages>("session.context()", async ({ path, facts }) => {
-  const session = await openCold(path);
-  return async () => {
-    const { messages } = await session.context();
-    return { messages: messages.length, wanted: ourContext(facts) };
-  };
-});
 
 const firstContext = defineCase<FoundMessages>({
   name: "first-context",
@@ -38,12 +29,20 @@ const firstContext = defineCase<FoundMessages>({
   nodeFlags: ["--max-old-space-size=256"],
   input: largeSession,
   subjects: [
-    ...onBothNodes(firstOurs),
+    ...onBothNodes(
+      ours<FoundMessages>("session.context()", async ({ path, facts }) => {
+        const session = await openCold(path);
+        return async () => {
+          const { messages } = await session.context();
+          return { messages: messages.length, wanted: wantedContext(facts) };
+        };
+      }),
+    ),
     ...peerSubjects<FoundMessages>("buildSessionContext()", async (peer, input) => {
       const manager = await openPeer(peer, input);
       return () => ({
         messages: manager.buildSessionContext().messages.length,
-        wanted: peerContext(peer, input.facts),
+        wanted: wantedContext(input.facts, peer),
       });
     }),
   ],
@@ -56,57 +55,51 @@ interface Turns {
   readonly messages: number;
 }
 
-interface WantedTurns extends Turns {
-  readonly wanted: WantedMessages;
-}
-
 /** So many that the code is warm for most of them. */
 const turns = 2_000;
 const peerTurns = 20;
 
-const nextOurs = ours<WantedTurns>("session.context()", async (input) => {
-  const session = await openSession(copiedLog(input));
-  await session.context();
-  return async () => {
-    const timesMs: number[] = [];
-    let messages = 0;
-    for (let turn = 0; turn < turns; turn++) {
-      await session.append({ type: "message", message: turnMessage(turn) });
-      const startMs = performance.now();
-      const context = await session.context();
-      timesMs.push(performance.now() - startMs);
-      messages = context.messages.length;
-    }
-    return { timesMs, messages, wanted: ourContext(input.facts) };
-  };
-});
-
-const nextContext = defineCase<WantedTurns>({
+const nextContext = defineCase<Turns & FoundMessages>({
   name: "next-context",
   question: "How long does the context take after one more append, in a session of 100 MB?",
   goal: "50 µs, whatever the length of the history.",
   input: middleSession,
   comparedBy: "µs/context",
   subjects: [
-    ...onBothNodes(nextOurs),
-    ...peerSubjects<WantedTurns>("buildSessionContext()", async (peer, input) => {
+    ...onBothNodes(
+      ours<Turns & FoundMessages>("session.context()", async (input) => {
+        const session = await openSession(copiedLog(input));
+        await session.context();
+        return async () => {
+          const timesMs: number[] = [];
+          let messages = 0;
+          for (let turn = 0; turn < turns; turn++) {
+            await appendMessage(session, turn);
+            const startMs = performance.now();
+            const context = await session.context();
+            timesMs.push(performance.now() - startMs);
+            messages = context.messages.length;
+          }
+          return { timesMs, messages, wanted: wantedContext(input.facts) };
+        };
+      }),
+    ),
+    ...peerSubjects<Turns & FoundMessages>("buildSessionContext()", async (peer, input) => {
       const manager = await openPeer(peer, { ...input, path: copiedLog(input) });
       manager.buildSessionContext();
-      const wanted = peerContext(peer, input.facts);
-      const begin = (turn: number): (() => readonly unknown[]) => {
-        manager.appendMessage(turnMessage(turn));
-        return () => manager.buildSessionContext().messages;
-      };
-      return () => ({ ...timedTurns(peerTurns, begin), wanted });
+      const wanted = wantedContext(input.facts, peer);
+      return () => ({
+        ...timedTurns(peerTurns, (turn) => {
+          manager.appendMessage(smallMessage(turn));
+          return () => manager.buildSessionContext().messages;
+        }),
+        wanted,
+      });
     }),
   ],
   check: ({ messages, wanted, timesMs }) => checkContext(messages, wanted, timesMs.length),
   figures: ({ timesMs }) => timesFigures(timesMs, "context"),
 });
-
-function turnMessage(timestamp: number): ReturnType<typeof smallMessage> {
-  return { role: "user", content: `turn ${timestamp}`, timestamp };
-}
 
 /** pi's array is the caller's, so it is copied each time; beside it, what such a copy costs. */
 const nextContext20k = defineCase<Turns>({
@@ -138,7 +131,7 @@ const nextContext20k = defineCase<Turns>({
   figures: ({ timesMs }) => timesFigures(timesMs, "context"),
 });
 
-/** @param begin What is not timed of a turn; it returns what is. */
+/** @param begin The part of a turn that is not timed; it returns the part that is. */
 function timedTurns(count: number, begin: (turn: number) => () => readonly unknown[]): Turns {
   const timesMs: number[] = [];
   let messages = 0;

@@ -5,9 +5,9 @@ import { execPath } from "node:process";
 import { type LiveSessions, sessions$ } from "@branchlog/core/live";
 import { SessionManager } from "@branchlog/core/pi";
 import { type BenchCase, defineCase, ours } from "../bench-case.ts";
-import { ownDirectory, sessionDirectory } from "../inputs.ts";
+import { directoryOf, ownDirectory } from "../inputs.ts";
 import { jobChild } from "../our-session.ts";
-import { loadPeer, onBothNodes, peerSubjects } from "../session-peers.ts";
+import { loadPeer, onBothNodes, peerSubjects } from "../peers.ts";
 
 interface Listed {
   readonly sessions: number;
@@ -17,18 +17,18 @@ interface Listed {
 
 const cwd = "/home/dev/projects/atlas";
 
-const first = ours<Listed>("SessionManager.list(), for the first time", (input) => {
-  const path = ownDirectory(input);
-  return () => listOnce(path);
-});
-
 const listSessions = defineCase<Listed>({
   name: "list-sessions",
   question: "How long does it take to list 2,000 sessions of 870 MB in all?",
   goal: "5 times faster than pi, and 0.1 s where what was found is saved.",
-  input: sessionDirectory,
+  input: directoryOf(2_000, 20),
   subjects: [
-    ...onBothNodes(first),
+    ...onBothNodes(
+      ours<Listed>("SessionManager.list(), for the first time", (input) => {
+        const path = ownDirectory(input);
+        return () => listOnce(path);
+      }),
+    ),
     ours("SessionManager.list(), after another process", (input) => {
       const path = ownDirectory(input);
       execFileSync(execPath, [jobChild, "list", path, cwd]);

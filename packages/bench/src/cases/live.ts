@@ -1,7 +1,7 @@
-/** Watching a session: how soon another process gets a change, and what emitting costs in one. */
+/** Watching a session: how soon a change arrives in another process, and in the same one. */
 import { deepStrictEqual, ok } from "node:assert";
 import { fork } from "node:child_process";
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import { performance } from "node:perf_hooks";
 import { hrtime } from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
@@ -22,7 +22,6 @@ import { quantile, timesFigures } from "../statistics.ts";
 
 const entries: Counts = { full: 1_000, quick: 100 };
 
-/** One process appends at intervals, another one watches; the result is how late it was told. */
 const watchLatency = defineCase<readonly number[]>({
   name: "watch-latency",
   question: "How long after an append does a subscriber in another process get the entry?",
@@ -64,16 +63,12 @@ function prepareWatch(way: "session" | "plain"): Prepare<readonly number[]> {
   };
 }
 
-/** When a session last began to tell of a change, on the clock of `performance.now()`. */
-interface ChangeTime {
-  ms: number;
-}
-
 /**
- * Measures it as the first subscriber: subscribers of a session are called in the order in which
- * they subscribed. What a change costs before, in the append, is not of the watching.
+ * The time of `performance.now()` at which the session last began to deliver a change. It measures
+ * as the first subscriber: subscribers of a session are called in the order of their subscription.
+ * The cost of a change before that, in the append, is not part of the watching.
  */
-function timeOfChanges(session: Session): ChangeTime {
+export function changeTime(session: Session): { readonly ms: number } {
   const time = { ms: 0 };
   live(session)
     .select(() => session.revision)
@@ -97,7 +92,7 @@ const walks: Counts = { full: 100, quick: 20 };
 /** In a session of its own, so that the code is warm and the history as long as it should be. */
 const warmUps: Counts = { full: 4_000, quick: 400 };
 
-/** Timed from when the session begins to tell of the change. */
+/** Timed from when the session begins to deliver the change. */
 const liveContext = defineCase<Updates>({
   name: "live-context",
   question: "How long does a subscriber to the context wait for it after one more message?",
@@ -132,7 +127,7 @@ function prepareContexts(times: number): Prepare<Updates> {
 async function prepareUpdates(history: number, count: number): Promise<() => Promise<Updates>> {
   const session = await memorySession();
   await appendMessages(session, history);
-  const changed = timeOfChanges(session);
+  const changed = changeTime(session);
   let tell = (_context: LiveContext): void => undefined;
   const next = (): Promise<LiveContext> =>
     new Promise((resolve) => {
@@ -154,13 +149,13 @@ async function prepareUpdates(history: number, count: number): Promise<() => Pro
       told.push(await update);
     }
     await session.close();
-    // Read only now, so that a context is found that changed after it was told.
+    // Read only now, to detect a context that changed after it was emitted.
     const toldLengths = told.map(({ messages }) => messages.length);
     return { timesMs, toldLengths, lastMessages: told.at(-1)?.messages.slice() ?? [], history };
   };
 }
 
-/** What an agent does without an engine: each time the path, from the last entry to the root. */
+/** As an agent without an engine: each time the path, from the last entry to the root. */
 function prepareWalks(count: number, history: number): () => Updates {
   type ChainEntry = { readonly parentId: string | null; readonly message: SmallMessage };
   const chain = new Map<string, ChainEntry>();
@@ -189,124 +184,4 @@ function prepareWalks(count: number, history: number): () => Updates {
   };
 }
 
-interface Deliveries {
-  readonly appended: readonly string[];
-  readonly told: readonly (readonly string[])[];
-  readonly deliveryMs: number;
-  /** Deliveries that were timed; those before made the code warm. */
-  readonly timed: number;
-}
-
-type Listener = (id: string) => void;
-
-type Source = (
-  session: Session,
-  listeners: readonly Listener[],
-) => {
-  readonly began: ChangeTime;
-  /** Called after each append, for sources that are not told of it themselves. */
-  readonly tell?: Listener;
-};
-
-/** How many subscribe, and to how many appends, after as many that make the code warm. */
-const audiences: readonly { readonly subscribers: number; readonly appends: Counts }[] = [
-  { subscribers: 1, appends: { full: 4_000, quick: 400 } },
-  { subscribers: 100, appends: { full: 1_000, quick: 100 } },
-  { subscribers: 1_000, appends: { full: 200, quick: 20 } },
-];
-
-const sources: Readonly<Record<string, Source>> = {
-  "session.leaf$": (session, listeners) => {
-    const began = timeOfChanges(session);
-    for (const listener of listeners) {
-      live(session).leaf$.subscribe(({ value }) => {
-        if (value !== null) listener(value);
-      });
-    }
-    return { began };
-  },
-  "session.entries$()": (session, listeners) => {
-    const began = timeOfChanges(session);
-    const entries$ = live(session).entries$();
-    for (const listener of listeners) {
-      entries$.subscribe((event) => {
-        if (event.kind === "entry") listener(event.entry.id);
-      });
-    }
-    return { began };
-  },
-  // What it costs at least.
-  EventEmitter: (_session, listeners) => {
-    const emitter = new EventEmitter().setMaxListeners(0);
-    for (const listener of listeners) emitter.on("entry", listener);
-    const began = { ms: 0 };
-    const tell = (id: string): void => {
-      began.ms = performance.now();
-      emitter.emit("entry", id);
-    };
-    return { began, tell };
-  },
-};
-
-/** Timed from when the session begins to tell of the change until the last one was told. */
-const liveFanOut = defineCase<Deliveries>({
-  name: "live-fan-out",
-  question: "What does it cost to tell each of many subscribers of one more entry?",
-  goal: "0.2 µs for each of 1,000 subscribers to a value, 10 µs for each of 1,000 to all entries.",
-  comparedBy: "µs/delivery",
-  subjects: Object.entries(sources).flatMap(([source, tellAll]) =>
-    audiences.map(({ subscribers, appends }) => ({
-      name: `${source}, subscribers: ${subscribers.toLocaleString("en-US")}`,
-      role: source === "EventEmitter" ? "baseline" : "ours",
-      prepare: ({ scale }) => prepareFanOut(tellAll, subscribers, appends[scale]),
-    })),
-  ),
-  check: ({ appended, told }) => {
-    for (const ids of told) deepStrictEqual(ids, appended);
-  },
-  figures: ({ deliveryMs, timed }, wallMs) => ({
-    "µs/delivery": (deliveryMs * 1000) / timed,
-    "deliveries/s, with the append": (timed * 1000) / wallMs,
-  }),
-});
-
-async function prepareFanOut(
-  source: Source,
-  subscribers: number,
-  count: number,
-): Promise<() => Promise<Deliveries>> {
-  const session = await memorySession();
-  const told: string[][] = Array.from({ length: subscribers }, () => []);
-  // Of the entry that is on its way to all subscribers.
-  let left = 0;
-  let end = (_ms: number): void => undefined;
-  const listeners = told.map((ids) => (id: string) => {
-    ids.push(id);
-    left -= 1;
-    if (left === 0) end(performance.now());
-  });
-  const { began, tell } = source(session, listeners);
-  const appended: string[] = [];
-  const appendAll = async (): Promise<number> => {
-    let deliveryMs = 0;
-    for (let n = 0; n < count; n += 1) {
-      left = subscribers;
-      const lastTold = new Promise<number>((resolve) => {
-        end = resolve;
-      });
-      const { id } = await appendMessage(session, appended.length);
-      appended.push(id);
-      tell?.(id);
-      deliveryMs += (await lastTold) - began.ms;
-    }
-    return deliveryMs;
-  };
-  await appendAll();
-  return async () => {
-    const deliveryMs = await appendAll();
-    await session.close();
-    return { appended, told, deliveryMs, timed: count * subscribers };
-  };
-}
-
-export const cases: readonly BenchCase[] = [watchLatency, liveContext, liveFanOut];
+export const cases: readonly BenchCase[] = [watchLatency, liveContext];

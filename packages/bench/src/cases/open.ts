@@ -1,10 +1,10 @@
 /** Opening a session: with nothing cached, and with the checkpoint of an earlier process. */
 import { deepStrictEqual } from "node:assert";
 import { baseline, type BenchCase, defineCase, ours, type Prepare } from "../bench-case.ts";
-import { largeSession, middleSession, ownLog, type ScaledInput } from "../inputs.ts";
+import { largeSession, ownLog } from "../inputs.ts";
 import { checkReopened, leaveCheckpoint, openCold, reopen } from "../our-session.ts";
+import { loadPeer, onBothNodes, peerSubjects } from "../peers.ts";
 import { readPlainly } from "../plain-session.ts";
-import { loadPeer, onBothNodes, peerSubjects } from "../session-peers.ts";
 
 interface Opened {
   readonly entries: number;
@@ -13,11 +13,6 @@ interface Opened {
 }
 
 const nodeFlags = ["--max-old-space-size=256"];
-
-const openOurs = ours<Opened>("openSession", ({ path }) => async () => {
-  const session = await openCold(path);
-  return { entries: session.revision, leafId: session.leaf };
-});
 
 const openPeers = peerSubjects<Opened>("SessionManager.open()", async (peer, { path, scratch }) => {
   // Its modules are loaded before, as ours are.
@@ -28,23 +23,31 @@ const openPeers = peerSubjects<Opened>("SessionManager.open()", async (peer, { p
   };
 });
 
-const parseEveryLine = baseline<Opened>("parse every line", ({ path }) => () => {
-  const { entries } = readPlainly(path);
-  return { entries: entries.length, leafId: entries.at(-1)?.id ?? null };
+const open1gb = defineCase<Opened>({
+  name: "open-1gb",
+  question: "How long does it take to open 1 GB with nothing cached?",
+  goal: "10 times faster than the fastest peer, with at most 150 MB of memory.",
+  nodeFlags,
+  input: largeSession,
+  subjects: [
+    ...onBothNodes(
+      ours<Opened>("openSession", ({ path }) => async () => {
+        const session = await openCold(path);
+        return { entries: session.revision, leafId: session.leaf };
+      }),
+    ),
+    {
+      ...baseline<Opened>("parse every line", ({ path }) => () => {
+        const { entries } = readPlainly(path);
+        return { entries: entries.length, leafId: entries.at(-1)?.id ?? null };
+      }),
+      nodeFlags: [],
+    },
+    ...openPeers,
+  ],
+  check: (opened, { facts: { entries, leafId } }) => deepStrictEqual(opened, { entries, leafId }),
+  figures: (_opened, wallMs, { facts }) => ({ "MB/s": facts.bytes / 1000 / wallMs }),
 });
-
-function openCase(name: string, size: string, goal: string, input: ScaledInput): BenchCase {
-  return defineCase<Opened>({
-    name,
-    question: `How long does it take to open ${size} with nothing cached?`,
-    goal,
-    nodeFlags,
-    input,
-    subjects: [...onBothNodes(openOurs), { ...parseEveryLine, nodeFlags: [] }, ...openPeers],
-    check: (opened, { facts: { entries, leafId } }) => deepStrictEqual(opened, { entries, leafId }),
-    figures: (_opened, wallMs, { facts }) => ({ "MB/s": facts.bytes / 1000 / wallMs }),
-  });
-}
 
 function prepareReopen(hasCheckpoint: boolean): Prepare<Opened> {
   return (input) => {
@@ -76,10 +79,4 @@ const reopen1gb = defineCase<Opened>({
   figures: () => ({}),
 });
 
-const goal1gb = "10 times faster than the fastest peer, with at most 150 MB of memory.";
-
-export const cases: readonly BenchCase[] = [
-  openCase("open-100mb", "100 MB", "8 times faster than the fastest peer.", middleSession),
-  openCase("open-1gb", "1 GB", goal1gb, largeSession),
-  reopen1gb,
-];
+export const cases: readonly BenchCase[] = [open1gb, reopen1gb];

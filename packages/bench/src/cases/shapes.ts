@@ -4,18 +4,19 @@ import { openSession, type Session } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
 import {
   type BenchCase,
-  type CaseDefinition,
   defineCase,
   ours,
   type Prepare,
+  type ScaledInput,
+  type TimedWork,
 } from "../bench-case.ts";
 import {
   copiedLog,
+  directoryOf,
   messagesOf,
   middleSession,
   ownDirectory,
   ownLog,
-  type ScaledInput,
   sessionOf,
 } from "../inputs.ts";
 import { appendMessage, checkReopened, leaveCheckpoint, openCold, reopen } from "../our-session.ts";
@@ -40,141 +41,143 @@ const sizes: Inputs = {
 };
 
 const directories: Inputs = {
-  "50 sessions": (scale) => ({ ...sessionOf(437_000, 50_000)(scale), files: 50 }),
-  "200 sessions": (scale) => ({ ...sessionOf(437_000, 50_000)(scale), files: 200 }),
-  "800 sessions": (scale) => ({ ...sessionOf(437_000, 50_000)(scale), files: 800 }),
+  "50 sessions": directoryOf(50, 50),
+  "200 sessions": directoryOf(200, 200),
+  "800 sessions": directoryOf(800, 800),
 };
 
-type InputCase<Result> = Omit<CaseDefinition<Result>, "subjects" | "input"> & {
-  readonly prepare: Prepare<Result>;
-};
-
-/** One subject for each input, all of them answered by `prepare`. */
-function inputsCase<Result>(inputs: Inputs, { prepare, ...rest }: InputCase<Result>): BenchCase {
-  const subjects = Object.entries(inputs).map(([name, input]) => ours(name, prepare, { input }));
-  return defineCase<Result>({ ...rest, subjects });
+interface InputsCase {
+  readonly name: string;
+  readonly question: string;
+  readonly goal: string;
+  readonly comparedBy: string;
+  readonly needs?: "growth";
+  /** Default `entries`. */
+  readonly wanted?: "entries" | "contextMessages" | "files";
+  /** How often the work does what is asked; default 1. */
+  readonly times?: number;
 }
 
-interface Opened {
-  readonly entries: number;
-  readonly leafId: string | null;
-}
-
-const shapeOpen = inputsCase<Opened>(shapes, {
-  name: "shape-open",
-  question: "What does opening cost for each entry, whatever the shape of the log?",
-  goal: "twice the usual shape at most.",
-  comparedBy: "ns/entry",
-  prepare: (input) => async () => {
-    const session = await openCold(input.path);
-    return { entries: session.revision, leafId: session.leaf };
-  },
-  check: (opened, { facts: { entries, leafId } }) => deepStrictEqual(opened, { entries, leafId }),
-  figures: ({ entries }, wallMs, { facts }) => ({
-    "ns/entry": (wallMs * 1e6) / entries,
-    "ns/byte": (wallMs * 1e6) / facts.bytes,
-  }),
-});
-
-const shapeContext = inputsCase<number>(shapes, {
-  name: "shape-context",
-  question: "What does the first context cost, whatever the shape of the log?",
-  goal:
-    "twice the usual shape at most, for each message; " +
-    "a context of two messages costs what any first one does.",
-  comparedBy: "µs/message",
-  prepare: async ({ path }) => {
-    const session = await openCold(path);
-    return async () => (await session.context()).messages.length;
-  },
-  check: (messages, { facts }) => deepStrictEqual(messages, facts.contextMessages),
-  figures: (messages, wallMs) => ({ "µs/message": (wallMs * 1000) / messages, messages }),
-});
-
-const shapeTree = inputsCase<number>(shapes, {
-  name: "shape-tree",
-  question: "What does getTree() cost for each entry, whatever the shape of the log?",
-  goal: "twice the usual shape at most.",
-  comparedBy: "ns/entry",
-  prepare: (input) => {
-    const manager = SessionManager.open(ownLog(input));
-    return () => countNodes(manager.getTree());
-  },
-  check: (nodes, { facts }) => deepStrictEqual(nodes, facts.entries),
-  figures: (nodes, wallMs) => ({ "ns/entry": (wallMs * 1e6) / nodes }),
-});
-
-interface Done {
-  readonly times: number;
-  readonly found: number;
-  readonly added: number;
-}
-
-function growthCase(name: string, of: string, inputs: Inputs, prepare: Prepare<Done>): BenchCase {
-  return inputsCase<Done>(inputs, {
-    name: `growth-${name}`,
-    question: `How does the time of ${of} grow?`,
-    goal: "an append and the next context do not grow.",
-    needs: "growth",
-    comparedBy: "ms each",
-    prepare,
-    check: ({ found, added }, { facts }) => {
-      deepStrictEqual(found, added + (inputs === directories ? facts.files : facts.entries));
-    },
-    figures: ({ times, found }, wallMs) => ({ "ms each": wallMs / times, found }),
+/** `prepare` returns the number of items. */
+function inputsCase(
+  inputs: Inputs,
+  { wanted = "entries", times = 1, ...facts }: InputsCase,
+  prepare: Prepare<number>,
+): BenchCase {
+  return defineCase<number>({
+    ...facts,
+    subjects: Object.entries(inputs).map(([name, input]) => ours(name, prepare, { input })),
+    check: (found, input) => deepStrictEqual(found, input.facts[wanted]),
+    figures: (found, wallMs) => ({
+      "ms each": wallMs / times,
+      "ns/item": (wallMs * 1e6) / found,
+      items: found,
+    }),
   });
 }
 
-async function prepareRepeated(
+function shapeCase(
+  name: string,
+  of: string,
+  wanted: "entries" | "contextMessages",
+  prepare: Prepare<number>,
+): BenchCase {
+  const question = `What does ${of} cost, whatever the shape of the log?`;
+  const goal =
+    "twice the usual shape at most; a context of two messages costs what any first does.";
+  const facts = { name: `shape-${name}`, question, goal, comparedBy: "ns/item", wanted };
+  return inputsCase(shapes, facts, prepare);
+}
+
+function growthCase(
+  name: string,
+  of: string,
+  prepare: Prepare<number>,
+  more: Pick<InputsCase, "wanted" | "times"> = {},
+): BenchCase {
+  const question = `How does the time of ${of} grow?`;
+  const goal = "an append and the next context do not grow.";
+  const facts = { name: `growth-${name}`, question, goal, comparedBy: "ms each", ...more };
+  const inputs = more.wanted === "files" ? directories : sizes;
+  return inputsCase(inputs, { ...facts, needs: "growth" }, prepare);
+}
+
+const times = 300;
+
+/** Repeats a step, after once that warms up. */
+async function repeated(
   session: Session,
-  hasContext: boolean,
-): Promise<() => Promise<Done>> {
-  const times = 300;
-  const step = async (i: number): Promise<void> => {
-    await appendMessage(session, i);
-    if (hasContext) await session.context();
-  };
+  step: (i: number) => Promise<unknown>,
+): Promise<TimedWork<number>> {
   await step(0);
   return async () => {
     for (let i = 1; i <= times; i++) await step(i);
-    return { times, found: session.revision, added: times + 1 };
+    return session.revision - times - 1;
   };
 }
 
-const growthCases: readonly BenchCase[] = [
-  growthCase("open", "an open", sizes, ({ path }) => async () => {
-    const { revision } = await openCold(path);
-    return { times: 1, found: revision, added: 0 };
+const prepareOpen: Prepare<number> =
+  ({ path }) =>
+  async () =>
+    (await openCold(path)).revision;
+
+export const cases: readonly BenchCase[] = [
+  shapeCase("open", "opening", "entries", prepareOpen),
+  shapeCase("context", "the first context", "contextMessages", async ({ path }) => {
+    const session = await openCold(path);
+    return async () => (await session.context()).messages.length;
   }),
-  growthCase("reopen", "an open with a checkpoint", sizes, (input) => {
+  shapeCase("tree", "getTree()", "entries", (input) => {
+    const manager = SessionManager.open(ownLog(input));
+    return () => countNodes(manager.getTree());
+  }),
+  growthCase("open", "an open", prepareOpen),
+  growthCase("reopen", "an open with a checkpoint", (input) => {
     const path = copiedLog(input);
     leaveCheckpoint(path);
     return async () => {
       const { session, logBytesRead } = await reopen(path, "read");
       checkReopened(logBytesRead, input.facts.bytes, true);
-      return { times: 1, found: session.revision, added: 0 };
+      return session.revision;
     };
   }),
-  growthCase("first-context", "the first context", sizes, async ({ path }) => {
-    const session = await openCold(path);
-    return async () => {
-      await session.context();
-      return { times: 1, found: session.revision, added: 0 };
-    };
-  }),
-  growthCase("append", "an append", sizes, async (input) =>
-    prepareRepeated(await openSession(copiedLog(input)), false),
+  growthCase(
+    "first-context",
+    "the first context",
+    async ({ path }) => {
+      const session = await openCold(path);
+      return async () => (await session.context()).messages.length;
+    },
+    { wanted: "contextMessages" },
   ),
-  growthCase("next-context", "an append and the next context", sizes, async (input) =>
-    prepareRepeated(await openSession(copiedLog(input)), true),
+  growthCase(
+    "append",
+    "an append",
+    async (input) => {
+      const session = await openSession(copiedLog(input));
+      return repeated(session, (i) => appendMessage(session, i));
+    },
+    { times },
   ),
-  growthCase("list", "the first list of a directory", directories, (input) => {
-    const path = ownDirectory(input);
-    return async () => {
-      const sessions = await SessionManager.list("/home/dev/projects/atlas", path);
-      return { times: 1, found: sessions.length, added: 0 };
-    };
-  }),
+  growthCase(
+    "next-context",
+    "an append and the next context",
+    async (input) => {
+      const session = await openSession(copiedLog(input));
+      return repeated(session, async (i) => {
+        await appendMessage(session, i);
+        await session.context();
+      });
+    },
+    { times },
+  ),
+  growthCase(
+    "list",
+    "the first list of a directory",
+    (input) => {
+      const path = ownDirectory(input);
+      return async () => (await SessionManager.list("/home/dev/projects/atlas", path)).length;
+    },
+    { wanted: "files" },
+  ),
 ];
-
-export const cases: readonly BenchCase[] = [shapeOpen, shapeContext, shapeTree, ...growthCases];

@@ -4,13 +4,8 @@ import { SessionManager } from "@branchlog/core/pi";
 import { baseline, type BenchCase, defineCase, ours } from "../bench-case.ts";
 import { largeSession, ownLog } from "../inputs.ts";
 import { openCold } from "../our-session.ts";
-import { countFrom, countNodes, readPlainly } from "../plain-session.ts";
-import { onBothNodes, openPeer, type PeerManager, peerSubjects } from "../session-peers.ts";
-
-const treeOurs = ours<number>("SessionManager.getTree()", (input) => {
-  const manager = SessionManager.open(ownLog(input));
-  return () => countNodes(manager.getTree());
-});
+import { onBothNodes, openPeer, type PeerManager, peerSubjects } from "../peers.ts";
+import { countFrom, countNodes, type PlainEntry, readPlainly } from "../plain-session.ts";
 
 const getTree = defineCase<number>({
   name: "get-tree",
@@ -25,7 +20,12 @@ const getTree = defineCase<number>({
         return countFrom(tree.roots, (id) => tree.children(id));
       };
     }),
-    ...onBothNodes(treeOurs),
+    ...onBothNodes(
+      ours<number>("SessionManager.getTree()", (input) => {
+        const manager = SessionManager.open(ownLog(input));
+        return () => countNodes(manager.getTree());
+      }),
+    ),
     baseline("child lists in a Map", ({ path }) => {
       const { entries } = readPlainly(path);
       return () => {
@@ -54,10 +54,6 @@ interface FoundChildren {
 
 const generations = 20;
 
-const childrenOurs = ours<FoundChildren>("SessionManager.getChildren()", (input) =>
-  prepareChildren(SessionManager.open(ownLog(input))),
-);
-
 const getChildren = defineCase<FoundChildren>({
   name: "get-children",
   question: "How long does it take to find the children of one entry among about 1,000,000?",
@@ -66,17 +62,17 @@ const getChildren = defineCase<FoundChildren>({
   subjects: [
     ours("session.tree().children()", async ({ path }) => {
       const session = await openCold(path);
-      const ancestry: string[] = [];
-      for (let id = session.leaf; id !== null && ancestry.length <= generations;) {
-        ancestry.push(id);
-        id = (await session.entry(id))?.parentId ?? null;
-      }
+      const ancestry = await ancestryOf(session.leaf, (id) => session.entry(id));
       return () => {
         const tree = session.tree();
         return { ancestry, children: ancestry.slice(1).map((id) => tree.children(id)) };
       };
     }),
-    ...onBothNodes(childrenOurs),
+    ...onBothNodes(
+      ours<FoundChildren>("SessionManager.getChildren()", (input) =>
+        prepareChildren(SessionManager.open(ownLog(input))),
+      ),
+    ),
     ...peerSubjects<FoundChildren>("getChildren()", async (peer, input) =>
       prepareChildren(await openPeer(peer, input)),
     ),
@@ -89,18 +85,28 @@ const getChildren = defineCase<FoundChildren>({
   figures: ({ children }, wallMs) => ({ "µs/call": (wallMs * 1000) / children.length }),
 });
 
-function prepareChildren(
+async function prepareChildren(
   manager: Pick<PeerManager, "getLeafId" | "getEntry" | "getChildren">,
-): () => FoundChildren {
-  const ancestry: string[] = [];
-  for (let id = manager.getLeafId(); id !== null && ancestry.length <= generations;) {
-    ancestry.push(id);
-    id = manager.getEntry(id)?.parentId ?? null;
-  }
+): Promise<() => FoundChildren> {
+  const ancestry = await ancestryOf(manager.getLeafId(), (id) => manager.getEntry(id));
   return () => ({
     ancestry,
     children: ancestry.slice(1).map((id) => manager.getChildren(id).map((child) => child.id)),
   });
+}
+
+type Linked = Pick<PlainEntry, "parentId"> | undefined;
+
+async function ancestryOf(
+  leafId: string | null,
+  entryOf: (id: string) => Linked | Promise<Linked>,
+): Promise<readonly string[]> {
+  const ancestry: string[] = [];
+  for (let id = leafId; id !== null && ancestry.length <= generations;) {
+    ancestry.push(id);
+    id = (await entryOf(id))?.parentId ?? null;
+  }
+  return ancestry;
 }
 
 export const cases: readonly BenchCase[] = [getTree, getChildren];

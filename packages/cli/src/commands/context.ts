@@ -1,7 +1,4 @@
-/**
- * `branchlog context`: the context of a model at the leaf, or at another entry. The context is
- * built whole, as for a model, and written message by message.
- */
+/** `branchlog context`: the context of a model at the leaf, or at another entry. */
 import type { PathContext } from "@branchlog/core";
 import type { CommandIo, CommandResult, ReadingOptions } from "../command-io.ts";
 import type { Output } from "../output.ts";
@@ -10,9 +7,9 @@ import type { Style } from "../style.ts";
 import { contextHeading, messageText } from "../text/message-text.ts";
 
 export interface ContextOptions extends ReadingOptions {
-  /** The entry whose context is shown; undefined: the leaf. */
+  /** Default: the leaf. */
   readonly at: string | undefined;
-  /** How many of the last messages to show; undefined: all. */
+  /** Undefined: all messages. */
   readonly last: number | undefined;
   readonly full: boolean;
 }
@@ -47,7 +44,7 @@ export function* contextTexts(
   for (let i = first; i < messages.length; i += 1) yield `\n${messageText(messages[i], options)}`;
 }
 
-/** One line of JSON, written in pieces: a whole context may be longer than a string can be. */
+/** Written in pieces: a whole context may be longer than a string can be. */
 async function writeContextJson(context: PathContext, last: number, out: Output): Promise<void> {
   const { messages, ...settings } = context;
   const first = firstShown(messages.length, last);

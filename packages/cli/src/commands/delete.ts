@@ -1,6 +1,7 @@
 /**
  * `branchlog delete`: deletes sessions, to the trash where there is one. It asks before; without a
- * terminal it requires `--yes`.
+ * terminal it requires `--yes`. The first session that cannot be deleted ends it; those before it
+ * are deleted.
  */
 import { resolve } from "node:path";
 import { deleteSession } from "@branchlog/maintenance";
@@ -13,16 +14,12 @@ import { oneLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 
 export interface DeleteCommandOptions {
-  /** Paths, or names or ids. */
   readonly sessions: readonly string[];
   readonly json: boolean;
   readonly yes: boolean;
   readonly force: boolean;
 }
 
-/**
- * Runs the command. The first session that cannot be deleted ends it; those before it are deleted.
- */
 export async function deleteCommand(
   { sessions, json, yes, force }: DeleteCommandOptions,
   io: CommandIo,
@@ -48,7 +45,6 @@ export async function deleteCommand(
   return 0;
 }
 
-/** Whether the user answers yes; any other answer is no. */
 async function isMeant(paths: readonly string[], io: CommandIo): Promise<boolean> {
   const listed = paths.map((path) => `  ${oneLine(path, 400)}\n`).join("");
   await io.err.write(`${listed}Delete ${countText(paths.length, "session")}? [y/N] `);

@@ -11,11 +11,9 @@ import { entryLine } from "../text/entry-lines.ts";
 export interface EntriesOptions extends ReadingOptions {
   readonly type: string | undefined;
   readonly customType: string | undefined;
-  /** The first revision to show, from 1. */
   readonly from: number | undefined;
   readonly on: "log" | "branch";
   readonly reverse: boolean;
-  /** The most entries to show; undefined: all. */
   readonly limit: number | undefined;
 }
 
@@ -39,7 +37,7 @@ export async function entriesCommand(
   return 0;
 }
 
-/** The first `limit` items; pulls no further item. */
+/** Pulls no further item. */
 async function* firstOf<T>(items: AsyncIterable<T>, limit: number): AsyncGenerator<T> {
   let left = limit;
   if (left === 0) return;

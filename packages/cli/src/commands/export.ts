@@ -9,13 +9,13 @@ import type { Exporter, ExportFormat } from "../transfer-kinds.ts";
 
 export interface ExportCommandOptions extends FileOptions {
   readonly to: ExportFormat;
-  /** The new file; undefined: standard output. */
+  /** Default: standard output. */
   readonly output: string | undefined;
-  /** The entry where the path ends; undefined: the last one. */
+  /** Default: the last entry. */
   readonly at: string | undefined;
 }
 
-/** How often exporting reads the log: to index it, and for the entries of the path. */
+/** To index the log, and for the entries of the path. */
 const readings = 2;
 
 export async function exportCommand(

@@ -7,9 +7,9 @@ import { oneLine } from "../text/clean-text.ts";
 import { countText } from "../text/quantities.ts";
 
 export interface ForkCommandOptions extends FileOptions {
-  /** The entry at which the fork ends; undefined: the last one. */
+  /** Default: the last entry. */
   readonly at: string | undefined;
-  /** The new file; undefined: beside the source. */
+  /** Default: beside the source. */
   readonly output: string | undefined;
 }
 

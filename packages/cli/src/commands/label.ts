@@ -6,14 +6,11 @@ import { openForAppending } from "../opened-session.ts";
 
 export interface LabelOptions extends FileOptions {
   readonly id: string;
-  /** The label; undefined or empty: clears it. */
+  /** Undefined or empty: clears the label. */
   readonly text: string | undefined;
 }
 
-/**
- * Runs the command.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`: labels of missing entries are refused.
- */
+/** @throws BranchlogError `ERR_ENTRY_NOT_FOUND`: labels of missing entries are refused. */
 export async function labelCommand(options: LabelOptions, io: CommandIo): Promise<CommandResult> {
   const { file, json, id: targetId, text = "" } = options;
   const session = await openForAppending(file, io);

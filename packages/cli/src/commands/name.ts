@@ -7,12 +7,12 @@ import { openForAppending, openForReading } from "../opened-session.ts";
 import { wholeLine } from "../text/clean-text.ts";
 
 export interface NameOptions extends ReadingOptions {
-  /** The new name; undefined: print the name. */
+  /** Undefined: print the name. */
   readonly text: string | undefined;
   readonly clear: boolean;
 }
 
-/** Runs the command. A session without a name prints nothing, for the sake of scripts. */
+/** A session without a name prints nothing, for the sake of scripts. */
 export async function nameCommand(options: NameOptions, io: CommandIo): Promise<CommandResult> {
   const { file, json, text, clear } = options;
   if (text === undefined && !clear) {

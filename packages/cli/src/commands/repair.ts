@@ -12,18 +12,16 @@ import { sessionPath } from "../opened-session.ts";
 import { planText, resultText } from "../text/repair-text.ts";
 
 export interface RepairOptions extends FileOptions {
-  /** Repairs the session in place, keeping the original beside it. */
   readonly apply: boolean;
   readonly output: string | undefined;
-  /** Connects entries by the order of the file if nothing else determines their parents. */
   readonly bridge: boolean;
   readonly cwd: string | undefined;
 }
 
-/** How often repairing reads the log: to copy it, to open the copy, to verify it. */
+/** To copy the log, to open the copy, to verify it. */
 const readings = 3;
 
-/** Runs the command; 1 if the session is damaged, and still is after the repair. */
+/** 1 if the session is damaged, and still is after the repair. */
 export async function repairCommand(options: RepairOptions, io: CommandIo): Promise<CommandResult> {
   const { json, apply, output } = options;
   const plan = await planned(options, io);
@@ -58,7 +56,6 @@ function applied(
   return withProgress(io.err, task, () => applyRepair(plan, { output, signal: io.signal }));
 }
 
-/** The plan in `--json`: changes only. */
 function facts({
   path,
   bytes,

@@ -13,16 +13,16 @@ import { entryLine } from "../text/entry-lines.ts";
 
 export interface TailOptions extends ReadingOptions {
   readonly follow: boolean;
-  /** The first revision, from 1; undefined: the last entries. */
+  /** Default: the last entries. */
   readonly from: number | undefined;
-  /** The number of last entries; undefined: ten. */
+  /** Default: ten. */
   readonly last: number | undefined;
   readonly all: boolean;
 }
 
 const lastDefault = 10;
 
-/** Runs the command. While it follows, only an interruption or a closed output ends it. */
+/** While it follows, only an interruption or a closed output ends it. */
 export async function tailCommand(options: TailOptions, io: CommandIo): Promise<CommandResult> {
   const { session } = await openForReading(options.file, io, options);
   const { follow, last = lastDefault } = options;
@@ -52,7 +52,6 @@ async function showText(event: EntryEvent, _session: Session, out: Output): Prom
   }
 }
 
-/** An entry as stored, with its revision; other events of the file as they are. */
 async function showJson(event: EntryEvent, session: Session, out: Output): Promise<void> {
   if (event.kind !== "entry") return writeJsonLine(out, event);
   const { entry, revision } = event;

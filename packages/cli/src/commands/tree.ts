@@ -18,7 +18,7 @@ import type { OutlineOptions, OutlineRow, TreeOrder } from "../tree-outline.ts";
 
 export interface TreeOptions extends ReadingOptions {
   readonly all: boolean;
-  /** Levels of side branches that are shown; undefined: all. */
+  /** Undefined: all. */
   readonly depth: number | undefined;
 }
 
@@ -29,9 +29,8 @@ export interface TreeNode {
   readonly type: string;
   readonly role: string | null;
   readonly label: string | null;
-  /** ISO 8601; null if the entry has no readable time. */
+  /** ISO 8601; null if unreadable. */
   readonly time: string | null;
-  /** Ids, in file order. */
   readonly children: readonly string[];
 }
 
@@ -52,7 +51,7 @@ export async function treeCommand(options: TreeOptions, io: CommandIo): Promise<
   return 0;
 }
 
-/** The nodes of a session's tree in preorder, lazily. */
+/** In preorder, lazily. */
 export function* treeNodes(session: Session): Generator<TreeNode> {
   const view = session.tree();
   const { labels } = session;
@@ -70,7 +69,7 @@ export interface TreeLinesOptions extends Pick<TreeOptions, "all" | "depth"> {
   readonly style: Style;
 }
 
-/** The lines of a session's tree, lazily; each reads the body of the entry that it shows. */
+/** Lazily; each reads the body of the entry that it shows. */
 export async function* treeLines(
   session: Session,
   options: TreeLinesOptions,
@@ -86,7 +85,6 @@ export async function* treeLines(
     const isRoot = order.parents[row.node] === -1;
     const problem = isRoot ? rootProblem(view, node) : undefined;
     const line = { ...(await treeLine(session, node, saidLast)), problem };
-    // Separates the trees of several roots.
     return `${isRoot && row.node > 0 ? "\n" : ""}${treeLineText(row, line, options)}`;
   };
   for (const rows of windowsOf(outline(order, outlineOptions(session, order, options)))) {
@@ -127,7 +125,7 @@ function rootProblem(view: TreeView, { parentId }: Envelope): string | undefined
   return isThere ? "its own ancestor" : `parent ${oneLine(parentId, 40)} is missing`;
 }
 
-/** Undefined for an entry that is damaged, or too large to be built. */
+/** Undefined for an entry that is damaged, or too large. */
 async function gistAt(session: Session, id: string): Promise<Gist | undefined> {
   try {
     const entry = await session.entry(id);
@@ -153,7 +151,7 @@ function outlineOptions(
 
 const notableTypes: ReadonlySet<string> = new Set(["compaction", "branch_summary"]);
 
-/** For each node the last message on the path to it, itself included; -1 if there is none. */
+/** For each node the last message on the path to it, itself included; -1 if absent. */
 function lastMessagesOf({ types, parents }: TreeOrder): Int32Array {
   const last = new Int32Array(types.length).fill(-1);
   for (const [node, type] of types.entries()) {

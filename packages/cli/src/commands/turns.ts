@@ -9,7 +9,6 @@ import { inBlocks, openTurns } from "../turn-source.ts";
 import type { TurnSource } from "../turn-source.ts";
 
 export interface TurnsOptions extends ReadingOptions {
-  /** One turn, with its messages. */
   readonly turn: number | undefined;
   readonly replay: number | undefined;
 }
@@ -35,7 +34,6 @@ async function writeTurns(source: TurnSource, json: boolean, { out }: CommandIo)
   await out.write(turnsSummary(totals, diagnostics, out.style));
 }
 
-/** The turn, with null for a cost that is unknown. */
 function withKnownCost(turn: object): object {
   return "cost" in turn ? { ...turn, cost: knownCost(numberOf(turn, "cost")) } : turn;
 }

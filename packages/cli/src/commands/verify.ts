@@ -6,7 +6,6 @@ import { openForReading } from "../opened-session.ts";
 import { withProgress } from "../progress.ts";
 import { verifyText } from "../text/verify-text.ts";
 
-/** Runs the command; 1 if the session has damage. */
 export async function verifyCommand(
   options: ReadingOptions,
   io: CommandIo,

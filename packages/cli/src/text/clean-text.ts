@@ -1,25 +1,25 @@
 /**
- * Makes text of sessions safe for a terminal: without control sequences, and cut to the given
- * length. Cuts never split a surrogate pair. Pure; the cost does not depend on how much is cut off,
- * except where lines are counted.
+ * Text of sessions without control sequences, safe for a terminal, and cut to a given length. Cuts
+ * never split a surrogate pair. Pure; what is cut off costs nothing, except where lines are
+ * counted.
  */
 
 /** Control characters but line feed and tab, and marks that change the direction of text. */
 const steering = /[^\P{Cc}\n\t]|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
-/** The text with every control character replaced, all lines kept. */
+/** All lines are kept. */
 export function cleanText(text: string): string {
   return text.replaceAll("\r\n", "\n").replaceAll(steering, "\uFFFD");
 }
 
-/** The whole text, cleaned, with line ends replaced as well; spaces are kept. */
+/** Line ends are replaced as well; spaces are kept. */
 export function wholeLine(text: string): string {
   return cleanText(text).replaceAll("\n", "\uFFFD");
 }
 
 /**
- * JSON, or a piece of it, safe for a terminal and of equal value: control characters occur only in
- * strings, where they become escapes. The return before a line feed is white space.
+ * JSON, or a piece of it, of equal value: control characters occur only in strings, where they
+ * become escapes. The return before a line feed is white space.
  */
 export function cleanJson(json: string): string {
   return json.replaceAll("\r", " ").replaceAll(steering, (character) => unicodeEscape(character));
@@ -34,7 +34,7 @@ export function isSteering(text: string): boolean {
   return wholeLine(text) !== text;
 }
 
-/** The text on one line of at most `unitsMax` UTF-16 units, with an ellipsis if it was cut. */
+/** One line of at most `unitsMax` UTF-16 units, with an ellipsis if it was cut. */
 export function oneLine(text: string, unitsMax: number): string {
   const start = text.trimStart();
   const piece = cutAt(start, unitsMax * 4);
@@ -43,7 +43,7 @@ export function oneLine(text: string, unitsMax: number): string {
   return isWhole ? line : `${cutAt(line, unitsMax - 1).trimEnd()}…`;
 }
 
-/** At most the first `unitsMax` UTF-16 units; one fewer rather than half a character. */
+/** One unit fewer rather than half a character. */
 export function cutAt(text: string, unitsMax: number): string {
   if (text.length <= unitsMax) return text;
   const isSplit = isHigh(text.charCodeAt(unitsMax - 1)) && isLow(text.charCodeAt(unitsMax));
@@ -55,14 +55,13 @@ export interface TextLimits {
   readonly unitsMax: number;
 }
 
-/** The beginning of a text, cleaned, and how much was cut. */
 export interface TextStart {
   readonly text: string;
   /** `12 more lines` or `340 more characters`; empty if nothing was cut. */
   readonly rest: string;
 }
 
-/** The beginning of a text: whole lines where they fit. */
+/** Whole lines where they fit. */
 export function startOf(text: string, { linesMax, unitsMax }: TextLimits): TextStart {
   const whole = text.trimEnd();
   const end = endOfLine(whole, linesMax);
@@ -70,7 +69,6 @@ export function startOf(text: string, { linesMax, unitsMax }: TextLimits): TextS
   return { text: cleanText(shown), rest: restText(whole.slice(shown.length)) };
 }
 
-/** Position at which the first `linesMax` lines end. */
 function endOfLine(text: string, linesMax: number): number {
   let end = -1;
   for (let line = 0; line < linesMax; line += 1) {

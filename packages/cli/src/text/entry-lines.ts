@@ -1,6 +1,6 @@
 /**
- * An entry on one line, for trees and lists: its kind and as much of its text as fits. Pure, total;
- * reads no more of a body than that.
+ * An entry on one line: its kind and as much of its text as fits. Pure, total; reads no more of a
+ * body than that.
  */
 import type { SearchHit } from "@branchlog/core";
 import type { AnyEntry } from "@branchlog/core/entries";
@@ -12,11 +12,10 @@ import { blocksOf, fieldOf, jsonStart, numberOf, stringOf } from "./stored-field
 export interface Gist {
   /** `user`, `assistant`, `compaction`, … */
   readonly kind: string;
-  /** Its text; may be empty. */
   readonly text: string;
 }
 
-/** The gist of an entry, its text at most `unitsMax` UTF-16 units. */
+/** Text of at most `unitsMax` UTF-16 units. */
 export function gistOf(entry: AnyEntry, unitsMax: number): Gist {
   const { kind, text } = rawGist(entry, unitsMax);
   return { kind: oneLine(kind, 40), text: oneLine(text, unitsMax) };
@@ -93,7 +92,7 @@ function messageGist(message: unknown, unitsMax: number): Gist {
   }
 }
 
-/** Text of the content; if it has none, the called tools, or its other blocks. */
+/** If the content has no text, the called tools, or its other blocks. */
 function contentText(message: unknown, unitsMax: number): string {
   const blocks = blocksOf(message);
   let text = "";
@@ -148,13 +147,12 @@ function editText(entry: unknown): string {
   return `${verb} ${stringOf(entry, "targetId") ?? ""}`;
 }
 
-/** The fields of an entry of an unknown type, except those of every entry. */
 function fieldsText(entry: AnyEntry, unitsMax: number): string {
   const { type: _type, id: _id, parentId: _parentId, timestamp: _timestamp, ...fields } = entry;
   return Object.keys(fields).length === 0 ? "" : jsonStart(fields, unitsMax);
 }
 
-/** An entry, with its newline: id, time, kind, text. */
+/** With its newline: id, time, kind, text. */
 export function entryLine(
   entry: AnyEntry,
   { columns, style }: { readonly columns: number; readonly style: Style },
@@ -171,7 +169,7 @@ export function entryLine(
 const textUnitsMin = 20;
 const kindUnits = 14;
 
-/** A search hit, with its newline: the text around the match, which is marked. */
+/** With its newline: the text around the match, which is marked. */
 export function hitLine(
   { entryId, kind, role, timestamp, snippet }: SearchHit,
   { columns, style }: { readonly columns: number; readonly style: Style },
@@ -204,7 +202,6 @@ export function hitText(
   return `${where.join("  ")}\n${shown.replaceAll(/^/gmu, "    ")}\n`;
 }
 
-/** The last units of a text on one line, including a trailing space. */
 function lastUnits(text: string, unitsMax: number): string {
   const cut = text.length > unitsMax;
   const piece = cut ? text.slice(text.length - Math.max(0, unitsMax - 1)) : text;

@@ -1,4 +1,4 @@
-/** What was found in a session, in the words that `verify`, `repair` and `info` share. Pure. */
+/** Findings of a session as `verify`, `repair` and `info` name them. Pure. */
 import type { DivergedEntry } from "@branchlog/core/types";
 import type { Finding, FindingWeight } from "@branchlog/maintenance";
 import type { Style } from "../style.ts";
@@ -24,7 +24,7 @@ export function divergenceText({ id, parentId, tailId }: DivergedEntry): string 
   return `${oneLine(id, 60)} ${place}, unaware of the branch that ended with ${other}`;
 }
 
-/** `torn 1, missing-parent 3`; empty if there are none of that weight. */
+/** `torn 1, missing-parent 3`; empty without findings of that weight. */
 export function kindsText(findings: readonly Finding[], weight: FindingWeight): string {
   const ofWeight = findings.filter((found) => found.weight === weight);
   return ofWeight.map(({ kind, count }) => `${kind} ${numberText(count)}`).join(", ");

@@ -13,7 +13,7 @@ import {
   timeText,
 } from "./quantities.ts";
 
-/** Branches and labels that are listed one by one; the rest is counted. */
+/** Further branches and labels are counted. */
 const listedMax = 8;
 const countsUnitsMax = 72;
 
@@ -76,7 +76,7 @@ function entriesLines({ entries, types, roles, customTypes }: SessionInfo): stri
   ];
 }
 
-/** The counts, wrapped; no line if there are none. */
+/** Wrapped. */
 function countsLines(title: string, counts: Counts): string[] {
   const lines: string[] = [];
   let line = title;

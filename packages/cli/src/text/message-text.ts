@@ -19,7 +19,6 @@ const output: TextLimits = { linesMax: 6, unitsMax: 600 };
 const thought: TextLimits = { linesMax: 2, unitsMax: 240 };
 const argumentsUnitsMax = 160;
 
-/** A message, its lines ended by newlines. */
 export function messageText(message: unknown, options: MessageTextOptions): string {
   const { style } = options;
   const { kind, detail } = speakerOf(message);
@@ -117,7 +116,6 @@ function indented(text: string): string {
   return text.replaceAll(/^(?=.)/gm, "  ");
 }
 
-/** The heading of a context: model, thinking level, number of messages. */
 export function contextHeading(
   context: {
     readonly model: { readonly provider: string; readonly modelId: string } | null;

@@ -34,7 +34,7 @@ export function durationText(ms: number): string {
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 
-/** `now`, `5 min`, `3 h`, `12 days`, `4 months`, `2 years`: the age of a time. */
+/** `now`, `5 min`, `3 h`, `12 days`, `4 months`, `2 years`. */
 export function ageText(ms: number): string {
   if (ms < minuteMs) return "now";
   if (ms < hourMs) return `${Math.floor(ms / minuteMs)} min`;
@@ -45,20 +45,20 @@ export function ageText(ms: number): string {
 }
 
 /**
- * The cost, or null if it is unknown. Agents store 0 for a model whose price they do not know, and
- * so do imports from agents that store no cost: a sum of 0 says nothing.
+ * Null for a sum of 0: agents, and imports from agents that store no cost, store 0 for an unknown
+ * price.
  */
 export function knownCost(dollars: number): number | null {
   return dollars > 0 ? dollars : null;
 }
 
-/** `$12.34`, small amounts with more digits; `unknown` for a cost that is unknown. */
+/** `$12.34`, small amounts with more digits. */
 export function costText(dollars: number, unknown: string = "cost unknown"): string {
   const known = knownCost(dollars);
   return known === null ? unknown : `$${known.toFixed(known >= 1 ? 2 : 4)}`;
 }
 
-/** `, 1,200 tokens read from cache, 30 written to it`; empty if there are none. */
+/** `, 1,200 tokens read from cache, 30 written to it`; empty without any. */
 export function cacheText(read: number, written: number): string {
   if (read === 0 && written === 0) return "";
   return `, ${countText(read, "token")} read from cache, ${numberText(written)} written to it`;

@@ -27,7 +27,7 @@ const changesMax = 100;
 const idUnitsMax = 60;
 const listedIdsMax = 5;
 
-/** The plan: each change with its place, the totals, the next step. */
+/** Each change with its place, the totals, the next step. */
 export function planText(plan: RepairPlan, options: PlanTextOptions, style: Style): string {
   const { path, bytes, findings, changes, repaired, remaining } = plan;
   const title = `${style.heading(oneLine(path, 400))}\n${countText(bytes, "byte")}\n`;

@@ -16,7 +16,7 @@ export interface GroupTextOptions {
 const titleUnitsMin = 20;
 const shownDepthMax = 8;
 
-/** The group, each line with its newline. */
+/** Each line with its newline. */
 export function groupText(
   { cwd, sessions, agents }: SessionGroup,
   options: GroupTextOptions,
@@ -82,7 +82,7 @@ function titleOf({ name, summary }: ListedSession): string {
 
 export type SessionEventKind = "added" | "changed" | "removed";
 
-/** The line, with its newline. */
+/** With its newline. */
 export function sessionLine(
   kind: SessionEventKind,
   session: ListedSession,

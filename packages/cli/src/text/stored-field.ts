@@ -1,34 +1,29 @@
-/**
- * Reads fields of stored values with checks: entries are returned as stored, so a foreign file may
- * not match the types. Pure; never throws.
- */
+/** Fields of stored values, checked: a foreign file may not match the types. Pure; never throws. */
 
-/** A field of an object of its own; undefined otherwise. */
+/** An own field. */
 export function fieldOf(value: unknown, key: string): unknown {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
   const field: unknown = Reflect.get(value, key);
   return field;
 }
 
-/** A string field, else undefined. */
 export function stringOf(value: unknown, key: string): string | undefined {
   const field = fieldOf(value, key);
   return typeof field === "string" ? field : undefined;
 }
 
-/** A number field, else 0. */
 export function numberOf(value: unknown, key: string): number {
   const field = fieldOf(value, key);
   return typeof field === "number" ? field : 0;
 }
 
-/** The blocks of a message's content: a string counts as one text block. */
+/** A string counts as one text block. */
 export function blocksOf(message: unknown): readonly unknown[] {
   const text = stringOf(message, "content");
   return text === undefined ? listOf(message, "content") : [{ type: "text", text }];
 }
 
-/** The start of a value's JSON, of slightly more than `unitsMax` UTF-16 units; no more is built. */
+/** Slightly more than `unitsMax` UTF-16 units; no more is built. */
 export function jsonStart(value: unknown, unitsMax: number): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, unitsMax));
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
@@ -44,7 +39,6 @@ export function jsonStart(value: unknown, unitsMax: number): string {
   return `${text}${isList ? "]" : "}"}`;
 }
 
-/** A list field, else nothing. */
 function listOf(value: unknown, key: string): readonly unknown[] {
   const field: unknown = fieldOf(value, key);
   return Array.isArray(field) ? field : [];

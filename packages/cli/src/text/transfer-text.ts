@@ -5,10 +5,9 @@ import type { Style } from "../style.ts";
 import { oneLine } from "./clean-text.ts";
 import { countText, numberText } from "./quantities.ts";
 
-/** Findings that are listed one by one; the rest is counted. */
+/** Further findings are counted. */
 const listedMax = 20;
 
-/** The new session, the counts of lines, and the findings. */
 export function importText(report: ImportReport, style: Style): string {
   const { path, kind, sessionId, lines, imported, entries } = report;
   return [
@@ -21,7 +20,6 @@ export function importText(report: ImportReport, style: Style): string {
   ].join("");
 }
 
-/** The new session of a document, with its turns and diagnostics. */
 export function importedTurnsText(report: ImportedLog, style: Style): string {
   const { path, turns, entries, diagnostics } = report;
   const odd = diagnostics.map(({ message }) => `${style.warning(oneLine(message, 200))}\n`);
@@ -51,24 +49,23 @@ function findingsText({ diagnostics, diagnosticCount }: ImportReport, style: Sty
   );
 }
 
-/** The entries that changed, by their type; empty if none did. */
+/** By type; empty without changes. */
 export function changedText(converted: ConversionResult["converted"]): string {
   const counts = Object.entries(converted).map(([type, count]) => `${type} ${numberText(count)}`);
   return counts.join(", ");
 }
 
-/** A line about an added entry for the name; empty if none was needed. */
+/** Empty without an added name. */
 export function addedNameText(addedName: boolean): string {
   return addedName ? "added an entry with the name\n" : "";
 }
 
-/** A line about resets, which pi does not know; empty if there are none. */
+/** pi does not know resets. */
 export function resetsText(resets: number): string {
   if (resets === 0) return "";
   return `pi does not know ${countText(resets, "reset")}: its model sees what came before\n`;
 }
 
-/** The document with its turns, and a line for the data that was left out. */
 export function lossText({ path, turns, lost }: ExportedDocument): string {
   const made = `wrote ${oneLine(path, 400)}, ${countText(turns, "turn")}\n`;
   if (lost.length === 0) return made;

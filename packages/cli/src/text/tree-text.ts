@@ -19,7 +19,7 @@ export interface TreeLine extends Gist {
 const textUnitsMax = 72;
 const textUnitsMin = 20;
 
-/** The line of a row of an outline, with its newline; `line` makes the text of a node. */
+/** With its newline; `line` makes the text of a node. */
 export function treeLineText(
   row: OutlineRow,
   line: TreeLine | undefined,

@@ -14,7 +14,7 @@ export interface LinePlace {
 
 const widths = { turn: 4, mark: 6, time: 8, tokens: 9, cost: 8 };
 const gap = "  ";
-/** Columns that stay free, for a terminal that breaks lines early. */
+/** For a terminal that breaks lines early. */
 const freeUnits = 2;
 const textUnitsMin = 20;
 
@@ -40,7 +40,7 @@ export function turnsHeading({ style, isJudged: hasMark }: LinePlace): string {
   return `${style.faint(cells.join(gap))}\n`;
 }
 
-/** A turn as one line, and one below it if the expected result is stored. */
+/** With a second line if the expected result is stored. */
 export function turnLine(turn: object, place: number, on: LinePlace): string {
   const { columns, style } = on;
   const taken = takenUnits(on.isJudged);
@@ -60,13 +60,12 @@ export function turnLine(turn: object, place: number, on: LinePlace): string {
   return `${cells.join(gap).trimEnd()}\n${below}`;
 }
 
-/** The expected result, below the actual one. */
 function expectedLine(expected: string, taken: number, { columns, style }: LinePlace): string {
   const room = Math.max(textUnitsMin, columns - taken - freeUnits - "expected ".length);
   return `${" ".repeat(taken)}${style.faint("expected")} ${oneLine(expected, room)}\n`;
 }
 
-/** Input and result on one line; the input gets at least half of the room. */
+/** The input gets at least half of the room. */
 function gistOf(turn: object, unitsMax: number, style: Style): string {
   const input = oneLine(stringOf(turn, "input") ?? "", unitsMax);
   const whole = oneLine(stringOf(turn, "result") ?? "", unitsMax);
@@ -121,7 +120,7 @@ function objectOf(value: unknown): object {
   return typeof value === "object" && value !== null ? value : {};
 }
 
-/** All facts of one turn, without its messages. */
+/** Without its messages. */
 export function turnDetails(turn: object, style: Style): string {
   const number = fieldOf(turn, "turn");
   const cached = cacheText(
@@ -150,7 +149,7 @@ export function turnDetails(turn: object, style: Style): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** A line for a value, or one for each item of a list. */
+/** One line for each item of a list. */
 function factLines(key: string, value: unknown, style: Style): string[] {
   if (value === undefined) return [];
   const items: readonly unknown[] = Array.isArray(value) ? value : [value];

@@ -6,25 +6,14 @@ import { oneLine } from "./clean-text.ts";
 import { divergenceText, findingsText } from "./findings.ts";
 import { countText, numberText } from "./quantities.ts";
 
-/** The report as text: what was read, each damage with its place, the verdict last. */
+/** What was read, each damage with its place, the verdict last. */
 export function verifyText(report: VerifyReport, style: Style): string {
   const { pending } = report;
-  const kinds = [
-    badLines,
-    invalidUtf8,
-    changedLines,
-    differences,
-    damagedEntries,
-    duplicateIds,
-    orphans,
-    cycles,
-  ];
-  const findings = kinds.map((listedOf) => listedText(listedOf(report), style));
   return [
     `${style.heading(oneLine(report.path, 400))}\n`,
     `${countText(report.bytes, "byte")}, ${linesText(report)}\n`,
     `checksums: ${checksumsText(report)}\n`,
-    ...findings,
+    ...damageOf(report).map((listed) => listedText(listed, style)),
     unknownTypesText(report),
     linksText(report),
     pending === null ? "" : `the end: ${pendingText(pending)}\n`,
@@ -32,15 +21,86 @@ export function verifyText(report: VerifyReport, style: Style): string {
   ].join("");
 }
 
-/** What was found of one kind: its count, and lines about the first of it. */
 interface Listed {
   readonly count: number;
-  readonly title: string;
+  readonly one: string;
+  readonly many?: string;
+  readonly detail?: string;
+  /** About the first findings. */
   readonly lines: readonly string[];
 }
 
-function listedText({ count, title, lines }: Listed, style: Style): string {
-  return count === 0 ? "" : `${style.bad(title)}\n${listText(count, lines)}`;
+function damageOf(report: VerifyReport): readonly Listed[] {
+  const badLineKinds = Object.entries(report.badLineCounts)
+    .filter(([, ofKind]) => ofKind > 0)
+    .map(([kind, ofKind]) => `${numberText(ofKind)} ${kind}`);
+  const cyclic = countText(report.cyclicEntryCount, "entry", "entries");
+  return [
+    {
+      count: report.badLineCount,
+      one: "damaged line",
+      detail: `: ${badLineKinds.join(", ")}`,
+      lines: report.badLines.map((line) => `${bytesText(line)}: ${line.reason}`),
+    },
+    {
+      count: report.invalidUtf8Count,
+      one: "record",
+      detail: " with bytes that are no UTF-8, read as U+FFFD",
+      lines: report.invalidUtf8.map((line) => bytesText(line)),
+    },
+    {
+      count: report.changedLineCount,
+      one: "changed line",
+      detail: ": not what a checkpoint saw",
+      lines: report.changedLines.map(({ id, ...place }) =>
+        placeText({ id: id ?? "no entry", ...place }),
+      ),
+    },
+    {
+      count: report.checkpointDifferenceCount,
+      one: "difference",
+      detail: " between the log and its checkpoint: delete the .ckpt",
+      lines: report.checkpointDifferences.map(({ what, entry }) =>
+        entry === null ? what : `${what} of ${placeText(entry)}`,
+      ),
+    },
+    {
+      count: report.damagedEntryCount,
+      one: "damaged entry",
+      many: "damaged entries",
+      lines: report.damagedEntries.map((entry) => `${placeText(entry)}: ${entry.reason}`),
+    },
+    {
+      count: report.duplicateIdCount,
+      one: "repeated id",
+      lines: report.duplicateIds.map(({ hiddenOffset, isSame, ...entry }) => {
+        const what = isSame ? "is the same line as the one" : "hides the one";
+        return `${placeText(entry)} ${what} at byte ${hiddenOffset}`;
+      }),
+    },
+    {
+      count: report.orphanCount,
+      one: "entry has a missing parent",
+      many: "entries have missing parents",
+      lines: report.orphans.map(
+        (entry) => `${placeText(entry)} names ${idText(entry.missingParentId)}`,
+      ),
+    },
+    {
+      count: report.cycleCount,
+      one: "cycle",
+      detail: ` of parents, with ${cyclic} on or below`,
+      lines: report.cycles.map(({ size, ...entry }) => {
+        const what = size === 1 ? "its own parent" : `${numberText(size)} entries`;
+        return `${placeText(entry)}: ${what}`;
+      }),
+    },
+  ];
+}
+
+function listedText({ count, one, many, detail = "", lines }: Listed, style: Style): string {
+  if (count === 0) return "";
+  return `${style.bad(`${countText(count, one, many)}${detail}`)}\n${listText(count, lines)}`;
 }
 
 function listText(count: number, lines: readonly string[]): string {
@@ -62,88 +122,6 @@ function checksumsText({ checksums }: VerifyReport): string {
   if (state === "none") return "none yet";
   const unseen = unseenEntries > 0 ? `, ${numberText(unseenEntries)} not seen yet` : "";
   return `${countText(entries, "entry", "entries")} compared${unseen}`;
-}
-
-function changedLines({ changedLineCount: count, changedLines: list }: VerifyReport): Listed {
-  return {
-    count,
-    title: `${countText(count, "changed line")}: not what a checkpoint saw`,
-    lines: list.map(({ id, ...place }) => placeText({ id: id ?? "no entry", ...place })),
-  };
-}
-
-function differences(report: VerifyReport): Listed {
-  const { checkpointDifferenceCount: count, checkpointDifferences: list } = report;
-  return {
-    count,
-    title: `${countText(count, "difference")} between the log and its checkpoint: delete the .ckpt`,
-    lines: list.map(({ what, entry }) =>
-      entry === null ? what : `${what} of ${placeText(entry)}`,
-    ),
-  };
-}
-
-function badLines({ badLineCount: count, badLineCounts, badLines: list }: VerifyReport): Listed {
-  const kinds = Object.entries(badLineCounts)
-    .filter(([, ofKind]) => ofKind > 0)
-    .map(([kind, ofKind]) => `${numberText(ofKind)} ${kind}`);
-  return {
-    count,
-    title: `${countText(count, "damaged line")}: ${kinds.join(", ")}`,
-    lines: list.map(
-      ({ line, offset, length, reason }) =>
-        `line ${line} at byte ${offset}, ${countText(length, "byte")}: ${reason}`,
-    ),
-  };
-}
-
-function invalidUtf8({ invalidUtf8Count: count, invalidUtf8: list }: VerifyReport): Listed {
-  return {
-    count,
-    title: `${countText(count, "record")} with bytes that are no UTF-8, read as U+FFFD`,
-    lines: list.map(({ line, offset, length }) => {
-      return `line ${line} at byte ${offset}, ${countText(length, "byte")}`;
-    }),
-  };
-}
-
-function damagedEntries({ damagedEntryCount: count, damagedEntries: list }: VerifyReport): Listed {
-  return {
-    count,
-    title: countText(count, "damaged entry", "damaged entries"),
-    lines: list.map((entry) => `${placeText(entry)}: ${entry.reason}`),
-  };
-}
-
-function duplicateIds({ duplicateIdCount: count, duplicateIds: list }: VerifyReport): Listed {
-  return {
-    count,
-    title: countText(count, "repeated id"),
-    lines: list.map(({ hiddenOffset, isSame, ...entry }) => {
-      const what = isSame ? "is the same line as the one" : "hides the one";
-      return `${placeText(entry)} ${what} at byte ${hiddenOffset}`;
-    }),
-  };
-}
-
-function orphans({ orphanCount: count, orphans: list }: VerifyReport): Listed {
-  return {
-    count,
-    title: countText(count, "entry has a missing parent", "entries have missing parents"),
-    lines: list.map((entry) => `${placeText(entry)} names ${idText(entry.missingParentId)}`),
-  };
-}
-
-function cycles({ cycleCount: count, cyclicEntryCount, cycles: list }: VerifyReport): Listed {
-  const entries = countText(cyclicEntryCount, "entry", "entries");
-  return {
-    count,
-    title: `${countText(count, "cycle")} of parents, with ${entries} on or below`,
-    lines: list.map(({ size, ...entry }) => {
-      const what = size === 1 ? "its own parent" : `${numberText(size)} entries`;
-      return `${placeText(entry)}: ${what}`;
-    }),
-  };
 }
 
 /** Unmarked, since it is no damage. */
@@ -187,6 +165,10 @@ function pendingText({ kind, length, offset }: NonNullable<VerifyReport["pending
       ? "a whole record without its newline"
       : "an unfinished line, cut off or still being written";
   return `${what}, ${countText(length, "byte")} at byte ${offset}`;
+}
+
+function bytesText(place: Omit<EntryPlace, "id"> & { readonly length: number }): string {
+  return `line ${place.line} at byte ${place.offset}, ${countText(place.length, "byte")}`;
 }
 
 function placeText({ id, line, offset }: EntryPlace): string {

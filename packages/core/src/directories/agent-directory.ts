@@ -1,7 +1,7 @@
 /**
- * Where pi keeps its sessions: the agent directory, in it one directory per working directory. The
- * name of that directory is made from the path and loses information, `/a/b-c` and `/a-b/c` share
- * one; only the header of a session says which working directory it belongs to.
+ * The directories in which pi keeps sessions: one per working directory, in the agent directory.
+ * Their names lose information, `/a/b-c` and `/a-b/c` share one; only the header of a session has
+ * its working directory.
  */
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
@@ -17,12 +17,11 @@ export function getAgentDir(): string {
   return configured ? expandPath(configured) : join(homedir(), ".pi", "agent");
 }
 
-/** The directory whose sub-directories hold the sessions of all working directories. */
 export function sessionsRoot(agentDir: string = getAgentDir()): string {
   return join(resolvePath(agentDir), "sessions");
 }
 
-/** The default directory for the sessions of `cwd`, whether it exists or not. */
+/** The directory need not exist. */
 export function defaultSessionDirPath(cwd: string, agentDir: string = getAgentDir()): string {
   const encoded = resolvePath(cwd)
     .replace(/^[/\\]/, "")
@@ -40,10 +39,7 @@ export function getDefaultSessionDir(cwd: string, agentDir: string = getAgentDir
   return directory;
 }
 
-/**
- * Makes a directory for sessions, if it is missing.
- * @throws BranchlogError `ERR_CREATE_FAILED`.
- */
+/** @throws BranchlogError `ERR_CREATE_FAILED`. */
 export function makeSessionDirectory(fs: FileSystem, directory: string): void {
   try {
     makeDurableDirectory(fs, directory);
@@ -52,25 +48,23 @@ export function makeSessionDirectory(fs: FileSystem, directory: string): void {
   }
 }
 
-/** The given directory, its tilde expanded, else the default one. Creates nothing. */
+/** Creates nothing. */
 export function resolveSessionDir(cwd: string, sessionDir?: string): string {
   return sessionDir ? expandPath(sessionDir) : defaultSessionDirPath(cwd);
 }
 
-/** Whether `directory` is where the sessions of `cwd` are kept by default. */
 export function isDefaultSessionDir(directory: string, cwd: string): boolean {
   return isSamePath(directory, defaultSessionDirPath(cwd));
 }
 
 // Paths as users and files of pi write them: with a tilde, as `file:` URLs, relative, and on
-// Windows as Git Bash, WSL and Cygwin spell drives. Pure but for the home directory and the working
-// directory; nothing is looked up on disk, so symbolic links stay as they are.
+// Windows as Git Bash, WSL and Cygwin spell drives. Nothing is looked up on disk, so symbolic links
+// stay.
 
 const shellDrive = /^\/(?:mnt\/|cygdrive\/)?([a-z])(?:\/(.*))?$/i;
 
 /**
- * A path with its tilde expanded, a `file:` URL and a drive of a Windows shell turned into a path.
- * A relative path stays relative.
+ * Expands a tilde, a `file:` URL and a drive of a Windows shell. A relative path stays relative.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a `file:` URL that names no local path.
  */
 export function expandPath(input: string): string {
@@ -93,8 +87,7 @@ function pathOfUrl(url: string): string {
 }
 
 /**
- * The absolute path without `.`, `..` and trailing separators; a relative one starts at the working
- * directory of the process.
+ * The absolute path without `.`, `..` and trailing separators.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a `file:` URL that names no local path.
  */
 export function resolvePath(input: string): string {
@@ -102,7 +95,7 @@ export function resolvePath(input: string): string {
   return isAbsolute(path) ? resolve(path) : resolve(process.cwd(), path);
 }
 
-/** Whether two paths name the same place. On Windows, case does not matter. */
+/** On Windows, case does not matter. */
 export function isSamePath(left: string, right: string): boolean {
   return comparisonKey(left) === comparisonKey(right);
 }

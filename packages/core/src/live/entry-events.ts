@@ -9,19 +9,19 @@ import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
 import type { Engine } from "../session/engine.ts";
 import type { LogState } from "../log/log-state.ts";
+import type { LiveHub } from "./live-hub.ts";
 import { isTransient } from "./live-value.ts";
 
 /**
  * `entry`: the next one. `reset`: the log was replaced, cut or rewritten, or the session went to
  * another; what came before is void, and all entries of the present file follow. `migrated`: the
- * log has a newer form; its entries and their revisions are what they were. Every kind declares the
+ * log has a newer form; its entries and their revisions are unchanged. Every kind declares the
  * properties of the others, so that an event can be destructured.
  */
 export type EntryEvent =
   | {
       readonly kind: "entry";
       readonly entry: SessionEntry;
-      /** 1-based ordinal of the entry in its generation. */
       readonly revision: number;
       readonly generation?: undefined;
     }
@@ -38,59 +38,41 @@ export type EntryEvent =
       readonly generation?: undefined;
     };
 
-/** Which entries, and whether to continue with new ones. */
+/** Which entries, and whether to wait for new ones. */
 export interface EntryEventOptions {
-  /** The revision to begin with. Default 1: all of them. */
+  /** The revision to begin with. Default 1. */
   readonly from?: number;
-  /** Whether to wait for what comes, until the session is closed. Default true. */
+  /** Whether to wait for new entries, until the session is closed. Default true. */
   readonly live?: boolean;
-  /** Ends it with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The names of {@link EntryEventOptions} without a signal. */
 export const pushedEventNames: OptionNames<Omit<EntryEventOptions, "signal">> = {
   from: true,
   live: true,
 };
 
-/** The names of {@link EntryEventOptions}. */
 export const entryEventNames: OptionNames<EntryEventOptions> = {
   ...pushedEventNames,
   signal: true,
 };
 
-/** What is read blocking, at most: it was appended a moment ago, so the system still has it. */
+/** Read synchronously at most: it was appended a moment ago, so it is in the page cache. */
 const sharedBytesMax = 64 * 1024;
 
-/** What the events come from. */
-export interface EventSource {
-  /** The engine; another one after a session went to another log. */
-  readonly engine: Engine;
-  /** Counts the changes. */
-  readonly version: number;
-  readonly isClosed: boolean;
-  /** Resolves once something may have changed after `version`, or at the signal or the close. */
-  readonly changed: (version: number, signal: AbortSignal | undefined) => Promise<void>;
-  /** Notes that a reader failed; the log is read again soon. */
-  readonly failed: (reader: object, error: unknown) => void;
-  readonly succeeded: (reader: object) => void;
-}
-
-/** The position of a reader. */
 interface Place {
-  /** Whether all that was there at the beginning has come. */
+  /** Whether all entries that existed at the beginning were emitted. */
   isLive: boolean;
   readonly engine: Engine;
   readonly state: LogState;
   readonly generation: number;
   row: number;
-  /** Lets the file of the log be closed, once the events have gone on from it. */
+  /** Lets the file of the log be closed. */
   readonly release: () => void;
 }
 
 export async function* entryEvents(
-  source: EventSource,
+  source: LiveHub,
   options: EntryEventOptions,
 ): AsyncGenerator<EntryEvent, void, undefined> {
   const reader = {};
@@ -103,7 +85,7 @@ export async function* entryEvents(
 
 async function* eventsFor(
   reader: object,
-  source: EventSource,
+  source: LiveHub,
   { from = 1, live = true, signal }: EntryEventOptions,
 ): AsyncGenerator<EntryEvent, void, undefined> {
   let place = startOf(source.engine, from);
@@ -125,12 +107,12 @@ async function* eventsFor(
         source.succeeded(reader);
       } catch (error) {
         if (source.engine.log.state !== place.state) continue;
-        // A log that was rewritten while it was read is found to be another one at the next look.
+        // A log that was rewritten during the read is recognised as another one by the next read.
         if (!live || source.isClosed || !isTransient(error)) throw error;
         source.failed(reader, error);
       }
       if (source.engine.log.state !== place.state) continue;
-      // What comes while the past is read is not past.
+      // Entries that arrive while the past is read are live ones.
       if (!live) return;
       if (source.version !== version) continue;
       if (source.isClosed) return;
@@ -141,9 +123,9 @@ async function* eventsFor(
   }
 }
 
-/** The entries behind a place, which moves on; ends early if the log turns out to be another. */
+/** Advances the place; ends early if the log turns out to be another. */
 async function* entriesAt(
-  source: EventSource,
+  source: LiveHub,
   place: Place,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EntryEvent, void, undefined> {
@@ -177,12 +159,10 @@ function* sharedBodies({ bodies }: LogState, from: number, to: number): Generato
   }
 }
 
-/** How long the log is from the line of a row on. */
 function bytesFrom({ index, end }: LogState, row: number): number {
   return end - index.rows.offset(row);
 }
 
-/** @throws BranchlogError `ERR_INVALID_ARGUMENT`. */
 function startOf(engine: Engine, from: number): Place {
   if (!Number.isInteger(from) || from < 1) {
     throw new BranchlogError("ERR_INVALID_ARGUMENT", `from must be a revision ≥ 1, not ${from}`);
@@ -190,14 +170,13 @@ function startOf(engine: Engine, from: number): Place {
   return { ...placeIn(engine), row: from - 1 };
 }
 
-/** The session may be closed before its last events are taken: they are still to be read. */
+/** The file is retained: the session may be closed before its last events are pulled. */
 function placeIn(engine: Engine): Place {
   const { state, generation, file } = engine.log;
   const release = file.retain(state);
   return { engine, state, generation, row: 0, isLive: false, release };
 }
 
-/** What happened to a log, or to the one that the session has now instead. */
 function changeFrom(before: Place, engine: Engine): "migrated" | "reset" | "same" {
   if (engine === before.engine) {
     return engine.log.generation === before.generation ? "migrated" : "reset";
@@ -205,10 +184,10 @@ function changeFrom(before: Place, engine: Engine): "migrated" | "reset" | "same
   return isContinuedBy(before, engine) ? "same" : "reset";
 }
 
-/** Whether another log is the same session, with what was seen of it: a draft becomes a file so. */
+/** Whether another log is the same session with the entries read so far, like a published draft. */
 function isContinuedBy({ state, row }: Place, { header, index }: Engine): boolean {
   if (state.indexer.header?.header.id !== header.id) return false;
-  // What is waited for may begin further on than either has come.
+  // A reader may start beyond the end of both.
   const known = Math.min(row, state.index.count);
   if (known > index.count) return false;
   for (let at = 0; at < known; at += 1) if (state.index.idOf(at) !== index.idOf(at)) return false;
@@ -217,4 +196,41 @@ function isContinuedBy({ state, row }: Place, { header, index }: Engine): boolea
 
 function* rowsUpTo(from: number, to: number): Generator<number> {
   for (let row = from; row < to; row += 1) yield row;
+}
+
+/**
+ * `return()` of a plain async generator takes effect only after the promise that it awaits has
+ * settled; this generator can be ended while it waits: `return()` and `throw()` call `end` first.
+ */
+export class EndableGenerator<T> implements AsyncGenerator<T, void, undefined> {
+  readonly #items: AsyncGenerator<T, void, undefined>;
+  readonly #end: () => void;
+
+  /** @param end Settles the promise that the generator awaits. May be called more than once. */
+  constructor(items: AsyncGenerator<T, void, undefined>, end: () => void) {
+    this.#items = items;
+    this.#end = end;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<T, void>> {
+    return this.#items.next();
+  }
+
+  return(): Promise<IteratorResult<T, void>> {
+    this.#end();
+    return this.#items.return();
+  }
+
+  throw(error: unknown): Promise<IteratorResult<T, void>> {
+    this.#end();
+    return this.#items.throw(error);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
 }

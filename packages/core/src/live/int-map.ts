@@ -1,13 +1,13 @@
 /**
- * An immutable map from small whole numbers to values, in ascending order of the numbers. A map
- * with one change more shares all but a few dozen elements with the one before, however large they
- * are: so that what is emitted stays what it was, and costs what has changed.
+ * An immutable map from whole numbers to values, in ascending order. A changed copy shares all but
+ * a few dozen elements with its original, so that emitted views stay immutable and cost what
+ * changed.
  */
 
 const bits = 5;
 const mask = (1 << bits) - 1;
 
-/** Values, or nodes one level below; short at the end, with holes. */
+/** Values, or nodes one level below; may be short, and have holes. */
 type Node<V> =
   | { readonly kind: "leaf"; readonly items: readonly (V | undefined)[] }
   | { readonly kind: "branch"; readonly items: readonly (Node<V> | undefined)[] };
@@ -25,12 +25,11 @@ export class IntMap<V> {
     this.#depth = depth;
   }
 
-  /** A map without values. */
   static empty<V>(): IntMap<V> {
     return new IntMap<V>(0, { kind: "leaf", items: [] }, 0);
   }
 
-  /** A map with the same value for each of some ascending numbers. O(numbers). */
+  /** The same value for ascending numbers. O(numbers). */
   static fill<V>(keys: readonly number[], value: V): IntMap<V> {
     const last = keys.at(-1) ?? 0;
     let depth = 0;
@@ -52,7 +51,6 @@ export class IntMap<V> {
     return new IntMap(keys.length, build(depth, 0), depth);
   }
 
-  /** The value of a number, or undefined. */
   get(key: number): V | undefined {
     if (!this.#hasRoomFor(key)) return undefined;
     let node: Node<V> | undefined = this.#root;
@@ -61,7 +59,6 @@ export class IntMap<V> {
     return node?.items[key & mask];
   }
 
-  /** This map with another value for a number. */
   with(key: number, value: V): IntMap<V> {
     const before = this.get(key);
     if (before === value) return this;
@@ -70,13 +67,11 @@ export class IntMap<V> {
     return this.#changed(size, key, value);
   }
 
-  /** This map without a number. */
   without(key: number): IntMap<V> {
     if (this.get(key) === undefined) return this;
     return this.#changed(this.size - 1, key, undefined);
   }
 
-  /** The numbers and their values, ascending. */
   entries(): Generator<[number, V], void, undefined> {
     return entriesOf(this.#root, 0);
   }
@@ -95,7 +90,7 @@ export class IntMap<V> {
   }
 }
 
-/** The node with another value for a number; undefined if nothing is left in it. */
+/** Undefined if the node is empty afterwards. */
 function changed<V>(
   node: Node<V> | undefined,
   level: number,

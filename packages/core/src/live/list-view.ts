@@ -1,6 +1,5 @@
 /**
- * A list as it was at one moment: it never changes, though others that grew out of it share its
- * elements. Made without copying; as an array, where one is needed, it is a copy.
+ * An immutable list: made without copying, it shares its elements with later versions of the list.
  */
 import type { RowSet } from "./live-tree.ts";
 
@@ -12,7 +11,7 @@ export interface ListView<T> extends Iterable<T> {
   slice(from?: number, to?: number): T[];
 }
 
-/** The first elements of an array that only ever grows. */
+/** The first elements of an append-only array. */
 export class GrowingListView<T> implements ListView<T> {
   readonly length: number;
   readonly #items: readonly T[];
@@ -22,7 +21,6 @@ export class GrowingListView<T> implements ListView<T> {
     this.length = length;
   }
 
-  /** Whether both are the same part of the same list. */
   isSameAs(other: GrowingListView<T>): boolean {
     if (other.length !== this.length) return false;
     return other.#items === this.#items || this.length === 0;
@@ -53,9 +51,7 @@ export class GrowingListView<T> implements ListView<T> {
   }
 }
 
-// A list with an element for each of some rows, made at the first use.
-
-/** Keeps the elements once they were made. */
+/** A list with an element for each of some rows, made at the first use. */
 export class RowListView<T> implements ListView<T> {
   readonly length: number;
   readonly #rows: RowSet;

@@ -1,4 +1,4 @@
-/** The context as it is emitted: its messages are a list that grows by what was appended. */
+/** The context as it is emitted: its messages are a list that grows with the log. */
 import type { AgentMessage } from "../entries/message-types.ts";
 import type { PathSettings } from "../projections/settings.ts";
 import { isBranchlogError } from "../errors.ts";
@@ -11,11 +11,10 @@ import { GrowingListView } from "./list-view.ts";
 /** As `PathContext`, but for the list. */
 export interface LiveContext extends PathSettings {
   readonly messages: GrowingListView<AgentMessage>;
-  /** The parent id at which the path breaks off because no entry of the log has it. */
+  /** The parent id of the first entry of the path, if no entry of the log has it. */
   readonly truncatedAt?: string;
 }
 
-/** A context, and what it is of. */
 interface KnownContext {
   readonly state: LogState;
   readonly structureVersion: number;
@@ -23,13 +22,13 @@ interface KnownContext {
   readonly context: LiveContext;
 }
 
-/** Computes the context at a leaf, again and again; what did not change is not read again. */
+/** Computes the context at a leaf; entries that were read before are not read again. */
 export class LiveContexts {
-  /** Subscribers hold the context anyhow, so it is kept whatever its size. */
+  /** Subscribers hold the context anyway, so it is kept whatever its size. */
   readonly #memo = new ContextMemo(Infinity);
   #known: KnownContext | undefined;
 
-  /** The context at an entry; empty for null, and for an entry that the log lost. */
+  /** Empty for null, and for an entry that the log lost. */
   async at(engine: Engine, leafId: string | null): Promise<LiveContext> {
     const { state } = engine.log;
     const { index } = state;
@@ -51,14 +50,14 @@ export class LiveContexts {
     try {
       return await this.#memo.growingAt(engine, leafId);
     } catch (error) {
-      // The log has become another one while it was read.
+      // The log was replaced during the read.
       if (!isBranchlogError(error, "ERR_ENTRY_NOT_FOUND")) throw error;
       return this.#memo.growingAt(engine, null);
     }
   }
 }
 
-/** Whether two contexts are the same: of a list that was made anew, it is not known. */
+/** False for equal contexts whose lists were rebuilt. */
 export function isSameContext(one: LiveContext, other: LiveContext): boolean {
   return (
     one.messages.isSameAs(other.messages) &&
@@ -67,7 +66,6 @@ export function isSameContext(one: LiveContext, other: LiveContext): boolean {
   );
 }
 
-/** Whether model and thinking level are the same. */
 export function isSameSettings(one: PathSettings, other: PathSettings): boolean {
   return (
     one.thinkingLevel === other.thinkingLevel &&

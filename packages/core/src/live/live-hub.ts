@@ -1,8 +1,8 @@
 /**
- * What all observables of one session share: the delivery of changes, the watching of the file, and
- * the end of both when the session is closed; and the observables of values, which are hot, shared
- * and conflating: the current value at once, then each other one, to all subscribers the same in
- * the same order. Without subscribers nothing is watched or computed.
+ * The shared delivery of changes of one session, the watching of its file, and the end of both when
+ * it is closed; and observables of values: hot, shared and conflating, they emit the current value
+ * at once, then each different one, to all subscribers in the same order. Without subscribers
+ * nothing is watched or computed.
  */
 import {
   EMPTY,
@@ -23,18 +23,17 @@ import {
 import type { LeafCursor } from "../append/request.ts";
 import type { Engine } from "../session/engine.ts";
 import type { WatchedSession } from "../session/watched-session.ts";
-import type { EventSource } from "./entry-events.ts";
 import { isTransient, oneAtATime } from "./live-value.ts";
 import type { Live } from "./live-value.ts";
 import { LogWatch } from "./log-watch.ts";
 import type { LiveStatus } from "./log-watch.ts";
 
-export class LiveHub implements EventSource {
+export class LiveHub {
   /**
-   * The changes of the log, the leaf and the known damage, foreign ones too; completes when the
-   * session is closed. The file is watched while anything subscribes. A change is delivered after
-   * it, never during it, so that a subscriber may append; all changes of one event-loop iteration
-   * are one delivery.
+   * Changes of the log, the leaf and the known damage, foreign ones too; completes when the session
+   * is closed. The file is watched while anything subscribes. A change is delivered after it, never
+   * during it, so that a subscriber may append; all changes of one event-loop iteration are one
+   * delivery.
    */
   readonly changes$: Observable<unknown>;
   readonly #session: WatchedSession;
@@ -73,17 +72,15 @@ export class LiveHub implements EventSource {
     return this.#session.isClosed();
   }
 
-  /** Runs a function that reads the session, which may be closed. */
   reading<T>(read: () => T): T {
     return this.#session.reading(read);
   }
 
-  /** How current the values are. */
   get status(): LiveStatus {
     return this.#watch.status;
   }
 
-  /** A value that is the same until `read` gives another, by `isSame`. */
+  /** Emits what `read` returns whenever it differs by `isSame`. */
   value<T>(read: () => T, isSame: (one: T, other: T) => boolean = Object.is): Observable<Live<T>> {
     const reader = {};
     let last: Live<T> | undefined;
@@ -116,9 +113,9 @@ export class LiveHub implements EventSource {
   }
 
   /**
-   * As {@link LiveHub.value}, of something that takes time. It is computed for the first
-   * subscriber, and again after changes, one computation at a time; what changes meanwhile is the
-   * next one's.
+   * As {@link LiveHub.value}, for an asynchronous value. It is computed for the first subscriber,
+   * and again after changes, one computation at a time; changes during a computation cause another
+   * one.
    */
   computation<T>(
     compute: () => Promise<T>,
@@ -147,7 +144,7 @@ export class LiveHub implements EventSource {
     const runOrFail = (isDue: () => boolean): Observable<Live<T>> =>
       from(run()).pipe(
         catchError((error: unknown) => {
-          // What changed meanwhile is another log, maybe, or the same without what was missing.
+          // The log may have been replaced or completed during the computation.
           if (isDue()) return EMPTY;
           if (!isTransient(error) || this.isClosed) throw error;
           this.failed(reader, error);
@@ -161,7 +158,8 @@ export class LiveHub implements EventSource {
     return this.#shared(reader, oneAtATime(due$, runOrFail), known);
   }
 
-  // Without operators: each reader of entries waits here, and would hold twice the memory.
+  /** Resolves once something may have changed after `version`, or at the signal or the close. */
+  // Without operators, which would double the memory of each waiting reader of entries.
   changed(version: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       if (this.version !== version || this.isClosed || signal?.aborted === true) {
@@ -178,6 +176,7 @@ export class LiveHub implements EventSource {
     });
   }
 
+  /** Another read of the log is scheduled. */
   failed(reader: object, error: unknown): void {
     this.#watch.failed(reader, error);
   }
@@ -190,7 +189,7 @@ export class LiveHub implements EventSource {
     return this.engine.log.state.revision;
   }
 
-  /** Later values are made once for all; the first is each subscriber's own, and comes at once. */
+  /** Later values are computed once for all; the first is computed for each subscriber at once. */
   #shared<T>(
     reader: object,
     later$: Observable<Live<T>>,
@@ -206,7 +205,6 @@ export class LiveHub implements EventSource {
   }
 }
 
-/** The value; the one before if it is the same. */
 function kept<T>(last: Live<T> | undefined, value: T, isSame: (one: T, other: T) => boolean): T {
   return last !== undefined && isSame(last.value, value) ? last.value : value;
 }

@@ -1,12 +1,11 @@
 /**
- * The labels of a session as they are emitted: maps that stay what they were, and share what did
- * not change. Every target that was ever labelled has a number, and labels are kept by these.
+ * Immutable maps of labels that share what did not change. Every target that was ever labelled has
+ * a number, and labels are stored by these.
  */
 import type { FoldedProjections } from "../projections/folded.ts";
 import type { Label, Labels } from "../projections/labels.ts";
 import { IntMap } from "./int-map.ts";
 
-/** A target and its label. */
 type Labelled = readonly [targetId: string, label: Label];
 
 export class LiveLabels {
@@ -14,7 +13,7 @@ export class LiveLabels {
   #taken = 0;
   #view: LabelsView = new LabelsView(new Map(), IntMap.empty(), 0);
 
-  /** The labels as they are now; the same map as before if none changed. O(changed). */
+  /** The same map as before if no label changed. O(changed). */
   read(folded: FoldedProjections): Labels {
     if (folded !== this.#source) {
       this.#source = folded;
@@ -31,9 +30,9 @@ export class LiveLabels {
   }
 }
 
-/** A map that stays what it is; in the order in which targets got a label, having had none. */
+/** In the order in which targets got a label, having had none. */
 class LabelsView implements ReadonlyMap<string, Label> {
-  /** Shared by all views of a log, and only ever longer; a view has a label at one of them. */
+  /** Shared by all views of a log, and append-only; a view has a label at one of the numbers. */
   readonly #numbers: Map<string, number[]>;
   readonly #labels: IntMap<Labelled>;
   /** The next free number. */
@@ -49,7 +48,6 @@ class LabelsView implements ReadonlyMap<string, Label> {
     return this.#labels.size;
   }
 
-  /** This map with another label for a target, or none. */
   with(targetId: string, label: Label | undefined): LabelsView {
     const known = this.#numberOf(targetId);
     if (label === undefined) {
@@ -72,7 +70,7 @@ class LabelsView implements ReadonlyMap<string, Label> {
     return number === undefined ? undefined : this.#labels.get(number)?.[1];
   }
 
-  /** The last is that of the newest view; an older one may have another. */
+  /** The last number is that of the newest view; an older one may have another. */
   #numberOf(targetId: string): number | undefined {
     return this.#numbers
       .get(targetId)
@@ -106,7 +104,7 @@ class LabelsView implements ReadonlyMap<string, Label> {
   }
 }
 
-/** Whether the labels of another log are those that are shown: then they stay. */
+/** Whether another log has the labels of the current view, which then stays. */
 function isSameLabels(one: Labels, other: Labels): boolean {
   if (one.size !== other.size) return false;
   const others = [...other];

@@ -1,6 +1,6 @@
 /**
- * The tree and its tips as they are emitted: views that do not grow, made from what has changed. A
- * view of the tree knows nodes by their rows, so it needs no copy of the index.
+ * The tree and its tips as they are emitted: views that do not grow, made from the changes. A view
+ * knows nodes by their rows, so it needs no copy of the index.
  */
 import type { IndexTable } from "../index-table/index-table.ts";
 import { isTip, parentOfRow, tipRows } from "../index-table/tree-walk.ts";
@@ -11,144 +11,97 @@ import { RowListView } from "./list-view.ts";
 import type { ListView } from "./list-view.ts";
 
 /**
- * The tree as it was when it was emitted; as {@link TreeView}, but for the lists. Entries that come
- * later are not in it. What changes entries that are in it (a repeated id, damage that is found)
- * shows in their nodes and children; the tree that is emitted then has `changed: null`.
+ * The tree as it was when it was emitted; as {@link TreeView}, but for the lists. Later entries are
+ * not in it. A repeated id, or damage that is found, shows in nodes that are in it; the tree that
+ * is emitted then has `changed: null`.
  */
 export interface LiveTree extends Omit<TreeView, "roots"> {
   /** Ids of the nodes to start from, in file order. */
   readonly roots: ListView<string>;
-  /**
-   * Ids of nodes that are new, or have other children, since the tree that was emitted before;
-   * null: any may be another.
-   */
+  /** Ids of nodes that are new, or have other children, since the previous tree; null: any. */
   readonly changed: readonly string[] | null;
 }
 
-/** A view of the tree of an index as it is now. Making it costs O(changed). */
-function liveTree(index: IndexTable, roots: RowSet, { rows }: ShapeChange): LiveTree {
-  return {
-    roots: new RowListView(roots, (row) => index.idOf(row)),
-    changed: rows === null ? null : rows.map((row) => index.idOf(row)),
-    ...treeNodes(index),
-  };
-}
-
-/** The tips, in file order. */
-function liveTips(index: IndexTable, tips: RowSet): ListView<Envelope> {
-  return new RowListView(tips, (row) => envelopeOf(index, row));
-}
-
-/** Rows that are kept for a tree that is not read; beyond, any may have changed. */
-const changedRowsMax = 10_000;
-
-/** The views of one tree, made anew only when it has changed, and shared by all subscribers. */
-export class TreeViews {
-  readonly #index: () => IndexTable;
-  readonly #shape = new TreeShape();
-  /** Rows that changed since the last tree; null: any. */
-  #changed: number[] | null = null;
-  #treeOf: { readonly index: IndexTable; readonly view: LiveTree } | undefined;
-  #tipsOf: { readonly tips: RowSet; readonly view: ListView<Envelope> } | undefined;
-
-  constructor(index: () => IndexTable) {
-    this.#index = index;
-  }
-
-  /** The tree as it is now; the same view as before if nothing changed. O(changed). */
-  tree(): LiveTree {
-    const index = this.#advanced();
-    const known = this.#treeOf;
-    const isSame = known?.index === index && this.#changed?.length === 0;
-    if (known !== undefined && isSame) return known.view;
-    const rows = this.#changed === null ? null : [...new Set(this.#changed)];
-    const view = liveTree(index, this.#shape.roots, { rows });
-    this.#treeOf = { index, view };
-    this.#changed = [];
-    return view;
-  }
-
-  /** The tips as they are now; the same view as before if they are the same. O(changed). */
-  tips(): ListView<Envelope> {
-    const index = this.#advanced();
-    const { tips } = this.#shape;
-    if (this.#tipsOf?.tips !== tips) this.#tipsOf = { tips, view: liveTips(index, tips) };
-    return this.#tipsOf.view;
-  }
-
-  #advanced(): IndexTable {
-    const index = this.#index();
-    const { rows } = this.#shape.advance(index);
-    const known = this.#changed;
-    const isKnown = rows !== null && known !== null && known.length < changedRowsMax;
-    this.#changed = isKnown ? known : null;
-    if (isKnown) for (const row of rows) known.push(row);
-    return index;
-  }
-}
-
-/** Rows, ascending. */
+/** Ascending. */
 export type RowSet = IntMap<true>;
 
-/** The changes of a tree since it was read before. */
-interface ShapeChange {
-  /** Rows whose node, or whose children, are not what they were; null: of any. */
-  readonly rows: readonly number[] | null;
-}
+/** Rows remembered for a tree that is not read; beyond, any may have changed. */
+const changedRowsMax = 10_000;
 
 /**
- * The roots and tips of a tree, kept up to date as rows are added: what is new costs what it is,
- * not what the tree is. Where the tree changed otherwise (a parent that came late, a repeated id,
- * damage), they are found anew. Always equal to what the index answers.
+ * The views of one tree, shared by all subscribers, and replaced only when it has changed. Roots
+ * and tips are kept up to date as rows are added, at the cost of what is new, and recomputed after
+ * other changes: a parent that came late, a repeated id, damage.
  */
-class TreeShape {
+export class TreeViews {
+  readonly #currentIndex: () => IndexTable;
   #index: IndexTable | undefined;
   #structureVersion = 0;
   #rowCount = 0;
   #roots: RowSet = IntMap.empty();
   #tips: RowSet = IntMap.empty();
+  /** Rows whose node or children changed since the last tree; null: any. */
+  #changed: number[] | null = null;
+  #treeOf: { readonly index: IndexTable; readonly view: LiveTree } | undefined;
+  #tipsOf: { readonly tips: RowSet; readonly view: ListView<Envelope> } | undefined;
 
-  /** Rows of the nodes to start from. */
-  get roots(): RowSet {
-    return this.#roots;
+  constructor(currentIndex: () => IndexTable) {
+    this.#currentIndex = currentIndex;
   }
 
-  /** Rows of the nodes without children. */
-  get tips(): RowSet {
-    return this.#tips;
+  /** The same view as before if nothing changed. O(changed). */
+  tree(): LiveTree {
+    const index = this.#advance();
+    const known = this.#treeOf;
+    const changed = this.#changed;
+    if (known?.index === index && changed?.length === 0) return known.view;
+    const view = {
+      roots: new RowListView(this.#roots, (row) => index.idOf(row)),
+      changed: changed === null ? null : Array.from(new Set(changed), (row) => index.idOf(row)),
+      ...treeNodes(index),
+    };
+    this.#treeOf = { index, view };
+    this.#changed = [];
+    return view;
   }
 
-  /** Adds what is new in the index. */
-  advance(index: IndexTable): ShapeChange {
-    if (index !== this.#index || index.structureVersion !== this.#structureVersion) {
-      return this.#rebuild(index);
+  /** The same view as before if the tips are the same. O(changed). */
+  tips(): ListView<Envelope> {
+    const index = this.#advance();
+    const tips = this.#tips;
+    if (this.#tipsOf?.tips !== tips) {
+      this.#tipsOf = { tips, view: new RowListView(tips, (row) => envelopeOf(index, row)) };
     }
-    const rows: number[] = [];
+    return this.#tipsOf.view;
+  }
+
+  #advance(): IndexTable {
+    const index = this.#currentIndex();
+    if (index !== this.#index || index.structureVersion !== this.#structureVersion) {
+      this.#rebuild(index);
+      return index;
+    }
+    if ((this.#changed?.length ?? 0) >= changedRowsMax) this.#changed = null;
     const first = this.#rowCount;
     this.#rowCount = index.count;
     for (let row = first; row < index.count; row += 1) {
       const parent = parentOfRow(index, row);
       if (parent < 0) this.#roots = this.#roots.with(row, true);
-      else if (parent < first) rows.push(parent);
+      else if (parent < first) this.#changed?.push(parent);
       if (isTip(index, row)) this.#tips = this.#tips.with(row, true);
-      this.#takeTipsAbove(index, row);
-      rows.push(row);
+      // No longer a tip; nor is the nearest node above a damaged parent.
+      if (parent >= 0 && !isTip(index, parent)) this.#tips = this.#tips.without(parent);
+      this.#changed?.push(row);
     }
-    return { rows };
+    return index;
   }
 
-  /** The parent of a new row is no tip any more, nor is the one that a damaged parent has. */
-  #takeTipsAbove(index: IndexTable, row: number): void {
-    const parent = parentOfRow(index, row);
-    if (parent >= 0 && !isTip(index, parent)) this.#tips = this.#tips.without(parent);
-  }
-
-  #rebuild(index: IndexTable): ShapeChange {
+  #rebuild(index: IndexTable): void {
     this.#index = index;
     this.#structureVersion = index.structureVersion;
     this.#rowCount = index.count;
     this.#roots = IntMap.fill(startRows(index), true);
     this.#tips = IntMap.fill(tipRows(index), true);
-    return { rows: null };
+    this.#changed = null;
   }
 }

@@ -1,27 +1,23 @@
-/**
- * What emissions are, which failures pass, and the operators that rxjs does not have: one run of
- * work at a time, and an observable of what an async iterator yields.
- */
+/** Emitted values, transient failures, and two operators that rxjs does not have. */
 import { EMPTY, defer, exhaustMap, finalize, from, of, repeat, tap } from "rxjs";
 import type { Observable, ObservableInput } from "rxjs";
 import { isBranchlogError } from "../errors.ts";
 
-/** A value and the revision of the log that it is of. */
+/** A value, and the number of entries of the log that were known when it was read. */
 export interface Live<T> {
   readonly value: T;
-  /** Entries of the log that were known when the value was read. */
   readonly revision: number;
 }
 
-/** Whether to try again after the next read of the file: not for errors of a caller's code. */
+/** Whether another read of the file may succeed; false for errors of a caller's code. */
 export function isTransient(error: unknown): boolean {
   return isBranchlogError(error, "ERR_LOG_GONE") || isBranchlogError(error, "ERR_LOG_UNREADABLE");
 }
 
 /**
- * Runs `work` for a signal, one run at a time; all signals during a run are one more run. `work`
- * is told whether one is due already, so that it can drop its own result. rxjs has operators that
- * drop these signals, queue each of them, or run at the same time.
+ * Runs `work` for a signal, one run at a time; all signals during a run cause one more run. `work`
+ * is told whether one is due, so that it can drop its own result. The operators of rxjs drop these
+ * signals, queue each of them, or run concurrently.
  */
 export function oneAtATime<T>(
   signals: Observable<unknown>,
@@ -43,9 +39,9 @@ export function oneAtATime<T>(
 }
 
 /**
- * A cold observable of what an async iterator yields: each subscription calls `iterate` and pulls
- * one item at a time, the next one after `next()` returned. Nothing is emitted while `subscribe`
- * runs. Unsubscribing aborts the signal, at which the iterator should end.
+ * A cold observable of an async iterable: each subscription calls `iterate` and pulls one item at a
+ * time, the next one after `next()` returned. Nothing is emitted during `subscribe`. Unsubscribing
+ * aborts the signal, at which the iterator should end.
  */
 export function observableOf<T>(iterate: (signal: AbortSignal) => AsyncIterable<T>): Observable<T> {
   return defer(() => {

@@ -1,9 +1,9 @@
 /**
  * The observables of one session. Values are hot: the current one at once, then one for each batch
- * of changes that made it another, own and foreign ones alike; each has the revision that it is of.
- * `entries$` is cold: every entry once. Without subscribers nothing is watched, read or kept up to
- * date; with one, the process stays alive. All complete when the session is closed; a later
- * subscriber gets the last value and the completion, one of `entries$` fails with `ERR_CLOSED`.
+ * of own or foreign changes that made it another, with its revision. `entries$` is cold: every
+ * entry once. Without subscribers nothing is watched, read or kept up to date; with one, the
+ * process stays alive. All complete when the session is closed; a later subscriber gets the last
+ * value and the completion, one of `entries$` fails with `ERR_CLOSED`.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Observable } from "rxjs";
@@ -19,11 +19,14 @@ import type { SessionSummary } from "../projections/summary.ts";
 import type { Envelope } from "../projections/tree.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import { BodyFold, usageFold } from "../session/body-fold.ts";
-import type { Engine } from "../session/engine.ts";
 import { SettingsMemo } from "../session/path-fold.ts";
 import { sessionClosed } from "../session/watched-session.ts";
-import { EndableGenerator } from "./endable-generator.ts";
-import { entryEventNames, entryEvents, pushedEventNames } from "./entry-events.ts";
+import {
+  EndableGenerator,
+  entryEventNames,
+  entryEvents,
+  pushedEventNames,
+} from "./entry-events.ts";
 import type { EntryEvent, EntryEventOptions } from "./entry-events.ts";
 import type { ListView } from "./list-view.ts";
 import { LiveContexts, isSameContext, isSameSettings } from "./live-context.ts";
@@ -40,25 +43,21 @@ import type { WaitOptions, WaitTarget } from "./wait-for.ts";
 
 /** The observables of one session; `live(session)` returns them. */
 export class LiveViews {
-  /** The leaf of the session: the id of an entry, or null before the first. */
+  /** The id of an entry, or null before the first. */
   readonly leaf$: Observable<Live<string | null>>;
   /** The entries without children, in file order. */
   readonly tips$: Observable<Live<ListView<Envelope>>>;
-  /** The tree, with what changed in it. */
   readonly tree$: Observable<Live<LiveTree>>;
-  /** The labels in force, by the id of their target. */
+  /** Labels in force, by the id of their target. */
   readonly labels$: Observable<Live<Labels>>;
-  /** The name of the session, or undefined. */
   readonly name$: Observable<Live<string | undefined>>;
-  /** Model and thinking level at the leaf. */
   readonly settings$: Observable<Live<PathSettings>>;
-  /** The header as stored. */
   readonly header$: Observable<Live<SessionHeader>>;
-  /** What was found wrong with the log. */
+  /** Damage that was found in the log. */
   readonly diagnostics$: Observable<Live<readonly Diagnostic[]>>;
-  /** How current the values are; errors that may pass are here. */
+  /** How current the values are; transient errors are here. */
   readonly status$: Observable<Live<LiveStatus>>;
-  /** What the model gets at the leaf. Its bodies are read when the first subscribes. */
+  /** What the model gets at the leaf. Bodies are read when the first subscribes. */
   readonly context$: Observable<Live<LiveContext>>;
   /** Token and cost totals of the log. One pass over its bodies when the first subscribes. */
   readonly usage$: Observable<Live<SessionUsage>>;
@@ -92,9 +91,8 @@ export class LiveViews {
   }
 
   /**
-   * Every entry from a revision on, once and in order, then those that come, of whatever process.
-   * An observable pushes: what a subscriber does not take at once, it has to keep. To read much,
-   * use {@link LiveViews.events}.
+   * Every entry from a revision on, once and in order, then new ones, of any process. Entries that
+   * a subscriber does not take at once are buffered; to read much, use {@link LiveViews.events}.
    */
   entries$(options: Omit<EntryEventOptions, "signal"> = {}): Observable<EntryEvent> {
     const checked = requireOptions(options, pushedEventNames);
@@ -116,9 +114,8 @@ export class LiveViews {
   }
 
   /**
-   * The same, kept up to date for all subscribers of the returned observable: only new entries are
-   * read.
-   * Another call folds anew.
+   * The same, kept up to date for all subscribers of the returned observable by reading only new
+   * entries. Another call folds anew.
    */
   project$<S>(
     projection: Projection<S>,
@@ -136,14 +133,31 @@ export class LiveViews {
     return this.#hub.computation(compute, isSame);
   }
 
-  /** What a function makes of the session, whenever that is another; it must not change it. */
+  /**
+   * What a function derives from the session, whenever it differs; it must not change the session.
+   */
   select<T>(read: () => T, isSame?: (one: T, other: T) => boolean): Observable<Live<T>> {
     return this.#hub.value(() => this.#hub.reading(read), isSame);
   }
 
   /** What the index answers, all of the same moment. */
   snapshot(): SessionSnapshot {
-    return sessionSnapshot(this.#hub.engine, this.#hub.leaf.id);
+    const { engine } = this.#hub;
+    const leaf = this.#hub.leaf.id;
+    const { log, header, tailId, index } = engine;
+    const { revision, folded, name } = log.state;
+    const isThere = leaf !== null && index.rowOfId(leaf) >= 0;
+    return {
+      generation: log.generation,
+      revision,
+      sizeBytes: log.size,
+      header,
+      leaf,
+      tail: tailId,
+      name,
+      labels: new Map(folded.labels),
+      settings: settingsOfPath(engine.pathView(isThere ? leaf : null)),
+    };
   }
 
   /**
@@ -151,16 +165,16 @@ export class LiveViews {
    * @throws BranchlogError `ERR_WAIT_TIMEOUT`; `ERR_CLOSED` if the session is closed before. The
    * signal's reason.
    */
-  async waitFor(what: WaitTarget, options: WaitOptions = {}): Promise<void> {
-    await waitFor(this.#hub, what, options);
+  waitFor(what: WaitTarget, options: WaitOptions = {}): Promise<void> {
+    return waitFor(this.#hub, what, options);
   }
 
-  /** @param isOwnEnd Whether an end is that of the generator itself, which is no error. */
+  /** @param isOwnEnd Whether an error is only the end of the generator itself. */
   async *#events(
     options: EntryEventOptions,
     isOwnEnd: () => boolean,
   ): AsyncGenerator<EntryEvent, void, undefined> {
-    // Those under way when it is closed end by themselves, with all that was there.
+    // Generators that run when it is closed end by themselves, after all existing entries.
     if (this.#hub.isClosed) throw sessionClosed(this.#hub.engine.path);
     const watching = options.live === false ? undefined : this.#hub.changes$.subscribe();
     try {
@@ -173,47 +187,23 @@ export class LiveViews {
   }
 }
 
-/** Whether two lists are the same one, or both have nothing in them. */
 function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one === other || (one.length === 0 && other.length === 0);
 }
 
-// What the index knows of a session, all of the same moment.
-
-/** What is known at a leaf, of the log of an engine. May read bodies for the settings. */
-function sessionSnapshot(engine: Engine, leaf: string | null): SessionSnapshot {
-  const { log, header, tailId, index } = engine;
-  const { revision, folded, name } = log.state;
-  const isThere = leaf !== null && index.rowOfId(leaf) >= 0;
-  return {
-    generation: log.generation,
-    revision,
-    sizeBytes: log.size,
-    header,
-    leaf,
-    tail: tailId,
-    name,
-    labels: new Map(folded.labels),
-    settings: settingsOfPath(engine.pathView(isThere ? leaf : null)),
-  };
-}
-
 /** It does not change with the session. */
 export interface SessionSnapshot {
-  /** Counts from 1; one more each time the log turned out to be another. */
+  /** Counts from 1; one more each time the log was replaced. */
   readonly generation: number;
   /** Entries in this generation of the log. */
   readonly revision: number;
-  /** Length of the log in bytes. */
   readonly sizeBytes: number;
   readonly header: SessionHeader;
-  /** The leaf of the session: the id of an entry, or null before the first. */
   readonly leaf: string | null;
   /** The id of the last entry of the log, or null. */
   readonly tail: string | null;
   readonly name: string | undefined;
-  /** By the id of their target. */
   readonly labels: Labels;
-  /** Model and thinking level at the leaf. */
+  /** At the leaf. */
   readonly settings: PathSettings;
 }

@@ -1,7 +1,6 @@
 /**
- * The observables of a session: one set for each `Session` and each drop-in session manager, made
- * when it is first asked for. A manager may go to another session meanwhile; its subscribers go
- * with it.
+ * One set of observables for each `Session` and each drop-in session manager, made when it is first
+ * asked for. When a manager goes to another session, its subscribers follow.
  */
 import { LiveHub } from "./live-hub.ts";
 import { LiveViews } from "./live-views.ts";
@@ -10,10 +9,10 @@ import { watchedSession } from "../session/watched-session.ts";
 const made = new WeakMap<object, LiveViews>();
 
 /**
- * What can be subscribed to of a session or of a session manager; the same each time. While there
- * is a subscriber, the file is watched, the process stays alive, and the session knows what other
- * processes appended as soon as that is seen; the leaf of a manager stays where it is. Observables
- * of a session complete when it is closed; a manager has no end, so nothing of it completes.
+ * The observables of a session or of a session manager; the same each time. While there is a
+ * subscriber, the file is watched, the process stays alive, and the session sees appends of other
+ * processes at once; the leaf of a manager stays. Observables of a session complete when it is
+ * closed; those of a manager never do.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT` for anything but a session or manager of Branchlog.
  * @example
  * const manager = SessionManager.continueRecent(process.cwd());

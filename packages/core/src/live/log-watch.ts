@@ -1,7 +1,7 @@
 /**
- * Watches the file of a log while there are subscribers: hints of the system say when to read it,
- * and a slow poll finds what they miss. If reading fails, the status has the error, and the log is
- * read again later.
+ * Watches the file of a log while there are subscribers: hints of the system, and a slow poll that
+ * finds what they miss. If reading fails, the status has the error, and the log is read again
+ * later.
  */
 import { basename, dirname } from "node:path";
 import type { Engine } from "../session/engine.ts";
@@ -9,9 +9,9 @@ import { watchWithPoll } from "../store/polled-hints.ts";
 import type { WatchedSession } from "../session/watched-session.ts";
 
 /**
- * How current the values are. `catching-up`: the file was not read yet. `live`: they are what the
- * file held a moment ago. `stalled`: it could not be read, and `error` says why; that may pass.
- * `closed`: it is not read any more.
+ * `catching-up`: the file was not read yet. `live`: the values are what the file held a moment ago.
+ * `stalled`: it could not be read, and `error` says why; that may pass. `closed`: it is not read
+ * any more.
  */
 export type LiveStatus =
   | { readonly kind: "catching-up" | "live" | "closed"; readonly error?: undefined }
@@ -23,27 +23,24 @@ const closed: LiveStatus = { kind: "closed" };
 
 export class LogWatch {
   readonly #session: WatchedSession;
-  /** The readers that failed, and why. */
+  /** By reader. */
   readonly #failures = new Map<object, unknown>();
   #isDue = false;
-  /** The result of the last read of the file. */
   #look: LiveStatus = catchingUp;
   #status: LiveStatus = catchingUp;
-  /** The engine whose file is watched, and what ends that. */
   #watched: { readonly engine: Engine; readonly stop: () => void } | undefined;
   #stopListening: (() => void) | undefined;
 
-  /** @param session Signalled when the status changed, and when failed readers are to try again. */
+  /** @param session Signalled when the status changes, and when failed readers should retry. */
   constructor(session: WatchedSession) {
     this.#session = session;
   }
 
-  /** How current the values are. */
   get status(): LiveStatus {
     return this.#session.isClosed() ? closed : this.#status;
   }
 
-  /** Watches until the returned function was called, or the session is closed. */
+  /** Watches until the returned function is called, or the session is closed. */
   start(): () => void {
     this.#watch();
     this.#stopListening = this.#session.changes.listen(() => {
@@ -57,14 +54,14 @@ export class LogWatch {
     return () => this.#end();
   }
 
-  /** Notes that a reader failed; it is to try again at the next signal. */
+  /** The reader should retry at the next signal. */
   failed(reader: object, error: unknown): void {
     if (this.#watched === undefined) return;
     this.#failures.set(reader, error);
     this.#update();
   }
 
-  /** Notes that it succeeded, or has ended. */
+  /** It succeeded, or has ended. */
   succeeded(reader: object): void {
     if (this.#failures.delete(reader)) this.#update();
   }
@@ -111,7 +108,7 @@ export class LogWatch {
     try {
       refresh();
       this.#look = live;
-      // The readers that failed try again, and report the result.
+      // Failed readers retry, and report the result.
       if (this.#failures.size > 0) changes.notify();
     } catch (error) {
       this.#look = { kind: "stalled", error };
@@ -129,7 +126,7 @@ export class LogWatch {
   }
 }
 
-/** Whether two statuses are equal; of errors, their codes. */
+/** Of errors, the codes are compared. */
 export function isSameStatus(one: LiveStatus, other: LiveStatus): boolean {
   if (one.kind !== "stalled" || other.kind !== "stalled") return one.kind === other.kind;
   return codeOf(one.error) === codeOf(other.error);

@@ -6,23 +6,19 @@ import { timerMsMax } from "../limits.ts";
 import { sessionClosed } from "../session/watched-session.ts";
 import type { LiveHub } from "./live-hub.ts";
 
-/** What is waited for: so many entries in the log, or an entry with that id. */
+/** So many entries in the log, or an entry with that id. */
 export type WaitTarget = { readonly revision: number } | { readonly id: string };
 
-/** How long. */
+/** When to give up. */
 export interface WaitOptions {
-  /** Gives up after so many milliseconds. Default: never. */
+  /** Default: never. */
   readonly timeoutMs?: number;
-  /** Gives up with its reason. */
+  /** Rejects with its reason. */
   readonly signal?: AbortSignal;
 }
 
 const waitNames: OptionNames<WaitOptions> = { timeoutMs: true, signal: true };
 
-/**
- * @throws BranchlogError `ERR_WAIT_TIMEOUT`, `ERR_CLOSED`, `ERR_INVALID_ARGUMENT`; the signal's
- * reason.
- */
 export async function waitFor(hub: LiveHub, what: WaitTarget, options: WaitOptions): Promise<void> {
   const { timeoutMs, signal } = requireOptions(options, waitNames);
   signal?.throwIfAborted();
@@ -75,7 +71,7 @@ function holds({ engine }: LiveHub, what: WaitTarget): boolean {
   return row >= 0 && row < log.state.revision && index.isNode(row);
 }
 
-/** Aborts the waiting when the time is over, unless it was aborted before. */
+/** Aborts unless it was aborted before. */
 function late(
   { engine }: LiveHub,
   timeoutMs: number,

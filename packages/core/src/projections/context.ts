@@ -1,7 +1,6 @@
 /**
- * The context of a path: the messages, thinking level and model that a request to a model starts
- * from. The one context builder; every face uses it. Pure, linear, never throws on malformed
- * bodies.
+ * The context of a path: the messages, thinking level and model of a request to a model. The only
+ * context builder. Pure, linear, never throws on malformed bodies.
  */
 import type {
   BranchSummaryEntry,
@@ -27,7 +26,7 @@ export interface SessionContext extends PathSettings {
 export interface PathContext extends SessionContext {
   /**
    * The parent id at which the path breaks off because no entry of the log has it. Absent if the
-   * path goes back to a root, or into a cycle.
+   * path ends at a root, or in a cycle.
    */
   readonly truncatedAt?: string;
   /**
@@ -37,26 +36,24 @@ export interface PathContext extends SessionContext {
   readonly approximate?: true;
 }
 
-/** A context together with the entries that its messages come from, under pi's names. */
+/** A context with the entries that its messages come from, under pi's names. */
 export interface SessionProjection extends SessionContext, ProjectedEntries {}
 
-/** A context, and the state of its settings. */
 export interface BuiltContext {
   readonly context: PathContext;
   readonly settings: SettingsState;
 }
 
 /**
- * Builds the context at the end of the path. Loads the bodies of what speaks to a model and of the
- * two entries that hold the settings; those of extension state and labels stay on disk.
- *
- * @param onProblem called for each malformed body that the context was built without
+ * Loads the bodies that contribute messages, and of the two entries that hold the settings; those
+ * of extension state and labels stay on disk.
+ * @param onProblem called for each malformed body
  */
 export function buildContext(view: PathView, onProblem?: OnContextProblem): PathContext {
   return buildWithSettings(view, onProblem).context;
 }
 
-/** As {@link buildContext}, with what a later call needs to continue. */
+/** As {@link buildContext}, with the state that a later call needs to continue. */
 export function buildWithSettings(view: PathView, onProblem?: OnContextProblem): BuiltContext {
   const speaking: SessionEntry[] = [];
   for (const [position, i] of selectContext(view).entries()) {
@@ -72,10 +69,7 @@ export function buildWithSettings(view: PathView, onProblem?: OnContextProblem):
   };
 }
 
-/**
- * Like {@link buildContext}, with every selected entry beside the messages that it contributes,
- * also those that contribute none. Loads the bodies of all of them.
- */
+/** Like {@link buildContext}, with every selected entry beside its messages, also without any. */
 export function projectContext(view: PathView, onProblem?: OnContextProblem): SessionProjection {
   const selected = Array.from(selectContext(view), (i) => view.entry(i));
   const { entries, messages } = projectSelected(selected, onProblem);
@@ -84,8 +78,8 @@ export function projectContext(view: PathView, onProblem?: OnContextProblem): Se
 }
 
 /**
- * Whether an entry of this type can contribute to a context; `position` is its place in what
- * `selectContext` gives. The bodies of the others need not be loaded to build one.
+ * `position` is the entry's place in the result of `selectContext`. Bodies of types that do not
+ * contribute need not be loaded.
  */
 export function contributesToContext(type: string, position: number): boolean {
   switch (type) {
@@ -101,17 +95,15 @@ export function contributesToContext(type: string, position: number): boolean {
   }
 }
 
-// Selection: all entries of the path; or the last compaction, what it kept, and what came after; or
-// what came after a later reset of omp. Reads ids and types; of bodies only that of the compaction.
+// Selection reads ids and types, and the body of the compaction only.
 
 /**
- * Indexes into the view in the order in which their messages are emitted. Without a compaction that
- * is the path. Otherwise the last compaction on the path comes first, then the entries before it
- * from its `firstKeptEntryId` on, except system messages (its own `systemMessage` replaces them),
- * then the entries after it. An id that is not on the path before the compaction keeps nothing; if
- * it is empty, what follows `providerReplayThroughEntryId` is kept (omp 18.3).
- * Behind the last compaction a `reset_boundary` leaves only what follows it, without a summary.
- *
+ * Indexes into the view in the order of their messages. Without a compaction that is the path.
+ * Otherwise the last compaction on the path comes first, then the entries before it from its
+ * `firstKeptEntryId` on, except system messages (its own `systemMessage` replaces them), then the
+ * entries after it. An id that is not on the path before the compaction keeps nothing; if it is
+ * empty, the entries after `providerReplayThroughEntryId` are kept (omp 18.3). After the last
+ * compaction a `reset_boundary` leaves only the entries after it, without a summary.
  * Linear in what is selected plus the distance back to the first kept entry.
  */
 export function selectContext(view: PathView): Int32Array {
@@ -129,7 +121,7 @@ export function selectContext(view: PathView): Int32Array {
   return selected.subarray(0, count);
 }
 
-/** The last compaction or reset, whichever is later; -1 without either. */
+/** The last compaction or reset; -1 without either. */
 function lastCut(view: PathView): number {
   for (let i = view.length - 1; i >= 0; i--) {
     const type = view.type(i);
@@ -142,11 +134,11 @@ function firstShown(view: PathView, compaction: number): number {
   return compaction === -1 ? 0 : firstKept(view, compaction);
 }
 
-/** The index of the first kept entry; that of the compaction itself if none is kept. */
+/** The index of the compaction itself if nothing is kept. */
 function firstKept(view: PathView, compaction: number): number {
   const entry = view.entry(compaction);
   if (entry.type !== "compaction") return compaction;
-  // What a provider replays ends at an entry: omp then names that one, and no first kept one.
+  // omp names the last entry that a provider replays instead of the first kept one.
   const replayed: unknown = entry.providerReplayThroughEntryId;
   if (entry.firstKeptEntryId === "" && typeof replayed === "string") {
     const last = indexBefore(view, compaction, replayed);
@@ -156,7 +148,7 @@ function firstKept(view: PathView, compaction: number): number {
   return kept === -1 ? compaction : kept;
 }
 
-/** From `end` backwards: ids are unique on a path, and what is kept is near its end. Else -1. */
+/** Searches from `end` backwards, as kept entries are near the end; -1 if absent. */
 function indexBefore(view: PathView, end: number, id: unknown): number {
   if (typeof id !== "string") return -1;
   for (let i = end - 1; i >= 0; i--) {
@@ -169,8 +161,8 @@ function isSystemMessage(view: PathView, i: number): boolean {
   return view.type(i) === "message" && view.role(i) === "system";
 }
 
-// Messages of the selected entries. Stored messages are passed on by reference; an entry whose body
-// is malformed contributes nothing and is reported.
+// Messages of the selected entries. Stored messages are passed on by reference; a malformed body
+// contributes nothing and is reported.
 
 /** Why a body, or a part of it, was left out of a context. */
 export type ContextProblemReason =
@@ -190,22 +182,22 @@ export interface ContextProblem {
 /** Called once per malformed body, in no particular order. */
 export type OnContextProblem = (problem: ContextProblem) => void;
 
-/** An entry of a context and what it contributes to it. */
+/** An entry of a context and its messages. */
 export interface ProjectedEntry {
   readonly sourceEntry: SessionEntry;
   readonly messages: AgentMessage[];
 }
 
-/** The entries of a context and, in the same order, the messages of all of them. */
+/** The entries of a context and, in the same order, all of their messages. */
 export interface ProjectedEntries {
   readonly entries: ProjectedEntry[];
   readonly messages: AgentMessage[];
 }
 
 /**
- * The messages of one entry: none, one, or two (a compaction with a system message). A
- * stored message comes back as the same object, unless its content is missing: then as a copy with
- * an empty one. `timestamp` of a message made here is in ms, NaN if the entry's cannot be read.
+ * The messages of one entry: none, one, or two (a compaction with a system message). A stored
+ * message is returned as the same object, unless its content is missing: then as a copy with an
+ * empty one. `timestamp` of a created message is in ms, NaN if the entry's is unreadable.
  */
 export function entryMessages(entry: SessionEntry, onProblem?: OnContextProblem): AgentMessage[] {
   switch (entry.type) {
@@ -218,12 +210,12 @@ export function entryMessages(entry: SessionEntry, onProblem?: OnContextProblem)
     case "compaction":
       return compactionMessages(entry, onProblem);
     default:
-      // The other types, and those that we do not know, say nothing to a model.
+      // Other and unknown types contribute nothing.
       return [];
   }
 }
 
-/** {@link entryMessages} with a context edit applied, if there is one for the entry. */
+/** {@link entryMessages} with the context edit of the entry, if any. */
 export function projectEntry(
   entry: SessionEntry,
   edit: ContextEditEntry | undefined,
@@ -234,9 +226,9 @@ export function projectEntry(
 }
 
 /**
- * The messages of the entries of a context, given as `selectContext` orders them. Of the context
- * edits among them the last for each target counts. A compaction that is not the first entry is an
- * older one inside the kept range and says nothing. Linear.
+ * The messages of entries ordered by `selectContext`. The last context edit for each target counts.
+ * A compaction that is not the first entry is an older one that was kept, and contributes nothing.
+ * Linear.
  */
 export function projectSelected(
   selected: readonly SessionEntry[],
@@ -307,13 +299,11 @@ function isNullish(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-// Context edits: entries that change what a model sees of an earlier entry, without touching it.
-// Pure; edited messages are copies that keep everything but their content.
+// Context edits change what a model sees of an earlier entry. Edited messages are copies.
 
 /**
- * The last edit for each target id among the entries, wherever the target is. An edit without a
- * usable replacement does not count, so that an earlier one stays in force.
- *
+ * The last edit for each target id. An edit without a usable replacement does not count, so that an
+ * earlier one stays in force.
  * @param onMalformed called with the id of each edit that does not count
  */
 function latestEdits(
@@ -330,9 +320,8 @@ function latestEdits(
 }
 
 /**
- * The messages of an entry after an edit: none if the replacement is null; otherwise user,
- * assistant, tool result and custom messages get its content, and others stay. Text becomes one
- * text block where content is always a list.
+ * A null replacement removes the messages; otherwise user, assistant, tool result and custom
+ * messages get its content, and others stay. Text becomes a text block where content is a list.
  */
 function applyEdit(messages: AgentMessage[], edit: ContextEditEntry): AgentMessage[] {
   if (edit.replacement === null) return [];
@@ -363,6 +352,6 @@ function withContent(message: AgentMessage, content: string | ContentBlock[]): A
 }
 
 function edited(message: AgentMessage, content: string | ContentBlock[]): AgentMessage {
-  // Which blocks fit which role is not checked for edits, as it is not for stored messages.
+  // Which blocks fit which role is not checked, as it is not for stored messages.
   return { ...message, content } as AgentMessage;
 }

@@ -1,13 +1,12 @@
 /**
- * Which files a stretch of a session read and changed, as summaries store it in their `details`:
- * from the calls of the tools read, write and edit, and from the details of earlier summaries.
- * Pure.
+ * The files that a part of a session read and changed, as summaries store them in their `details`:
+ * from calls of the tools read, write and edit, and from earlier summaries. Pure.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { AgentMessage } from "../entries/message-types.ts";
 import { isStoredObject, storedList } from "./stored-value.ts";
 
-/** Paths as the tools were given them; each list sorted by code units and free of duplicates. */
+/** Paths as given to the tools; each list sorted by code units and free of duplicates. */
 export interface FileOperations {
   /** Read and not changed. */
   readonly readFiles: readonly string[];
@@ -20,8 +19,8 @@ interface Collected {
 }
 
 /**
- * The files of the given entries, in any order. Summaries made by an extension (`fromHook`) do not
- * count, because their details may mean anything. Linear, plus the sorting.
+ * Entries in any order. Summaries of an extension (`fromHook`) do not count, because their details
+ * may mean anything. Linear, plus the sorting.
  */
 export function fileOperations(entries: Iterable<SessionEntry>): FileOperations {
   const collected: Collected = { read: new Set(), modified: new Set() };
@@ -40,7 +39,6 @@ function collectEntry(entry: SessionEntry, collected: Collected): void {
   }
 }
 
-/** The calls in an assistant message, or those that a tool made itself. */
 function toolCalls(message: AgentMessage): readonly unknown[] {
   if (!isStoredObject(message)) return [];
   if (message.role === "assistant") return storedList(message.content).filter(isToolCall);

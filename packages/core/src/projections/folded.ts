@@ -1,8 +1,7 @@
 /**
- * The projections of a log that are saved. Labels, the name, and in which dialect it is written are
- * folded while it is read, because their few entries are parsed then anyway; the usage when it is
- * asked for, as that reads the bodies of all messages. Everything else is folded on demand too, and
- * not saved.
+ * The projections of a log that are saved. Labels, the name and the dialect are folded while it is
+ * read, because their few entries are parsed then anyway; the usage on demand, as that reads the
+ * bodies of all messages.
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { dialectOfEntry } from "../dialects/dialect.ts";
@@ -16,19 +15,18 @@ import type { GivenName } from "./name.ts";
 import { savedUsage, restoredUsage, usage } from "./usage.ts";
 import type { SavedUsage, SessionUsage } from "./usage.ts";
 
-/** All of it as it is saved. */
 export interface SavedFolded {
   readonly versions: readonly number[];
   readonly labels: readonly (readonly [targetId: string, label: Label])[];
   readonly labelled: readonly string[];
-  /** An empty list: nothing names it. */
+  /** Empty: no entry names it. */
   readonly names: readonly (string | null)[];
   readonly dialect: DialectName | null;
-  /** Null: nothing of it was folded, or it is not worth its place. */
+  /** Null: not folded, or too large to save. */
   readonly usage: (SavedUsage & { readonly rows: number }) | null;
 }
 
-/** What the states of these versions mean: those of another are rebuilt. */
+/** States of other versions are rebuilt. */
 export const foldedVersions: readonly number[] = [
   labels.version,
   sessionName.version,
@@ -49,27 +47,25 @@ export class FoldedProjections {
     return this.#labels;
   }
 
-  /** The targets of all label entries so far, in file order: what may have changed since when. */
+  /** The targets of all label entries so far, in file order. */
   get labelled(): readonly string[] {
     return this.#labelled;
   }
 
-  /** What the entries name it; whether that is its name, `nameInForce` says. */
+  /** The name by entries; `nameInForce` decides whether it counts. */
   get name(): GivenName {
     return this.#name;
   }
 
-  /** The dialect of the first entry that only one of them has. */
+  /** The dialect of the first entry that is specific to one. */
   get dialect(): DialectName | undefined {
     return this.#dialect;
   }
 
-  /** The usage, as far as it was folded. */
   get usage(): Fold<SessionUsage> {
     return this.#usage;
   }
 
-  /** All of it, as it is now. */
   save(): SavedFolded {
     const { rows, value } = this.#usage;
     const saved = rows === 0 ? null : savedUsage(value);
@@ -83,7 +79,7 @@ export class FoldedProjections {
     };
   }
 
-  /** Takes over what was saved, being empty so far. */
+  /** Only for empty folds. */
   restore(saved: SavedFolded): void {
     this.#labels = new Map(saved.labels);
     for (const targetId of saved.labelled) this.#labelled.push(targetId);
@@ -94,7 +90,7 @@ export class FoldedProjections {
     }
   }
 
-  /** Folds the entry of a row; rows in file order. */
+  /** Rows in file order. */
   apply(row: number, entry: SessionEntry): void {
     const record = { revision: row + 1, entry };
     this.#labels = labels.apply(this.#labels, record);
@@ -109,13 +105,13 @@ export class FoldedProjections {
 
 /**
  * How far a projection was folded over the rows of a log, and its state there. Each row is folded
- * once and in file order, however many passes there are over the log at a time. Pure.
+ * once and in file order, however many passes run concurrently. Pure.
  */
 export class Fold<S> {
   readonly #projection: Projection<S>;
   #state: S;
   #rows: number;
-  /** What was handed out last, while no other record was folded. */
+  /** The last returned snapshot, while no other record was folded. */
   #snapshot: { readonly state: S } | undefined;
 
   /** @param state That of the first `rows` rows, not shared with another fold. */
@@ -130,13 +126,13 @@ export class Fold<S> {
     return this.#rows;
   }
 
-  /** The state now, which later rows leave alone. */
+  /** The state now; later rows do not change it. */
   get value(): S {
     this.#snapshot ??= { state: this.#projection.snapshot?.(this.#state) ?? this.#state };
     return this.#snapshot.state;
   }
 
-  /** Folds the entry of a row, unless another pass has folded it meanwhile. */
+  /** Does nothing if another pass has folded the row. */
   apply(row: number, entry: SessionEntry): void {
     if (row < this.#rows) return;
     this.#state = this.#projection.apply(this.#state, { revision: row + 1, entry });
@@ -144,7 +140,7 @@ export class Fold<S> {
     this.#snapshot = undefined;
   }
 
-  /** Notes that none of the rows before `rows` is left to be folded. */
+  /** All rows before `rows` were folded, or do not matter. */
   reached(rows: number): void {
     this.#rows = Math.max(this.#rows, rows);
   }

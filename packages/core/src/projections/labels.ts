@@ -1,17 +1,17 @@
 /**
- * The labels of a session: bookmarks on entries, over the whole log and not one branch. For each
- * target the latest wins. Targets are not checked: a label may name an entry that does not exist.
+ * The labels of a session, over the whole log and not one branch. For each target the latest wins.
+ * Targets are not checked: a label may name an entry that does not exist.
  */
 import type { Projection } from "./projection.ts";
 
 /** A bookmark that is in force. */
 export interface Label {
   readonly label: string;
-  /** The timestamp of the entry that set it, as stored. */
+  /** Of the entry that set it, as stored. */
   readonly timestamp: string;
 }
 
-/** Labels by the id of their target, in the order in which the targets were first labelled. */
+/** By the id of their target, in the order in which the targets were first labelled. */
 export type Labels = ReadonlyMap<string, Label>;
 
 const fold: Projection<Map<string, Label>> = {
@@ -31,9 +31,7 @@ const fold: Projection<Map<string, Label>> = {
 };
 
 /**
- * Folds `label` entries. A label that is absent, null or empty clears that of its target; one
- * that is not a string is ignored.
- * `apply` changes the map that it is given and returns it: O(1) per label entry; take a `snapshot`
- * of what must not change.
+ * An absent, null or empty label clears that of its target; one that is not a string is ignored.
+ * `apply` changes and returns the given map, O(1) per label entry; use `snapshot` to keep a state.
  */
 export const labels: Projection<Labels> = fold;

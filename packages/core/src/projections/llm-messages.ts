@@ -1,6 +1,6 @@
 /**
- * From the messages of a context to those that a model is sent, in pi's words, so that a session
- * continued with either engine reads the same to the model. Pure.
+ * Messages of a context as a model is sent them, in pi's words, so that a session continued with
+ * either engine reads the same to the model. Pure.
  */
 import type {
   AgentMessage,
@@ -17,7 +17,7 @@ export type LlmMessage = SystemMessage | UserMessage | AssistantMessage | ToolRe
 /**
  * User, assistant, tool result and system messages by reference, in order. Shell commands,
  * extension messages and summaries become user messages; commands excluded from the context, and
- * roles that we do not know, are left out. Linear.
+ * unknown roles, are left out. Linear.
  */
 export function convertToLlm(messages: readonly AgentMessage[]): LlmMessage[] {
   const converted: LlmMessage[] = [];
@@ -49,12 +49,11 @@ function convertMessage(message: AgentMessage): LlmMessage | undefined {
     case "compactionSummary":
       return userText(compactionSummaryText(message.summary), message.timestamp);
     default:
-      // A role that we do not know: stored messages are not checked.
+      // An unknown role: stored messages are not checked.
       return undefined;
   }
 }
 
-/** What a model reads of a shell command that the user ran. */
 function bashExecutionText(message: BashExecutionMessage): string {
   const { exitCode, cancelled, truncated, fullOutputPath } = message;
   const output = textOf(message.output);
@@ -81,7 +80,7 @@ function compactionSummaryText(summary: string): string {
   return `${opening}\n\n<summary>\n${textOf(summary)}\n</summary>`;
 }
 
-/** A stored string; what else a foreign file has in its place is not a text for a model. */
+/** Foreign files may hold other values. */
 function textOf(stored: unknown): string {
   return typeof stored === "string" ? stored : "";
 }

@@ -1,6 +1,6 @@
 /**
- * What a path of omp's entries says besides its messages: the models of its roles, the rules that
- * were injected, the mode, the service tier. Pure; loads only the bodies that say any of it.
+ * The state of a path of omp's entries besides its messages: models by role, injected rules, mode,
+ * service tier. Pure; loads only the bodies that hold it.
  */
 import { mainRole, roleModelType } from "../dialects/model-reference.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
@@ -17,7 +17,7 @@ export interface OmpState {
   readonly models: Record<string, string>;
   /** `"off"` until an entry changes it. */
   readonly thinkingLevel: string;
-  /** What the user chose, for instance `auto`; else the level. */
+  /** The user's choice, for instance `auto`; else the level. */
   readonly configuredThinkingLevel: string;
   /** Each rule once, in the order of their first injections. */
   readonly injectedTtsrRules: string[];
@@ -27,7 +27,7 @@ export interface OmpState {
   readonly serviceTier: ServiceTier | undefined;
 }
 
-/** The state at the end of a path. Linear; the model of the conversation as in `settingsOfPath`. */
+/** Linear; the model of the conversation as in `settingsOfPath`. */
 export function ompStateOfPath(view: PathView): OmpState {
   const fold = new OmpFold();
   for (let i = 0; i < view.length; i += 1) {
@@ -65,7 +65,7 @@ function speaksOfState(view: PathView, i: number): boolean {
 class OmpFold {
   readonly models = new Map<string, string>();
   readonly rules = new Set<string>();
-  /** Whether the last choice of the main model names it in omp's way. */
+  /** Whether the last choice of the main model is an entry of omp. */
   isMainModelNamed = false;
   configured: string | undefined;
   mode = "none";

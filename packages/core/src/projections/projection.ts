@@ -1,7 +1,4 @@
-/**
- * What projections are made of: a pure fold over the entries of a log, and the view of one path
- * through its tree. Guarantees nothing itself; `arrayPathView` adapts a plain list of entries.
- */
+/** A pure fold over the entries of a log, and the view of one path through its tree. */
 import { modelRole } from "../dialects/model-reference.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 
@@ -9,7 +6,7 @@ import type { SessionEntry } from "../entries/entry-types.ts";
 export interface ProjectionRecord {
   /** 1-based ordinal of the entry among the accepted entries of its generation. */
   readonly revision: number;
-  /** As stored, in the form of version 3. A type that we do not know may occur at run time. */
+  /** As stored, in the form of version 3. Unknown types may occur at run time. */
   readonly entry: SessionEntry;
 }
 
@@ -21,44 +18,40 @@ export interface Projection<S> {
   readonly name: string;
   /** Raised when the meaning of the state changes; a saved state of another version is rebuilt. */
   readonly version: number;
-  /** The entry types that matter; records of other types may be left out. Null: every type. */
+  /** The entry types that matter; others may be left out. Null: every type. */
   readonly types: readonly string[] | null;
-  /** Of entries of extensions, only those of these; others may be left out. Absent: all. */
+  /** Of entries of extensions, only these; others may be left out. Absent: all. */
   readonly customTypes?: readonly string[];
   /** A fresh state, never shared with another fold. */
   initial(): S;
   /**
-   * The state after one more record, the same reference if nothing changed. Where `snapshot` exists
-   * the given state is consumed: use only what comes back.
+   * The state after one more record, the same reference if nothing changed. With `snapshot`, the
+   * given state is consumed: use only the result.
    */
   apply(state: S, record: ProjectionRecord): S;
   /**
-   * A copy that later `apply` calls leave alone, in time linear in the state. Absent: every state
-   * is immutable, and a copy is not needed.
+   * A copy that later `apply` calls do not change, in time linear in the state. Absent: every state
+   * is immutable.
    */
   snapshot?(state: S): S;
 }
 
-/** One path through the tree, root-most entry at index 0, leaf last. Indexes outside throw. */
+/** One path through the tree, the root first, the leaf last. Indexes outside throw. */
 export interface PathView {
   readonly length: number;
-  /** The parent id of the entry at index 0 if no entry of the log has that id. */
+  /** The parent id of the first entry if no entry of the log has that id. */
   readonly missingParentId?: string | undefined;
   type(i: number): string;
-  /** The role of a `message` entry if it has one; that of a `model_change` of omp. */
+  /** Of a `message` entry if it has one; of a `model_change` of omp. */
   role(i: number): string | undefined;
-  /** The `customType` of a `custom` or `custom_message` entry. */
+  /** Of a `custom` or `custom_message` entry. */
   customType(i: number): string | undefined;
   id(i: number): string;
-  /** The whole entry. May read and parse; the other members never do. */
+  /** May read and parse; the other members never do. */
   entry(i: number): SessionEntry;
 }
 
-/**
- * A path view over entries in memory, root-most first. It keeps the array, not a copy.
- *
- * @param missingParentId what the view reports under this name
- */
+/** It keeps the array, not a copy. */
 export function arrayPathView(
   entries: readonly SessionEntry[],
   missingParentId?: string,

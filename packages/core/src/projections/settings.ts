@@ -1,10 +1,9 @@
 /**
- * The model and the thinking level that are in force at the end of a path. Pure; reads the path
- * from its end and loads only the bodies that name one of the two.
+ * The model and the thinking level in force at the end of a path. Pure; reads the path from its end
+ * and loads only bodies that name one of the two.
  *
  * In pi, the model that answered last counts, and so does a later choice. In omp, a choice counts
- * until the next one, also where another model answered instead. The dialect of the choice
- * decides.
+ * until the next one, also where another model answered. The dialect of the choice decides.
  */
 import { mainRole, modelReference, modelRole } from "../dialects/model-reference.ts";
 import type { ModelReference } from "../dialects/model-reference.ts";
@@ -13,19 +12,18 @@ import type { PathView } from "./projection.ts";
 
 /** What is in force on a path; compactions do not reset it. */
 export interface PathSettings {
-  /** `"off"` until an entry changes it. A `ThinkingLevel` as a rule. */
+  /** `"off"` until an entry changes it. Usually a `ThinkingLevel`. */
   readonly thinkingLevel: string;
   /** Null until an entry names one. */
   readonly model: ModelReference | null;
 }
 
-/** The same, with what a later call needs to continue. */
+/** With the state that a later call needs to continue. */
 export interface SettingsState extends PathSettings {
   /** Whether the model stays, whichever answers. */
   readonly isModelChosen: boolean;
 }
 
-/** What one entry says of the model. */
 interface ModelChange {
   readonly model: ModelReference;
   readonly isModelChosen: boolean;
@@ -33,14 +31,13 @@ interface ModelChange {
 
 /**
  * The thinking level of the last `thinking_level_change`, and the model of the last `model_change`
- * for the conversation, or that of a later assistant message. Entries that lack these fields do not
- * count. Loads three bodies as a rule; linear in the distance back to the farther of the changes.
+ * for the conversation, or of a later assistant message. Entries that lack these fields do not
+ * count. Usually loads three bodies; linear in the distance back to the farther of the changes.
  */
 export function settingsOfPath(view: PathView): PathSettings {
   return settingsOf(settingsStateOfPath(view));
 }
 
-/** As {@link settingsOfPath}. */
 export function settingsStateOfPath(view: PathView): SettingsState {
   let thinkingLevel: string | undefined;
   let change: ModelChange | undefined;
@@ -60,7 +57,7 @@ export function settingsStateOfPath(view: PathView): SettingsState {
   return { thinkingLevel: thinkingLevel ?? "off", model: model ?? null, isModelChosen };
 }
 
-/** The settings behind an entry, from those before it; the same object if it changes nothing. */
+/** The same object if the entry changes nothing. */
 export function settingsAfter(before: SettingsState, entry: SessionEntry): SettingsState {
   const change = modelChange(entry);
   const answering = before.isModelChosen ? undefined : answeringModel(entry);
@@ -74,7 +71,6 @@ export function settingsAfter(before: SettingsState, entry: SessionEntry): Setti
   return isSame ? before : { thinkingLevel, model, isModelChosen };
 }
 
-/** Without what is kept for going on. */
 export function settingsOf({ thinkingLevel, model }: SettingsState): PathSettings {
   return { thinkingLevel, model };
 }
@@ -84,7 +80,7 @@ function changeAt(view: PathView, i: number): ModelChange | undefined {
   return role === undefined || role === mainRole ? modelChange(view.entry(i)) : undefined;
 }
 
-/** What a `model_change` says of the model of the conversation. */
+/** Undefined for other roles. */
 function modelChange(entry: SessionEntry): ModelChange | undefined {
   if (entry.type !== "model_change") return undefined;
   const { model = "", provider, modelId } = entry;

@@ -1,24 +1,24 @@
 /**
- * Checks of values whose types promise more than a foreign file keeps: entries are returned
- * as stored, so projections ask before they use a field. Pure; no answer throws.
+ * Checks of values whose types promise more than a foreign file keeps: entries are returned as
+ * stored, so projections check a field before they use it. Pure, never throws.
  */
 
-/** Whether a stored value is a JSON object: not null, not an array. */
+/** Not null, not an array. */
 export function isStoredObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The elements of a stored list; nothing for anything else. */
+/** Empty for anything else. */
 export function storedList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A stored number; 0 for anything else, NaN and infinities included. */
+/** 0 for anything else, NaN and infinities included. */
 export function storedNumber(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-/** The text of content: a string as it is, text blocks joined by `separator`, `""` for the rest. */
+/** A string as it is, text blocks joined by `separator`, `""` for the rest. */
 export function storedText(content: unknown, separator: string): string {
   if (typeof content === "string") return content;
   const texts: string[] = [];
@@ -29,7 +29,7 @@ export function storedText(content: unknown, separator: string): string {
   return texts.join(separator);
 }
 
-/** The time that an entry carries, in epoch ms; NaN if it cannot be read. */
+/** In epoch ms; NaN if unreadable. */
 export function storedTimeMs(timestamp: unknown): number {
   if (typeof timestamp !== "string" && typeof timestamp !== "number") return Number.NaN;
   return new Date(timestamp).getTime();

@@ -1,12 +1,11 @@
 /**
- * What a session list shows of a log: how many messages, the first thing that the user said, and
- * the time of the last message. Needs message bodies. Pure; resumable at any entry.
+ * The facts that a session list shows of a log. Needs message bodies. Pure; resumable at any entry.
  */
 import type { SessionMessageEntry } from "../entries/entry-types.ts";
 import type { Projection } from "./projection.ts";
 import { isStoredObject, storedText, storedTimeMs } from "./stored-value.ts";
 
-/** The last moment that a Date can hold, in epoch ms; the first is as far from 1970. */
+/** The range of a Date, in epoch ms. */
 const dateMsMax = 8.64e15;
 
 /** The folded facts. */
@@ -16,14 +15,14 @@ export interface SessionSummary {
   /** The first user text that is not empty; text blocks joined by a space. */
   readonly firstMessage: string | undefined;
   /**
-   * Epoch ms of the latest user or assistant message: its own timestamp, or that of its entry if
-   * its own is none that a Date can hold. Undefined if there is none after 1970. Where defined, it
-   * is a valid Date, and when the session was modified.
+   * Epoch ms of the latest user or assistant message: its own timestamp, or its entry's if its own
+   * is no valid Date. Undefined if there is none after 1970. Where defined, it is a valid Date, and
+   * when the session was modified.
    */
   readonly lastActivityMs: number | undefined;
 }
 
-/** Folds `message` entries. O(1) per entry, save for user texts until one is not empty. */
+/** O(1) per entry, except for user texts until one is not empty. */
 export const summary: Projection<SessionSummary> = {
   name: "summary",
   version: 1,
@@ -42,11 +41,11 @@ export const summary: Projection<SessionSummary> = {
 /** Messages whose bodies were not read. */
 export interface UnreadMessages {
   count: number;
-  /** Epoch ms of the latest that is known to be a user's or an assistant's; 0 if none is. */
+  /** Epoch ms of the latest that is known to be a user's or an assistant's; else 0. */
   latestMs: number;
 }
 
-/** The facts with these messages, none of which is the first that the user said. */
+/** With messages after the first one of the user. */
 export function withUnread(
   state: SessionSummary,
   { count, latestMs }: Readonly<UnreadMessages>,
@@ -74,7 +73,6 @@ function activityMs(entry: SessionMessageEntry): number {
   return typeof own === "number" && isDate(own) ? own : storedTimeMs(entry.timestamp);
 }
 
-/** Whether a Date can hold the time. */
 export function isDate(timeMs: number): boolean {
   return Math.abs(timeMs) <= dateMsMax;
 }

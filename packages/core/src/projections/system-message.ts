@@ -6,10 +6,9 @@ import type { AgentMessage, SystemMessage, SystemTool } from "../entries/message
 import { isStoredObject, storedText } from "./stored-value.ts";
 
 /**
- * One system message that says what all of those in `messages` say in turn: their texts joined by a
- * blank line, sections replaced by name and dropped where null, and the tools that are still there.
- * Undefined if `messages` holds no system message. Keys without a value are absent.
- *
+ * The texts of the system messages joined by a blank line, sections replaced by name and dropped
+ * where null, and the tools that remain. Undefined without a system message. Keys without a value
+ * are absent.
  * @param timestampMs epoch milliseconds of the result: the time of the compaction entry
  */
 export function computeSystemMessage(

@@ -1,7 +1,6 @@
 /**
- * The tree of a log, as the index has it: envelopes of nodes, roots and tips, orphans and cycles.
- * No body is read. Orphans and one member of each cycle count as roots, so that every node can be
- * reached from a root. Everything is linear and ends on every input.
+ * The tree of a log by its index; no body is read. Orphans and one member of each cycle count as
+ * roots, so that every node can be reached from a root. Linear, and ends on every input.
  */
 import { requireEntryId } from "../entries/identifiers.ts";
 import { childrenOfHandle, findCycles, rootRows } from "../index-table/tree-walk.ts";
@@ -15,11 +14,9 @@ export interface Envelope {
   /** As stored, whether or not such an entry exists. */
   readonly parentId: string | null;
   readonly type: string;
-  /** Of messages. */
   readonly role?: string;
-  /** Of entries of extensions. */
   readonly customType?: string;
-  /** Epoch milliseconds of the entry's timestamp; NaN if that is unreadable. */
+  /** Epoch milliseconds of the entry's timestamp; NaN if unreadable. */
   readonly time: number;
   /** 1-based ordinal of the entry in its generation. */
   readonly revision: number;
@@ -31,23 +28,21 @@ export interface KindCount extends Pick<Envelope, "type" | "role" | "customType"
 }
 
 /**
- * The tree as it was when the view was made; entries that came later do not appear in it, but one
- * that repeats an id takes the earlier entry out of it.
+ * The tree as it was when the view was made; later entries do not appear in it, but one that
+ * repeats an id removes the earlier entry from it.
  */
 export interface TreeView {
-  /** Ids of the nodes to start from, in file order. */
+  /** In file order. */
   readonly roots: readonly string[];
-  /** Number of nodes. */
   readonly size: number;
-  /** How many nodes there are of each kind, in order of first appearance. O(nodes). */
+  /** The number of nodes of each kind, in order of first appearance. O(nodes). */
   kinds(): readonly KindCount[];
-  /** Ids of the nodes below an entry, in file order. O(children). */
+  /** Ids in file order. O(children). */
   children(id: string): readonly string[];
-  /** The envelope of a node; undefined if the tree has no such node. */
+  /** Undefined if the tree has no such node. */
   node(id: string): Envelope | undefined;
 }
 
-/** The envelope of a row. */
 export function envelopeOf(index: IndexTable, row: number): Envelope {
   return {
     id: index.idOf(row),
@@ -66,7 +61,7 @@ function shownKind({ type, role, customType }: Kind): Omit<KindCount, "count"> {
   };
 }
 
-/** How many of the first rows are nodes of each kind. */
+/** Of the first rows. */
 function kindCounts(index: IndexTable, limit: number): KindCount[] {
   const counts = new Map<number, number>();
   for (let row = 0; row < limit; row += 1) {
@@ -76,17 +71,17 @@ function kindCounts(index: IndexTable, limit: number): KindCount[] {
   return [...counts].map(([kind, count]) => ({ ...shownKind(index.kinds.at(kind)), count }));
 }
 
-/** A view of the tree. Making it costs O(rows); asking it costs what the answer holds. */
+/** Making it costs O(rows); queries cost what they return. */
 export function treeView(index: IndexTable): TreeView {
   return { roots: startRows(index).map((row) => index.idOf(row)), ...treeNodes(index) };
 }
 
-/** The rows to start from so that every node is reached, in file order. O(rows). */
+/** The rows from which every node is reached, in file order. O(rows). */
 export function startRows(index: IndexTable): number[] {
   return [...rootRows(index), ...cycleRows(index)].toSorted((a, b) => a - b);
 }
 
-/** What a view answers without knowing where to start. Making it costs nothing. */
+/** Without roots. Making it costs nothing. */
 export function treeNodes(index: IndexTable): Omit<TreeView, "roots"> {
   const limit = index.count;
   const rowOf = (id: string): number => {
@@ -109,7 +104,7 @@ export function treeNodes(index: IndexTable): Omit<TreeView, "roots"> {
   };
 }
 
-/** Rows of the children of an entry, or of the roots proper for null, in file order. */
+/** Of an entry, or of the roots proper for null, in file order. */
 export function childRows(index: IndexTable, id: string | null): readonly number[] {
   if (id === null) return childrenOfHandle(index, rootHandle);
   const row = index.rowOfId(id);

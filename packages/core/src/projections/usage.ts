@@ -1,6 +1,6 @@
 /**
- * What a session has consumed: tokens and cost, overall and by model, over the whole log and not
- * one branch. Needs the bodies of messages. Pure; resumable at any entry.
+ * Tokens and cost of a session, overall and by model, over the whole log and not one branch. Needs
+ * the bodies of messages. Pure; resumable at any entry.
  */
 import { continuedKey } from "../entries/answers.ts";
 import type { AgentMessage, Usage } from "../entries/message-types.ts";
@@ -8,34 +8,28 @@ import type { SessionEntry } from "../entries/entry-types.ts";
 import type { Projection } from "./projection.ts";
 import { isStoredObject, storedNumber } from "./stored-value.ts";
 
-/** Sums over requests. */
+/** Sums over requests: `cost` in US dollars, the others in tokens. */
 export interface UsageTotals {
   /** How many stored usages were added up. */
   readonly requests: number;
-  /** Tokens. */
   readonly input: number;
-  /** Tokens. */
   readonly output: number;
-  /** Tokens. */
   readonly cacheRead: number;
-  /** Tokens. */
   readonly cacheWrite: number;
   /** The four above together. */
   readonly totalTokens: number;
-  /** US dollars. */
   readonly cost: number;
 }
 
-/** Usage of a session. `total` is `unattributed` and all of `byModel` together. */
+/** `total` is `unattributed` and all of `byModel` together. */
 export interface SessionUsage {
   readonly total: UsageTotals;
   /** By provider, then by model id, in order of first use. */
   readonly byModel: ReadonlyMap<string, ReadonlyMap<string, UsageTotals>>;
-  /** What names no model: summaries, and what tools spent. */
+  /** Without a model: summaries, and what tools spent. */
   readonly unattributed: UsageTotals;
 }
 
-/** The sums of nothing. */
 const noUsage: UsageTotals = {
   requests: 0,
   input: 0,
@@ -46,7 +40,7 @@ const noUsage: UsageTotals = {
   cost: 0,
 };
 
-/** The state as the fold that owns it sees it. */
+/** Mutable for the fold that owns it. */
 interface OwnUsage extends SessionUsage {
   readonly byModel: Map<string, Map<string, UsageTotals>>;
 }
@@ -59,7 +53,7 @@ const fold: Projection<OwnUsage> = {
   apply: (state, { entry }) => {
     const spent = spentBy(entry);
     if (spent === undefined) return state;
-    // What continues an answer is of the same request.
+    // The continuation of an answer belongs to the same request.
     return plusSpent(state, spent, Reflect.has(entry, continuedKey) ? 0 : 1);
   },
   snapshot: (state) => ({ ...state, byModel: copyOf(state.byModel) }),
@@ -67,19 +61,17 @@ const fold: Projection<OwnUsage> = {
 
 /**
  * Folds the usage of assistant messages, tool results, `usage` and `model_usage` entries,
- * compactions and branch summaries. Missing numbers count as 0. `apply` changes the maps that it is
- * given: O(1) per entry; take a `snapshot` of what must not change.
+ * compactions and branch summaries. Missing numbers count as 0. `apply` changes the given maps,
+ * O(1) per entry; use `snapshot` to keep a state.
  */
 export const usage: Projection<SessionUsage> = fold;
 
-/** What an entry spent. */
 interface Spent {
   readonly usage: Usage;
   /** Undefined where the entry names no model. */
   readonly model: { readonly provider: string; readonly id: string } | undefined;
 }
 
-/** What an entry spent; undefined if it does not say. */
 function spentBy(entry: SessionEntry): Spent | undefined {
   switch (entry.type) {
     case "message":
@@ -133,9 +125,8 @@ function plusSpent(state: OwnUsage, spent: Spent, requests: 0 | 1): OwnUsage {
 }
 
 /**
- * The sums with one more usage; missing numbers count as 0. One without tokens and cost is not
- * counted as a request: agents store it with an answer that was aborted, imports with one of which
- * the source says nothing.
+ * Missing numbers count as 0. A usage without tokens and cost is not counted as a request: agents
+ * store it with an aborted answer, imports where the source has no usage.
  */
 function plus(totals: UsageTotals, added: Usage, request: 0 | 1): UsageTotals {
   const input = totals.input + storedNumber(added.input);
@@ -149,20 +140,19 @@ function plus(totals: UsageTotals, added: Usage, request: 0 | 1): UsageTotals {
   return { requests, input, output, cacheRead, cacheWrite, totalTokens, cost };
 }
 
-/** The seven sums of {@link UsageTotals}, in their order. */
+/** The sums of {@link UsageTotals}, in their order. */
 export type SavedTotals = readonly number[];
 
-/** Usage as it is saved. */
 export interface SavedUsage {
   readonly total: SavedTotals;
   readonly unattributed: SavedTotals;
   readonly models: readonly (readonly [provider: string, id: string, totals: SavedTotals])[];
 }
 
-/** More models than any session has used: what has more is folded again. */
+/** More models than any session has used: larger usages are folded again. */
 export const savedModelsMax: number = 1_000;
 
-/** Usage to be saved; null if that is long, or JSON would change it. */
+/** Null if it is long, or JSON would change it. */
 export function savedUsage({ total, byModel, unattributed }: SessionUsage): SavedUsage | null {
   const models = [...byModel].flatMap(([provider, ofProvider]) =>
     [...ofProvider].map(([id, totals]) => [provider, id, numbersOf(totals)] as const),
@@ -174,7 +164,7 @@ export function savedUsage({ total, byModel, unattributed }: SessionUsage): Save
   return isExact && models.length <= savedModelsMax ? saved : null;
 }
 
-/** The same usage, in a state that can be folded on. */
+/** As a state that can be folded further. */
 export function restoredUsage({ total, unattributed, models }: SavedUsage): SessionUsage {
   const byModel: OwnUsage["byModel"] = new Map();
   for (const [provider, id, totals] of models) {

@@ -1,6 +1,6 @@
 /**
- * Where omp keeps its sessions: the agent directory, in it one directory for each working
- * directory, under names that changed with its versions. Read anew on each call.
+ * The directories in which omp keeps sessions: one per working directory, in the agent directory,
+ * under names that changed with its versions. Read anew on each call.
  */
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
@@ -10,7 +10,7 @@ import { expandPath } from "../../directories/agent-directory.ts";
 
 /**
  * The directory of a named profile (`OMP_PROFILE`, else `PI_PROFILE`); else `PI_CODING_AGENT_DIR`
- * with its tilde expanded; else `~/.omp/agent`, or what `PI_CONFIG_DIR` names in place of `.omp`.
+ * with its tilde expanded; else `~/.omp/agent`, with `PI_CONFIG_DIR` in place of `.omp`.
  */
 export function getAgentDir(): string {
   const root = join(homedir(), set("PI_CONFIG_DIR") ?? ".omp");
@@ -21,8 +21,8 @@ export function getAgentDir(): string {
 }
 
 /**
- * The directory whose sub-directories hold the sessions: `sessions` in the agent directory, or in
- * `omp` below `XDG_DATA_HOME` if that exists and the agent directory is the usual one.
+ * `sessions` in the agent directory, or in `omp` below `XDG_DATA_HOME` if that exists and the agent
+ * directory is the default one.
  */
 export function sessionsRoot(): string {
   const data = set("XDG_DATA_HOME");
@@ -32,12 +32,12 @@ export function sessionsRoot(): string {
   return join(isShared ? shared : getAgentDir(), "sessions");
 }
 
-/** The directory for new sessions of `cwd`, whether it exists or not. */
+/** The directory for new sessions of `cwd`, which need not exist. */
 export function getDefaultSessionDir(cwd: string): string {
   return join(sessionsRoot(), sessionDirectoryName(cwd));
 }
 
-/** All directories that may hold sessions of `cwd`, that for new ones first. */
+/** The first is for new sessions. */
 export function sessionDirsOf(cwd: string): string[] {
   const sources = {
     realCwd: realPath(cwd),
@@ -47,7 +47,7 @@ export function sessionDirsOf(cwd: string): string[] {
   return sessionDirectoryNames(cwd, sources).map((name) => join(sessionsRoot(), name));
 }
 
-/** Where the images of sessions are kept: beside the directories of sessions. */
+/** Images are kept beside the directories of sessions. */
 export function getBlobsDir(): string {
   return join(dirname(sessionsRoot()), "blobs");
 }
@@ -65,13 +65,11 @@ function set(name: string): string | undefined {
   return value === undefined || value === "" ? undefined : value;
 }
 
-// The names that omp gives the directories of a working directory, in the past and now. Each loses
-// information, so that two working directories may share one: the working directory of a session is
-// says. Pure.
+// Each name loses information, so that two working directories may share one; the header of a
+// session has its working directory.
 
-/** What the names are made from, beside the working directory itself. */
 interface DirectoryNameSources {
-  /** The working directory with symbolic links resolved; the same again if it does not exist. */
+  /** With symbolic links resolved; the working directory itself if it does not exist. */
   readonly realCwd: string;
   readonly home: string;
   readonly temporary: string;
@@ -79,12 +77,12 @@ interface DirectoryNameSources {
 
 const basenameLengthMax = 80;
 
-/** The name under which new sessions are kept: the path, its separators replaced, in dashes. */
+/** The path in dashes, its separators replaced. */
 function sessionDirectoryName(cwd: string): string {
   return `--${dashed(cwd.replace(/^[/\\]/, ""))}--`;
 }
 
-/** All names that sessions of a working directory may be stored under, the first for new ones. */
+/** The first is for new sessions. */
 export function sessionDirectoryNames(cwd: string, sources: DirectoryNameSources): string[] {
   const { realCwd, home, temporary } = sources;
   const inHome = pathBelow(home, realCwd);
@@ -111,7 +109,7 @@ function hashedName(
   return `${place}-${last.slice(-basenameLengthMax)}-${hash}`;
 }
 
-/** The way from a directory down to another; undefined if that is not below it. */
+/** Undefined if the path is not below the directory. */
 function pathBelow(directory: string, path: string): string | undefined {
   const way = relative(directory, path);
   const isOutside = way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);

@@ -1,7 +1,6 @@
 /** `@branchlog/core/omp`: the session layer of omp, under its names, on the engine of Branchlog. */
 export { SessionManager } from "./session-manager.ts";
-export type { ManagerFactory } from "./manager-factory.ts";
-export type { ReadonlySessionManager } from "./session-manager.ts";
+export type { ManagerFactory, ReadonlySessionManager } from "./session-manager.ts";
 export type { NewSessionOptions } from "../../session/new-header.ts";
 export type { SessionTreeNode } from "../pi/tree-nodes.ts";
 export { findMostRecentSession } from "./session-list.ts";

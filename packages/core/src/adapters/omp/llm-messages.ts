@@ -1,6 +1,6 @@
 /**
- * From the messages of a context to those that a model is sent, those of omp's own roles included.
- * Pure. What both dialects have is converted as for pi, so that a model reads the same.
+ * Messages of a context as a model is sent them, those of omp's own roles included. Common roles
+ * are converted as for pi. Pure.
  */
 import type { AgentMessage, UserContent, UserMessage } from "../../entries/message-types.ts";
 import { convertToLlm as convertShared } from "../../projections/llm-messages.ts";

@@ -1,13 +1,10 @@
-/**
- * The context at the leaf of a session manager as omp has it: by the one builder, with its state.
- */
+/** The context at the leaf of a session manager as omp has it. */
 import type { SessionEntry } from "../../entries/entry-types.ts";
 import type { AgentMessage } from "../../entries/message-types.ts";
 import type { OmpSessionEntry } from "../../entries/omp-entry-types.ts";
 import { buildContext } from "../../projections/context.ts";
 import { ompStateOfPath } from "../../projections/omp-state.ts";
 import type { OmpState } from "../../projections/omp-state.ts";
-import type { PathView } from "../../projections/projection.ts";
 import { pathViewOf } from "../pi/entry-arrays.ts";
 import { contextOf } from "../pi/log-queries.ts";
 import type { SessionLog } from "../pi/session-log.ts";
@@ -17,24 +14,17 @@ export interface SessionContext extends OmpState {
   readonly messages: AgentMessage[];
 }
 
-/** The context at the leaf. */
 export function ompContextOf(log: SessionLog): SessionContext {
   const { messages } = contextOf(log);
   return { messages, ...ompStateAt(log) };
 }
 
-/** What the path to the leaf says besides its messages. */
 export function ompStateAt({ engine, leaf }: SessionLog): OmpState {
   return ompStateOfPath(engine.pathView(leaf.id));
 }
 
-/** The context at the end of a path. */
-function ompContextOfPath(view: PathView): SessionContext {
-  return { messages: buildContext(view).messages, ...ompStateOfPath(view) };
-}
-
-// omp's context of entries in an array: the same builder as everywhere else, on the path to a leaf.
-// Of a repeated id the last entry counts; a cycle ends the path.
+// omp's context of entries in an array. Of a repeated id the last entry counts; a cycle ends the
+// path.
 
 /**
  * The context at a leaf. Null is before the first entry: an empty context. Undefined, empty and
@@ -50,5 +40,6 @@ export function buildSessionContext(
   const known = entries as unknown as readonly SessionEntry[];
   // Cast: the same entries.
   const knownById = byId as unknown as ReadonlyMap<string, SessionEntry> | undefined;
-  return ompContextOfPath(pathViewOf(known, leafId, knownById));
+  const view = pathViewOf(known, leafId, knownById);
+  return { messages: buildContext(view).messages, ...ompStateOfPath(view) };
 }

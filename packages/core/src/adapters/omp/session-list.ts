@@ -1,6 +1,6 @@
 /**
- * omp's session lists: those of a working directory from all directories that may hold them, or of
- * all. Exact, as the catalog has them; a file that is not a session is left out.
+ * omp's session lists: of a working directory from all directories that may hold its sessions, or
+ * of all. Exact, as the catalog has them; a file that is not a session is left out.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -15,17 +15,16 @@ import { getDefaultSessionDir, sessionDirsOf, sessionsRoot } from "./agent-direc
 export interface SessionInfo {
   readonly path: string;
   readonly id: string;
-  /** The working directory as the header has it; "" if it has none. */
+  /** As the header has it; "" without one. */
   readonly cwd: string;
-  /** The name in force. */
   readonly title?: string;
-  /** What the header names as the session it came from. */
+  /** As the header has it. */
   readonly parentSessionPath?: string;
   readonly created: Date;
   readonly modified: Date;
   /** Messages of every role and on every branch, of the whole file. */
   readonly messageCount: number;
-  /** Bytes of the file. */
+  /** Of the file. */
   readonly size: number;
   readonly firstMessage: string;
   /** Read from the file on each access. */
@@ -34,7 +33,7 @@ export interface SessionInfo {
 
 /**
  * The sessions of a working directory, latest change first.
- * @param sessionDir A directory to look into instead of those that omp keeps.
+ * @param sessionDir Default: the directories that omp keeps.
  */
 export async function listSessions(cwd: string, sessionDir?: string): Promise<SessionInfo[]> {
   const directories = sessionDir === undefined ? sessionDirsOf(cwd) : [sessionDir];
@@ -43,22 +42,21 @@ export async function listSessions(cwd: string, sessionDir?: string): Promise<Se
   return (await listDirectories(directories)).filter(isOfCwd);
 }
 
-/** The sessions of all working directories, latest change first. */
 export async function listAll(): Promise<SessionInfo[]> {
   return listDirectories(directoriesBelow(sessionsRoot()));
 }
 
 /**
- * The session file of a directory that changed last, of whatever working directory; of ties the one
- * whose name is last, since omp names files by the time of their creation. Files that are no
- * sessions or cannot be read are passed over.
- * @returns Its path; null if the directory has none, or is absent. Never rejects.
+ * The session file of a directory that changed last, of any working directory; of ties the one
+ * whose name is last, since omp names files by their creation. Files that are no sessions or
+ * unreadable are skipped.
+ * @returns Its path; null without one. Never rejects.
  */
 export async function findMostRecentSession(sessionDir: string): Promise<string | null> {
   return findMostRecent(sessionDir);
 }
 
-/** The session of a working directory that changed last; null if it has none. */
+/** Null if the working directory has none. */
 export function mostRecentSession(cwd: string, sessionDir?: string): string | null {
   const directories = sessionDir === undefined ? sessionDirsOf(cwd) : [sessionDir];
   let latest: string | null = null;
@@ -69,7 +67,6 @@ export function mostRecentSession(cwd: string, sessionDir?: string): string | nu
   return latest;
 }
 
-/** Where new sessions of a working directory go. */
 export function sessionDirFor(cwd: string, sessionDir?: string): string {
   return sessionDir ?? getDefaultSessionDir(resolvePath(cwd));
 }

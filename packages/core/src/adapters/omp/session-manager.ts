@@ -1,8 +1,6 @@
 /**
- * omp's SessionManager over an engine: the calls of its session document, and those of later
- * versions where that says nothing.
+ * omp's SessionManager over an engine: the calls of its session document, and of later versions.
  */
-import type { ParentChoice } from "../../append/request.ts";
 import { requireOptions } from "../../argument-checks.ts";
 import { mainRole, roleModelType } from "../../dialects/model-reference.ts";
 import type { TitleSource } from "../../dialects/title-slot.ts";
@@ -17,24 +15,68 @@ import { usageFold } from "../../session/body-fold.ts";
 import type { Engine } from "../../session/engine.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 import { requireRow } from "../pi/checked-drafts.ts";
+import { forkFile } from "../pi/derived-session.ts";
 import { treeOf } from "../pi/log-queries.ts";
-import { ManagerBase, positionOf } from "../pi/manager-base.ts";
+import { ManagerBase, parentChoice, positionOf } from "../pi/manager-base.ts";
 import type { ManagerPosition } from "../pi/manager-position.ts";
-import { openSession, startSession } from "../pi/manager-state.ts";
+import {
+  createSession,
+  filePlace,
+  openSession,
+  openWhereItBelongs,
+  startInMemory,
+  startSession,
+} from "../pi/manager-state.ts";
 import type { ManagerState } from "../pi/manager-state.ts";
 import type { SessionTreeNode } from "../pi/tree-nodes.ts";
 import { ompContextOf, ompStateAt } from "./log-context.ts";
 import type { SessionContext } from "./log-context.ts";
-import { managerFactory } from "./manager-factory.ts";
-import type { ManagerFactory } from "./manager-factory.ts";
-import { listAll, listSessions } from "./session-list.ts";
+import { listAll, listSessions, mostRecentSession, sessionDirFor } from "./session-list.ts";
 import { named, titleSource } from "./session-name.ts";
+
+/** Makes managers of type `M`. */
+export interface ManagerFactory<M> {
+  /**
+   * A new session. Its file appears with the first user or assistant message.
+   * @param sessionDir Default: omp's directory for `cwd`. It is created at once.
+   */
+  create(this: void, cwd: string, sessionDir?: string): M;
+  /**
+   * Opens a session file of any version, as it is. A missing file is a new session for that path;
+   * an empty one gets its header, the only case in which opening writes.
+   * @param sessionDir Where further sessions are created. Default: the directory of the file.
+   * @throws BranchlogError `ERR_NOT_A_SESSION`, `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
+   */
+  open(this: void, path: string, sessionDir?: string): Promise<M>;
+  /** Opens the session of `cwd` that changed last, or starts one. Throws as `open`. */
+  continueRecent(this: void, cwd: string, sessionDir?: string): Promise<M>;
+  /** A session that never touches a disk. */
+  inMemory(this: void, cwd?: string): M;
+  /**
+   * Copies a whole session file, of any version, for another working directory; opens the copy.
+   * @throws BranchlogError if the source is missing or no session; nothing is created then.
+   */
+  forkFrom(this: void, sourcePath: string, cwd: string, sessionDir?: string): Promise<M>;
+}
 
 let newManager: (state: ManagerState) => SessionManager;
 
-/** The static constructors, with ports and limits of the caller's choice. */
-export function managersWith(options: EngineOptions): ManagerFactory<SessionManager> {
-  return managerFactory(requireOptions(options, engineOptionNames), (state) => newManager(state));
+/** With the files, lock, clock and ids of the caller's choice. */
+export function managersWith(given: EngineOptions): ManagerFactory<SessionManager> {
+  const checked = requireOptions(given, engineOptionNames);
+  const options = { newSessionDialect: "omp", ...checked } as const;
+  return {
+    create: (cwd, dir) => newManager(createSession(options, cwd, sessionDirFor(cwd, dir))),
+    open: async (path, dir) => newManager(openWhereItBelongs(options, path, dir)),
+    continueRecent: async (cwd, dir) => {
+      const place = filePlace(cwd, sessionDirFor(cwd, dir), options);
+      const recent = mostRecentSession(cwd, dir);
+      return newManager(recent === null ? startSession(place) : openSession(place, recent));
+    },
+    inMemory: (cwd) => newManager(startInMemory(options, cwd)),
+    forkFrom: async (sourcePath, cwd, dir) =>
+      newManager(forkFile(options, sourcePath, cwd, sessionDirFor(cwd, dir))),
+  };
 }
 
 const defaults = managersWith({});
@@ -170,19 +212,13 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
   ): string {
     if (branchFromId !== null) requireRow(this.#state.log.engine, branchFromId);
     const fields = { fromId: branchFromId ?? "root", summary, details, fromExtension };
-    const isRoot = branchFromId === null;
-    const parent: ParentChoice = isRoot ? { kind: "root" } : { kind: "entry", id: branchFromId };
-    return this.#position.append({ type: "branch_summary", ...fields }, parent);
+    return this.#position.append({ type: "branch_summary", ...fields }, parentChoice(branchFromId));
   }
 
   /** Records a change of the thinking level; without one, thinking is off. */
   appendThinkingLevelChange(thinkingLevel?: string | null, configured?: string): string {
-    const level = thinkingLevel ?? null;
-    return this.#position.append({
-      type: "thinking_level_change",
-      thinkingLevel: level,
-      configured,
-    });
+    const fields = { thinkingLevel: thinkingLevel ?? null, configured };
+    return this.#position.append({ type: "thinking_level_change", ...fields });
   }
   /** Records a change of the model (`provider/modelId`) of a role; by default the main one. */
   appendModelChange(model: string, role?: string): string {
@@ -204,13 +240,8 @@ export class SessionManager extends ManagerBase<Exclude<OmpSessionEntry, Session
     preserveData?: Readonly<Record<string, unknown>>,
   ): string {
     const own = { summary, shortSummary, firstKeptEntryId, tokensBefore };
-    return this.#position.append({
-      type: "compaction",
-      ...own,
-      details,
-      fromExtension,
-      preserveData,
-    });
+    const more = { details, fromExtension, preserveData };
+    return this.#position.append({ type: "compaction", ...own, ...more });
   }
   /** Appends a message of an extension, which the model sees. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in omp
@@ -255,9 +286,7 @@ function roleOf(entry: SessionEntry): string {
   return typeof role === "string" ? role : mainRole;
 }
 
-// Entries that the user archived, and the tree without them and what is below them.
-
-/** The ids of the entries that are archived; of several records for one the last counts. */
+/** Of several records for one entry the last counts. */
 function archivedIds({ index, bodies }: Engine): ReadonlySet<string> {
   const archived = new Set<string>();
   for (let row = 0; row < index.count; row += 1) {
@@ -271,7 +300,7 @@ function archivedIds({ index, bodies }: Engine): ReadonlySet<string> {
   return archived;
 }
 
-/** The tree without the archived entries and all below them. Changes the lists of the nodes. */
+/** Without archived entries and their descendants. Changes the lists of the nodes. */
 function withoutArchived(
   roots: SessionTreeNode[],
   archived: ReadonlySet<string>,

@@ -1,6 +1,6 @@
 /**
  * Naming a session as omp does: in the header while nothing of it is on disk, then in its title
- * slot if it has one, else by an entry. A name that an agent made up never replaces a user's.
+ * slot if it has one, else by an entry. A name made by an agent never replaces a user's.
  */
 import { encodeHeader } from "../../entries/encode-entry.ts";
 import { normalizeName } from "../../entries/identifiers.ts";
@@ -10,17 +10,16 @@ import type { Engine } from "../../session/engine.ts";
 import { appendToLog, bytesOf, draftLog, nameInSlot, nowMs } from "../pi/session-log.ts";
 import type { SessionLog } from "../pi/session-log.ts";
 
-/** What a session is to be called. */
 export interface Title {
   readonly title: string;
-  /** The origin; undefined: it is not known. */
+  /** Undefined if unknown. */
   readonly source?: TitleSource | undefined;
   /** What made an agent name it. */
   readonly trigger?: string | undefined;
 }
 
 /**
- * Names a session; null: it keeps the name that its user gave it, or the title is empty.
+ * Null: it keeps the name that its user gave it, or the title is empty.
  * @returns The log of the session afterwards.
  * @throws As appending does.
  */
@@ -37,7 +36,7 @@ export function named(log: SessionLog, { title, source, trigger }: Title): Sessi
   return appendToLog(log, { type: "title_change", ...fields }, nowMs(log)).log;
 }
 
-/** The origin of the name that is in force; undefined if it is not known. */
+/** Undefined if unknown. */
 export function titleSource(engine: Engine): TitleSource | undefined {
   const { header, log } = engine;
   const { titleSlot } = log.state;
@@ -52,7 +51,7 @@ function sourceOf(stored: unknown): TitleSource | undefined {
   return stored === "auto" || stored === "user" ? stored : undefined;
 }
 
-/** The draft with the name in its header, of which nothing is on disk yet. */
+/** Nothing of the draft is on disk yet. */
 function titledDraft(
   { engine, options, leaf }: SessionLog,
   path: string,

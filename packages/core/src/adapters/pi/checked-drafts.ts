@@ -1,6 +1,6 @@
 /**
- * Drafts of entries that refer to other entries: their references are checked as pi does, in its
- * words, before anything is written. Pure but for reading the log.
+ * Drafts of entries that refer to other entries: the references are checked as pi does, with its
+ * messages, before anything is written.
  */
 import type {
   BranchSummaryDraft,
@@ -26,16 +26,13 @@ export function requireRow(engine: Engine, id: unknown): number {
   const { index, bodies } = engine;
   const found = rowOf(engine, id);
   if (found >= 0) bodies.confirmSync(found);
-  // Confirming may bring back an earlier entry with the id, or show that there is none.
+  // Confirming may bring back an earlier entry with the id, or show that it is absent.
   const row = rowOf(engine, id);
   if (row >= 0 && index.isNode(row)) return row;
   throw refusal(engine, "ERR_ENTRY_NOT_FOUND", id, `Entry ${String(id)} not found`);
 }
 
-/**
- * A change of what the model sees of an entry of the active branch.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`, `ERR_ENTRY_NOT_FOUND`.
- */
+/** @throws BranchlogError `ERR_INVALID_ARGUMENT`, `ERR_ENTRY_NOT_FOUND`. */
 export function contextEdit(
   log: SessionLog,
   targetId: string,
@@ -58,7 +55,6 @@ export function contextEdit(
   return { type: "context_edit", targetId, replacement: inBlocks(engine.index, row, replacement) };
 }
 
-/** A summary of what the branch that is left holds, for the entry that is gone to. */
 export function branchSummary(
   { engine, leaf }: SessionLog,
   branchFromId: string | null,
@@ -68,7 +64,6 @@ export function branchSummary(
   return { type: "branch_summary", fromId: leaf.id ?? "root", ...fields };
 }
 
-/** A compaction with the system message that is in force at the leaf. */
 export function compaction(
   log: SessionLog,
   nowMs: number,
@@ -77,7 +72,7 @@ export function compaction(
   return { type: "compaction", ...fields, systemMessage: systemMessageAt(log, nowMs) };
 }
 
-/** All system messages of the context as one. Builds the context only if it may hold one. */
+/** Builds the context only if it may hold a system message. */
 function systemMessageAt(log: SessionLog, nowMs: number): SystemMessage | undefined {
   const { index } = log.engine;
   const maySpeak = pathRows(log).some((row) => {
@@ -111,7 +106,7 @@ function isEditable(index: IndexTable, row: number): boolean {
 /** What a context edit may put in the place of content. */
 export type ContextEditableContent = ContextEditReplacement["content"];
 
-/** A text in place of what the model or a tool said becomes a block, as their content always is. */
+/** Content of an answer or a tool result is always a list of blocks. */
 function inBlocks(
   index: IndexTable,
   row: number,

@@ -1,4 +1,4 @@
-/** Sessions that begin as a copy: of one branch of the session at hand, or of a whole file. */
+/** Sessions that begin as a copy of one branch of the current session, or of a whole file. */
 import { branchLines, branchTo } from "../../copies/branched-session.ts";
 import type { Branch } from "../../copies/branched-session.ts";
 import { sessionPath } from "../../copies/session-header.ts";
@@ -20,8 +20,8 @@ import { draftLog, fileLog, memoryLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
 
 /**
- * The branch that ends in an entry as a new session: a file if it has an answer, else a draft;
- * in memory if the session at hand is.
+ * The branch that ends in an entry: a file if it has an answer, else a draft; in memory if the
+ * current session is.
  * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_LOG_EXISTS`.
  */
 export function branchOff(state: ManagerState, leafId: string | undefined): ManagerState {
@@ -39,7 +39,7 @@ export function branchOff(state: ManagerState, leafId: string | undefined): Mana
 }
 
 /**
- * A whole file, of any version, as a new session of another working directory.
+ * A whole file, of any version, for another working directory.
  * @throws BranchlogError as `openForkSource`; `ERR_INVALID_SESSION_ID`, `ERR_LOG_EXISTS`.
  */
 export function forkFile(
@@ -78,10 +78,7 @@ const notForkable: ReadonlySet<ErrorCode> = new Set([
   "ERR_HEADER_DAMAGED",
 ]);
 
-/**
- * Opens the session that is to be copied.
- * @throws BranchlogError in pi's words if it is none.
- */
+/** @throws BranchlogError with pi's message if it is not a session. */
 function openForkSource(path: string, options: EngineOptions): Engine {
   try {
     return Engine.openSync(path, { ...options, access: "read" });

@@ -1,7 +1,6 @@
 /**
- * pi's free functions over entries in an array: the same context builder as everywhere else, on
- * a path that is found by walking parent ids. Of a repeated id the last entry counts; a cycle ends
- * the path.
+ * pi's free functions over entries in an array: the same context builder, on a path found by parent
+ * ids. Of a repeated id the last entry counts; a cycle ends the path.
  */
 import type { CompactionEntry, SessionEntry } from "../../entries/entry-types.ts";
 import { buildContext, projectContext, selectContext } from "../../projections/context.ts";
@@ -54,7 +53,7 @@ export function getLatestCompactionEntry(entries: readonly SessionEntry[]): Comp
   return null;
 }
 
-/** The path to a leaf; leaves as in {@link buildSessionContext}. */
+/** Leaves as in {@link buildSessionContext}. */
 export function pathViewOf(
   entries: readonly SessionEntry[],
   leafId: string | null | undefined,

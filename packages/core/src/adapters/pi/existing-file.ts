@@ -1,4 +1,4 @@
-/** Opens a file that should be a session, or says what it is as the agent does. Never writes. */
+/** Opens a file that should be a session, with the error messages of the agent. */
 import type { DialectName } from "../../dialects/dialect.ts";
 import { BranchlogError, isBranchlogError } from "../../errors.ts";
 import { engineSettings } from "../../log/engine-options.ts";
@@ -16,11 +16,11 @@ export interface FaceOptions extends EngineOptions {
   readonly newSessionDialect?: DialectName | undefined;
 }
 
-/** What a path leads to: a log, or a place where a session may begin. */
+/** `missing` and `empty`: a session may begin there. */
 export type FoundLog = SessionLog | "missing" | "empty";
 
 /**
- * The log in a file; `missing` or `empty` if a session may begin there.
+ * Never writes.
  * @throws BranchlogError `ERR_NOT_A_SESSION`, `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
  */
 export function openExisting(file: string, options: FaceOptions): FoundLog {
@@ -57,16 +57,14 @@ function isDirectory(file: string, options: EngineOptions): boolean {
   try {
     return engineSettings(options).ports.fs.statSync(file)?.isDirectory === true;
   } catch {
-    // The error at hand says what is wrong with the path.
+    // The caller's error says what is wrong with the path.
     return false;
   }
 }
 
-// Makes an empty file a session: the one case in which opening writes, as pi does it. The header is
-// written under the lock of the log, and only if the file is still empty then.
-
 /**
- * Writes the header line unless another process was faster.
+ * Makes an empty file a session: the only case in which opening writes, as pi does it. The header
+ * is written under the lock of the log, and only if the file is still empty then.
  * @throws BranchlogError `ERR_LOCK_TIMEOUT`, `ERR_CREATE_FAILED`.
  */
 export function claimEmptyFile(path: string, header: Buffer, options: EngineOptions): void {

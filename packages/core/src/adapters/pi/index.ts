@@ -1,7 +1,6 @@
 /** `@branchlog/core/pi`: the session layer of pi, under pi's names, on the engine of Branchlog. */
 export { SessionManager } from "./session-manager.ts";
-export type { ReadonlySessionManager } from "./session-manager.ts";
-export type { ManagerFactory } from "./manager-factory.ts";
+export type { ManagerFactory, ReadonlySessionManager } from "./session-manager.ts";
 export type { NewSessionOptions } from "../../session/new-header.ts";
 export type { SessionTreeNode } from "./tree-nodes.ts";
 export type { SessionInfo, SessionListProgress } from "./session-directory.ts";

@@ -1,12 +1,9 @@
-/**
- * What a manager is asked about its log: entries, paths, children, labels and contexts, as pi gives
- * them out: copies that a caller may change.
- */
+/** Queries of a manager about its log, returned as in pi: as copies that a caller may change. */
 import type { JsonObject } from "@branchlog/streaming";
 import { settledEntries } from "../../bodies/lazy-entry.ts";
 import type { LazySource } from "../../bodies/lazy-entry.ts";
 import { entryForm, upcastHeader } from "../../dialects/header.ts";
-import type { SessionEntry, SessionHeader, UsageEntry } from "../../entries/entry-types.ts";
+import type { SessionEntry, SessionHeader } from "../../entries/entry-types.ts";
 import { rootHandle } from "../../index-table/row-table.ts";
 import { childrenOfHandle, pathToRow } from "../../index-table/tree-walk.ts";
 import { projectContext } from "../../projections/context.ts";
@@ -17,7 +14,7 @@ import type { SessionLog } from "./session-log.ts";
 import { treeNodes } from "./tree-nodes.ts";
 import type { SessionTreeNode } from "./tree-nodes.ts";
 
-/** A copy of the header in the current form, whatever version the file has. */
+/** A copy in the current form, whatever version the file has. */
 export function headerOf({ log, header }: Engine): SessionHeader {
   const version = entryForm(log.state.indexer.header?.version ?? 3);
   // Decoding boundary: a header is a JSON object, and stays one.
@@ -26,12 +23,12 @@ export function headerOf({ log, header }: Engine): SessionHeader {
   return { ...current } as unknown as SessionHeader;
 }
 
-/** All entries in file order, also those that a later one with the same id hides. */
+/** In file order, also those that a later one with the same id hides. */
 export function entriesOf(engine: Engine): SessionEntry[] {
   return handOut(engine, () => Int32Array.from({ length: engine.index.count }, (_, row) => row));
 }
 
-/** How many entries can be found by their id. */
+/** Entries that can be found by their id. */
 export function entryCount({ index }: Engine): number {
   if (index.damagedCount === 0) return index.count - index.shadowedCount;
   let count = 0;
@@ -39,23 +36,22 @@ export function entryCount({ index }: Engine): number {
   return count;
 }
 
-/** The row of the entry with that id, or -1. What is not a string names no entry, as in pi. */
+/** -1 if absent. Anything but a string names no entry, as in pi. */
 export function rowOf({ index }: Engine, id: unknown): number {
   return typeof id === "string" ? index.rowOfId(id) : -1;
 }
 
-/** The entry with that id, or undefined. */
 export function entryOf(engine: Engine, id: unknown): SessionEntry | undefined {
   const row = rowOf(engine, id);
   return row < 0 ? undefined : engine.bodies.entrySync(row);
 }
 
-/** The entries from the root to one; none for an unknown id. */
+/** From the root; empty for an unknown id. */
 export function branchOf(engine: Engine, id: unknown): SessionEntry[] {
   return handOut(engine, () => pathToRow(engine.index, rowOf(engine, id)).rows);
 }
 
-/** The entries that name one as their parent, in file order, whether it exists or not. */
+/** In file order, whether or not the parent exists. */
 export function childrenOf(engine: Engine, parentId: unknown): SessionEntry[] {
   const { index } = engine;
   const handle = parentId === null ? rootHandle : handleOf(engine, parentId);
@@ -66,24 +62,14 @@ function handleOf({ index }: Engine, id: unknown): number {
   return typeof id === "string" ? index.ids.find(id) : -1;
 }
 
-/** The tree, roots in file order. */
 export function treeOf(engine: Engine): SessionTreeNode[] {
   const { labels } = engine.log.state.folded;
   return treeNodes(lazySource(engine), labels);
 }
 
-/** The usage entry that was just appended. */
-export function usageEntryOf(engine: Engine, id: string): UsageEntry {
-  const entry = engine.entrySync(id);
-  if (entry?.type === "usage") return entry;
-  throw new Error(`${engine.path} lost the entry ${id} right after it was appended`);
-}
-
-// Entries in bulk: their bodies are read when a field of them is.
-
 /**
- * Where lazy entries of the log as it is now load from. They outlive a migration, which keeps rows,
- * and a rewrite by another program as far as the new log has their ids.
+ * Lazy entries load their bodies from here. They outlive a migration, which keeps rows, and a
+ * rewrite by another program as far as the new log has their ids.
  */
 function lazySource(engine: Engine): LazySource {
   const { index, log } = engine;
@@ -99,10 +85,10 @@ function lazySource(engine: Engine): LazySource {
   };
 }
 
-/** The entries of the rows that are asked for, in their order, damaged ones left out. */
+/** Lazy entries of rows, in their order, without damaged ones. */
 export function handOut(engine: Engine, rowsNow: () => ArrayLike<number>): SessionEntry[] {
   const entries = settledEntries(lazySource(engine), rowsNow);
-  // What was read of bodies may be worth another checkpoint.
+  // The bodies that were read may be worth another checkpoint.
   engine.checkpoints.progressed();
   return entries.includes(undefined)
     ? entries.filter((entry) => entry !== undefined)
@@ -110,14 +96,11 @@ export function handOut(engine: Engine, rowsNow: () => ArrayLike<number>): Sessi
       (entries as SessionEntry[]);
 }
 
-// The context at the leaf: one read ahead for all bodies that it needs.
-
-/** What the model gets at the leaf, with pi's fields only. */
+/** With pi's fields only. */
 export function contextOf({ engine, leaf, memo }: SessionLog): SessionContext {
   return memo.contextAt(engine, leaf.id);
 }
 
-/** The same with its entries beside their messages. */
 export function projectionOf({ engine, leaf }: SessionLog): SessionProjection {
   const loaded = loadContextBodiesSync(engine, engine.rowPath(leaf.id), true);
   const { findings } = engine;
@@ -126,7 +109,7 @@ export function projectionOf({ engine, leaf }: SessionLog): SessionProjection {
   );
 }
 
-/** The entries that the context at the leaf is made of, in its order. */
+/** In the order of the context. */
 export function contextEntriesOf({ engine, leaf }: SessionLog): SessionEntry[] {
   return handOut(engine, () => contextRows(engine, engine.rowPath(leaf.id), true));
 }

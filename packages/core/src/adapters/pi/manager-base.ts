@@ -1,8 +1,9 @@
 /**
- * What the session managers of pi and omp have in common: what they are asked, moving the leaf, and
- * the appends with the same arguments. They only translate; what they do is in the engine. Entries
- * come as plain objects whose bodies are read at the first use; changing them changes no log.
+ * The common part of the session managers of pi and omp: queries, moves of the leaf, and the
+ * appends with the same arguments. They only translate. Entries are plain objects whose bodies are
+ * read at the first use; changing them changes no log.
  */
+import type { ParentChoice } from "../../append/request.ts";
 import type { SessionEntry, SessionHeader } from "../../entries/entry-types.ts";
 import type { AgentMessage } from "../../entries/message-types.ts";
 import type { Diagnostic } from "../../index-table/diagnostics.ts";
@@ -16,9 +17,13 @@ import type { ManagerState } from "./manager-state.ts";
 
 let positionIn: (manager: ManagerBase<unknown>) => ManagerPosition;
 
-/** Where a manager is: not a member, as programs give managers members of their own. */
+/** Not a member, as programs give managers members of their own. */
 export function positionOf(manager: ManagerBase<unknown>): ManagerPosition {
   return positionIn(manager);
+}
+
+export function parentChoice(id: string | null): ParentChoice {
+  return id === null ? { kind: "root" } : { kind: "entry", id };
 }
 
 /** `More` are the entries that an agent has beside those of pi. */
@@ -39,13 +44,13 @@ export class ManagerBase<More = never> {
     return this.#position.state;
   }
 
-  /** Goes to a new session that holds the branch to an entry. Returns the path of its file. */
+  /** Goes to a new session with the branch to an entry. Returns the path of its file. */
   createBranchedSession(leafId: string): string | undefined {
     const { isPersisted, file } = this.#position.go(branchOff(this.#state, leafId));
     return isPersisted ? file : undefined;
   }
 
-  /** Whether the session is kept in a file, now or from the first answer on. */
+  /** Whether the session is kept in a file, at the latest from the first answer on. */
   isPersisted(): boolean {
     return this.#state.isPersisted;
   }
@@ -134,8 +139,8 @@ export class ManagerBase<More = never> {
   }
 
   /**
-   * Calls `listener` for each appended entry that is on a branch that nobody chose: other processes
-   * had continued from the leaf. Returns what ends that. Not in pi and omp.
+   * Calls `listener` for each appended entry on a branch that nobody chose: other processes had
+   * continued from the leaf. Returns what unsubscribes. Not in pi and omp.
    */
   onDiverged(listener: DivergedListener): () => void {
     return this.#position.onDiverged(listener);

@@ -45,14 +45,14 @@ export class ManagerPosition implements WatchedSession {
     return this.#state.log.leaf;
   }
 
-  /** Calls `listener` for each appended entry that diverged. Returns what ends that. */
+  /** Returns what unsubscribes. */
   onDiverged(listener: DivergedListener): () => void {
     const own: DivergedListener = (diverged) => listener(diverged);
     this.#divergedListeners.add(own);
     return () => this.#divergedListeners.delete(own);
   }
 
-  /** Appends one entry, and goes to the log that has it. Throws as {@link appendToLog}. */
+  /** Continues with the log that has the entry. Throws as {@link appendToLog}. */
   append(
     draft: EntryDraft,
     parent?: ParentChoice,
@@ -74,7 +74,6 @@ export class ManagerPosition implements WatchedSession {
 
   readonly refresh = (): void => this.engine.refreshSync();
 
-  /** Makes it the current one. */
   go(state: ManagerState): ManagerState {
     this.#stopListening();
     this.#state = state;

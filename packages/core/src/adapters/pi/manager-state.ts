@@ -1,6 +1,6 @@
 /**
- * The current session of a manager, and the ways to get one: a new session, an existing file, or
- * memory. A state is never changed in place, so a way that fails leaves the manager where it was.
+ * The current session of a manager, and the ways to get one. A state is immutable, so a failure
+ * leaves the manager where it was.
  */
 import { dirname } from "node:path";
 import { sessionPath } from "../../copies/session-header.ts";
@@ -20,10 +20,10 @@ import { findMostRecentSession } from "./session-lookup.ts";
 import { bytesOf, draftLog, fileLog, memoryLog } from "./session-log.ts";
 import type { SessionLog } from "./session-log.ts";
 
-/** What stays the same while a manager goes from session to session. */
+/** Constant while a manager goes from session to session. */
 export interface ManagerPlace {
   readonly cwd: string;
-  /** Where new sessions are kept; "" if they are not. */
+  /** "" if new sessions are not kept. */
   readonly sessionDir: string;
   readonly isPersisted: boolean;
   readonly options: FaceOptions;
@@ -31,14 +31,14 @@ export interface ManagerPlace {
 
 export interface ManagerState extends ManagerPlace {
   /**
-   * Path of the session file, which a draft does not have yet. In memory undefined, or the file
+   * The path of the session file, which a draft does not have yet. In memory undefined, or the file
    * that the session was copied from.
    */
   readonly file: string | undefined;
   readonly log: SessionLog;
 }
 
-/** The place of sessions kept in files; makes the directory. */
+/** Creates the directory. */
 export function filePlace(
   cwd: string,
   sessionDir: string | undefined,
@@ -54,7 +54,7 @@ export function filePlace(
   return place;
 }
 
-/** A new session in a directory, which is made if it is missing. Throws as {@link startSession}. */
+/** Creates a missing directory. Throws as {@link startSession}. */
 export function createSession(
   options: FaceOptions,
   cwd: string,
@@ -66,7 +66,7 @@ export function createSession(
 
 /**
  * A new session, nothing of which is on disk yet.
- * @param file Where it will be kept; by default under a name made from its header.
+ * @param file Default: a name made from its header.
  * @throws BranchlogError `ERR_INVALID_SESSION_ID`.
  */
 export function startSession(
@@ -97,8 +97,8 @@ function newLogOptions(options: FaceOptions): FaceOptions {
 }
 
 /**
- * The session in a file; a new one for that path if there is none. An empty file gets a header. In
- * memory, a copy of the session, which leaves the file alone.
+ * A missing file is a new session for that path, an empty one gets a header. In memory, a copy of
+ * the session, which leaves the file alone.
  * @throws BranchlogError as `openExisting`.
  */
 export function openSession(place: ManagerPlace, path: string): ManagerState {
@@ -107,8 +107,7 @@ export function openSession(place: ManagerPlace, path: string): ManagerState {
 }
 
 /**
- * The session in a file, in the working directory that its header names.
- * @param cwd Instead of the one in the header.
+ * @param cwd Replaces the working directory of the header.
  * @throws BranchlogError as `openExisting`.
  */
 export function openWhereItBelongs(
@@ -129,7 +128,7 @@ export function openWhereItBelongs(
 }
 
 /**
- * The session of a working directory that changed last; a new one if there is none.
+ * A new session if the directory has none.
  * @throws BranchlogError as `openExisting`.
  */
 export function continueRecentSession(
@@ -142,7 +141,7 @@ export function continueRecentSession(
   return recent === null ? startSession(place) : openSession(place, recent);
 }
 
-/** A session in memory, with the records that a caller kept, or a new one without them. */
+/** With the records that a caller kept, or a new session. */
 export function startInMemory(
   options: FaceOptions,
   cwd?: string,
@@ -182,13 +181,13 @@ function recordLine(record: FileEntry): Buffer {
   return Buffer.from(`${objectText({ ...record }, "A record")}\n`);
 }
 
-/** The directory that a caller or a header means; that of the process if it cannot be told. */
+/** The directory of the process if the path is invalid. */
 function resolveCwd(cwd: unknown): string {
   if (typeof cwd !== "string" || cwd === "") return process.cwd();
   try {
     return resolvePath(cwd);
   } catch {
-    // A `file:` URL of another machine: as good as none.
+    // A `file:` URL of another machine.
     return process.cwd();
   }
 }

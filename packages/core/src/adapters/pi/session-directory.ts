@@ -1,8 +1,8 @@
 /**
- * pi's session lists over the files of a directory, or of all of them. Lists are total and stable
- * in their order, hold each file once, and are never spoiled by one bad file: it is left out. They
- * read in bounded memory what was not known of the files, and save what they found beside them; a
- * directory that is missing or cannot be read is an empty list.
+ * pi's session lists over the files of a directory, or of all of them. Lists are total, stable in
+ * their order, hold each file once, and leave out files that are no sessions. They read unknown
+ * files in bounded memory, and save a catalog beside them; a missing or unreadable directory is
+ * empty.
  */
 import { DirectoryCatalog } from "../../catalog/directory-catalog.ts";
 import type { LookedAtFile } from "../../catalog/directory-catalog.ts";
@@ -16,8 +16,8 @@ import { expandPath, resolveSessionDir, sessionsRoot } from "../../directories/a
 import { sessionScope } from "./session-lookup.ts";
 
 /**
- * Told after each file: how many were read, of how many, and from time to time the sessions so far,
- * in the order of the final list. Files that turn out to be no sessions count too.
+ * Called after each file: how many were read, of how many, and occasionally the sessions so far, in
+ * the order of the final list. Files that turn out to be no sessions count too.
  */
 export type SessionListProgress = (
   loaded: number,
@@ -25,12 +25,11 @@ export type SessionListProgress = (
   partialSessions?: readonly SessionInfo[],
 ) => void;
 
-/** One run over a list of files. */
 interface Listing {
-  /** In the order in which they are read; equal times of change keep it in the result. */
+  /** In reading order, which breaks ties in the result. */
   readonly list: (signal: AbortSignal | undefined) => Promise<SessionFile[]>;
   readonly includes: (session: SessionInfo) => boolean;
-  /** Whether the sessions so far are reported now, when so many of so many files were read. */
+  /** Whether the sessions so far are reported, when so many of so many files were read. */
   readonly isPublished: (loaded: number, total: number, index: number) => boolean;
   readonly onProgress: SessionListProgress | undefined;
   readonly signal: AbortSignal | undefined;
@@ -43,8 +42,8 @@ const { compare } = new Intl.Collator();
 /**
  * The sessions of `cwd` in its default directory, or in the flat directory `sessionDir`: those
  * whose header has that cwd, and in the default directory those without one. Latest change first,
- * ties by file name, descending. Partial lists come with the first, every tenth and the last file.
- * @throws The signal's reason. A failure of `onProgress` ends the list: it is empty then, as in pi.
+ * ties by file name, descending. Partial lists follow the first, every tenth and the last file.
+ * @throws The signal's reason. A failure of `onProgress` makes the list empty, as in pi.
  */
 export async function listSessions(
   cwd: string,
@@ -59,9 +58,9 @@ export async function listSessions(
 
 /**
  * The sessions of all working directories, or all in the flat directory `sessionDir`. Latest change
- * first, ties by the change of the file, then by file name, descending. Partial lists come once the
- * file that changed last was read: then, with every hundredth and with the last file; for a flat
- * directory as in {@link listSessions}.
+ * first, ties by the change of the file, then by file name, descending. Partial lists follow the
+ * file that changed last, from then on every hundredth, and the last; for a flat directory as in
+ * {@link listSessions}.
  * @throws As {@link listSessions}.
  */
 export function listAllSessions(
@@ -136,13 +135,13 @@ async function readSessions(listing: Listing): Promise<SessionInfo[]> {
   }
 }
 
-/** A session, and the place of its file in the order of reading. */
+/** A session, and the place of its file in the reading order. */
 interface RankedSession {
   readonly session: SessionInfo;
   readonly index: number;
 }
 
-/** Latest change first, ties in the order of their files. */
+/** Latest change first, ties in reading order. */
 function comesBefore(one: RankedSession, other: RankedSession): boolean {
   const laterMs = one.session.modified.getTime() - other.session.modified.getTime();
   return laterMs === 0 ? one.index < other.index : laterMs > 0;
@@ -161,36 +160,32 @@ function byChange(a: SessionFile, b: SessionFile): number {
   return a.mtimeMs === b.mtimeMs ? byName(a, b) : b.mtimeMs - a.mtimeMs;
 }
 
-// What pi's session lists have of one session.
-
 /** One session of a list. */
 export interface SessionInfo {
-  /** Of the session file. */
   readonly path: string;
   readonly id: string;
-  /** The working directory as the header has it; "" if it has none, as in the oldest files. */
+  /** As the header has it; "" without one, as in the oldest files. */
   readonly cwd: string;
   /** The name in force. Absent if it was never named, or the name was cleared. */
   readonly name?: string;
-  /** The file it was forked from, as the header has it. Absent if it is not a fork. */
+  /** The file it was forked from, as the header has it. */
   readonly parentSessionPath?: string;
-  /** The time in the header; an invalid Date if that cannot be read. */
+  /** The time in the header; an invalid Date if unreadable. */
   readonly created: Date;
-  /** When a user or an assistant last spoke, else the time in the header, else of the file. */
+  /** The last message of a user or an assistant, else the time in the header, else of the file. */
   readonly modified: Date;
   /** Messages of every role and on every branch. */
   readonly messageCount: number;
-  /** The first text of a user, "(no messages)" if there is none. */
+  /** The first text of a user, else "(no messages)". */
   readonly firstMessage: string;
   /**
    * The text of all user and assistant messages. Read from the file on each access (synchronous,
-   * O(bytes of the file), nothing is kept), also when the object is copied or serialised; "" once
-   * the file is gone.
+   * O(bytes of the file)), also when the object is copied or serialised; "" without the file.
    */
   readonly allMessagesText: string;
 }
 
-/** The list entry of a session. Times that no calendar has do not count: `modified` is valid. */
+/** Invalid times do not count: `modified` is valid. */
 function sessionInfo(session: ListedSession): SessionInfo {
   const { path, header, name, summary, modifiedMs } = session;
   // Decoding boundary: of the header only the id was checked.
@@ -216,7 +211,7 @@ function textOf(path: string): string {
   try {
     return readSessionTextSync(path);
   } catch {
-    // A list outlives the files it shows; what is gone has no text.
+    // The file is gone.
     return "";
   }
 }

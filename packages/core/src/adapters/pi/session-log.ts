@@ -1,7 +1,7 @@
 /**
  * The log of a session manager: a file, memory, or a draft. A draft is a log in memory that becomes
- * a file with the first user or assistant message, all of it at once. A call that fails leaves what
- * was there before it.
+ * a file with the first user or assistant message, all of it at once. A failed call changes
+ * nothing.
  */
 import { readRange } from "@branchlog/streaming";
 import { isConversation } from "../../copies/branched-session.ts";
@@ -25,15 +25,13 @@ import { writeTitle } from "../../session/title-write.ts";
 export interface SessionLog {
   readonly engine: Engine;
   readonly leaf: LeafCursor;
-  /** The context at the leaf when it was last asked for. */
   readonly memo: ContextMemo;
-  /** Where a draft will be published; null: it is a file, or will never be one. */
+  /** Where a draft will be published; null for any other log. */
   readonly draftOf: string | null;
-  /** How files are opened and written, for when the draft becomes one. */
+  /** For the file that a draft becomes. */
   readonly options: EngineOptions;
 }
 
-/** The result of an append. */
 export interface Appended {
   /** Another log than before if a draft was published. */
   readonly log: SessionLog;
@@ -43,19 +41,18 @@ export interface Appended {
 const memoryPath = "/session.jsonl";
 
 /**
- * Opens a file as it is. Never writes.
+ * Never writes.
  * @throws As `Engine.openSync`.
  */
 export function fileLog(path: string, options: EngineOptions): SessionLog {
   return standingAtTail(Engine.openSync(path, options), null, options);
 }
 
-/** A log in memory with these bytes, for good. */
 export function memoryLog(chunks: Iterable<Buffer>, options: EngineOptions): SessionLog {
   return standingAtTail(memoryEngine(memoryPath, chunks, options), null, options);
 }
 
-/** A log in memory with these bytes, which will be the file at `path`. */
+/** Will be the file at `path`. */
 export function draftLog(
   path: string,
   chunks: Iterable<Buffer>,
@@ -82,7 +79,7 @@ export function appendToLog(
 }
 
 /**
- * Names the session where omp reads its name; does nothing if the log has no title slot.
+ * Does nothing if the log has no title slot.
  * @returns Whether it has the name now.
  * @throws As `writeTitle`.
  */
@@ -96,7 +93,7 @@ export function nameInSlot(
   return runSync(writeTitle(engine, normalizeName(title), source), clock);
 }
 
-/** The time for a new entry, in epoch milliseconds. */
+/** In epoch milliseconds. */
 export function nowMs({ engine }: SessionLog): number {
   return engine.settings.ports.clock.now();
 }
@@ -149,9 +146,9 @@ function standingAt(log: SessionLog, { id }: LeafCursor): SessionLog {
 }
 
 /**
- * The file at a path if it begins as the draft does: then it is what became of the draft when a
- * publication failed after the file had its name, now or at an earlier append.
- * @throws BranchlogError `ERR_APPEND_UNCERTAIN` if that cannot be seen.
+ * The file at a path if it begins as the draft does: then a publication failed after the file had
+ * its name, now or at an earlier append.
+ * @throws BranchlogError `ERR_APPEND_UNCERTAIN` if it cannot be read.
  */
 function ownFile(draft: SessionLog, path: string, failure: unknown): SessionLog | undefined {
   try {
@@ -160,7 +157,7 @@ function ownFile(draft: SessionLog, path: string, failure: unknown): SessionLog 
     const found = Buffer.concat([...readRange(file.engine.log.file, 0, wanted.length)]);
     return found.equals(wanted) ? file : undefined;
   } catch (error) {
-    // A file that was there before is not ours to wonder about.
+    // The file existed before, and is not the draft.
     if (isBranchlogError(failure, "ERR_LOG_EXISTS")) return undefined;
     if (!isBranchlogError(error, "ERR_LOG_UNREADABLE")) return undefined;
     throw uncertain(path, failure);
@@ -174,7 +171,7 @@ function uncertain(path: string, cause: unknown): BranchlogError {
   return new BranchlogError("ERR_APPEND_UNCERTAIN", message, { path, cause });
 }
 
-/** The whole log, as of its last stat. */
+/** As of the last stat. */
 export function bytesOf({ log }: Engine): Iterable<Buffer> {
   return readRange(log.file, 0, log.size);
 }

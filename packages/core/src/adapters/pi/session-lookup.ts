@@ -1,7 +1,7 @@
 /**
- * Finds one session of a directory by reading headers only. Best effort, as pi's: files that cannot
- * be read or are not sessions are passed over, and a directory that cannot be read holds none.
- * Synchronous; nothing is written.
+ * Finds one session of a directory by reading headers only. Best effort, as pi's: unreadable files
+ * and files that are no sessions are skipped, and an unreadable directory is empty. Synchronous;
+ * nothing is written.
  */
 import { join } from "node:path";
 import { readSessionHeaderSync } from "../../catalog/header-search.ts";
@@ -18,9 +18,9 @@ import {
 } from "../../directories/agent-directory.ts";
 
 /**
- * The file of the session with exactly this id among those of `cwd` (see `listSessions`), or
- * undefined. Of several, the one whose name has the id as pi's file names do, then the one whose
- * name is last. A session that is found by its file name costs one read, any other up to all.
+ * The file of the session with this id among those of `cwd` (see `listSessions`), or undefined. Of
+ * several, the one whose name has the id as pi's file names do, then the one whose name is last. A
+ * session that is found by its file name costs one read, any other up to all.
  */
 export function findSessionById(cwd: string, id: string, sessionDir?: string): string | undefined {
   const directory = resolveSessionDir(cwd, sessionDir);
@@ -38,8 +38,8 @@ export function findSessionById(cwd: string, id: string, sessionDir?: string): s
 }
 
 /**
- * The session file that changed last in a directory, of ties the one whose name is last; null if
- * there is none. With `cwd` only among the sessions of that working directory (see `listSessions`).
+ * The session file that changed last in a directory, of ties the one whose name is last, or null.
+ * With `cwd` only among the sessions of that working directory (see `listSessions`).
  */
 export function findMostRecentSession(sessionDir: string, cwd?: string): string | null {
   const directory = expandPath(sessionDir);
@@ -70,7 +70,7 @@ function statOf(path: string): FileStat | null {
   try {
     return nodeFileSystem.statSync(path);
   } catch {
-    // A link into a directory that we may not enter, or one that leads to itself.
+    // A link into a forbidden directory, or one that leads to itself.
     return null;
   }
 }
@@ -83,17 +83,12 @@ function headerOf(path: string): SessionHeader | undefined {
   }
 }
 
-// Decides which sessions of a directory belong to a working directory. The header decides, never
-// the name of the directory: several working directories may share a default directory, and a flat
-// one holds those of all. Pure, and total over whatever a header may hold.
-
-/** Says of a header's cwd, as stored, whether the session belongs to the working directory. */
 type SessionScope = (headerCwd: unknown) => boolean;
 
 /**
- * The scope of `cwd` in `directory`: headers whose cwd resolves to it. Headers without one, as
- * the oldest versions wrote them, can be told apart by their place only, so they belong to the
- * default directory they are in, and nowhere else.
+ * The header decides, never the name of the directory, as several working directories may share
+ * one. Headers without a cwd, as the oldest versions wrote them, belong to the default directory
+ * that they are in, and nowhere else.
  * @throws TypeError if `cwd` is a `file:` URL that names no local path.
  */
 export function sessionScope(cwd: string, directory: string): SessionScope {
@@ -104,7 +99,7 @@ export function sessionScope(cwd: string, directory: string): SessionScope {
     try {
       return isSamePath(resolvePath(headerCwd), resolved);
     } catch {
-      // A cwd that cannot be a path of this machine is not ours, and no reason to fail.
+      // Not a path of this machine.
       return false;
     }
   };

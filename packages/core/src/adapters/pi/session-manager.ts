@@ -3,7 +3,7 @@ import { engineOptionNames } from "../../log/engine-options.ts";
 import { requireOptions } from "../../argument-checks.ts";
 import type { Usage, UserContent } from "../../entries/message-types.ts";
 import type { ContextEditDraft } from "../../entries/entry-draft.ts";
-import type { SessionEntry, UsageEntry } from "../../entries/entry-types.ts";
+import type { FileEntry, SessionEntry, UsageEntry } from "../../entries/entry-types.ts";
 import { normalizeName } from "../../entries/identifiers.ts";
 import type { SessionContext, SessionProjection } from "../../projections/context.ts";
 import { watchedSession } from "../../session/watched-session.ts";
@@ -11,13 +11,18 @@ import type { Engine } from "../../session/engine.ts";
 import type { EngineOptions } from "../../log/engine-options.ts";
 import { isDefaultSessionDir } from "../../directories/agent-directory.ts";
 import * as drafts from "./checked-drafts.ts";
-import { contextEntriesOf, contextOf, projectionOf } from "./log-queries.ts";
+import { forkFile } from "./derived-session.ts";
 import * as questions from "./log-queries.ts";
-import { managerFactory } from "./manager-factory.ts";
-import type { ManagerFactory } from "./manager-factory.ts";
-import { ManagerBase, positionOf } from "./manager-base.ts";
+import { ManagerBase, parentChoice, positionOf } from "./manager-base.ts";
 import type { ManagerPosition } from "./manager-position.ts";
-import { openSession, startSession } from "./manager-state.ts";
+import {
+  continueRecentSession,
+  createSession,
+  openSession,
+  openWhereItBelongs,
+  startInMemory,
+  startSession,
+} from "./manager-state.ts";
 import type { ManagerState } from "./manager-state.ts";
 import type { NewSessionOptions } from "../../session/new-header.ts";
 import { listAllSessions, listSessions } from "./session-directory.ts";
@@ -25,17 +30,61 @@ import { nameInSlot, nowMs } from "./session-log.ts";
 import { findSessionById } from "./session-lookup.ts";
 import type { SessionTreeNode } from "./tree-nodes.ts";
 
-let newManager: (state: ManagerState) => SessionManager;
-
-/** The static constructors, with ports and limits of the caller's choice. */
-export function managersWith(options: EngineOptions): ManagerFactory<SessionManager> {
-  return managerFactory(
-    { newSessionDialect: "pi", ...requireOptions(options, engineOptionNames) },
-    (state) => newManager(state),
-  );
+/** Makes managers of type `M`. */
+export interface ManagerFactory<M> {
+  /**
+   * A new session. Its file appears with the first user or assistant message.
+   * @param sessionDir Default: pi's directory for `cwd`. It is created at once.
+   * @throws BranchlogError `ERR_INVALID_SESSION_ID`.
+   */
+  create(this: void, cwd: string, sessionDir?: string, options?: NewSessionOptions): M;
+  /**
+   * Opens a session file of any version, as it is. A missing file is a new session for that path;
+   * an empty one gets its header, the only case in which opening writes.
+   * @param sessionDir Where further sessions are created. Default: the directory of the file.
+   * @param cwdOverride Replaces the working directory of the header.
+   * @throws BranchlogError `ERR_NOT_A_SESSION`, `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
+   */
+  open(this: void, path: string, sessionDir?: string, cwdOverride?: string): M;
+  /** Opens the session of `cwd` that changed last, or starts one. Throws as `open`. */
+  continueRecent(this: void, cwd: string, sessionDir?: string): M;
+  /** A session that never touches a disk: a new one, or that of records, copied at the call. */
+  inMemory(
+    this: void,
+    cwd?: string,
+    options?: NewSessionOptions,
+    records?: readonly FileEntry[],
+  ): M;
+  /**
+   * Copies a whole session file, of any version, for another working directory; opens the copy.
+   * @throws BranchlogError if the source is not a session; `ERR_INVALID_SESSION_ID`,
+   * `ERR_LOG_EXISTS`.
+   */
+  forkFrom(
+    this: void,
+    sourcePath: string,
+    targetCwd: string,
+    sessionDir?: string,
+    options?: Pick<NewSessionOptions, "id">,
+  ): M;
 }
 
-/** The current engine of a manager; another one after a change of session. */
+let newManager: (state: ManagerState) => SessionManager;
+
+/** With the files, lock, clock and ids of the caller's choice. */
+export function managersWith(given: EngineOptions): ManagerFactory<SessionManager> {
+  const checked = requireOptions(given, engineOptionNames);
+  const options = { newSessionDialect: "pi", ...checked } as const;
+  return {
+    create: (...args) => newManager(createSession(options, ...args)),
+    open: (...args) => newManager(openWhereItBelongs(options, ...args)),
+    continueRecent: (...args) => newManager(continueRecentSession(options, ...args)),
+    inMemory: (...args) => newManager(startInMemory(options, ...args)),
+    forkFrom: (...args) => newManager(forkFile(options, ...args)),
+  };
+}
+
+/** Another one after a change of session. */
 export function engineOf(manager: SessionManager): Engine {
   return watchedSession(manager).engine;
 }
@@ -105,17 +154,17 @@ export class SessionManager extends ManagerBase {
 
   /** What the model gets at the leaf. */
   buildSessionContext(): SessionContext {
-    return contextOf(this.#state.log);
+    return questions.contextOf(this.#state.log);
   }
 
   /** The entries that the context is made of, in its order. */
   buildContextEntries(): SessionEntry[] {
-    return contextEntriesOf(this.#state.log);
+    return questions.contextEntriesOf(this.#state.log);
   }
 
   /** The context, with its entries beside their messages. */
   buildSessionProjection(): SessionProjection {
-    return projectionOf(this.#state.log);
+    return questions.projectionOf(this.#state.log);
   }
 
   /** Appends a summary of the branch that is left, below an entry or as a root; returns its id. */
@@ -128,11 +177,7 @@ export class SessionManager extends ManagerBase {
   ): string {
     const fields = { summary, details, usage, fromHook };
     const draft = drafts.branchSummary(this.#state.log, branchFromId, fields);
-    const isRoot = branchFromId === null;
-    return this.#position.append(
-      draft,
-      isRoot ? { kind: "root" } : { kind: "entry", id: branchFromId },
-    );
+    return this.#position.append(draft, parentChoice(branchFromId));
   }
 
   /** Records a change of the thinking level. */
@@ -152,10 +197,13 @@ export class SessionManager extends ManagerBase {
     usage: Usage,
     note?: string,
   ): UsageEntry {
-    // An empty note is none, as in pi.
+    // An empty note is dropped, as in pi.
     const fields = { kind, provider, model, usage, ...(note ? { note } : {}) };
     const id = this.#position.append({ type: "usage", ...fields });
-    return questions.usageEntryOf(this.#state.log.engine, id);
+    const { engine } = this.#state.log;
+    const entry = engine.entrySync(id);
+    if (entry?.type === "usage") return entry;
+    throw new Error(`${engine.path} lost the entry ${id} right after it was appended`);
   }
 
   /** Appends a summary of what came before; null keeps nothing of it. */
@@ -187,7 +235,7 @@ export class SessionManager extends ManagerBase {
 
   /** Names the session; an empty name clears it. */
   appendSessionInfo(name: string): string {
-    // First, so that a name that cannot be given there leaves nothing in the log.
+    // First, so that a name that does not fit there leaves nothing in the log.
     nameInSlot(this.#state.log, name);
     return this.#position.append({ type: "session_info", name: normalizeName(name) });
   }

@@ -1,6 +1,6 @@
 /**
- * pi's free functions over the records of a session as text or as a file: parsing and migration.
- * Lines that are no JSON objects are left out; nothing is written.
+ * pi's free functions over the records of a session as text or as a file. Lines that are no JSON
+ * objects are left out; nothing is written.
  */
 import { decodeLine, LineFramer, recordsSync } from "@branchlog/streaming";
 import type { JsonObject } from "@branchlog/streaming";
@@ -32,8 +32,8 @@ export function parseSessionEntries(content: string): FileEntry[] {
 }
 
 /**
- * The records of a session file from its header on, as stored. Empty if the file is missing or
- * is not a session.
+ * The records of a session file from its header on, as stored. Empty if the file is missing or is
+ * not a session.
  * @throws BranchlogError `ERR_LOG_UNREADABLE`, with the message of the system.
  */
 export function loadEntriesFromFile(filePath: string): FileEntry[] {
@@ -52,8 +52,8 @@ export function loadEntriesFromFile(filePath: string): FileEntry[] {
 }
 
 /**
- * Brings records of version 1 or 2, in place, into the current form. The new ids depend on the
- * session id and the position only. Records without a header count as version 1.
+ * Migrates records of version 1 or 2 in place. The new ids depend on the session id and the
+ * position only. Records without a header count as version 1.
  */
 export function migrateSessionEntries(entries: readonly FileEntry[]): void {
   // Decoding boundary: records are JSON, changed as such.
@@ -87,7 +87,7 @@ function becomes(record: JsonObject, form: JsonObject): void {
 }
 
 function asRecord(value: JsonObject): FileEntry {
-  // Decoding boundary: records are handed out as stored.
+  // Decoding boundary: records are returned as stored.
   return value as unknown as FileEntry;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The tree of a session as pi's nodes: children by time, labels resolved. Iterative and linear
- * but for sorting; every node is there once, also the members of a cycle, of which the first in
- * the file becomes a root.
+ * The tree of a session as pi's nodes: children by time, labels resolved. Iterative, and linear but
+ * for sorting; every node occurs once, also the members of a cycle, of which the first in the file
+ * becomes a root.
  */
 import { settledEntries } from "../../bodies/lazy-entry.ts";
 import type { LazySource } from "../../bodies/lazy-entry.ts";
@@ -32,7 +32,7 @@ interface OpenNode {
   labelTimestamp: string | undefined;
 }
 
-/** The roots in file order: entries without a parent, of a missing one, or opening a cycle. */
+/** In file order: entries without a parent, of a missing one, or opening a cycle. */
 export function treeNodes(source: LazySource, labels: Labels): SessionTreeNode[] {
   const { index } = source;
   const nodes = openNodes(source);
@@ -52,7 +52,7 @@ export function treeNodes(source: LazySource, labels: Labels): SessionTreeNode[]
   return roots;
 }
 
-/** A node for each entry, by row. */
+/** By row. */
 function openNodes(source: LazySource): (OpenNode | undefined)[] {
   let rows: Int32Array = new Int32Array(0);
   const entries = settledEntries(source, () => (rows = nodeRows(source.index)));
@@ -79,7 +79,7 @@ function nodeRows(index: IndexTable): Int32Array {
   return rows.subarray(0, count);
 }
 
-/** The row of the node above each node, -1 for roots. */
+/** -1 for roots. */
 function parentRows(index: IndexTable, nodes: readonly (OpenNode | undefined)[]): Int32Array {
   const parents = new Int32Array(nodes.length).fill(-1);
   const parentOf = parentFinder(index);
@@ -96,7 +96,6 @@ function parentRows(index: IndexTable, nodes: readonly (OpenNode | undefined)[])
   return parents;
 }
 
-/** Answers with the children of a row, in order. */
 function childrenByParent(
   index: IndexTable,
   nodes: readonly (OpenNode | undefined)[],
@@ -110,13 +109,13 @@ function childrenByParent(
     if (start === end) return [];
     const only = end - start === 1 ? nodes[children[start] ?? -1] : undefined;
     if (only !== undefined) return [only];
-    // Array sort, which is stable; times that cannot be read compare as equal, as in pi.
+    // Array sort is stable; unreadable times compare as equal, as in pi.
     const ordered = [...children.subarray(start, end)].sort((a, b) => time(a) - time(b));
     return ordered.flatMap((child) => nodes[child] ?? []);
   };
 }
 
-/** All children by parent, in file order: those of `row` are [starts[row], starts[row + 1]). */
+/** In file order: the children of `row` are [starts[row], starts[row + 1]). */
 function groupedByParent(
   nodes: readonly unknown[],
   parents: Int32Array,

@@ -1,11 +1,71 @@
 /**
- * The session managers of other agents as subjects of cases. Their modules are loaded only in the
- * process that measures them.
+ * The session managers of other agents as subjects of cases, and their runtimes: installed from the
+ * npm registry on demand, into `packages/bench/peers`, which is no part of the workspace. Their
+ * modules are loaded only in the process that measures them.
  */
 import { ok } from "node:assert";
-import type { CaseInput, InputFacts, Subject, SubjectFacts, TimedWork } from "./bench-case.ts";
-import { peerModule, type PeerSet, type RuntimeName } from "./peer-folders.ts";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { env, execPath, platform } from "node:process";
+import { fileURLToPath } from "node:url";
+import type {
+  CaseInput,
+  InputFacts,
+  PeerSet,
+  RuntimeName,
+  Subject,
+  SubjectFacts,
+  TimedWork,
+} from "./bench-case.ts";
 import type { PlainEntry, TreeNode } from "./plain-session.ts";
+
+const root = new URL("../peers/", import.meta.url);
+/** Of the packages of a set, install scripts run only for the one that is a runtime. */
+const folders = {
+  peers: { url: root, runtimePackage: "node" },
+  omp: { url: new URL("omp/", root), runtimePackage: "bun" },
+} as const;
+
+/** Installs a set, unless this version of its package.json is installed. Throws if npm fails. */
+export function installPeers(set: PeerSet): void {
+  const { url, runtimePackage } = folders[set];
+  const wanted = readFileSync(new URL("package.json", url), "utf8");
+  // Written last, so that an interrupted install does not count.
+  const mark = new URL("node_modules/.installed.json", url);
+  if (existsSync(mark) && readFileSync(mark, "utf8") === wanted) return;
+  npm(url, "install", "--ignore-scripts", "--no-package-lock");
+  npm(url, "rebuild", runtimePackage);
+  writeFileSync(mark, wanted);
+}
+
+// Without the settings that npm and pnpm pass to the scripts that they run.
+function npm(cwd: URL, ...args: readonly string[]): void {
+  const own = Object.entries(env).filter(([name]) => !/^(npm|pnpm)_/i.test(name));
+  try {
+    execFileSync("npm", [...args, "--no-audit", "--no-fund"], {
+      cwd,
+      env: Object.fromEntries(own),
+      stdio: ["ignore", "pipe", "inherit"],
+      shell: platform === "win32",
+    });
+  } catch (error) {
+    const [reason] = (error instanceof Error ? error.message : String(error)).split("\n");
+    throw new Error(`the peers could not be installed (${reason}); run without --peers`, {
+      cause: error,
+    });
+  }
+}
+
+export function peerModule(set: PeerSet, path: string): string {
+  return new URL(`node_modules/${path}`, folders[set].url).href;
+}
+
+export function runtimePath(runtime: RuntimeName): string {
+  if (runtime === "node") return execPath;
+  if (runtime === "bun") return fileURLToPath(peerModule("omp", "bun/bin/bun.exe"));
+  const suffix = platform === "win32" ? ".exe" : "";
+  return fileURLToPath(peerModule("peers", `node/bin/node${suffix}`));
+}
 
 export interface PeerManager {
   getEntries(): readonly unknown[];
@@ -69,7 +129,6 @@ export const sessionPeers: readonly SessionPeer[] = [
   },
 ];
 
-/** One subject for each peer; `prepare` is that of a case, for one of them. */
 export function peerSubjects<Result>(
   what: string,
   prepare: (peer: SessionPeer, input: CaseInput) => Promise<TimedWork<Result>>,
@@ -85,13 +144,9 @@ export function peerSubjects<Result>(
 }
 
 /** The subject, and the same on the Node that the newer pi needs, to tell engine from runtime. */
-export function onBothNodes<Facts extends SubjectFacts>(subject: Facts): readonly Facts[] {
-  return [subject, onNode24(subject)];
-}
-
-export function onNode24<Facts extends SubjectFacts>(subject: Facts): Facts {
+export function onBothNodes<Facts extends SubjectFacts>(subject: Facts): readonly [Facts, Facts] {
   const name = `${subject.name} on Node 24`;
-  return { ...subject, name, runtime: "node-24", needs: "peers" };
+  return [subject, { ...subject, name, runtime: "node-24", needs: "peers" }];
 }
 
 export async function loadPeer({ set, path }: SessionPeer): Promise<PeerClass> {
@@ -109,19 +164,18 @@ export interface WantedMessages {
   readonly most: number;
 }
 
-/** Of a peer, whose dialect may be older. */
-export function peerContext(peer: SessionPeer, facts: InputFacts): WantedMessages {
-  const hasCompaction = (facts.entriesByType["compaction"] ?? 0) > 0;
-  const most = facts.contextMessages - (hasCompaction && !peer.keepsSystemMessage ? 1 : 0);
+/** Of ours, or of a peer, whose dialect may be older. */
+export function wantedContext(
+  { contextMessages, entriesByType }: InputFacts,
+  peer?: SessionPeer,
+): WantedMessages {
+  if (peer === undefined) return { least: contextMessages, most: contextMessages };
+  const lacksSystemMessage = "compaction" in entriesByType && !peer.keepsSystemMessage;
+  const most = contextMessages - (lacksSystemMessage ? 1 : 0);
   return { least: most - peer.contextDropsMax, most };
 }
 
-/** Of ours: exactly those that are there. */
-export function ourContext({ contextMessages }: InputFacts): WantedMessages {
-  return { least: contextMessages, most: contextMessages };
-}
-
-/** Throws unless so many messages, and `more` appended since, are what was wanted. */
+/** Throws unless so many messages are what was wanted, with `more` appended since. */
 export function checkContext(messages: number, { least, most }: WantedMessages, more = 0): void {
   const isRight = messages >= least + more && messages <= most + more;
   ok(isRight, `${messages} messages instead of ${least + more} to ${most + more}`);
