@@ -8,7 +8,8 @@ import type {
   WrittenLog,
 } from "../../../packages/core/src/append/commit.ts";
 import { LeafCursor } from "../../../packages/core/src/append/request.ts";
-import { writtenCall, unreachableIds } from "../../../packages/core/src/append/commit.ts";
+import { unreachableIds } from "../../../packages/core/src/append/appender.ts";
+import { writtenCall } from "../../../packages/core/src/append/commit.ts";
 import type { AppendPlan, PlannedEntry } from "../../../packages/core/src/append/plan.ts";
 
 const line = Buffer.from("{}\n");

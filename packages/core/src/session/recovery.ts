@@ -8,7 +8,7 @@ import { decodeLine } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { createLog } from "../store/atomic-file.ts";
 import { commit, notAppended } from "../append/commit.ts";
-import type { CommitLock, CommitWork, LinePlan, PlannedLine } from "../append/commit.ts";
+import type { CommitWork, LinePlan, PlannedLine } from "../append/commit.ts";
 import type { Engine } from "./engine.ts";
 import { runAsync } from "../store/steps.ts";
 
@@ -52,11 +52,13 @@ async function appendAgain(engine: Engine): Promise<readonly string[]> {
   const { log, durability, settings } = engine;
   const { ports, lockWaitMs } = settings;
   const work: CommitWork<LinePlan> = {
+    ports,
+    lockWaitMs,
+    releasePolicy: "immediate",
     requiresCatchUp: () => true,
     plan: () => ({ lines: linesInDoubt(engine), needsSeparator: true }),
   };
-  const lock: CommitLock = { ports, lockWaitMs, releasePolicy: "immediate" };
-  const steps = commit(log, lock, work);
+  const steps = commit(log, work);
   const { verification, plan: done } = await runAsync(steps, ports.clock).catch(
     (error: unknown) => {
       throw notAppended(engine.path, error);
