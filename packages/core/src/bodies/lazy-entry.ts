@@ -1,7 +1,7 @@
 /**
- * Entries of many rows at once, for callers that want them all as objects: those of pi's own shape
- * are lazy, so that a million cost about 100 MB; the others are read. None comes from a line that
- * was not read as JSON, now or earlier.
+ * Entries of many rows at once, for callers that need them all as objects: those of pi's own shape
+ * are lazy, so that a million cost about 100 MB; the others are read. Every line was read as JSON,
+ * now or earlier.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
@@ -10,17 +10,17 @@ import { bodyBytesMax } from "../limits.ts";
 import type { RowBody } from "./body-reader.ts";
 
 export interface LazySource extends LazyBodies {
-  /** Many bodies now, in the order of the rows, damaged ones left out. */
+  /** In the order of the rows, without damaged ones. */
   readonly bodiesOf: (rows: Iterable<number>) => Iterable<RowBody>;
-  /** Reads rows that are known by their envelopes only, and marks those that are damaged. */
+  /** Reads rows that were indexed from their envelopes, and marks the damaged ones. */
   readonly confirmAll: (rows: readonly number[]) => void;
 }
 
 /**
- * The entries of rows, in their order; undefined where a body is damaged or too large for one
- * object. Lazy are `message` and `custom` entries of pi's own shape; all others are read at once,
- * in few large reads. An entry that ends in another object behind its message resembles pi's until
- * its body is read: only then is that field seen, and the row not handed out lazily again.
+ * Undefined where a body is damaged or too large for one object. Lazy are `message` and `custom`
+ * entries of pi's own shape; all others are read at once, in few large reads. An entry that ends in
+ * another object behind its message resembles pi's until its body is read: only then is that field
+ * seen, and the row not returned lazily again.
  */
 function entriesOfRows(source: LazySource, rows: ArrayLike<number>): (SessionEntry | undefined)[] {
   confirm(source, rows);
@@ -38,8 +38,8 @@ function entriesOfRows(source: LazySource, rows: ArrayLike<number>): (SessionEnt
 }
 
 /**
- * As {@link entriesOfRows}. Rows are asked for again as long as reading them finds damage: that may
- * bring back an earlier entry that a damaged one had hidden, and move the path.
+ * As {@link entriesOfRows}. Rows are requested again as long as reading them finds damage: that may
+ * expose an earlier entry that a damaged one had hidden, and move the path.
  */
 export function settledEntries(
   source: LazySource,
@@ -56,7 +56,7 @@ function confirm({ index, confirmAll }: LazySource, rows: ArrayLike<number>): vo
   const unread: number[] = [];
   for (let i = 0; i < rows.length; i += 1) {
     const row = rows[i] ?? -1;
-    // The others are read to be handed out, which confirms them.
+    // The others are confirmed by reading them.
     if (index.rows.is(row, rowFlags.provisional) && isLazy(index, row)) unread.push(row);
   }
   if (unread.length > 0) confirmAll(unread);
@@ -91,7 +91,7 @@ function lazyEntry(source: LazySource, row: number, links: LinkText): SessionEnt
     : lazyCustom(source, row, customType, links);
 }
 
-/** Whether the line of a row has pi's own shape of a message, or of an entry of an extension. */
+/** Whether the line has pi's own shape of a message, or of an entry of an extension. */
 function isLazy(index: IndexTable, row: number): boolean {
   const { rows } = index;
   if (!isReadable(index, row)) return false;
@@ -103,19 +103,19 @@ function isLazy(index: IndexTable, row: number): boolean {
   return isCustom && rows.is(row, rowFlags.tailForm | rowFlags.hasPayload);
 }
 
-/** The source of bodies; each lazy object refers to it. */
+/** Each lazy object refers to it. */
 interface LazyBodies {
   readonly index: IndexTable;
-  /** The body of a row of that index at any later time; undefined if it is damaged or gone. */
+  /** At any later time; undefined if the body is damaged or gone. */
   readonly bodyOf: (row: number) => SessionEntry | undefined;
 }
 
 /**
- * The message at a row whose line has pi's own shape, as a read-only object with own keys in the
- * stored order and the usual prototype. The body is read at its first use; undefined if damaged.
+ * A read-only object with own keys in the stored order and the usual prototype. The body is read at
+ * its first use; undefined if damaged.
  */
 function lazyMessage(source: LazyBodies, row: number, links: LinkText): SessionEntry {
-  // The parent first: as a rule it is the row whose id was made last.
+  // The parent first: it is usually the row whose id was made last.
   const parentId = links.parentIdOf(row);
   const entry = new BodyPlace(new PlainMessage(links.idOf(row), parentId), source, row);
   defineGetter(entry, "timestamp", readTimestamp);
@@ -123,7 +123,6 @@ function lazyMessage(source: LazyBodies, row: number, links: LinkText): SessionE
   return asEntry(entry);
 }
 
-/** The entry of an extension, likewise. */
 function lazyCustom(
   source: LazyBodies,
   row: number,
@@ -140,7 +139,7 @@ function lazyCustom(
   return asEntry(entry);
 }
 
-/** Decoding boundary: types say what pi writes; what the getters read is as stored. */
+/** Decoding boundary: types say what pi writes; the getters return stored values. */
 function asEntry(entry: object): SessionEntry {
   return entry as SessionEntry;
 }
@@ -148,8 +147,8 @@ function asEntry(entry: object): SessionEntry {
 type PlainEntry = Record<string, unknown>;
 
 /**
- * A constructor whose objects have the usual prototype. Unlike object literals, they get room for
- * the private fields in themselves: 40 bytes less for each.
+ * A constructor whose objects have the usual prototype. Unlike object literals, they have in-object
+ * room for the private fields: 40 bytes less for each.
  */
 function plainConstructor<A extends unknown[]>(
   fill: (this: PlainEntry, ...args: A) => void,
@@ -170,13 +169,12 @@ const PlainCustom = plainConstructor(function (customType: string) {
   this["customType"] = customType;
 });
 
-/** A constructor that returns the object it is given, for the class below to add its fields to. */
-// Cast: as above; what a constructor returns takes the place of the object that it would make.
+// Cast: as above; the returned object takes the place of the constructed one.
 const Given = function (entry: object): object {
   return entry;
 } as unknown as new (entry: object) => object;
 
-/** Where the body of an entry is, as private fields of the entry itself. */
+/** Keeps the place of an entry's body as private fields of the entry itself. */
 class BodyPlace extends Given {
   readonly #source: LazyBodies;
   readonly #row: number;
@@ -228,7 +226,7 @@ function defineGetter(entry: object, key: string, getter: (this: BodyPlace) => u
   legacy.__defineGetter__(key, getter);
 }
 
-/** Asked for one row after the other: in a chain, a parent's id is the text made last. */
+/** In a chain, a parent's id is the text made last. */
 class LinkText {
   readonly #index: IndexTable;
   #lastHandle = -1;
@@ -238,14 +236,12 @@ class LinkText {
     this.#index = index;
   }
 
-  /** The id of a row. */
   idOf(row: number): string {
     this.#lastHandle = this.#index.rows.handle(row);
     this.#lastId = this.#index.ids.idAt(this.#lastHandle);
     return this.#lastId;
   }
 
-  /** The id of a row's parent, or null. */
   parentIdOf(row: number): string | null {
     const handle = this.#index.rows.parentHandle(row);
     if (handle < 0) return null;

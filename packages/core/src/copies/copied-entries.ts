@@ -1,12 +1,11 @@
 /**
- * What every copy of entries is made of: their lines, byte for byte but for what an older version
- * or the copy has to change, and new entries after them for what no copied entry says. Lines are
- * read in few large reads; long ones that stay as they are pass through in chunks.
+ * Lines of copied entries: byte for byte, except for changes required by an older version or the
+ * copy, and new entries after them. Lines are read in few large reads; long ones that stay as they
+ * are pass through in chunks.
  */
 import { readRange } from "@branchlog/streaming";
 import { planReads, readFullySync } from "../bodies/body-reader.ts";
 import { currentVersion, entryForm } from "../dialects/header.ts";
-import { migrateLine } from "../dialects/migrate-line.ts";
 import { isEmptyLinks, relinkLine } from "../dialects/object-members.ts";
 import type { NewLinks } from "../dialects/object-members.ts";
 import { AnswerJoiner } from "../entries/answers.ts";
@@ -20,14 +19,13 @@ import { namingTypes, sessionName } from "../projections/name.ts";
 import type { GivenName } from "../projections/name.ts";
 import type { Engine } from "../session/engine.ts";
 
-/** A row and its line, without newline. */
 export interface EntryLine {
   readonly row: number;
-  /** Null if the line is over `lineBytesMax` and needs no change for its version. */
+  /** Without newline; null if it is over `lineBytesMax` and needs no change for its version. */
   readonly line: Buffer | null;
 }
 
-/** The lines of rows, in the given order. Of damaged rows too: leave them out before. */
+/** In the given order. Damaged rows must be filtered out before. */
 export function* entryLines(engine: Engine, rows: Iterable<number>): Generator<EntryLine> {
   if (engine.log.state.indexer.transcript === undefined) yield* sessionLines(engine, rows);
   else yield* transcriptLines(engine, rows);
@@ -43,20 +41,16 @@ function* sessionLines(engine: Engine, rows: Iterable<number>): Generator<EntryL
       for (const row of read.rows) yield { row, line: null };
       continue;
     }
-    const bytes = Buffer.allocUnsafe(read.length);
-    readFullySync(log.file, bytes, read.length, read.offset);
+    const bytes = readFullySync(log.file, Buffer.allocUnsafe(read.length), read.offset);
     for (const row of read.rows) {
       const start = index.rows.offset(row) - read.offset;
       const stored = bytes.subarray(start, start + index.rows.length(row));
-      const line = isCurrent
-        ? stored
-        : migrateLine(stored, { ...bodies.upcastContext(row), kind: "entry" });
-      yield { row, line };
+      yield { row, line: isCurrent ? stored : bodies.migratedLine(row, stored) };
     }
   }
 }
 
-/** The entries of a transcript as a session has them, with whole answers. */
+/** Joins the parts of an answer into one entry. */
 export function* transcriptLines(
   { index, bodies }: Engine,
   rows: Iterable<number>,
@@ -74,8 +68,8 @@ export function* transcriptLines(
 
 /**
  * The bytes of a line with these links, and its newline.
- * @throws BranchlogError `ERR_ENTRY_TOO_LARGE` for a line that needs other links and cannot be held
- * to get them.
+ * @throws BranchlogError `ERR_ENTRY_TOO_LARGE` for a line that needs other links and is too large
+ * to be held.
  */
 export function* relinkedLine(
   { bodies, index, log }: Engine,
@@ -90,8 +84,8 @@ export function* relinkedLine(
 }
 
 /**
- * Those of the rows whose bodies parse, in their order. Rows that were indexed without a parse get
- * it now, so that no copy holds what only looked like an entry.
+ * Parses rows that were indexed without a parse, so that no copy holds what only resembled an
+ * entry.
  */
 export function readableRows(engine: Engine, rows: Iterable<number>): number[] {
   const { index, bodies } = engine;
@@ -103,19 +97,16 @@ export function readableRows(engine: Engine, rows: Iterable<number>): number[] {
   return all.filter((row) => !index.rows.is(row, rowFlags.damaged));
 }
 
-/** What ends a line. */
 export const newline: Buffer = Buffer.from("\n");
 
-/** An entry that a copy adds. */
 export interface AddedEntry {
   readonly draft: KnownDraft;
   readonly timestamp: string;
 }
 
-/** How the entries that a copy adds are written. */
 export interface AddedForm {
   readonly encode: (draft: KnownDraft, timestamp: string) => EncodedDraft;
-  /** An id in the form of the copy's agent; it may be taken. */
+  /** May return ids that are taken. */
   readonly mintId: () => string;
 }
 
@@ -141,15 +132,14 @@ export function* addedLines(
   }
 }
 
-/** An entry of a type that names the session. */
 export interface Naming {
   readonly row: number;
   readonly entry: SessionEntry;
-  /** Undefined if what it says is not a name. */
+  /** Undefined if the stored value is not a name. */
   readonly name: GivenName;
 }
 
-/** Those of the rows that name the session, in their order. */
+/** In the order of the rows. */
 export function* namingsIn({ index, bodies }: Engine, rows: Iterable<number>): Generator<Naming> {
   for (const row of rows) {
     if (!namingTypes.includes(index.kindOf(row).type) || !index.isNode(row)) continue;
@@ -160,13 +150,12 @@ export function* namingsIn({ index, bodies }: Engine, rows: Iterable<number>): G
   }
 }
 
-/** The first of the rows that says a name, or takes it away. */
+/** The first entry that sets or removes the name. */
 export function firstNaming(engine: Engine, rows: Iterable<number>): Naming | undefined {
   for (const naming of namingsIn(engine, rows)) if (naming.name !== undefined) return naming;
   return undefined;
 }
 
-/** All rows of a log, last first. */
 export function* rowsBackwards({ index }: Engine): Generator<number> {
   for (let row = index.count - 1; row >= 0; row -= 1) yield row;
 }

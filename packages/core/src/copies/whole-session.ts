@@ -1,7 +1,7 @@
 /**
  * A copy of a whole session for another working directory: every record with its bytes, all
- * branches and labels, under a header of its own. The source is only read. Lines that are no
- * records stay behind; a child of such a line becomes one of the entry before it.
+ * branches and labels, under a new header. The source is only read. Lines that are not records are
+ * omitted; a child of such a line becomes one of the entry before it.
  */
 import { decodeLine, LineFramer, scanSync } from "@branchlog/streaming";
 import type { SessionHeader } from "../entries/entry-types.ts";
@@ -11,7 +11,6 @@ import type { EntryLine } from "./copied-entries.ts";
 import { entryLines, newline, readableRows, relinkedLine } from "./copied-entries.ts";
 import { headerLines } from "./session-header.ts";
 
-/** The bytes of the copy, header first. */
 export function* forkLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
   yield* headerLines(engine, header);
   const { index, log } = engine;
@@ -27,7 +26,7 @@ export function* forkLines(engine: Engine, header: SessionHeader): Generator<Buf
   if (!isTranscript) yield* recordsBetween(engine, at, log.size);
 }
 
-/** Parts of an answer stay apart in a tree: other branches may begin at each of them. */
+/** Parts of an answer stay separate in a tree: other branches may begin at each of them. */
 function* copiedLines(engine: Engine, isTranscript: boolean): Generator<EntryLine> {
   const rows = readableRows(engine, range(engine.index.count));
   const takes: Iterable<readonly number[]> = isTranscript ? rows.map((row) => [row]) : [rows];
@@ -39,9 +38,9 @@ function headerEnd({ log }: Engine): number {
   return offset + length;
 }
 
-/** Records without a place in the tree, which other programs may need. */
+/** Records outside the tree, which other programs may need. */
 function recordsBetween({ log }: Engine, from: number, to: number): readonly Buffer[] {
-  // One newline, with a carriage return before it at most: as a rule nothing is there.
+  // The usual case: one newline, possibly with a carriage return.
   if (to - from <= 2) return [];
   const records: Buffer[] = [];
   const line = (bytes: Buffer, start: number, end: number): void => {
@@ -54,7 +53,7 @@ function recordsBetween({ log }: Engine, from: number, to: number): readonly Buf
   return records;
 }
 
-/** The id to name as parent where that of the line is damaged; undefined where it is not. */
+/** The new parent of a row whose parent is damaged; undefined if it keeps its own. */
 function readableParentId({ index }: Engine, row: number): string | null | undefined {
   const { rows } = index;
   let slot = rows.parentHandle(row);

@@ -25,7 +25,7 @@ import type { AtomicFile } from "../store/atomic-file.ts";
 import type { FileStat } from "../store/ports.ts";
 import type { ChangeSignal } from "./tracked-log.ts";
 import type { EngineSettings } from "./engine-options.ts";
-import { checkpointSchema, restoreState, statePieces, sumsEndOf } from "./log-checkpoint.ts";
+import { checkpointSchema, statePieces, sumsEndOf } from "./log-checkpoint.ts";
 import type { FoundCheckpoint } from "./log-checkpoint.ts";
 import type { LogState } from "./log-state.ts";
 import { SumBuilder, compareSums, sumsSchema, trimmed } from "../checkpoint/record-sums.ts";
@@ -42,31 +42,30 @@ interface CheckpointedLog {
   readonly state: LogState;
 }
 
-/** What a checkpoint spares, in bytes of its log. */
+/** Work that a checkpoint saves, in bytes of its log. */
 interface SavedWork {
-  /** How far it goes, and how far with checksums. */
+  /** How far it covers the log, and how far with checksums. */
   readonly end: number;
   readonly sumsEnd: number;
-  /** What this process had read of bodies by then: to confirm them, and to fold the usage. */
+  /** Bodies that this process had read: to confirm them, and to fold the usage. */
   readonly confirmedBytes: number;
   readonly foldedBytes: number;
 }
 
 const noWork: SavedWork = { end: 0, sumsEnd: 0, confirmedBytes: 0, foldedBytes: 0 };
 
-/** The checkpoint of one open log. */
 export class Checkpoints {
   readonly #settings: CheckpointSettings;
   readonly #log: CheckpointedLog;
   readonly #changes: ChangeSignal;
   readonly #sums: LogSums;
-  /** How much of which state is saved. */
+  /** The saved work, and for which state. */
   #saved: (SavedWork & { readonly state: LogState }) | undefined;
   #isScheduled = false;
   #isClosed = false;
   #hasFailed = false;
   #write: AtomicFile | undefined;
-  /** Counts the attempts: a later one ends those before. */
+  /** A later attempt ends earlier ones. */
   #attempts = 0;
   #stopAtExit: (() => void) | undefined;
 
@@ -77,7 +76,7 @@ export class Checkpoints {
     this.#sums = new LogSums(settings);
   }
 
-  /** A state that continues from the checkpoint of its log, or has read nothing. */
+  /** A state that continues from the checkpoint of its log, or is empty. */
   restoreSync(makeState: () => LogState, stat: FileStat): LogState {
     const { checkpoint, ports } = this.#settings;
     const state = makeState();
@@ -94,17 +93,17 @@ export class Checkpoints {
     return this.#restored(makeState, state, found);
   }
 
-  /** Notes that the log has grown, or that much of it was read. O(1). */
+  /** The log has grown, or was read. O(1). */
   progressed(): void {
     if (this.#isScheduled || this.#isClosed || !this.#isDue) return;
     this.#isScheduled = true;
-    // Until then this object is reachable, also if its owner is not.
+    // Keeps this object reachable until then, even if its owner is not.
     this.#stopAtExit ??= atExit((msLeft) => this.saveSync(msLeft * exitSumsShare));
     const { version } = this.#changes;
     setTimeout(() => void this.#saveIfIdle(version), checkpointIdleMs).unref();
   }
 
-  /** Saves a checkpoint if one is due, with the checksums of `sumsMsMax`. Throws nothing. */
+  /** Saves if due, spending at most `sumsMsMax` on checksums. Never throws. */
   saveSync(sumsMsMax: number = Number.POSITIVE_INFINITY): void {
     const steps = this.#saving(sumsMsMax);
     while (steps.next().done !== true);
@@ -116,7 +115,6 @@ export class Checkpoints {
     while (steps.next().done !== true) await nextIteration();
   }
 
-  /** Saves for the last time. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.save(closingSumsMsMax);
@@ -172,20 +170,21 @@ export class Checkpoints {
   ): LogState {
     if (found === undefined) return state;
     try {
-      restoreState(state, found);
+      state.restore(found.checkpoint.state, found.header, found.bytes);
       this.#saved = { state, ...workOf(state, found.checkpoint.sumsEnd) };
       return state;
     } catch {
-      // Half of a checkpoint is worse than none.
+      // A partially restored state is unusable.
       return makeState();
     }
   }
 
-  /** Pauses between the pieces; ends without a checkpoint if anything has changed by then. */
+  /** Yields between the pieces; ends without a checkpoint if anything changed meanwhile. */
   *#saving(sumsMsMax: number): Generator<void, void, undefined> {
     if (!this.#isDue) return;
     this.#abandon();
     const { state } = this.#log;
+    const { ports, checkpointDir } = this.#settings;
     const { version } = this.#changes;
     const attempt = (this.#attempts += 1);
     const isStale = (): boolean => this.#changes.version !== version || this.#attempts !== attempt;
@@ -199,7 +198,7 @@ export class Checkpoints {
       const work = workOf(state, sumsEndOf(taken.value));
       const pieces = statePieces(state, taken.value);
       if (pieces === null) return;
-      const write = beginCheckpoint(this.#settings.ports, this.#path);
+      const write = beginCheckpoint(ports, this.#path);
       this.#write = write;
       for (const piece of pieces) {
         write.add(piece);
@@ -211,11 +210,13 @@ export class Checkpoints {
       this.#saved = { state, ...work };
       this.#sums.forget();
       yield;
-      this.#removeOrphans();
+      // Orphans beside their logs are removed when the directory is listed.
+      if (checkpointDir === undefined) return;
+      removeOrphanCheckpoints(ports, this.#log.path, checkpointDir);
     } catch {
       this.#hasFailed = true;
     } finally {
-      // Another one may have begun while this one paused.
+      // Another attempt may have begun while this one paused.
       if (this.#attempts === attempt) this.#abandon();
     }
   }
@@ -226,14 +227,6 @@ export class Checkpoints {
     const endMs = clock.monotonicMs() + (checkpoint === "auto" ? msMax : 0);
     const isOver = (): boolean => clock.monotonicMs() >= endMs;
     return this.#sums.computeMissing({ state, isKnown: this.#isSaved, isOver });
-  }
-
-  /** After each save: 8 MiB of log pay for one or two listings, and other work for none. */
-  #removeOrphans(): void {
-    const { ports, checkpointDir } = this.#settings;
-    // Beside their logs, they are removed when the directory is listed.
-    if (checkpointDir === undefined) return;
-    removeOrphanCheckpoints(ports, this.#log.path, checkpointDir);
   }
 
   #abandon(): void {
@@ -256,8 +249,8 @@ const works = new Set<(msLeft: number) => void>();
 let isListening = false;
 
 /**
- * Does `work`, which must not throw, when the process exits by itself, with the time that is left
- * for it. A process that is killed does none. Returns what ends that.
+ * Runs `work`, which must not throw, when the process exits by itself, with the time left for it.
+ * Returns a function that cancels.
  */
 function atExit(work: (msLeft: number) => void): () => void {
   const own = (msLeft: number): void => work(msLeft);
@@ -269,7 +262,7 @@ function atExit(work: (msLeft: number) => void): () => void {
   };
 }
 
-/** Begins nothing once the time is over: the exit of the process waits for this work. */
+/** The exit of the process waits for this work. */
 function doAll(): void {
   const startMs = performance.now();
   for (const work of works) {
@@ -285,14 +278,14 @@ export interface SumTask {
   readonly state: LogState;
   /** Whether the saved checkpoint matches this state: then its checksums hold. */
   readonly isKnown: boolean;
-  /** Asked after each megabyte: whether to leave the rest for another time. */
+  /** Checked after each megabyte; the rest is left for later. */
   readonly isOver: () => boolean;
 }
 
 /**
  * The checksums for the checkpoints of one log: those of an earlier one, and those of what was
  * appended since, for which the log is read once more. A log that differs from its checksums in a
- * few places keeps them, so that `verify` keeps finding these.
+ * few places keeps them, so that `verify` still finds these.
  */
 export class LogSums {
   readonly #settings: SumSettings;
@@ -303,8 +296,8 @@ export class LogSums {
   }
 
   /**
-   * Takes what is missing, pausing after each megabyte. Undefined if the log ends within a line, or
-   * is not what was read. Throws what reading throws.
+   * Yields after each megabyte. Undefined if the log ends within a line, or is not the one that was
+   * read. Throws what reading throws.
    */
   *computeMissing({
     state,
@@ -320,8 +313,10 @@ export class LogSums {
       const earlier = savedSums(this.#settings, state.file.path, stat);
       const isCompared = isKnown && earlier?.isConfirmed === true;
       const verdict = isCompared ? "same" : yield* comparing(state, earlier, isOver);
-      // There is no time now to see whether they are to be kept.
-      if (earlier !== undefined && verdict === undefined) return unconfirmed(earlier);
+      // Not enough time to decide whether they can be kept.
+      if (earlier !== undefined && verdict === undefined) {
+        return trimmed({ ...earlier, isConfirmed: false });
+      }
       const kept = verdict === "rewritten" ? undefined : earlier;
       const sums = kept === undefined ? noSums(stat, header) : { ...kept, isConfirmed: true };
       this.#unfinished = { state, builder: new SumBuilder(sums) };
@@ -334,13 +329,13 @@ export class LogSums {
     return trimmed(builder.sums);
   }
 
-  /** Forgets what is saved; it is read again for the next checkpoint. */
+  /** The saved sums are then read again for the next checkpoint. */
   forget(): void {
     this.#unfinished = undefined;
   }
 }
 
-/** The saved checksums of the log that has `stat`, if any. Throws nothing. */
+/** Of the log that has `stat`, if any. Never throws. */
 export function savedSums(
   { checkpointDir, ports }: SumSettings,
   path: string,
@@ -363,10 +358,6 @@ function* comparing(
     yield;
   }
   return undefined;
-}
-
-function unconfirmed(sums: RecordSums): RecordSums {
-  return trimmed({ ...sums, isConfirmed: false });
 }
 
 function noSums({ dev, ino }: FileStat, header: IndexedHeader): RecordSums {

@@ -1,4 +1,4 @@
-/** How an engine reads, waits and writes, with the defaults for what is not said. */
+/** Options of an engine, and their defaults. */
 import { type OptionNames, lineBytesMaxDefault, pollMsDefault } from "@branchlog/streaming";
 import type { DialectName } from "../dialects/dialect.ts";
 import {
@@ -22,8 +22,8 @@ import type { Ports } from "../store/ports.ts";
 
 /**
  * Whether checkpoints are saved and loaded, only loaded, or neither. `index`: as `auto`, but
- * without the checksums of what they do not cover yet, for which the log is read once more: they
- * are left to a session that appends.
+ * without new checksums, for which the log is read once more: they are left to a session that
+ * appends.
  */
 export type CheckpointMode = "auto" | "index" | "read" | "off";
 
@@ -38,7 +38,7 @@ export type Durability = "os" | "disk" | { readonly intervalMs: number };
 export interface EngineOptions {
   /** `read` never writes anything, on the log or beside it. Default `append`. */
   readonly access?: "read" | "append";
-  /** Files, lock, clock and ids; give a clock and ids of your own for reproducible bytes. */
+  /** Files, lock, clock and ids; set clock and ids for reproducible bytes. */
   readonly ports?: Partial<Ports>;
   /** Longest line that is joined in memory while indexing, in bytes. Default 16 MiB. */
   readonly lineBytesMax?: number;
@@ -51,29 +51,28 @@ export interface EngineOptions {
   readonly lockWaitMs?: number;
   /** What an acknowledgement means. Default `os`. */
   readonly durability?: Durability;
-  /** Most that is written at once, in bytes, but for a single longer entry. Default 8 MiB. */
+  /** Most that is written at once, in bytes, except for a single longer entry. Default 8 MiB. */
   readonly batchBytesMax?: number;
   /** Most that waits to be written by one session, in bytes. Default 256 MiB. */
   readonly queuedBytesMax?: number;
   /**
-   * Whether what was indexed is saved beside the log, once it is worth it, and loaded when the log
-   * is opened again: `auto` does both, `index` as well, but takes no checksums; `read` only loads,
-   * as with `access: "read"`; `off` neither. Default `auto`.
+   * Whether the index is saved beside the log, once it is worth it, and loaded when the log is
+   * opened again: `auto` does both, `index` as well, but takes no checksums; `read` only loads, as
+   * with `access: "read"`; `off` neither. Default `auto`.
    */
   readonly checkpoint?: CheckpointMode;
-  /** A directory for these files instead; it has to exist. */
+  /** An existing directory for checkpoints instead. */
   readonly checkpointDir?: string | undefined;
-  /** How far a log goes past its checkpoint before another is saved, in bytes. Default 8 MiB. */
+  /** How far a log grows past its checkpoint before another is saved, in bytes. Default 8 MiB. */
   readonly checkpointEveryBytes?: number;
   /** How often a log with subscribers is polled if no hint comes, in ms. Default 1000. */
   readonly pollMs?: number;
-  /** Appends to logs of a newer version all the same. Default false. */
+  /** Appends to logs of a newer version nevertheless. Default false. */
   readonly allowNewerVersion?: boolean;
   /** The dialect of appended entries. Default: that of the log, see docs/formats. */
   readonly dialect?: DialectName | undefined;
 }
 
-/** The names of {@link EngineOptions}. */
 export const engineOptionNames: OptionNames<EngineOptions> = {
   access: true,
   ports: true,
@@ -109,8 +108,8 @@ export interface EngineSettings extends Required<
 }
 
 /**
- * Fills in the defaults. What else the options hold belongs to the caller, which knows its names.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a value that its option cannot have.
+ * Ignores other options: the caller knows their names.
+ * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
  */
 export function engineSettings(options: EngineOptions): EngineSettings {
   const { access = "append", checkpoint = "auto", dialect, checkpointDir } = options;
@@ -123,7 +122,7 @@ export function engineSettings(options: EngineOptions): EngineSettings {
     checkpoint: requireOneOf("checkpoint", checkpoint, ["auto", "index", "read", "off"]),
     checkpointDir:
       checkpointDir === undefined ? undefined : requireNonEmpty("checkpointDir", checkpointDir),
-    // A timer that is given more fires at once; `Infinity` means never.
+    // A timer with a longer delay fires at once; `Infinity` means never.
     pollMs: Math.min(requireAtLeast("pollMs", options.pollMs ?? pollMsDefault, 1), timerMsMax),
     allowNewerVersion: requireBoolean("allowNewerVersion", options.allowNewerVersion ?? false),
     dialect: dialect === undefined ? undefined : requireOneOf("dialect", dialect, dialects),

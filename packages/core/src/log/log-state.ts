@@ -1,8 +1,8 @@
 /**
  * The read state of one generation of a log: index, header, folded projections, cursor, bodies. It
- * grows by reading on from its cursor, or by adopting what was just appended; it never writes. An
- * unterminated last record that parses is indexed at once, but *pending*: if its line turns out to
- * continue, this state is broken, and its owner starts a new one.
+ * grows by reading from its cursor, or by adopting appended bytes; it never writes. An unterminated
+ * last record that parses is indexed at once, but *pending*: if its line turns out to continue,
+ * this state is broken, and its owner starts a new one.
  */
 import { basename } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
@@ -16,7 +16,8 @@ import {
   scanSync,
 } from "@branchlog/streaming";
 import type { ByteSource, LineRest, LinesSink } from "@branchlog/streaming";
-import { BodyReader, createBodyCache, readFullySync } from "../bodies/body-reader.ts";
+import { createBodyCache } from "../bodies/body-cache.ts";
+import { BodyReader, readFullySync } from "../bodies/body-reader.ts";
 import { dialectOfLog } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { readTitleSlot, titleSlotBytes } from "../dialects/title-slot.ts";
@@ -45,28 +46,25 @@ export interface ReadOptions {
   readonly bodyCacheBytesMax: number;
 }
 
-/** Bytes read before the number of rows of a large log is estimated. */
+/** Read before the number of rows of a large log is estimated. */
 const sampleBytes = 8 * 1024 * 1024;
-/** A little more than estimated: growing once more costs as much as all that was saved. */
+/** A little more than estimated: growing once more would cost all that reserving saves. */
 const reservedShare = 1.02;
 
 /** An indexed record whose newline has not been seen. */
 interface Pending {
   readonly offset: number;
   readonly length: number;
-  /** Its row, or -1 if it is the header. */
+  /** -1: the header. */
   readonly row: number;
 }
 
-/** One generation of a log, as far as it is read. */
 export class LogState {
   readonly indexer: LogIndexer;
   readonly bodies: BodyReader;
   readonly folded: FoldedProjections = new FoldedProjections();
-  /** The file of this generation. */
   readonly file: LogFile;
   readonly slot: TitleSlotReader;
-  /** Longest line that is joined. */
   readonly lineBytesMax: number;
   #framer: LineFramer;
   #trail: FingerprintingReader;
@@ -75,7 +73,7 @@ export class LogState {
   #settledRows = 0;
   #identity: LogIdentity | undefined;
 
-  /** @param onDamage Called when an entry that was trusted turns out damaged. */
+  /** Called when a trusted entry turns out damaged. */
   constructor(file: LogFile, options: ReadOptions, onDamage: () => void) {
     this.file = file;
     this.slot = new TitleSlotReader(file, () => this.indexer.header?.offset ?? 0);
@@ -103,7 +101,7 @@ export class LogState {
     return this.indexer.index;
   }
 
-  /** Position after the last byte read: where the next read starts. */
+  /** Position after the last byte read. */
   get end(): number {
     return this.#framer.offset;
   }
@@ -113,12 +111,12 @@ export class LogState {
     return this.#framer.committedOffset;
   }
 
-  /** What follows the last newline read; null if nothing does. */
+  /** The bytes after the last newline, or null. */
   get rest(): LineRest | null {
     return this.#framer.rest();
   }
 
-  /** Whether the log ends in a newline (or is empty), so that a line can be appended as it is. */
+  /** Whether the next line needs no newline before it. */
   get isTerminated(): boolean {
     return this.rest === null;
   }
@@ -133,7 +131,6 @@ export class LogState {
     return this.index.count - (this.pendingRow >= 0 ? 1 : 0);
   }
 
-  /** The title slot of omp as it was read last; undefined if the log has none. */
   get titleSlot(): TitleSlot | undefined {
     return this.slot.known;
   }
@@ -151,7 +148,6 @@ export class LogState {
     return dialectOfLog({ hasTitleSlot: this.slot.known !== undefined, header, ofEntries });
   }
 
-  /** Whether the log turned out not to hold what was indexed. */
   get isBroken(): boolean {
     return this.#broken;
   }
@@ -170,7 +166,7 @@ export class LogState {
     };
   }
 
-  /** Continues from the saved state of this log, of which nothing was read so far. */
+  /** Only before anything is read. */
   restore(saved: SavedState, header: IndexedHeader, bytes: LogFingerprint): void {
     const { end: offset, lineNumber } = saved;
     this.#framer = new LineFramer({ offset, lineNumber, lineBytesMax: this.lineBytesMax });
@@ -184,7 +180,7 @@ export class LogState {
     return this.#trail.bytes;
   }
 
-  /** Reads on up to `to`, blocking. */
+  /** Reads up to `to`. */
   readSync(to: number): void {
     const sink = this.#sink();
     const sampled = Math.min(to, this.end + sampleBytes);
@@ -195,7 +191,6 @@ export class LogState {
     while (!this.#settleSome());
   }
 
-  /** Reads on up to `to`; yields to the event loop in between. */
   async read(to: number, signal?: AbortSignal): Promise<void> {
     const sink = this.#sink();
     const options = signal === undefined ? { yieldEveryMs } : { yieldEveryMs, signal };
@@ -208,9 +203,9 @@ export class LogState {
   }
 
   /**
-   * Indexes bytes that were just written at the end of the log, without reading them back. A
-   * newline at their start may have ended another writer's line.
-   * @returns The first row that is made of these bytes alone.
+   * Indexes bytes just written at the end of the log, without reading them back. A newline at their
+   * start may have ended another writer's line.
+   * @returns The first row made of these bytes alone.
    */
   adopt(bytes: Buffer): number {
     const { index, end } = this;
@@ -218,7 +213,7 @@ export class LogState {
     this.#framer.push(bytes, this.#sink());
     this.#trail.add(bytes);
     while (firstOwn < index.count && index.rows.offset(firstOwn) < end) firstOwn += 1;
-    // What this process wrote itself is not provisional.
+    // Lines written by this process are not provisional.
     for (let row = firstOwn; row < index.count; row += 1) {
       index.rows.mark(row, 0, rowFlags.provisional);
     }
@@ -240,12 +235,12 @@ export class LogState {
     return identity !== undefined && this.slot.read(() => continues(this.file, stat, identity));
   }
 
-  /** Whether the trail ends at the cursor: a read that failed may have got further. */
+  /** A failed read may have advanced the trail past the cursor. */
   get #hasTrail(): boolean {
     return this.#trail.bytes.cursor === this.end;
   }
 
-  /** Makes room for the rows that the log will have if it continues as it has begun. */
+  /** Reserves the rows that the rest of the log has at the density so far. */
   *#reserve(to: number): Generator<void, void, undefined> {
     const left = to - this.end;
     if (left < sampleBytes) return;
@@ -253,7 +248,7 @@ export class LogState {
     yield* this.index.reserve(count + Math.ceil((count / this.end) * left * reservedShare));
   }
 
-  /** Lines go straight to the indexer, but for the one that may have been indexed as pending. */
+  /** Lines go straight to the indexer, except for one indexed as pending. */
   #sink(): LinesSink {
     const pending = this.#pending;
     if (pending === undefined) return this.indexer;
@@ -294,7 +289,7 @@ export class LogState {
     this.#pending = { offset, length, row };
   }
 
-  /** Reads some rows that must be verified before a leaf is set to them; true once none is left. */
+  /** True once no row is left that must be verified before a leaf is set to it. */
   #settleSome(): boolean {
     const { rows, settledRows } = nextUnsettled(this.index, this.#settledRows);
     if (rows.length > 0) this.bodies.confirmAllSync(rows);
@@ -303,16 +298,12 @@ export class LogState {
   }
 }
 
-/**
- * Reads the title slot of omp, which is written in place: one small read where the header is not
- * first, and none elsewhere.
- */
+/** The title slot of omp, which is written in place: one small read if the header is not first. */
 class TitleSlotReader {
   readonly #source: ByteSource;
   readonly #headerOffset: () => number;
   #known: TitleSlot | undefined;
 
-  /** @param headerOffset Offset of the header of the log. */
   constructor(source: ByteSource, headerOffset: () => number) {
     this.#source = source;
     this.#headerOffset = headerOffset;
@@ -322,9 +313,7 @@ class TitleSlotReader {
     return this.#known;
   }
 
-  /**
-   * Reads the slot; it counts if `isOfLog`, asked after the read, says that the file is the log.
-   */
+  /** The slot counts if `isOfLog`, called after the read, returns true. */
   read(isOfLog: () => boolean = () => true): boolean {
     const now = this.#now();
     const isOurs = isOfLog();
@@ -332,30 +321,27 @@ class TitleSlotReader {
     return isOurs;
   }
 
-  /** Whether the slot is unchanged since it was read. */
   isSame(): boolean {
     return isDeepStrictEqual(this.#now(), this.#known);
   }
 
   #now(): TitleSlot | undefined {
     if (this.#headerOffset() < titleSlotBytes) return undefined;
-    const bytes = Buffer.alloc(titleSlotBytes);
-    readFullySync(this.#source, bytes, bytes.length, 0);
-    return readTitleSlot(bytes);
+    return readTitleSlot(readFullySync(this.#source, Buffer.alloc(titleSlotBytes), 0));
   }
 }
 
-/** The state of a log up to a newline, as it is saved. */
+/** Of a log up to a newline. */
 export interface SavedState {
   readonly indexer: SavedLog;
   readonly folded: SavedFolded;
   readonly settledRows: number;
-  /** Position after the newline, and the number of the line that comes next. */
+  /** Position after the newline, and the number of the next line. */
   readonly end: number;
   readonly lineNumber: number;
 }
 
-/** Rows to read now, in a few milliseconds; empty if all are settled. */
+/** A few milliseconds of reads; empty if all rows are settled. */
 interface UnsettledRows {
   readonly rows: readonly number[];
   /** Rows before this one are settled once those are read. */
@@ -366,9 +352,9 @@ const rowsAtOnceMax = 256;
 const bytesAtOnceMax = 512 * 1024;
 
 /**
- * The next rows to verify before an entry may be appended below them: those that were indexed from
- * their envelopes, and have no children, hide others, or are the last. Others are trusted until
- * they are read. Pops rows of the index that need no verification any more.
+ * The next rows to verify before an entry may be appended below them: provisional ones that have no
+ * children, hide others, or are the last. Others are trusted until they are read. Pops rows of the
+ * index that no longer need verification.
  */
 function nextUnsettled(index: IndexTable, settledRows: number): UnsettledRows {
   const { unverifiedRows, rows } = index;
@@ -386,7 +372,7 @@ function nextUnsettled(index: IndexTable, settledRows: number): UnsettledRows {
   if (unsettled.size === 0) {
     while (unverifiedRows.length > 0 && !isUnverified(index, unverifiedRows.at(-1)))
       unverifiedRows.pop();
-    // The result of one may decide those before it: no further than the next decided row.
+    // The result of one may decide those before it: stop at the next decided row.
     for (let at = unverifiedRows.length - 1; at >= 0 && !isFull(); at -= 1) {
       const next = unverifiedRows[at];
       if (next === undefined || !isUnverified(index, next)) break;
