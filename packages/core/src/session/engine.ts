@@ -1,7 +1,7 @@
 /**
- * The engine of one open log: reading, appending and the questions that need both index and bodies.
- * It is synchronous, or made of steps that either driver runs; `Session` and the adapters of agents
- * are thin layers over it, each with its own leaf. Its file stays open until it is released, or
+ * The engine of one open log: reading, appending and queries that need both index and bodies. It is
+ * synchronous, or made of steps that either driver runs; `Session` and the adapters of agents are
+ * thin layers over it, each with its own leaf. Its file stays open until it is released, or
  * collected.
  */
 import type { BodyReader } from "../bodies/body-reader.ts";
@@ -30,13 +30,11 @@ import { runSync } from "../store/steps.ts";
 
 const pathOfLog = "The path of a log";
 
-/** Made by `open`, `openSync` or `createSync`. */
 export class Engine {
   readonly settings: EngineSettings;
   readonly log: TrackedLog;
   readonly findings: Findings;
   readonly durability: LogDurability;
-  /** Appends to the log, for this engine's owner. */
   readonly appender: Appender;
   readonly checkpoints: Checkpoints;
   /** Signals every change of the log. */
@@ -57,7 +55,7 @@ export class Engine {
   }
 
   /**
-   * Opens a log, blocking while it is indexed. Never writes.
+   * Blocks while the log is indexed. Never writes.
    * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION`,
    * `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
    */
@@ -73,7 +71,7 @@ export class Engine {
     return engine;
   }
 
-  /** As {@link Engine.openSync}, yielding to the event loop; ends with the signal's reason. */
+  /** As {@link Engine.openSync}, yielding to the event loop. */
   static async open(
     path: string,
     options: EngineOptions = {},
@@ -92,8 +90,8 @@ export class Engine {
 
   /**
    * Creates a log of a header and, optionally, whole lines behind it; then opens it.
-   * @throws BranchlogError `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`; before anything is made,
-   * `ERR_INVALID_ARGUMENT` and `ERR_UNSERIALIZABLE` for a header that cannot be one.
+   * @throws BranchlogError `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`; before anything is created,
+   * `ERR_INVALID_ARGUMENT` and `ERR_UNSERIALIZABLE` for an invalid header.
    */
   static createSync(
     path: string,
@@ -112,7 +110,6 @@ export class Engine {
     this.checkpoints.progressed();
   }
 
-  /** Canonical path of the log. */
   get path(): string {
     return this.log.file.path;
   }
@@ -125,24 +122,21 @@ export class Engine {
     return this.log.state.bodies;
   }
 
-  /** The dialect of appended entries. */
   get dialect(): DialectName {
     return this.appender.dialect;
   }
 
-  /** The header as stored. */
   get header(): SessionHeader {
     const header = this.log.state.indexer.header?.header;
     if (header === undefined) throw new Error(`${this.path} was opened without a header`);
     return header;
   }
 
-  /** All findings: lines first, in file order, then the tree, then bodies. */
+  /** Lines first, in file order, then the tree, then bodies. */
   get diagnostics(): readonly Diagnostic[] {
     return this.findings.all();
   }
 
-  /** The id of the last readable entry, or null. */
   get tailId(): string | null {
     return this.appender.tailId;
   }
@@ -156,23 +150,21 @@ export class Engine {
     return this.appender.entrySync(id);
   }
 
-  /** The rows from the root to an entry; none for null. O(path). */
+  /** Root first; empty for null. O(path). */
   rowPath(id: string | null, bridgeGaps = false): RowPath {
     return pathToRow(this.index, id === null ? -1 : this.index.rowOfId(id), bridgeGaps);
   }
 
-  /** The path from the root to an entry, or to null, which is empty, as projections see it. */
   pathView(id: string | null, options: PathOptions = {}): PathView {
     const path = options.path ?? this.rowPath(id, options.bridgeGaps);
     return rowPathView(this.index, this.bodies, path, options.loaded);
   }
 
-  /** The context at an entry, blocking while bodies are read that are not loaded. */
+  /** Blocks while bodies are read that are not loaded. */
   context(id: string | null, options: PathOptions = {}): PathContext {
     return this.builtContext(id, options).context;
   }
 
-  /** The context with the settings that a continuation needs. */
   builtContext(id: string | null, options: PathOptions = {}): BuiltContext {
     const { findings } = this;
     const view = this.pathView(id, options);
@@ -180,11 +172,10 @@ export class Engine {
   }
 }
 
-/** How a path is walked and read. */
 export interface PathOptions {
   /** Bodies that were read ahead, by row. */
   readonly loaded?: ReadonlyMap<number, SessionEntry>;
-  /** Continue at the entry before, in file order, where a parent is missing. Default false. */
+  /** Continue at the entry before, in file order, if a parent is missing. Default false. */
   readonly bridgeGaps?: boolean;
   /** The path, if it was walked already, and no entry was found to be damaged since. */
   readonly path?: RowPath | undefined;

@@ -1,7 +1,6 @@
 /**
- * Which entries a caller means, by id or by query. The index alone answers, so that bodies are read
- * only for what is asked for: the latest state of an extension among any number of entries costs
- * one parse.
+ * Resolves ids and queries to entries. The index alone answers, so that only matching bodies are
+ * read: the latest state of an extension among any number of entries costs one parse.
  */
 import { bodyStream, pick, readRangeAsync } from "@branchlog/streaming";
 import type { JsonToken, JsonValue, OptionNames } from "@branchlog/streaming";
@@ -12,7 +11,7 @@ import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
 import type { Engine } from "./engine.ts";
 import { requireEntryId } from "../entries/identifiers.ts";
 
-/** Which entries to read, and in which order. */
+/** Selects entries, and their order. */
 export interface EntryQuery {
   /** Only entries of this revision and later; revisions count from 1. */
   readonly from?: number;
@@ -26,11 +25,10 @@ export interface EntryQuery {
   readonly on?: "log" | "branch";
   /** Last first. Default false. */
   readonly reverse?: boolean;
-  /** Ends the reading with the signal's reason. */
+  /** Cancels the reading. */
   readonly signal?: AbortSignal;
 }
 
-/** The names of {@link EntryQuery}. */
 export const queryNames: OptionNames<EntryQuery> = {
   from: true,
   type: true,
@@ -40,7 +38,7 @@ export const queryNames: OptionNames<EntryQuery> = {
   signal: true,
 };
 
-/** The rows that a query means, in its order, lazily. */
+/** In the order of the query, lazily. */
 export function* rowsOf(
   engine: Engine,
   query: EntryQuery,
@@ -59,7 +57,7 @@ export function* rowsOf(
   }
 }
 
-/** Per kind number whether it matches; null if every kind does. */
+/** By number of kind; null if every kind matches. */
 function matchingKinds({ index }: Engine, query: EntryQuery): boolean[] | null {
   const { type, customType } = query;
   if (type === undefined && customType === undefined) return null;
@@ -95,14 +93,14 @@ export interface EntryLine {
   /** 1-based ordinal of the entry in its generation. */
   readonly revision: number;
   /**
-   * One JSON object in UTF-8, from its first brace to its last: no newline, no `\r`, no white space
-   * around it. Null if the line is longer than `lineBytesMax`: read its chunks. It is a view into a
-   * larger read; copy it to keep it.
+   * One JSON object in UTF-8, from its first brace to its last, without newline, `\r`, or white
+   * space around it. Null if the line is longer than `lineBytesMax`: read its chunks. It is a view
+   * into a larger read; copy it to keep it.
    */
   readonly bytes: Buffer | null;
   /**
-   * The same bytes one after the other, of lines of any length and in bounded memory; each call
-   * reads anew. Lines of versions 1 and 2 come whole.
+   * The same bytes, of lines of any length and in bounded memory; each call reads anew. Lines of
+   * versions 1 and 2 come whole.
    * @throws BranchlogError while it is read: `ERR_LOG_GONE`; `ERR_ENTRY_TOO_LARGE` for a line of
    * version 1 or 2.
    */
@@ -110,8 +108,8 @@ export interface EntryLine {
 }
 
 /**
- * The lines that a query means, in its order; damaged ones are left out and reported. Entries too
- * large for one object are among them.
+ * In the order of the query; damaged lines are omitted and reported. Includes entries too large for
+ * one object.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`, `ERR_LOG_GONE`.
  */
 export async function* entryLines(
@@ -138,10 +136,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 /** The tokens of one entry, in order. */
 export type BodyPart = AsyncGenerator<JsonToken>;
 
-/**
- * The tokens of an entry's JSON.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`; while reading, `ERR_ENTRY_DAMAGED`.
- */
+/** Throws `ERR_ENTRY_NOT_FOUND`; while reading, `ERR_ENTRY_DAMAGED`. */
 export async function* openBodyStream(engine: Engine, id: string, signal?: AbortSignal): BodyPart {
   try {
     yield* bodyStream(bodyChunks(engine, id), signal === undefined ? {} : { signal });
@@ -174,7 +169,7 @@ function bodyChunks(engine: Engine, id: string): AsyncGenerator<Buffer> {
   return readRangeAsync(engine.log.file, rows.offset(row), rows.length(row));
 }
 
-/** Errors of the parser in terms of the entry; all others as they are. */
+/** Errors of the parser in terms of the entry; all others unchanged. */
 function bodyError({ path }: Engine, id: string, cause: unknown): unknown {
   if (cause instanceof SyntaxError) {
     const message = `Entry ${id} of ${path} does not parse: ${cause.message}. Verify the log.`;
@@ -187,15 +182,12 @@ function bodyError({ path }: Engine, id: string, cause: unknown): unknown {
   return cause;
 }
 
-/** The row of the entry with that id, or -1; throws `ERR_INVALID_ARGUMENT` for another type. */
+/** -1 if absent; throws `ERR_INVALID_ARGUMENT` for an id that is not a string. */
 export function rowOfEntry({ index }: Engine, id: string): number {
   return index.rowOfId(requireEntryId(id));
 }
 
-/**
- * The row of the entry with that id.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
- */
+/** Throws `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`. */
 export function requireRow(engine: Engine, id: string): number {
   const row = rowOfEntry(engine, id);
   if (row < 0) throw notFound(engine, id);
@@ -203,10 +195,8 @@ export function requireRow(engine: Engine, id: string): number {
 }
 
 /**
- * The row of the entry with that id, which was read whole, once, if it was indexed from its
- * envelope. If it turns out damaged, an earlier one with the same id may take its place; if none
- * can be read, it is a place on the tree all the same, and paths to it leave it out.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
+ * Reads an entry that was indexed from its envelope. If it turns out damaged, an earlier one with
+ * the same id may take its place; otherwise its row stays a place in the tree, which paths omit.
  */
 function settledRow(engine: Engine, id: string): number {
   const { index, bodies } = engine;
@@ -218,19 +208,12 @@ function settledRow(engine: Engine, id: string): number {
   }
 }
 
-/**
- * The row where a path ends: that of {@link settledRow}; without an id, the last one of the log.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
- */
+/** Without an id, the last row of the log; throws as `requireRow`. */
 export function pathEndRow(engine: Engine, id: string | undefined): number {
   return id === undefined ? tailRow(engine.index) : settledRow(engine, id);
 }
 
-/**
- * Ensures that the entry with that id is a node, and reads it whole.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND` also for an entry that is damaged;
- * `ERR_INVALID_ARGUMENT`.
- */
+/** Reads the entry whole. Throws `ERR_ENTRY_NOT_FOUND` also for a damaged one. */
 export function requireNode(engine: Engine, id: string): void {
   if (!engine.index.isNode(settledRow(engine, id))) throw notFound(engine, id);
 }

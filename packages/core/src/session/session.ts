@@ -1,5 +1,5 @@
 /**
- * A session: one open log and a leaf in it. Its queries are in `SessionView`; here it appends and
+ * A session: one open log and a leaf in it. `SessionView` has its queries; `Session` appends and
  * moves, in the order of the calls. The promise of an append resolves once its bytes are in the
  * log.
  */
@@ -52,8 +52,8 @@ import { checkLinks } from "../log/findings.ts";
 import { readOfOneLog } from "./same-log.ts";
 
 /**
- * The part of a session that only reads. An id that is no string is `ERR_INVALID_ARGUMENT`
- * everywhere; one that the log does not hold is no error unless a method says so.
+ * The read-only part of a session. An id that is not a string is `ERR_INVALID_ARGUMENT` everywhere;
+ * an id that the log does not hold is an error only where stated.
  */
 export class SessionView {
   readonly #access: EngineAccess;
@@ -90,7 +90,7 @@ export class SessionView {
     return this.#access.engine.header;
   }
 
-  /** Entries in this generation of the log. */
+  /** Number of entries in this generation of the log. */
   get revision(): number {
     return this.#access.engine.log.state.revision;
   }
@@ -110,7 +110,6 @@ export class SessionView {
     return this.#access.engine.tailId;
   }
 
-  /** The name of the session, or undefined. */
   get name(): string | undefined {
     return this.#access.engine.log.state.name;
   }
@@ -126,8 +125,8 @@ export class SessionView {
   }
 
   /**
-   * Token and cost totals of the whole log. One pass over the bodies of messages, on first demand:
-   * what a checkpoint covers is not read again.
+   * Token and cost totals of the whole log. One pass over the bodies of messages, on first demand,
+   * without those that a checkpoint covers.
    */
   get usage(): Promise<SessionUsage> {
     return this.#usage.value();
@@ -138,32 +137,31 @@ export class SessionView {
     return this.#summary.value();
   }
 
-  /** What was found wrong with the log while reading it. */
+  /** Findings about the log so far. */
   get diagnostics(): readonly Diagnostic[] {
     return this.#access.engine.diagnostics;
   }
 
-  /** @internal For what is made of a session: what work reads, if it is all of one log. */
+  /** @internal Throws unless all reads of the work are of one log. */
   readOfOneLog<T>(work: () => Promise<T>): Promise<T> {
     return readOfOneLog(this.#access.open(), work);
   }
 
-  /** The entry with that id, or undefined. It is shared: it must not be changed. */
+  /** The entry with that id, or undefined. It is shared: do not change it. */
   async entry(id: string): Promise<SessionEntry | undefined> {
     const engine = this.#access.open();
     const row = rowOfEntry(engine, id);
     return row < 0 ? undefined : engine.bodies.entry(row);
   }
 
-  /** Entries as the query says; bodies are read during the iteration. */
+  /** Bodies are read during the iteration. */
   entries(query: EntryQuery = {}): AsyncGenerator<SessionEntry> {
     return itemsOf(this.#entryBatches(query), requireOptions(query, queryNames).signal);
   }
 
   /**
-   * The same entries as the bytes of their lines, which no parser has touched: number forms,
-   * escapes, repeated keys and invalid UTF-8 are as they are stored. Of an older log they are what
-   * its migration would write.
+   * The same entries as the bytes of their lines, without parsing: number forms, escapes, repeated
+   * keys and invalid UTF-8 are as stored. Of an older log they are what its migration would write.
    */
   async *lines(query: EntryQuery = {}): AsyncGenerator<EntryLine> {
     yield* entryLines(this.#access.open(), requireOptions(query, queryNames), this.#leaf.id);
@@ -190,15 +188,15 @@ export class SessionView {
   }
 
   /**
-   * The branches that nobody chose: their first entries, whose session did not know that other
-   * writers had continued from its leaf, in file order. Only of entries that Branchlog appended.
-   * Reads the bodies of entries that are not the first below their parent, or refer to others.
+   * The first entries of branches that nobody chose, in file order: their session did not know that
+   * other writers had continued from its leaf. Only of entries that Branchlog appended. Reads the
+   * bodies of entries that are not the first below their parent, or refer to others.
    */
   async divergences(): Promise<DivergedEntry[]> {
     return (await checkLinks(this.#access.open().log.state)).divergences();
   }
 
-  /** The whole tree as it is now, as envelopes. */
+  /** The whole current tree, as envelopes. */
   tree(): TreeView {
     return treeView(this.#access.open().index);
   }
@@ -209,10 +207,10 @@ export class SessionView {
   }
 
   /**
-   * What the model gets at the leaf, or at another entry. If an entry's parent is missing, the
+   * The model's context at the leaf, or at another entry. If an entry's parent is missing, the
    * context says so (`truncatedAt`); with `bridgeGaps` it continues at the entry before, in file
-   * order. The context at the leaf is kept, and the next one costs what was added: the list is the
-   * caller's, the messages in it are shared.
+   * order. The context at the leaf is kept, and the next one costs only the added entries: the list
+   * is the caller's, the messages in it are shared.
    * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
    */
   async context(options: ContextOptions = {}): Promise<PathContext> {
@@ -224,7 +222,7 @@ export class SessionView {
   }
 
   /**
-   * The tokens of an entry's JSON as it is stored, in bounded memory, whatever its size.
+   * The tokens of an entry's stored JSON, in bounded memory.
    * @throws BranchlogError while it is read: `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`.
    */
   bodyStream(id: string, signal?: AbortSignal): BodyPart {
@@ -232,7 +230,7 @@ export class SessionView {
   }
 
   /**
-   * One value inside an entry as it is stored, without building the rest of it.
+   * One stored value inside an entry, without building the rest of it.
    * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`, `ERR_ENTRY_TOO_LARGE`.
    */
   async pick(
@@ -261,8 +259,8 @@ function* entriesIn(bodies: Iterable<RowBody>): Generator<SessionEntry> {
 }
 
 /**
- * See the file comment. Made by `openSession`, `createSession` and `memorySession`; `live(session)`
- * of `@branchlog/core/live` gives its observables.
+ * One open log and a leaf in it. Made by `openSession`, `createSession` and `memorySession`;
+ * `live(session)` of `@branchlog/core/live` gives its observables.
  */
 export class Session extends SessionView {
   readonly #access: EngineAccess;
@@ -287,7 +285,7 @@ export class Session extends SessionView {
       refresh: () => {
         engine.refreshSync();
         leaf.sawTail(engine.tailId);
-        // A leaf that follows is at what others appended; a pinned one has not read it.
+        // A following leaf is at what others appended; a pinned one has not read it.
         if (leaf.following) engine.appender.markSeen();
       },
       reading: (read) => access.reading(read),
@@ -329,9 +327,8 @@ export class Session extends SessionView {
   }
 
   /**
-   * Names the session; an empty name clears it. It goes into the title slot if the log has one, as
-   * new logs of omp do, else into an entry, which is returned.
-   * @throws BranchlogError as {@link Session.append}.
+   * Names the session; an empty name clears it. It is written to the title slot if the log has one,
+   * as new logs of omp do, else as an entry, which is returned. Throws as {@link Session.append}.
    */
   async setName(
     name: string,
@@ -351,8 +348,8 @@ export class Session extends SessionView {
   }
 
   /**
-   * Moves the leaf once the appends asked for before are done, in memory only; `persist` appends a
-   * `custom` entry there, which becomes the leaf of programs that open the log later.
+   * Moves the leaf once earlier appends are done, in memory only; `persist` appends a `custom`
+   * entry there, which becomes the leaf of programs that open the log later.
    * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, also for an entry whose line is damaged;
    * `ERR_INVALID_ARGUMENT`.
    */
@@ -368,10 +365,7 @@ export class Session extends SessionView {
     await this.append({ type: "custom", customType: "branchlog.leaf" }, { parent: { id } });
   }
 
-  /**
-   * Makes the leaf the last entry of the log once the appends asked for before are done, and keeps
-   * it there until an append or a move.
-   */
+  /** Once earlier appends are done, makes the leaf follow the tail until an append or a move. */
   async follow(): Promise<void> {
     const engine = this.#open();
     await this.#queue.run(() => {
@@ -390,7 +384,10 @@ export class Session extends SessionView {
     });
   }
 
-  /** Writes back a log that is gone, and what a failed sync left in doubt; see `recoverLog`. */
+  /**
+   * Writes back a deleted log, and entries that a failed sync left unsynced. Throws `ERR_LOG_GONE`
+   * if the log is no longer open here; `ERR_DURABILITY_UNKNOWN` if the disk fails again.
+   */
   async recover(): Promise<Recovery> {
     const engine = this.#open();
     return this.#queue.run(() => recoverLog(engine));

@@ -1,8 +1,8 @@
 /**
  * Syncs one file for all its appenders in this process. One sync serves all callers that asked
  * before it began; later ones share the next. The system reports a failed sync once and drops what
- * it could not write, so the failure is kept here with the ids it concerns: until these entries are
- * written again, a later sync that succeeds proves nothing about them.
+ * it could not write, so the failure is recorded here with the affected ids: until these entries
+ * are written again, a later successful sync proves nothing about them.
  */
 import type { LogFile } from "./log-file.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
@@ -18,7 +18,7 @@ export class DiskSync {
   #tailMayBeTorn = false;
   #isInDoubt = false;
   #unsynced: string[] = [];
-  /** How many ids were ever noted, and how many of them are synced. */
+  /** Of all ids ever noted. */
   #notedCount = 0;
   #syncedCount = 0;
   #sinceMs = 0;
@@ -27,12 +27,12 @@ export class DiskSync {
     this.#file = file;
   }
 
-  /** Ids that are not known to be synced, in the order of `note`. */
+  /** In the order of `note`. */
   get unsyncedIds(): readonly string[] {
     return this.#unsynced;
   }
 
-  /** When the oldest of these was noted, or the others were synced, in monotonic time. */
+  /** When the oldest unsynced id was noted, or the others were synced, in monotonic time. */
   get sinceMs(): number {
     return this.#sinceMs;
   }
@@ -42,19 +42,19 @@ export class DiskSync {
     return this.#isInDoubt;
   }
 
-  /** Whether what precedes the next write may be gone from the disk, its newline included. */
+  /** Whether bytes before the next write may be missing on the device, their newline included. */
   get tailMayBeTorn(): boolean {
     return this.#tailMayBeTorn;
   }
 
-  /** Notes that a newline was written before the next line. */
+  /** A newline was written before the next line. */
   separate(): void {
     this.#tailMayBeTorn = false;
   }
 
   /**
-   * Notes entries that are in the file, or may be, to be synced. Must be called before another
-   * caller can use the file's descriptor.
+   * Call it for entries that are or may be in the file, before another caller can use the file's
+   * descriptor.
    */
   note(ids: readonly string[], nowMs: number): void {
     if (this.#unsynced.length === 0) this.#sinceMs = nowMs;
@@ -62,7 +62,7 @@ export class DiskSync {
     this.#notedCount += ids.length;
   }
 
-  /** Resolves once what was noted before is synced. Rejects for all who wait if that fails. */
+  /** Resolves once all noted ids are synced. Rejects for all waiters on failure. */
   async sync(nowMs: () => number): Promise<void> {
     const upTo = this.#notedCount;
     await this.#shared();
@@ -79,11 +79,11 @@ export class DiskSync {
       throw error;
     }
     this.#requireNoDoubt();
-    // The sync under way may have been told of a failure that concerns these as well.
+    // A sync under way may have been told of a failure that concerns these as well.
     if (this.#running === undefined) this.#confirm(upTo, nowMs);
   }
 
-  /** Syncs what was in doubt and has been written again; the doubt ends if that succeeds. */
+  /** Syncs rewritten entries; the doubt ends if that succeeds. */
   async settle(nowMs: () => number): Promise<void> {
     const upTo = this.#notedCount;
     await this.#shared();
@@ -92,7 +92,7 @@ export class DiskSync {
     this.#confirm(upTo, nowMs());
   }
 
-  /** Keeps the file open meanwhile: a new descriptor does not report earlier failures. */
+  /** Holds the file open meanwhile: a new descriptor does not report earlier failures. */
   keepOpen<T>(work: () => Promise<T>): Promise<T> {
     return this.#file.keepOpen(work);
   }
@@ -125,7 +125,7 @@ export class DiskSync {
       if (hasStarted) this.#running = undefined;
       else this.#next = undefined;
     }
-    // Another sync was told of a failure, which may have been that of our bytes.
+    // Another sync was told of a failure, which may concern our bytes.
     if (this.#failures !== failures) throw new Error("an earlier sync of the file failed");
   }
 
@@ -160,7 +160,7 @@ const syncsOf: (fs: FileSystem) => Map<string, WeakRef<DiskSync>> = onePerPort(
 );
 const forgotten = new FinalizationRegistry<() => void>((forget) => forget());
 
-/** The one that all appenders to this file in this process share. */
+/** Shared by all appenders to this file in this process. */
 export function diskSyncOf(fs: FileSystem, file: LogFile, { dev, ino }: FileStat): DiskSync {
   const syncs = syncsOf(fs);
   const key = `${dev}:${ino}:${file.path}`;

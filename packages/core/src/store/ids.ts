@@ -50,8 +50,8 @@ interface UuidV7Source {
 /**
  * A generator of UUIDv7 (RFC 9562, 5.7) in canonical text: 48 bits of milliseconds, a 42-bit
  * sequence in rand_a and the top of rand_b, 32 random bits. Each is greater than the one before,
- * also when the clock goes back: the millisecond stays then, and the sequence counts on. It starts
- * at 41 random bits in each millisecond, so that 2^41 more fit in one.
+ * even when the clock goes back: the millisecond is then repeated, and the sequence counts on. It
+ * starts at 41 random bits in each millisecond, so that 2^41 more fit in one.
  */
 export function createUuidV7({ now, random32 }: UuidV7Source): () => string {
   let lastMs = -1;
@@ -68,7 +68,7 @@ function random41(random32: () => number): number {
   return random32() + (random32() % 2 ** 9) * 2 ** 32;
 }
 
-/** The text of one UUIDv7. `ms` has 48 bits, `sequence` 42, `random` 32. */
+/** `ms` has 48 bits, `sequence` 42, `random` 32. */
 export function formatUuidV7(ms: number, sequence: number, random: number): string {
   const time = hex(ms, 12);
   const version = hex(0x7000 + Math.floor(sequence / 2 ** 30), 4);
@@ -82,7 +82,7 @@ function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, "0");
 }
 
-/** The characters of nanoid, none of which has a meaning in paths and addresses. */
+/** As nanoid; safe in paths and addresses. */
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /** One character for each byte, all equally likely if the bytes are. */

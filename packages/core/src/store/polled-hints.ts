@@ -5,7 +5,6 @@
 import type { HintListener } from "@branchlog/streaming";
 import type { Ports } from "./ports.ts";
 
-/** What is watched, and how often it is checked without a hint. */
 export interface PolledDirectory {
   readonly ports: Pick<Ports, "clock" | "hints">;
   readonly directory: string;
@@ -13,8 +12,8 @@ export interface PolledDirectory {
 }
 
 /**
- * Calls `onHint` with the name of what changed, or with null if it may be anything, as it is at
- * every poll. Keeps the process alive until the returned function was called.
+ * Calls `onHint` with the name of a changed file, or with null if any may have changed, as at every
+ * poll. Keeps the process alive until the returned function was called.
  */
 export function watchWithPoll(
   { ports, directory, pollMs }: PolledDirectory,

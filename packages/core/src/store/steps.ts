@@ -7,17 +7,16 @@
 import { setTimeout as timeout } from "node:timers/promises";
 import type { Clock } from "./ports.ts";
 
-/** A pause: before a call to a port, or for so many milliseconds. */
+/** Before a call to a port, or a wait. */
 export type Step =
   | { readonly kind: "port"; readonly call: string }
   | { readonly kind: "wait"; readonly ms: number };
 
-/** Work in steps, with a result. */
 export type Steps<T> = Generator<Step, T, void>;
 
 const ports = new Map<string, Step>();
 
-/** The step before a call to a port; the same object for the same name. */
+/** The same object for the same name. */
 export function portStep(call: string): Step {
   const known = ports.get(call);
   if (known !== undefined) return known;
@@ -26,7 +25,6 @@ export function portStep(call: string): Step {
   return step;
 }
 
-/** Runs steps to their end, blocking the thread while they wait. */
 export function runSync<T>(steps: Steps<T>, clock: Clock): T {
   for (;;) {
     const next = steps.next();
@@ -35,7 +33,7 @@ export function runSync<T>(steps: Steps<T>, clock: Clock): T {
   }
 }
 
-/** Runs steps to their end, waiting with timers; an aborted wait ends the work at that step. */
+/** An aborted wait ends the work at that step. */
 export async function runAsync<T>(steps: Steps<T>, clock: Clock, signal?: AbortSignal): Promise<T> {
   for (;;) {
     const next = steps.next();
