@@ -42,7 +42,6 @@ import type { AppendPlan, AppendTarget, PlannedCall, PlannedEntry } from "./plan
 import { bytesOf, dependsOnOthers } from "./request.ts";
 
 export interface QueuedGroup {
-  /** In the order of the calls; safe in the operating system. */
   readonly outcomes: readonly AppendOutcome[];
   /** Resolves once the outcomes are as durable as promised; undefined: they are. */
   readonly durable: Promise<void> | undefined;
@@ -50,10 +49,7 @@ export interface QueuedGroup {
 
 interface AppendedGroup {
   readonly outcomes: readonly AppendOutcome[];
-  /**
-   * Of all lines that are or may be in the log, also of failed calls and retries; empty if nothing
-   * is to be synced.
-   */
+  /** Of lines that are or may be in the log, also of failed calls; empty if nothing is to sync. */
   readonly ids: readonly string[];
   readonly hasWritten: boolean;
 }
@@ -66,9 +62,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   readonly settings: EngineSettings;
   readonly log: TrackedLog;
   readonly durability: LogDurability;
-  /**
-   * How much of the log the owner knows: at its last own append or its opening; when it last read.
-   */
+  /** How much of the log the owner knows. */
   #own = { generation: 1, rows: 0 };
   #seen = { generation: 1, rows: 0 };
 
@@ -162,7 +156,6 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     }
   }
 
-  /** Throws `ERR_READ_ONLY` or `ERR_VERSION_NEWER`. */
   requireWritable(): void {
     const { path, settings } = this;
     const { transcript } = this.log.state.indexer;
@@ -174,7 +167,6 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     this.#requireVersion();
   }
 
-  /** As `requireWritable`; throws `ERR_INVALID_ARGUMENT` for a batch over `batchBytesMax`. */
   check({ items }: AppendRequest): void {
     this.requireWritable();
     const { batchBytesMax } = this.settings;
@@ -192,12 +184,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return runSync(this.append(request, leaf), this.settings.ports.clock);
   }
 
-  /**
-   * Appends the items of one request as one write, for a driver that blocks.
-   * @throws BranchlogError `ERR_APPEND_FAILED` and `ERR_APPEND_UNCERTAIN`, naming what was written;
-   * `ERR_CONFLICT` with `written` if the expected tail was overtaken between check and write;
-   * `ERR_DURABILITY_UNKNOWN`; errors of check, plan and lock, before anything is written.
-   */
+  /** For a driver that blocks. Throws as `Session.append`; `written` names what was written. */
   *append(request: AppendRequest, leaf: LeafCursor): Steps<readonly AppendResult[]> {
     this.check(request);
     if (request.items.length === 0) return [];
@@ -322,8 +309,6 @@ export function unreachableIds(
   }
   return unreachable;
 }
-
-/** The outcome of a call whose lines were written; moves its leaf. */
 
 export function idsOf(results: readonly AppendResult[]): readonly string[] {
   return results.map(({ id }) => id);

@@ -35,8 +35,7 @@ export interface CommitWork<Plan extends LinePlan> {
   readonly lockWaitMs: number;
   readonly releasePolicy: ReleasePolicy;
   /**
-   * Whether the plan depends on recent writes of others. Otherwise it may use what the log held
-   * `retentionMsMax` ago, under a lock retained since.
+   * Otherwise the plan may use what the log held `retentionMsMax` ago, under a lock retained since.
    */
   readonly requiresCatchUp: () => boolean;
   readonly plan: () => Plan;
@@ -103,10 +102,8 @@ export interface CommitLog {
   /** Reads and indexes new bytes. Throws if the log is gone. */
   catchUp(): Steps<void>;
   readonly generation: number;
-  /** After the last byte read. */
   readonly end: number;
   readonly isTerminated: boolean;
-  /** Appends in one write; returns how many bytes were written. */
   writeSync(bytes: Buffer): number;
   statSync(): FileStat | null;
   /** Whether this is the file that was read, with `bytes` more at its end. */
@@ -115,7 +112,6 @@ export interface CommitLog {
   adopt(bytes: Buffer, stat: FileStat): void;
   /** Whether the entry of that id is exactly this line, or all but its newline. */
   holds(id: string, line: Buffer): "no" | "unknown" | "unterminated" | "yes";
-  /** Of the entry's line, or -1. */
   offsetOf(id: string): number;
 }
 
@@ -174,7 +170,6 @@ function* writeAndVerify(
 
 interface Write {
   readonly isAsPlanned: boolean;
-  /** What the write itself threw. */
   readonly error: unknown;
 }
 
@@ -217,7 +212,6 @@ function joined(pieces: readonly Buffer[]): Buffer {
   return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
 }
 
-/** Catches up; the failure that counts if lines are then missing. */
 function* classifyFailure(log: CommitLog, error: unknown): Steps<AppendFailure | undefined> {
   try {
     yield* log.catchUp();
@@ -343,7 +337,6 @@ function resultOf(target: WrittenLog, entry: PlannedEntry, displaced: boolean): 
   };
 }
 
-/** Whether another entry than the expected tail precedes what was written. */
 function wasOvertaken(
   { index }: WrittenLog,
   entries: readonly PlannedEntry[],

@@ -35,7 +35,6 @@ export type PlannedCall =
   | { readonly call: AppendCall; readonly plan: AppendPlan }
   | { readonly call: AppendCall; readonly plan: undefined; readonly error: unknown };
 
-/** Never throws: an error is part of the answer to its call. */
 export function planGroup(
   target: AppendTarget,
   calls: readonly AppendCall[],
@@ -97,14 +96,12 @@ export interface PlannedEntry {
   /** The line to write; null for a retry of what the log holds already. */
   readonly line: Buffer | null;
   readonly attachedTo: "leaf" | "tail" | "entry";
-  /** The leaf once this entry is in the log. */
   readonly leafId: string | null;
   /** Set if other writers had continued from the same leaf, unknown to the session. */
   readonly diverged: Divergence | undefined;
   readonly dangling: Reference | undefined;
 }
 
-/** False for metadata that is attached elsewhere. */
 export function movesLeaf({ id, leafId, line }: PlannedEntry): boolean {
   return line !== null && leafId === id;
 }
@@ -146,10 +143,7 @@ interface PlannedLeaf {
   diverged: Divergence | undefined;
 }
 
-/**
- * What an entry below the leaf would branch off from unknowingly; undefined if the session knew a
- * child of the leaf, so that it branches on purpose.
- */
+/** Undefined if the session knew a child of the leaf: then it branches on purpose. */
 function divergenceAt(
   { index, tailId }: PlannedLog,
   leafId: string | null,
@@ -331,7 +325,6 @@ export class PlannedLog {
   readonly index: IndexTable;
   readonly #planned = new Map<string, PlannedEntryFacts>();
   readonly #order: string[] = [];
-  /** Of the last entry, planned ones included. */
   tailId: string | null;
 
   constructor(target: AppendTarget) {

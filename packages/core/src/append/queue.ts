@@ -15,7 +15,6 @@ import type { AppendOutcome, AppendResult } from "./commit.ts";
 import { bytesOf } from "./request.ts";
 import { runAsync } from "../store/steps.ts";
 
-/** Estimated memory of a job besides the bytes of its entries. */
 const jobBytes = 256;
 
 interface QueuedAppend extends AppendCall {
@@ -41,7 +40,6 @@ export class AppendQueue {
   #waitingAppends = 0;
   #drained: Promise<void> | undefined;
   readonly #syncing = new Set<Promise<void>>();
-  /** Ends the wait for the lock once no caller waits. */
   #wait = new AbortController();
 
   constructor(appender: Appender, leaf: LeafCursor) {
@@ -49,11 +47,7 @@ export class AppendQueue {
     this.#leaf = leaf;
   }
 
-  /**
-   * Appends after, or together with, everything queued earlier. Aborting the signal before the
-   * write leaves the log unchanged.
-   * @throws BranchlogError `ERR_QUEUE_FULL`, and what `Appender.check` throws.
-   */
+  /** Throws `ERR_QUEUE_FULL`, and what `Appender.check` throws. */
   append(request: AppendRequest, signal?: AbortSignal): Promise<readonly AppendResult[]> {
     signal?.throwIfAborted();
     this.#appender.check(request);
@@ -67,7 +61,6 @@ export class AppendQueue {
     return signal === undefined ? answer.promise : this.#abortable(job, signal);
   }
 
-  /** Throws `ERR_QUEUE_FULL`. */
   async run<T>(work: () => T | Promise<T>): Promise<T> {
     const answer = deferred<T>();
     const run = async (): Promise<void> => {
@@ -157,7 +150,6 @@ export class AppendQueue {
     const { settings } = this.#appender;
     const waiting = this.#appendsInFront(Number.POSITIVE_INFINITY);
     if (!this.#hasCaller(waiting)) {
-      // All gave up before the lock was requested.
       this.#take(waiting);
       return;
     }
@@ -194,7 +186,6 @@ export class AppendQueue {
     void settled.then(() => this.#syncing.delete(settled));
   }
 
-  /** After a failed sync, written entries may not be on the device. */
   #doubted(outcome: AppendOutcome | undefined, cause: unknown): AppendOutcome | undefined {
     if (outcome?.results === undefined) return outcome;
     return failedCall(this.#appender.durability.unknown(idsOf(outcome.results), cause));
@@ -219,7 +210,6 @@ export class AppendQueue {
     return count;
   }
 
-  /** Whether any caller of the first jobs still waits. */
   #hasCaller(count: number): boolean {
     for (const [at, job] of this.#jobs.entries()) {
       if (at === count) break;
@@ -249,7 +239,6 @@ export class AppendQueue {
   }
 }
 
-/** Resolves after all callbacks of this event-loop turn. */
 function callersDone(): Promise<void> {
   return new Promise((resolve) => {
     process.nextTick(resolve);
@@ -265,7 +254,6 @@ function queueFull(path: string, queuedBytesMax: number): BranchlogError {
   );
 }
 
-/** Only the first settlement counts. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;

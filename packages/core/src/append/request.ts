@@ -36,7 +36,6 @@ export interface AppendItem {
   /** Chosen by the caller: appending it again is a retry. */
   readonly id: string | undefined;
   readonly parent: ParentChoice;
-  /** Name and label entries, which must not move a session to a stale branch. */
   readonly isMetadata: boolean;
   /** Whether a dangling reference is refused. The agents store it. */
   readonly checksReferences: boolean;
@@ -45,7 +44,6 @@ export interface AppendItem {
 export interface AppendRequest {
   readonly items: readonly AppendItem[];
   readonly onDiverged: OnDiverged;
-  /** Undefined: any tail. */
   readonly expectedTail: string | null | undefined;
 }
 
@@ -92,7 +90,6 @@ export interface AppendOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The names of the options for more than one entry, which have no id to share. */
 export const appendAllNames: OptionNames<Omit<AppendOptions, "id">> = {
   parent: true,
   onDiverged: true,
@@ -109,11 +106,7 @@ export type AnyTypeOptions<O extends Partial<AppendOptions> = AppendOptions> = O
 
 const checkTypeAndFields: DraftTranslation = (draft) => requireFields(requireNamedType(draft));
 
-/**
- * The request to append drafts, each the parent of the next. No code of the caller runs later.
- * @throws As `encodeDraft`, `requireNamedType`, `requireFields`, `requireMessage` and `appendItem`;
- * `ERR_INVALID_ARGUMENT` for invalid options.
- */
+/** Throws as `encodeDraft`, `requireNamedType`, `requireFields`, `requireMessage`, `appendItem`. */
 export function requestOf(
   log: RequestedLog,
   drafts: readonly AnyDraft[],
@@ -163,10 +156,7 @@ export function isMetadataType(type: string): boolean {
   return metadataTypes.has(type);
 }
 
-/**
- * With the defaults of pi: a child of the leaf, with a new id.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for an id that is empty or not a string.
- */
+/** Throws `ERR_INVALID_ARGUMENT` for an id that is empty or not a string. */
 export function appendItem(
   encoded: EncodedDraft,
   parent?: AppendItem["parent"],
@@ -230,7 +220,6 @@ export class LeafCursor {
   }
 }
 
-/** Compares by value, after a round trip through JSON. */
 export function sameContent(entry: SessionEntry, encoded: EncodedDraft): boolean {
   const offered = contentOf(encoded, entry.id);
   const { timestamp: _, parentId: __, [divergenceKey]: ___, ...stored } = withMark(entry);

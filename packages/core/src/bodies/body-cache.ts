@@ -18,9 +18,7 @@ export interface BodyCache {
   readonly bytes: number;
 }
 
-/** Share of the cache for bodies read once. */
 const newShare = 1 / 32;
-/** Rows remembered after their eviction. */
 const rememberedRowsMax = 32_768;
 
 export function createBodyCache(bytesMax: number): BodyCache {

@@ -56,10 +56,7 @@ export class BodyReader {
     this.#damage = new BodyDamage(source);
   }
 
-  /**
-   * Undefined if the row is damaged. O(line); cached.
-   * @throws BranchlogError `ERR_ENTRY_TOO_LARGE`, and errors of the file system.
-   */
+  /** Undefined if the row is damaged. O(line); cached. Throws `ERR_ENTRY_TOO_LARGE`. */
   entrySync(row: number): SessionEntry | undefined {
     return this.#source.cache.get(row) ?? runReadsSync(this.#source.bytes, this.#entry(row));
   }
@@ -68,15 +65,11 @@ export class BodyReader {
     return this.#source.cache.get(row) ?? runReads(this.#source.bytes, this.#entry(row));
   }
 
-  /** As stored, without newline. */
   lineSync(row: number): Buffer {
     return runReadsSync(this.#source.bytes, this.#line(row));
   }
 
-  /**
-   * In the given order, without damaged bodies and those too large for one object, which are
-   * reported.
-   */
+  /** In the given order. Damaged and too large bodies are omitted; the latter are reported. */
   entriesSync(rows: Iterable<number>): Generator<RowBody, void, undefined> {
     return runPassSync(this.#source.bytes, this.#entries(rows));
   }
@@ -146,7 +139,6 @@ export class BodyReader {
     for (const row of rows) if (isLong(row)) this.confirmSync(row);
   }
 
-  /** Bytes of lines that were indexed from their envelopes and read whole since. */
   get confirmedBytes(): number {
     return this.#confirmedBytes;
   }
@@ -245,10 +237,7 @@ export class BodyReader {
     }
   }
 
-  /**
-   * Reads a bad line again, as the first read may overlap a rewrite. A line that stays bad is
-   * damage.
-   */
+  /** The first read may overlap a rewrite. A line that stays bad is damage. */
   #readAgain(row: number): { readonly line: Buffer; readonly entry: JsonObject } | undefined {
     const line = this.lineSync(row);
     const entry = this.#entryIn(row, line, 0, line.length);
@@ -263,7 +252,6 @@ function asEntry(value: JsonObject): SessionEntry {
   return value as unknown as SessionEntry;
 }
 
-/** Returns the value itself if it has the current form. */
 export function inCurrentForm(indexer: LogIndexer, row: number, value: JsonObject): JsonObject {
   const isCurrent = (indexer.header?.version ?? currentVersion) >= currentVersion;
   return isCurrent ? value : upcastEntry(value, upcastContext(indexer, row));

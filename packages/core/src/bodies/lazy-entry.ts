@@ -10,9 +10,7 @@ import { bodyBytesMax } from "../limits.ts";
 import type { RowBody } from "./body-reader.ts";
 
 export interface LazySource extends LazyBodies {
-  /** In the order of the rows, without damaged ones. */
   readonly bodiesOf: (rows: Iterable<number>) => Iterable<RowBody>;
-  /** Reads rows that were indexed from their envelopes, and marks the damaged ones. */
   readonly confirmAll: (rows: readonly number[]) => void;
 }
 
@@ -91,7 +89,6 @@ function lazyEntry(source: LazySource, row: number, links: LinkText): SessionEnt
     : lazyCustom(source, row, customType, links);
 }
 
-/** Whether the line has pi's own shape of a message, or of an entry of an extension. */
 function isLazy(index: IndexTable, row: number): boolean {
   const { rows } = index;
   if (!isReadable(index, row)) return false;
@@ -103,7 +100,6 @@ function isLazy(index: IndexTable, row: number): boolean {
   return isCustom && rows.is(row, rowFlags.tailForm | rowFlags.hasPayload);
 }
 
-/** Each lazy object refers to it. */
 interface LazyBodies {
   readonly index: IndexTable;
   /** At any later time; undefined if the body is damaged or gone. */
@@ -174,7 +170,6 @@ const Given = function (entry: object): object {
   return entry;
 } as unknown as new (entry: object) => object;
 
-/** Keeps the place of an entry's body as private fields of the entry itself. */
 class BodyPlace extends Given {
   readonly #source: LazyBodies;
   readonly #row: number;

@@ -17,16 +17,12 @@ export interface LineSource {
   readonly bytes: ByteSource;
   readonly indexer: LogIndexer;
   readonly bodies: BodyReader;
-  /** Longest line that is held, in stored bytes. */
   readonly lineBytesMax: number;
 }
 
 export interface RowLine {
   readonly row: number;
-  /**
-   * From the first brace to the last; null if the line is too long to be held: see {@link
-   * lineChunks}.
-   */
+  /** From the first brace to the last; null if too long to be held: see {@link lineChunks}. */
   readonly bytes: Buffer | null;
 }
 
@@ -116,7 +112,6 @@ function currentForm(source: LineSource, row: number, record: Buffer): Buffer {
 
 const [openBrace, closeBrace] = [0x7b, 0x7d];
 
-/** The record without white space or a byte-order mark around it. */
 function recordIn(line: Buffer): Buffer {
   return line.subarray(line.indexOf(openBrace), line.lastIndexOf(closeBrace) + 1);
 }

@@ -19,7 +19,6 @@ import type { FrameInParts, FrameSchema } from "./checkpoint-format.ts";
 /** Writing takes less than a second, unless the process is stopped. */
 const abandonedAfterMs: number = 10 * 60 * 1000;
 
-/** Beside the log, or in a directory of checkpoints. */
 export function checkpointPath(logPath: string, directory: string | undefined): string {
   if (directory === undefined) return sidecarPath(logPath, ".ckpt");
   return sidecarPath(join(directory, checkpointPrefix(logPath) + basename(logPath)), ".ckpt");
@@ -69,9 +68,7 @@ export function loadSumsSync<T>(
   });
 }
 
-/**
- * The caller writes the pieces, then calls `close` and `replace`. Throws errors of the file system.
- */
+/** Write the pieces, then call `close` and `replace`. Throws errors of the file system. */
 export function beginCheckpoint(ports: Ports, path: string): AtomicFile {
   const ending = `${randomUUID()}.tmp`;
   const temporary = sidecarPath(path, `.${ending}`);
@@ -79,7 +76,6 @@ export function beginCheckpoint(ports: Ports, path: string): AtomicFile {
   return new AtomicFile(ports, path, temporary);
 }
 
-/** Temporary files of killed processes. */
 function removeLeftBehind({ fs, clock }: Ports, beginning: string): void {
   const directory = dirname(beginning);
   for (const name of fs.listSync(directory)) {
@@ -112,7 +108,6 @@ const form = /^(.+)\.ckpt(\.[0-9a-f-]{36}\.tmp)?$/;
 
 interface Candidate {
   readonly name: string;
-  /** Present or deleted. */
   readonly log: string;
   readonly isTemporary: boolean;
 }
@@ -135,7 +130,6 @@ export function removeOrphanCheckpoints(ports: Ports, logPath: string, directory
   }
 }
 
-/** Checkpoints of other logs in the same directory. */
 function candidatesAmong(names: readonly string[], logPath: string): Candidate[] {
   const prefix = checkpointPrefix(logPath);
   return names.flatMap((name) => {

@@ -10,7 +10,6 @@ import type { Reads } from "@branchlog/streaming";
 import { readWhole } from "../bodies/body-reader.ts";
 
 export interface FrameKind {
-  /** Six letters. */
   readonly mark: string;
   /** Raised whenever the meaning of saved values changes. */
   readonly version: number;
@@ -79,11 +78,9 @@ export function* framePieces(
 }
 
 export interface FrameInParts<T> {
-  /** Adjacent buffers to read into. */
   readonly pieces: readonly FramePiece[];
   readonly checksum: number;
   readonly end: number;
-  /** Throws if the filled columns are malformed. */
   readonly value: () => T;
 }
 
@@ -92,10 +89,7 @@ interface FramePiece {
   readonly position: number;
 }
 
-/**
- * The value of the frame that begins at `start` in a file of that size; or undefined. Throws what
- * the schema throws.
- */
+/** Undefined without a valid frame at `start`. Throws what the schema throws. */
 export function* readFrame<T>(
   schema: FrameSchema<T>,
   start: number,
@@ -190,7 +184,6 @@ function* padded(part: Buffer, pieceBytes: number): Generator<Buffer> {
 
 export type Column = Float64Array | Int32Array | Uint32Array | Uint8Array;
 
-/** Columns begin at multiples of this. */
 const alignment = 8;
 /** Room for appends, so that the first entry after reading does not copy every column. */
 const spareShare = 1 / 16;

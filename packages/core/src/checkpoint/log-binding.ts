@@ -16,9 +16,7 @@ export interface LogBinding {
   /** While size and ctime stay, the bytes do. */
   readonly size: number;
   readonly ctimeMs: number;
-  /** Covered bytes of the log. */
   readonly end: number;
-  /** Checksums of the start, the end, and parts in between. */
   readonly samples: readonly number[];
 }
 
@@ -47,7 +45,6 @@ export function readBinding(fields: SavedFields): LogBinding {
   };
 }
 
-/** Whether the log with this `stat` begins with the bound bytes. */
 export function isBoundTo(binding: LogBinding, source: ByteSource, stat: FileStat): boolean {
   const { dev, ino, end, samples } = binding;
   if (stat.dev !== dev || stat.ino !== ino || stat.size < end) return false;
@@ -56,16 +53,12 @@ export function isBoundTo(binding: LogBinding, source: ByteSource, stat: FileSta
   return now.length === samples.length && now.every((sum, at) => sum === samples[at]);
 }
 
-/** Whether the file is unchanged since. */
 export function isBoundAs({ dev, ino, size, ctimeMs }: LogBinding, stat: FileStat): boolean {
   const isSameFile = stat.dev === dev && stat.ino === ino;
   return isSameFile && stat.size === size && stat.ctimeMs === ctimeMs;
 }
 
-/**
- * Of the start, evenly spaced parts, and the end, without a title slot, which is rewritten in
- * place.
- */
+/** Omits a title slot, which is rewritten in place. */
 function samplesOf(source: ByteSource, end: number): number[] {
   const part = Buffer.alloc(Math.min(sampleBytes, end));
   const last = end - part.length;

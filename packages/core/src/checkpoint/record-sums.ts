@@ -31,7 +31,6 @@ export interface RecordSums {
   readonly count: number;
   readonly lengths: Uint32Array;
   readonly sums: Uint32Array;
-  /** The pieces that are gaps, and how many lines each holds. */
   readonly gapCount: number;
   readonly gaps: Uint32Array;
   readonly gapLines: Uint32Array;
@@ -39,9 +38,7 @@ export interface RecordSums {
 
 export interface ChangedPiece {
   readonly offset: number;
-  /** With the newline. */
   readonly length: number;
-  /** 1-based, when the checksum was taken. */
   readonly line: number;
 }
 
@@ -49,7 +46,6 @@ export interface SumComparison {
   /** `rewritten`: the log differs as a whole, not only in some bits. */
   readonly verdict: "same" | "changed" | "rewritten";
   readonly changedCount: number;
-  /** At most `changedMax`. */
   readonly changed: readonly ChangedPiece[];
 }
 
@@ -63,7 +59,6 @@ const newline = 10;
 const scatteredMax = 3;
 /** Logs of this version are never migrated. */
 const settledVersion = 3;
-/** Longer headers are not parsed. */
 const headerBytesMax = 64 * 1024;
 
 interface Pieces {
@@ -73,10 +68,7 @@ interface Pieces {
   readonly lengthOf: (piece: number) => number;
 }
 
-/**
- * Checksums of pieces, with the last byte of each. Reads synchronously, and yields before each
- * chunk but the first. Throws what the source throws.
- */
+/** Synchronous; yields before each chunk but the first. Throws what the source throws. */
 export function* sumPieces(
   source: ByteSource,
   pieces: Pieces,
@@ -95,7 +87,6 @@ export function* sumPieces(
         const wanted = Math.min(chunk.length, end - chunkAt);
         filled = source.readSync(chunk, 0, wanted, chunkAt);
         at = 0;
-        // Bytes that are gone have no checksum.
         if (filled === 0) return;
       }
       const length = Math.min(left, filled - at);
@@ -164,7 +155,6 @@ class PiecePlaces {
     this.#line = sums.firstLine;
   }
 
-  /** Call it for one piece after the other. */
   next(piece: number): ChangedPiece {
     const { lengths, gaps, gapLines, gapCount } = this.#sums;
     const length = lengths[piece] ?? 0;
@@ -185,7 +175,6 @@ interface SummedLog {
   readonly nextLine: number;
 }
 
-/** Pieces that are read together. */
 interface Batch {
   readonly lengths: number[];
   readonly gaps: { readonly piece: number; readonly lines: number }[];
@@ -211,7 +200,6 @@ export class SumBuilder {
     this.#sums = sums;
   }
 
-  /** Views that change with the builder. */
   get sums(): RecordSums {
     return this.#sums;
   }
@@ -285,7 +273,6 @@ export class SumBuilder {
   }
 }
 
-/** Saved columns have no spare room. */
 export function trimmed(sums: RecordSums): RecordSums {
   const { count, gapCount } = sums;
   return {
@@ -312,7 +299,6 @@ const recordBytesMin = 3;
 /** Pieces that are read even of a log that was shortened: 64 MiB of checksums. */
 const lostPiecesMax = 8 * 1024 * 1024;
 
-/** The log may have grown or been cut since. */
 export function sumsSchema(log: FileStat): FrameSchema<RecordSums> {
   return {
     kind: sumsFrame,

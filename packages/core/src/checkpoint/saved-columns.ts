@@ -12,13 +12,11 @@ import type { Column, ColumnRoom } from "./checkpoint-format.ts";
 import { malformed } from "./saved-facts.ts";
 import type { SavedFields } from "./saved-facts.ts";
 
-/** The part of the log that a checkpoint covers. */
 export interface CoveredLog {
   /** Bytes, up to a newline. */
   readonly end: number;
   /** Where the line behind the header begins. */
   readonly entriesFrom: number;
-  /** Of the next line. */
   readonly lineNumber: number;
 }
 
@@ -90,7 +88,6 @@ export function readCounts(fields: SavedFields, { end }: CoveredLog): SavedCount
   };
 }
 
-/** Tables whose columns are to be filled, then checked. */
 export function roomForTables(
   counts: SavedCounts,
   kinds: number,
@@ -162,7 +159,6 @@ function checkRows(rows: SavedRows, ids: number, kinds: number, log: CoveredLog)
   if (from > log.end) throw malformed("entries within the log");
 }
 
-/** The ids in the arena are adjacent, in the order of their handles. */
 function checkIds({ count, word, inArena, arena, arenaEnd }: SavedIds): void {
   // Usually the arena is empty: comparing memory takes a hundredth of the loop.
   if (arenaEnd === 0 && bytesOf(inArena.subarray(0, count)).equals(Buffer.alloc(count))) return;

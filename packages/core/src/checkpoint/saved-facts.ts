@@ -18,9 +18,7 @@ import { savedModelsMax } from "../projections/usage.ts";
 import type { SavedTotals } from "../projections/usage.ts";
 import type { CoveredLog } from "./saved-columns.ts";
 
-/**
- * Findings that only one process knows, or that the tree or the kinds give again, are not saved.
- */
+/** Not saved: known to one process only, or given again by the tree or the kinds. */
 type DerivedKind = OwnKind | "missing-parent" | "cycle" | "unknown-type";
 
 const savedKinds: Readonly<Record<Exclude<DiagnosticKind, DerivedKind>, true>> = {
@@ -80,7 +78,6 @@ export function readFolded(fields: SavedFields, log: CoveredLog, rows: number): 
   };
 }
 
-/** Each row counts at most once. */
 function readUsage(fields: SavedFields, rowsMax: number): SavedFolded["usage"] {
   const rows = fields.whole("rows", 1, rowsMax);
   const models = fields.list("models", savedModelsMax, (element) => {
@@ -148,7 +145,6 @@ export class SavedFields {
     return finiteNumber(this.#own(key));
   }
 
-  /** Epoch ms that a `Date` can hold. */
   dateMs(key: string): number {
     const value = this.finite(key);
     if (Number.isNaN(new Date(value).getTime())) throw malformed("a time", key);
@@ -163,7 +159,6 @@ export class SavedFields {
     return this.has(key) ? this.text(key) : undefined;
   }
 
-  /** Not an object or a list; undefined if the member is missing. */
   scalar(key: string): unknown {
     const value = this.has(key) ? this.#own(key) : undefined;
     if (typeof value === "object" && value !== null) throw malformed("a plain value", key);
@@ -244,7 +239,6 @@ export function finiteNumber(value: unknown): number {
   return value;
 }
 
-/** Caught where the file is opened. */
 export function malformed(wanted: string, key?: string): TypeError {
   return new TypeError(`A saved file has no ${wanted}${key === undefined ? "" : ` at ${key}`}.`);
 }

@@ -21,11 +21,8 @@ import type { AddedEntry } from "./copied-entries.ts";
 import { headerLines } from "./session-header.ts";
 
 export interface Branch {
-  /** Copied, root first. */
   readonly rows: readonly number[];
-  /** Omitted label entries, by their ids. */
   readonly dropped: ReadonlyMap<string, DroppedLabel>;
-  /** Whether a session with this branch is worth a file. */
   readonly isConversation: boolean;
 }
 
@@ -63,7 +60,6 @@ export function branchTo(engine: Engine, leafRow: number): Branch {
   return { rows, dropped, isConversation: rows.some(speaks) };
 }
 
-/** Header, entries, then the name and the labels. */
 export function* branchLines(
   engine: Engine,
   branch: Branch,
@@ -104,10 +100,7 @@ function movedBoundary(engine: Engine, row: number, { dropped }: Branch): NewLin
   return { ...firstKept, ...movedReplay(entry, dropped) };
 }
 
-/**
- * The kept part begins after the replayed one, which therefore ends at the entry before the label.
- * Without such an entry all is kept, as the other boundary says.
- */
+/** The replayed part ends where the kept one begins: at the entry before the label. */
 function movedReplay(entry: CompactionEntry, dropped: Branch["dropped"]): NewLinks {
   const { firstKeptEntryId, providerReplayThroughEntryId: replayed } = entry;
   const label = replayed === undefined ? undefined : dropped.get(replayed);
@@ -136,7 +129,6 @@ function* carriedEntries(engine: Engine, { rows }: Branch): Generator<AddedEntry
   }
 }
 
-/** Now if a foreign file stores no time. */
 function timeOf({ settings }: Engine, stored: unknown): string {
   return typeof stored === "string" ? stored : new Date(settings.ports.clock.now()).toISOString();
 }

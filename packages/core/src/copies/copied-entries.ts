@@ -83,10 +83,7 @@ export function* relinkedLine(
   yield newline;
 }
 
-/**
- * Parses rows that were indexed without a parse, so that no copy holds what only resembled an
- * entry.
- */
+/** No copy may hold a line that only resembled an entry. */
 export function readableRows(engine: Engine, rows: Iterable<number>): number[] {
   const { index, bodies } = engine;
   const all = [...rows];
@@ -106,7 +103,6 @@ export interface AddedEntry {
 
 export interface AddedForm {
   readonly encode: (draft: KnownDraft, timestamp: string) => EncodedDraft;
-  /** May return ids that are taken. */
   readonly mintId: () => string;
 }
 
@@ -139,7 +135,6 @@ export interface Naming {
   readonly name: GivenName;
 }
 
-/** In the order of the rows. */
 export function* namingsIn({ index, bodies }: Engine, rows: Iterable<number>): Generator<Naming> {
   for (const row of rows) {
     if (!namingTypes.includes(index.kindOf(row).type) || !index.isNode(row)) continue;
@@ -150,7 +145,6 @@ export function* namingsIn({ index, bodies }: Engine, rows: Iterable<number>): G
   }
 }
 
-/** The first entry that sets or removes the name. */
 export function firstNaming(engine: Engine, rows: Iterable<number>): Naming | undefined {
   for (const naming of namingsIn(engine, rows)) if (naming.name !== undefined) return naming;
   return undefined;

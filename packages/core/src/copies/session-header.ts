@@ -20,7 +20,6 @@ export function sessionPath(directory: string, { id, timestamp }: SessionHeader)
   throw new BranchlogError("ERR_INVALID_SESSION_ID", message, { id });
 }
 
-/** The title slot, if any, and the header. */
 export function* headerLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
   const { titleSlot, indexer } = engine.log.state;
   if (titleSlot !== undefined) yield encodeTitleSlot(titleSlot);

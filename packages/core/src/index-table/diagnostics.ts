@@ -46,10 +46,7 @@ export interface Diagnostic {
   readonly id?: string;
   /** Of `unknown-type`. */
   readonly type?: string;
-  /**
-   * Of `unknown-type`: how many entries have it; the place is that of the first. Of `diverged`: how
-   * many entries of other writers it is not below.
-   */
+  /** Entries of the `unknown-type`, placed at the first; for `diverged`, entries of others. */
   readonly count?: number;
 }
 
@@ -112,7 +109,6 @@ export interface EntryPlace {
   readonly length: number;
 }
 
-/** O(log exceptions of the line map). */
 export function entryPlace(
   { index, lines }: { readonly index: IndexTable; readonly lines: LineMap },
   row: number,

@@ -12,7 +12,6 @@ export const bucketsMin = 32;
 /** Longest search before the table gets a seed: at that load, a search of a hundred is rare. */
 const searchStepsMax = 4096;
 
-/** Restored columns may have spare room. */
 export interface SavedIds {
   readonly count: number;
   readonly word: Int32Array;
@@ -28,7 +27,6 @@ export interface SavedIds {
 export class IdTable {
   /** Per handle: the bits of the id (hex form), or its place in the arena. */
   #word: Int32Array = new Int32Array(16);
-  /** Per handle: 1 if the id is in the arena. */
   #inArena: Uint8Array = new Uint8Array(16);
   readonly #arena = new IdArena();
   /** Open addressing: handle + 1, or 0 for empty. The length is a power of two. */
@@ -106,7 +104,6 @@ export class IdTable {
     return this.addBytes(bytes, 0, bytes.length);
   }
 
-  /** -1 if absent. */
   find(id: string): number {
     const bytes = idBytes(id);
     const { length } = bytes;
@@ -164,8 +161,7 @@ export class IdTable {
   }
 
   /**
-   * Whether a search is too long: for saved buckets without an empty one, or after hash flooding.
-   * Then the buckets are rebuilt, once, with a secret seed.
+   * For saved buckets without an empty one, or hash flooding: rebuilds once, with a secret seed.
    */
   #isLost(steps: number): boolean {
     if (steps < Math.min(searchStepsMax, this.#buckets.length - 1) || this.#hasOwnSeed)
@@ -176,7 +172,6 @@ export class IdTable {
     return true;
   }
 
-  /** There must be room: see {@link IdTable.#growFor}. */
   #newHandle(bucket: number, word: number): number {
     const handle = this.#count;
     this.#word[handle] = word;
@@ -219,10 +214,7 @@ export class IdTable {
 
 export const arenaLengthBytes = 4;
 
-/**
- * The other ids as adjacent bytes: a million of them cost no JS strings. A place identifies an id,
- * and never changes.
- */
+/** Adjacent bytes: a million ids cost no JS strings. Places never change. */
 class IdArena {
   #bytes: Uint8Array = new Uint8Array(64);
   #end = 0;
@@ -243,7 +235,6 @@ class IdArena {
     return place;
   }
 
-  /** A view that changes with the arena. */
   save(): Uint8Array {
     return this.#bytes.subarray(0, this.#end);
   }
@@ -259,7 +250,6 @@ class IdArena {
     return idText(Buffer.from(buffer, start, this.#lengthAt(place)));
   }
 
-  /** {@link hashOf} the id's bytes. */
   hashAt(place: number, seed: number): number {
     const start = place + arenaLengthBytes;
     return hashOf(this.#bytes, start, start + this.#lengthAt(place), seed);
@@ -310,12 +300,10 @@ function idText(bytes: Buffer): string {
 
 const hexDigits = 8;
 
-/** Whether bytes[start, end) are eight lower-case hex digits, stored as 32 signed bits. */
 function isHexWord(bytes: Uint8Array, start: number, end: number): boolean {
   return end - start === hexDigits && (quad(bytes, start) | quad(bytes, start + 4)) >= 0;
 }
 
-/** Only for an {@link isHexWord}. */
 function hexWord(bytes: Uint8Array, start: number): number {
   return (quad(bytes, start) << 16) | quad(bytes, start + 4);
 }
@@ -335,7 +323,6 @@ function mixed(word: number): number {
   return h ^ (h >>> 16);
 }
 
-/** The value of four digits, or a negative number. */
 function quad(bytes: Uint8Array, at: number): number {
   return (
     ((hexDigit[bytes[at] ?? 0] ?? -1) << 12) |

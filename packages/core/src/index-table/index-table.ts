@@ -9,10 +9,8 @@ import { IdTable } from "./id-table.ts";
 import type { SavedIds } from "./id-table.ts";
 import type { Kind, RowFacts, SavedRows } from "./row-table.ts";
 
-/** Room for ids of appends after a restore, so that the first one copies nothing. */
 const spareHandles = 1024;
 
-/** Rows are added in file order, and never removed. */
 export class IndexTable {
   readonly ids: IdTable = new IdTable();
   readonly kinds: KindTable = new KindTable();
@@ -51,20 +49,15 @@ export class IndexTable {
     return this.#damagedCount;
   }
 
-  /**
-   * Counts the changes of the tree other than a new leaf or root. While it is unchanged, results
-   * for the tree can be extended with its new rows.
-   */
+  /** Unchanged by a new leaf or root: results can then be extended with the new rows. */
   get structureVersion(): number {
     return this.#structureVersion;
   }
 
-  /** Rows added before their parent. */
   get strayCount(): number {
     return this.#strayCount;
   }
 
-  /** Appends a row, links it, shadows an earlier row with its id. */
   add(facts: RowFacts): number {
     this.linkPendingRows();
     const row = this.rows.add(facts);
@@ -137,7 +130,6 @@ export class IndexTable {
     return this.ids.idAt(this.rows.handle(row));
   }
 
-  /** As stored; the parent may not exist. */
   parentIdOf(row: number): string | null {
     const handle = this.rows.parentHandle(row);
     return handle < 0 ? null : this.ids.idAt(handle);
@@ -196,7 +188,6 @@ export class IndexTable {
     if (earlier >= 0) this.#onRepeatedId(row, earlier);
   }
 
-  /** Returns the row that had the id, or -1. */
   #link(row: number): number {
     const handle = this.rows.handle(row);
     const earlier = this.#handles.rowOf(handle);
@@ -229,7 +220,6 @@ export class IndexTable {
     this.#hide(this.#linkHandle(instead));
   }
 
-  /** The last row of an id holds it when no row of that id is readable. */
   #handOn(row: number, last: number): void {
     this.#hold(last, row);
     if (!this.hasChildren(row)) return;
@@ -362,9 +352,7 @@ class HandleTable {
  * whatever order rows are found to be damaged. Empty in a log without repeated ids.
  */
 export class RepeatedIds {
-  /** Per row that repeats an id: the row before with that id. */
   readonly #hidden = new Map<number, number>();
-  /** Per row that holds its id instead of later ones: the last of them. */
   readonly #last = new Map<number, number>();
 
   hide(row: number, by: number): void {

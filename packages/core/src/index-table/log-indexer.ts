@@ -30,7 +30,6 @@ import type { Kind, SavedLines, RowFacts } from "./row-table.ts";
 
 export interface IndexedHeader {
   readonly header: SessionHeader;
-  /** 1 to 3, or more for files of a newer version. */
   readonly version: number;
   readonly offset: number;
   readonly length: number;
@@ -38,11 +37,9 @@ export interface IndexedHeader {
 }
 
 interface LogIndexerOptions {
-  /** The top-level scalars of a record that is too long to be built. */
   readonly readLong: (offset: number, length: number) => DecodedLine;
   /** Called with each entry of {@link foldedTypes}, as stored, once it is indexed. */
   readonly onFolded: (row: number, value: JsonObject) => void;
-  /** Name of the file, if it may be the transcript of another agent. */
   readonly transcriptName?: string | undefined;
 }
 
@@ -62,7 +59,6 @@ export interface SavedLog {
   readonly entriesBeforeHeader: number;
 }
 
-/** Takes lines in file order. */
 export class LogIndexer implements LinesSink {
   readonly index: IndexTable = new IndexTable((row, earlier) =>
     this.#reportDuplicate(row, earlier),
@@ -80,7 +76,6 @@ export class LogIndexer implements LinesSink {
     time: 0,
     flags: 0,
   };
-  /** By scanned kind. */
   #scannedKinds: readonly ScannedKind[] = [];
   #indexedAs: IndexedAs[] = [];
   #header: IndexedHeader | undefined;
@@ -90,14 +85,12 @@ export class LogIndexer implements LinesSink {
   #entriesBeforeHeader = 0;
   #previousHandle = rootHandle;
   #transcript: Transcript | undefined;
-  /** Whether the first known record was one of a session. */
   #isSession = false;
 
   constructor(options: LogIndexerOptions) {
     this.#options = options;
   }
 
-  /** The first `session` record, once it has been read. */
   get header(): IndexedHeader | undefined {
     return this.#header;
   }
@@ -161,7 +154,6 @@ export class LogIndexer implements LinesSink {
     this.index.linkPendingRows();
   }
 
-  /** False if the line needs parsing. */
   #addScanned(
     rows: ScannedRows,
     row: number,

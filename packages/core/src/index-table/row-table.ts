@@ -37,7 +37,6 @@ export const rowFlags = {
   tailForm: 32,
   /** The timestamp is stored as `toISOString` writes the row's time. */
   exactTime: 64,
-  /** Without a parent. */
   root: 128,
 } as const;
 
@@ -107,7 +106,6 @@ export class RowTable {
     this.#flags = grown(Uint8Array, this.#flags, capacity);
   }
 
-  /** Rows added with bits of hex ids get handles. */
   resolveWords(ids: IdTable, from: number): void {
     ids.warm(this.#handle.subarray(from, this.#count));
     let lastWord = 0;
@@ -139,7 +137,6 @@ export class RowTable {
     };
   }
 
-  /** The table takes ownership of the columns. */
   restore(saved: SavedRows): void {
     this.#count = saved.count;
     this.#offset = saved.offset;
@@ -201,7 +198,6 @@ export class RowTable {
     return this.#flags[row] ?? 0;
   }
 
-  /** Whether the row has all of the given {@link rowFlags}. */
   is(row: number, flags: number): boolean {
     return ((this.#flags[row] ?? 0) & flags) === flags;
   }
@@ -211,7 +207,6 @@ export class RowTable {
   }
 }
 
-/** What the index holds of an entry without its body. */
 export interface Kind {
   readonly type: string;
   /** Of `message` entries; of omp's `model_change`: the role that the model has from then on. */
@@ -220,10 +215,7 @@ export interface Kind {
   readonly customType: string | undefined;
 }
 
-/**
- * Interns the kinds of entries, so that one small number per row identifies label entries, or those
- * of an extension, without a parse. Numbers count up from 0 and are never freed.
- */
+/** One small number per row identifies label entries, or those of an extension. */
 export class KindTable {
   readonly #kinds: Kind[] = [];
   readonly #numbers = new Map<string, ByRole>();
@@ -269,19 +261,13 @@ export interface SavedLines {
   readonly recordCount: number;
 }
 
-/**
- * Maps rows to line numbers, and the record numbers of v1 files to rows, storing only exceptions:
- * as long as each line is a row, nothing.
- */
+/** Stores only exceptions: as long as each line is a row, nothing. */
 export class LineMap {
-  /** Rows at which the distance between line number and row changes, and the new distances. */
   #rows: number[] = [];
   #distances: number[] = [];
-  /** Record numbers (counted from 0 over every line that parses) that are not rows. */
   #otherRecords: number[] = [];
   #recordCount = 0;
 
-  /** Rows must come in order. */
   addRow(row: number, lineNumber: number): void {
     this.#recordCount += 1;
     const distance = lineNumber - row;
@@ -290,7 +276,6 @@ export class LineMap {
     this.#distances.push(distance);
   }
 
-  /** A parsed record without a row: the header, or junk. */
   addOtherRecord(): void {
     this.#otherRecords.push(this.#recordCount);
     this.#recordCount += 1;

@@ -9,9 +9,7 @@ import type { IndexTable } from "./index-table.ts";
 export interface RowPath {
   /** From the root to the leaf, without damaged ones. */
   readonly rows: Int32Array;
-  /** The parent of the first row, if the log does not hold it. */
   readonly missingParentId: string | null;
-  /** Whether the walk stopped at a row it had passed. */
   readonly cyclic: boolean;
 }
 
@@ -205,9 +203,7 @@ export function tipRows(index: IndexTable): number[] {
   return tips;
 }
 
-/**
- * The last readable row, or -1. A damaged end is walked once, even while it grows at either end.
- */
+/** The last readable row, or -1. A damaged end is walked once, even while it grows. */
 export function tailRow(index: IndexTable): number {
   const last = index.count - 1;
   const known = damagedEnds.get(index);
@@ -240,18 +236,14 @@ function reversed(rows: readonly number[]): Int32Array {
   return Int32Array.from(rows).reverse();
 }
 
-/** Each is the parent of the next, and the last of the first. */
 interface Cycle {
-  /** The first of its rows, in file order. */
   readonly row: number;
   /** Number of entries; 1: an entry is its own parent. */
   readonly size: number;
 }
 
 interface CycleFacts {
-  /** In the file order of their first rows. */
   readonly cycles: readonly Cycle[];
-  /** How many nodes are on a cycle or below one. */
   readonly caughtCount: number;
 }
 
@@ -272,7 +264,6 @@ export function findCycles(index: IndexTable): CycleFacts {
       walkOf[at] = walk;
       at = nodeAbove(at);
     }
-    // The walk met itself: a new cycle.
     const isNew = at >= 0 && walkOf[at] === walk;
     if (isNew) cycles.push(cycleThrough(at, nodeAbove));
     else if (at < 0 || isCaught[at] === 0) continue;

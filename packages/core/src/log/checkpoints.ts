@@ -42,9 +42,7 @@ interface CheckpointedLog {
   readonly state: LogState;
 }
 
-/** Work that a checkpoint saves, in bytes of its log. */
 interface SavedWork {
-  /** How far it covers the log, and how far with checksums. */
   readonly end: number;
   readonly sumsEnd: number;
   /** Bodies that this process had read: to confirm them, and to fold the usage. */
@@ -59,7 +57,6 @@ export class Checkpoints {
   readonly #log: CheckpointedLog;
   readonly #changes: ChangeSignal;
   readonly #sums: LogSums;
-  /** The saved work, and for which state. */
   #saved: (SavedWork & { readonly state: LogState }) | undefined;
   #isScheduled = false;
   #isClosed = false;
@@ -76,7 +73,6 @@ export class Checkpoints {
     this.#sums = new LogSums(settings);
   }
 
-  /** A state that continues from the checkpoint of its log, or is empty. */
   restoreSync(makeState: () => LogState, stat: FileStat): LogState {
     const { checkpoint, ports } = this.#settings;
     const state = makeState();
@@ -158,7 +154,6 @@ export class Checkpoints {
     return readBytes >= Math.max(checkpointEveryBytes, state.end * checkpointReadShare);
   }
 
-  /** Whether the saved checkpoint matches this state. */
   get #isSaved(): boolean {
     return this.#saved?.state === this.#log.state;
   }
@@ -249,8 +244,7 @@ const works = new Set<(msLeft: number) => void>();
 let isListening = false;
 
 /**
- * Runs `work`, which must not throw, when the process exits by itself, with the time left for it.
- * Returns a function that cancels.
+ * Runs `work`, which must not throw, with the time left for it. Returns a function that cancels.
  */
 function atExit(work: (msLeft: number) => void): () => void {
   const own = (msLeft: number): void => work(msLeft);
@@ -295,10 +289,7 @@ export class LogSums {
     this.#settings = settings;
   }
 
-  /**
-   * Yields after each megabyte. Undefined if the log ends within a line, or is not the one that was
-   * read. Throws what reading throws.
-   */
+  /** Yields after each megabyte. Undefined if the log is not the one that was read. */
   *computeMissing({
     state,
     isKnown,
@@ -313,7 +304,6 @@ export class LogSums {
       const earlier = savedSums(this.#settings, state.file.path, stat);
       const isCompared = isKnown && earlier?.isConfirmed === true;
       const verdict = isCompared ? "same" : yield* comparing(state, earlier, isOver);
-      // Not enough time to decide whether they can be kept.
       if (earlier !== undefined && verdict === undefined) {
         return trimmed({ ...earlier, isConfirmed: false });
       }
@@ -335,7 +325,6 @@ export class LogSums {
   }
 }
 
-/** Of the log that has `stat`, if any. Never throws. */
 export function savedSums(
   { checkpointDir, ports }: SumSettings,
   path: string,
@@ -344,7 +333,6 @@ export function savedSums(
   return loadSumsSync(ports.fs, checkpointPath(path, checkpointDir), sumsSchema(stat));
 }
 
-/** Undefined if it was stopped. */
 function* comparing(
   state: LogState,
   sums: RecordSums | undefined,

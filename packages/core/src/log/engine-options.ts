@@ -98,7 +98,6 @@ const portNames: OptionNames<Ports> = {
   ids: true,
 };
 
-/** Options with every default filled in. */
 export interface EngineSettings extends Required<
   Omit<EngineOptions, "ports" | "checkpointDir" | "dialect">
 > {
@@ -107,10 +106,7 @@ export interface EngineSettings extends Required<
   readonly checkpointDir: string | undefined;
 }
 
-/**
- * Ignores other options: the caller knows their names.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
- */
+/** Ignores other options: the caller knows their names. Throws `ERR_INVALID_ARGUMENT`. */
 export function engineSettings(options: EngineOptions): EngineSettings {
   const { access = "append", checkpoint = "auto", dialect, checkpointDir } = options;
   return {

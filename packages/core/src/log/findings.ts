@@ -18,7 +18,6 @@ import { shown } from "../argument-checks.ts";
 import { isNamedType, nearestType } from "../entries/entry-types.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 
-/** The tree is checked again only after it changed. */
 export class Findings {
   readonly #log: TrackedLog;
   readonly #onFound: () => void;
@@ -26,7 +25,6 @@ export class Findings {
   #malformedIn: LogState | undefined;
   #tree: readonly Diagnostic[] = [];
   #all: readonly Diagnostic[] = [];
-  /** The state that the lists are of. */
   #state: LogState | undefined;
   #treeAt = 0;
   #count = 0;
@@ -102,10 +100,7 @@ export class Findings {
   }
 }
 
-/**
- * Reads the bodies of entries that are not the first below their parent, and of those whose types
- * have references.
- */
+/** Reads bodies of entries that are not the first below their parent, or may refer to others. */
 export async function checkLinks({ index, indexer, bodies }: LogState): Promise<LinkCheck> {
   const check = new LinkCheck(indexer);
   const refers = index.kinds.kinds.map(({ type }) => referringTypes.has(type));
@@ -138,7 +133,6 @@ export interface DanglingReference extends EntryPlace {
   readonly within: Reference["within"];
 }
 
-/** Takes the bodies of a log in file order. */
 export class LinkCheck {
   readonly #indexer: Pick<LogIndexer, "index" | "lines">;
   readonly #marked: { readonly row: number; readonly tailId: string }[] = [];
@@ -148,7 +142,6 @@ export class LinkCheck {
     this.#indexer = indexer;
   }
 
-  /** Holds nothing of an entry whose references are resolved. */
   take(row: number, entry: Readonly<Record<string, unknown>>): void {
     const tailId = divergedFrom(entry);
     if (tailId !== undefined) this.#marked.push({ row, tailId });
@@ -192,10 +185,8 @@ export interface UnknownType extends EntryPlace {
   readonly nearest: string | null;
 }
 
-/** Rows are counted once, and only in logs that have unknown types. */
 export class UnknownTypes {
   readonly #indexer: Pick<LogIndexer, "index" | "lines">;
-  /** By kind; undefined if the type is known. */
   readonly #typeOfKind: (string | undefined)[] = [];
   readonly #found = new Map<string, { readonly firstRow: number; count: number }>();
   #entryCount = 0;

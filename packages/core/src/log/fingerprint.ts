@@ -11,7 +11,6 @@ import { fingerprintBytes } from "../limits.ts";
 import type { FileStat } from "../store/ports.ts";
 
 export interface LogFingerprint {
-  /** Bytes of the log that were read. */
   readonly cursor: number;
   readonly beforeCursor: Buffer;
   /** The first bytes of the log, header included if it fits. */
@@ -23,7 +22,6 @@ export interface LogIdentity extends LogFingerprint {
   readonly ino: number;
 }
 
-/** Usually longer than a header. */
 export const startBytes: number = 512;
 
 /** Two small reads. */
@@ -74,7 +72,6 @@ export class FingerprintingReader implements ByteSource {
   readonly #source: ByteSource;
   #bytes: LogFingerprint;
 
-  /** The fingerprint up to the cursor from which reading continues. */
   constructor(source: ByteSource, bytes: LogFingerprint = nothingRead) {
     this.#source = source;
     this.#bytes = bytes;
@@ -96,7 +93,6 @@ export class FingerprintingReader implements ByteSource {
     return bytesRead;
   }
 
-  /** Adds bytes that are at the cursor without reading them. */
   add(bytes: Buffer): void {
     this.#saw(bytes, this.#bytes.cursor);
   }

@@ -23,13 +23,9 @@ import { beginningOf } from "../dialects/object-members.ts";
 import { BranchlogError } from "../errors.ts";
 import { headBytesMax, headLinesMax } from "../limits.ts";
 
-/** Covers the first record of most transcripts. */
 const headChunkBytes = 64 * 1024;
 
-/**
- * The first known record decides, whole or cut off; undefined if it is one of a session, or if none
- * of the first lines is known.
- */
+/** Undefined if no first line is known, or the first known one is of a session. */
 export function transcriptKind(source: ByteSource, size: number): SourceKind | undefined {
   let owner: SourceKind | "session" | undefined;
   const take = (line: DecodedLine, head: Buffer): void => {
@@ -62,13 +58,11 @@ export function transcriptKind(source: ByteSource, size: number): SourceKind | u
   return owner === "session" ? undefined : owner;
 }
 
-/** Throws `ERR_NOT_A_SESSION`. */
 export function requireNoTranscript(path: string, source: ByteSource, size: number): void {
   const error = transcriptError(path, transcriptKind(source, size));
   if (error !== undefined) throw error;
 }
 
-/** Undefined for anything but a transcript, including unreadable files. */
 export function transcriptErrorAt(path: string): BranchlogError | undefined {
   try {
     // Opening a pipe waits for its writer.

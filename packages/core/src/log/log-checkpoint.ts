@@ -28,7 +28,6 @@ import type { LogFingerprint } from "./fingerprint.ts";
 import type { LogState, SavedState } from "./log-state.ts";
 
 const newline = 10;
-/** Longer headers are read with their logs. */
 const headerBytesMax = 1024 * 1024;
 
 export interface Checkpoint {
@@ -82,7 +81,6 @@ export function checkpointSchema(log: BoundLog): FrameSchema<FoundCheckpoint> {
   };
 }
 
-/** How far checksums reach that were compared with the log. */
 export function sumsEndOf(sums: RecordSums | undefined): number {
   return sums?.isConfirmed === true ? sums.end : 0;
 }
@@ -123,7 +121,6 @@ function* framesOf(index: FrameContent, sums: RecordSums | undefined): Generator
   if (sums !== undefined) yield* framePieces(sumsFrame, sumsContent(sums), checkpointPieceBytes);
 }
 
-/** Null if the file is no longer the one that was read. */
 function stateBinding(state: LogState, end: number): LogBinding | null {
   const { file } = state;
   const before = file.statSync();
@@ -135,7 +132,6 @@ function stateBinding(state: LogState, end: number): LogBinding | null {
   return isSame && file.isAt(before) ? binding : null;
 }
 
-/** Throws `TypeError` if the text is of another log. */
 function boundTo(
   { file, stat, lineBytesMax }: BoundLog,
   fields: SavedFields,
@@ -149,7 +145,6 @@ function boundTo(
   return { binding, bytes, header: headerAt(file, fields.fields("header"), binding.end) };
 }
 
-/** Throws `TypeError` if it is missing. */
 function headerAt(file: LogFile, fields: SavedFields, end: number): IndexedHeader {
   const length = fields.whole("length", 1, Math.min(headerBytesMax, end - 1));
   const offset = fields.whole("offset", 0, end - 1 - length);

@@ -30,12 +30,10 @@ export class LogDurability {
     this.#nowMs = () => clock.monotonicMs();
   }
 
-  /** In order. Empty for `os`. */
   get unsyncedIds(): readonly string[] {
     return this.mode === "os" ? [] : this.#diskSync().unsyncedIds;
   }
 
-  /** Whether a sync of these failed. */
   get isInDoubt(): boolean {
     return this.mode !== "os" && this.#diskSync().isInDoubt;
   }
@@ -94,7 +92,6 @@ export class LogDurability {
     }
   }
 
-  /** Throws `ERR_DURABILITY_UNKNOWN`. */
   async flush(): Promise<void> {
     const ids = this.unsyncedIds;
     if (ids.length === 0) return;

@@ -46,7 +46,6 @@ export interface ReadOptions {
   readonly bodyCacheBytesMax: number;
 }
 
-/** Read before the number of rows of a large log is estimated. */
 const sampleBytes = 8 * 1024 * 1024;
 /** A little more than estimated: growing once more would cost all that reserving saves. */
 const reservedShare = 1.02;
@@ -55,7 +54,6 @@ const reservedShare = 1.02;
 interface Pending {
   readonly offset: number;
   readonly length: number;
-  /** -1: the header. */
   readonly row: number;
 }
 
@@ -73,7 +71,6 @@ export class LogState {
   #settledRows = 0;
   #identity: LogIdentity | undefined;
 
-  /** Called when a trusted entry turns out damaged. */
   constructor(file: LogFile, options: ReadOptions, onDamage: () => void) {
     this.file = file;
     this.slot = new TitleSlotReader(file, () => this.indexer.header?.offset ?? 0);
@@ -116,12 +113,10 @@ export class LogState {
     return this.#framer.rest();
   }
 
-  /** Whether the next line needs no newline before it. */
   get isTerminated(): boolean {
     return this.rest === null;
   }
 
-  /** The row whose line has no newline yet, or -1. */
   get pendingRow(): number {
     return this.#pending?.row ?? -1;
   }
@@ -180,7 +175,6 @@ export class LogState {
     return this.#trail.bytes;
   }
 
-  /** Reads up to `to`. */
   readSync(to: number): void {
     const sink = this.#sink();
     const sampled = Math.min(to, this.end + sampleBytes);
@@ -240,7 +234,6 @@ export class LogState {
     return this.#trail.bytes.cursor === this.end;
   }
 
-  /** Reserves the rows that the rest of the log has at the density so far. */
   *#reserve(to: number): Generator<void, void, undefined> {
     const left = to - this.end;
     if (left < sampleBytes) return;
@@ -271,7 +264,6 @@ export class LogState {
     };
   }
 
-  /** Indexes the unterminated end of the log if it is a whole record. */
   #endRead(): void {
     this.#framer.release();
     const rest = this.#framer.rest();
@@ -331,17 +323,14 @@ class TitleSlotReader {
   }
 }
 
-/** Of a log up to a newline. */
 export interface SavedState {
   readonly indexer: SavedLog;
   readonly folded: SavedFolded;
   readonly settledRows: number;
-  /** Position after the newline, and the number of the next line. */
   readonly end: number;
   readonly lineNumber: number;
 }
 
-/** A few milliseconds of reads; empty if all rows are settled. */
 interface UnsettledRows {
   readonly rows: readonly number[];
   /** Rows before this one are settled once those are read. */

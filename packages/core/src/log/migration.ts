@@ -56,7 +56,6 @@ interface Migration {
   readonly file: AtomicFile;
 }
 
-/** The path of the original once the new file has replaced it; else null. */
 function* migrateInto(migration: Migration): Steps<string | null> {
   const { log, ports, file } = migration;
   const { generation, state } = log;
@@ -186,7 +185,6 @@ function* migratedPieces(
   yield* betweenEntries(file, state, at, to);
 }
 
-/** Unchanged, except for session records. */
 function* betweenEntries(
   file: LogFile,
   state: LogState,
@@ -207,7 +205,6 @@ interface LinePlace {
   readonly length: number;
 }
 
-/** The header, and others, which do not count. */
 function sessionRecords(
   file: LogFile,
   state: LogState,
@@ -243,7 +240,6 @@ export function headerInCurrentForm(file: LogFile, state: LogState): Buffer {
   return line.subarray(line.indexOf("{"), line.lastIndexOf("}") + 1);
 }
 
-/** Only the version of a session record changes. */
 function migrateSession(file: LogFile, state: LogState, offset: number, length: number): Buffer {
   const line = readFullySync(file, Buffer.alloc(length), offset);
   const version = entryForm(state.indexer.header?.version ?? 3);

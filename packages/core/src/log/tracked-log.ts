@@ -14,10 +14,7 @@ import type { ReadOptions } from "./log-state.ts";
 import { portStep } from "../store/steps.ts";
 import type { Steps } from "../store/steps.ts";
 
-/**
- * Signals that the values of a session may have changed: its log, its known damage, its leaf. It is
- * sent during the change, without its content: listeners read later.
- */
+/** Sent during a change, without its content: listeners must read later. */
 export class ChangeSignal {
   readonly #listeners = new Set<() => void>();
   #version = 0;
@@ -31,9 +28,7 @@ export class ChangeSignal {
     for (const listener of this.#listeners) listener();
   };
 
-  /**
-   * Calls `listener`, which must not throw, at every change, until the returned function is called.
-   */
+  /** `listener` must not throw. Returns a function that ends it. */
   listen(listener: () => void): () => void {
     const own = (): void => listener();
     this.#listeners.add(own);
@@ -108,10 +103,8 @@ export class TrackedLog {
   #state: LogState;
   #stat: FileStat | undefined;
   #generation = 1;
-  /** Rows of the current generation that this process wrote. */
   #ownRows: number[] = [];
 
-  /** Called when the log is read further, or again, or turns out damaged. */
   constructor(file: LogFile, options: ReadOptions, onChange: () => void = () => undefined) {
     this.#options = options;
     this.#onChange = onChange;
@@ -147,12 +140,10 @@ export class TrackedLog {
     return this.#stat;
   }
 
-  /** In bytes, at the last stat. */
   get size(): number {
     return this.#stat?.size ?? 0;
   }
 
-  /** Throws the errors of `requireHeader`. */
   openSync(saved?: StateRestorer): void {
     this.#readSync(() => this.#firstStat(), saved);
   }
@@ -285,7 +276,6 @@ export class TrackedLog {
     this.#state.remember(stat);
   }
 
-  /** False if the log is another one. */
   #readOn(stat: FileStat): boolean {
     try {
       if (!this.#state.confirm(stat)) return false;
@@ -332,7 +322,6 @@ export class TrackedLog {
   }
 }
 
-/** Another file took the name between its `stat` and the read. */
 function isReplaced(error: unknown): boolean {
   return error instanceof BranchlogError && error.code === "ERR_LOG_GONE";
 }

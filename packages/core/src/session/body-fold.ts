@@ -12,7 +12,6 @@ import type { Engine } from "./engine.ts";
 export class BodyFold<S> {
   readonly #engine: Engine;
   readonly #projection: Projection<S>;
-  /** The fold of the current generation so far. */
   readonly #foldNow: () => Fold<S>;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -65,7 +64,6 @@ export class BodyFold<S> {
   }
 }
 
-/** Starts from the fold in the checkpoint. */
 export function usageFold(engine: Engine): BodyFold<SessionUsage> {
   return new BodyFold(engine, usage, () => engine.log.state.folded.usage);
 }

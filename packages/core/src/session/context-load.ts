@@ -56,9 +56,7 @@ export function loadedContextSync(engine: Engine, at: string | null): LoadedCont
 
 export interface LoadedContext extends BuiltContext {
   readonly path: RowPath;
-  /** By row. */
   readonly loaded: ReadonlyMap<number, SessionEntry>;
-  /** The state that the rows are of. */
   readonly state: LogState;
   /** While the index has the same, the path is unchanged. */
   readonly structureVersion: number;
@@ -87,7 +85,6 @@ export function loadContextBodiesSync(
   return loaded;
 }
 
-/** In the order of the context. */
 export function contextRows(engine: Engine, path: RowPath, everyType = false): number[] {
   const { index, bodies } = engine;
   const wanted: number[] = [];
@@ -99,10 +96,7 @@ export function contextRows(engine: Engine, path: RowPath, everyType = false): n
   return wanted;
 }
 
-/**
- * Types, roles and ids come from the index, bodies from `loaded` or the log. A body that is
- * damaged, or too large, becomes an entry of an unknown type, which contributes nothing.
- */
+/** A damaged or too large body becomes an entry of an unknown type, which contributes nothing. */
 export function rowPathView(
   index: IndexTable,
   bodies: BodyReader,

@@ -37,7 +37,6 @@ export class Engine {
   readonly durability: LogDurability;
   readonly appender: Appender;
   readonly checkpoints: Checkpoints;
-  /** Signals every change of the log. */
   readonly changes: ChangeSignal = new ChangeSignal();
   /** Closes the descriptors of the log unless other engines use them; reads open it again. */
   readonly release: () => void;
@@ -88,11 +87,7 @@ export class Engine {
     return engine;
   }
 
-  /**
-   * Creates a log of a header and, optionally, whole lines behind it; then opens it.
-   * @throws BranchlogError `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`; before anything is created,
-   * `ERR_INVALID_ARGUMENT` and `ERR_UNSERIALIZABLE` for an invalid header.
-   */
+  /** Throws `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`, `ERR_INVALID_ARGUMENT`, `ERR_UNSERIALIZABLE`. */
   static createSync(
     path: string,
     header: SessionHeader,
@@ -150,7 +145,6 @@ export class Engine {
     return this.appender.entrySync(id);
   }
 
-  /** Root first; empty for null. O(path). */
   rowPath(id: string | null, bridgeGaps = false): RowPath {
     return pathToRow(this.index, id === null ? -1 : this.index.rowOfId(id), bridgeGaps);
   }
@@ -173,11 +167,9 @@ export class Engine {
 }
 
 export interface PathOptions {
-  /** Bodies that were read ahead, by row. */
   readonly loaded?: ReadonlyMap<number, SessionEntry>;
   /** Continue at the entry before, in file order, if a parent is missing. Default false. */
   readonly bridgeGaps?: boolean;
-  /** The path, if it was walked already, and no entry was found to be damaged since. */
   readonly path?: RowPath | undefined;
 }
 

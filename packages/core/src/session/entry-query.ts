@@ -38,7 +38,6 @@ export const queryNames: OptionNames<EntryQuery> = {
   signal: true,
 };
 
-/** In the order of the query, lazily. */
 export function* rowsOf(
   engine: Engine,
   query: EntryQuery,
@@ -57,7 +56,6 @@ export function* rowsOf(
   }
 }
 
-/** By number of kind; null if every kind matches. */
 function matchingKinds({ index }: Engine, query: EntryQuery): boolean[] | null {
   const { type, customType } = query;
   if (type === undefined && customType === undefined) return null;
@@ -107,11 +105,7 @@ export interface EntryLine {
   readonly chunks: () => AsyncIterable<Buffer>;
 }
 
-/**
- * In the order of the query; damaged lines are omitted and reported. Includes entries too large for
- * one object.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`, `ERR_LOG_GONE`.
- */
+/** In the order of the query. Damaged lines are omitted and reported. */
 export async function* entryLines(
   engine: Engine,
   query: EntryQuery,
@@ -145,11 +139,7 @@ export async function* openBodyStream(engine: Engine, id: string, signal?: Abort
   }
 }
 
-/**
- * The value at a path inside an entry; or undefined. Reads no further than needed.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`, `ERR_ENTRY_TOO_LARGE` for a
- * value that is too large to be built.
- */
+/** Throws `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`, `ERR_ENTRY_TOO_LARGE`. */
 export async function pickFromBody(
   engine: Engine,
   id: string,
@@ -169,7 +159,6 @@ function bodyChunks(engine: Engine, id: string): AsyncGenerator<Buffer> {
   return readRangeAsync(engine.log.file, rows.offset(row), rows.length(row));
 }
 
-/** Errors of the parser in terms of the entry; all others unchanged. */
 function bodyError({ path }: Engine, id: string, cause: unknown): unknown {
   if (cause instanceof SyntaxError) {
     const message = `Entry ${id} of ${path} does not parse: ${cause.message}. Verify the log.`;

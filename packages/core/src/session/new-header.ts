@@ -44,7 +44,7 @@ export function newHeader(
   };
 }
 
-/** As omp makes them; rejects ids that are not valid in every file name. */
+/** Rejects ids that are not valid in every file name. */
 function ompSessionId(ids: Ports["ids"]): string {
   for (;;) {
     const id = ids.urlSafeId(ompSessionIdLength);

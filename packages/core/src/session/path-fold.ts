@@ -30,20 +30,14 @@ interface KeptPath<S> {
 
 export interface Onward<S> {
   readonly value: S;
-  /** The rows below the kept leaf, down to the requested one. */
   readonly rows: readonly number[];
-  /** As given to `keep`. */
   readonly length: number;
 }
 
-/** `S` is the state of a fold at a leaf. */
 export class PathFold<S> {
   #kept: KeptPath<S> | undefined;
 
-  /**
-   * Undefined if `row` is not below the kept leaf, or so far below that folding the whole path
-   * costs no more.
-   */
+  /** Undefined also if folding the whole path costs no more. */
   onward(state: LogState, row: number): Onward<S> | undefined {
     const kept = this.#kept;
     const { index } = state;
@@ -57,11 +51,7 @@ export class PathFold<S> {
     return { value, length, rows: rows.reverse() };
   }
 
-  /**
-   * Replaces the kept state.
-   * @param leafRow -1: before the first entry.
-   * @param length How much was folded, in entries or messages.
-   */
+  /** `length`: how much was folded, in entries or messages. */
   keep(state: LogState, leafRow: number, value: S, length = 0): void {
     const { structureVersion } = state.index;
     this.#kept = { state, structureVersion, leafRow, value, length };
@@ -93,7 +83,6 @@ export class SettingsMemo {
   }
 }
 
-/** Undefined if a body that may change the settings cannot be read. */
 function settingsBehind(
   { index, bodies }: Engine,
   { value, rows }: Onward<SettingsState>,
@@ -120,7 +109,6 @@ export interface GrowingContext {
   readonly messages: readonly AgentMessage[];
   readonly count: number;
   readonly settings: PathSettings;
-  /** As in `PathContext`. */
   readonly truncatedAt: string | undefined;
 }
 
@@ -128,7 +116,6 @@ interface KeptContext extends GrowingContext {
   /** Shared with the contexts that continue it. */
   readonly messages: AgentMessage[];
   readonly settings: SettingsState;
-  /** Length of the lines of the messages. */
   readonly bytes: number;
 }
 
@@ -142,7 +129,6 @@ export class ContextMemo {
     this.#bytesMax = bytesMax;
   }
 
-  /** The array is the caller's. */
   contextAt(engine: Engine, leafId: string | null): SessionContext {
     const context =
       this.#extended(engine, leafId) ??
@@ -158,11 +144,7 @@ export class ContextMemo {
     return truncatedAt === undefined ? own : { ...own, truncatedAt };
   }
 
-  /**
-   * Without copying what is kept. Reads few added bodies synchronously, a whole context
-   * asynchronously.
-   * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
-   */
+  /** Shares its array. Throws `ERR_ENTRY_NOT_FOUND`. */
   async growingAt(engine: Engine, leafId: string | null): Promise<GrowingContext> {
     return (
       this.#extended(engine, leafId) ??
@@ -210,7 +192,6 @@ function ownContext({ messages, count, settings }: GrowingContext): SessionConte
   };
 }
 
-/** Undefined if the rows add more than messages at the end of the context. */
 function extended(engine: Engine, { value, rows }: Onward<KeptContext>): KeptContext | undefined {
   const { index, bodies, findings } = engine;
   if (!rows.every((row) => isAppendOnly(index.kindOf(row)))) return undefined;

@@ -20,11 +20,8 @@ export interface Recovery {
 }
 
 /**
- * Recovers the log of an engine and reads it. Leaves a complete log unchanged.
- * @throws BranchlogError `ERR_LOG_GONE` if the file is no longer open here either, or entries
- * cannot be read back; `ERR_DURABILITY_UNKNOWN` if the disk fails again; `ERR_READ_ONLY`,
- * `ERR_VERSION_NEWER`, `ERR_LOCK_TIMEOUT`, `ERR_APPEND_FAILED`, `ERR_APPEND_UNCERTAIN`; errors of
- * creating a file.
+ * Throws `ERR_LOG_GONE` if the file is no longer open here either, or entries cannot be read back;
+ * `ERR_DURABILITY_UNKNOWN` if the disk fails again; also as an append.
  */
 export async function recoverLog(engine: Engine): Promise<Recovery> {
   engine.appender.requireWritable();
@@ -81,7 +78,6 @@ function linesInDoubt(engine: Engine): readonly PlannedLine[] {
   return found.map((id) => ({ id, line: lineOf(engine, id) }));
 }
 
-/** As stored, with its newline. */
 function lineOf({ bodies, index, path }: Engine, id: string): Buffer {
   const bytes = bodies.lineSync(index.rowOfId(id));
   const decoded = decodeLine(bytes);

@@ -55,21 +55,16 @@ type BlobReader = (sha256: string, form: BlobForm) => string | undefined;
 
 const reference = /^blob:sha256:([0-9a-f]{64})$/;
 
-/** 64 lower-case hexadecimal digits, or undefined. */
 export function blobChecksum(value: unknown): string | undefined {
   return typeof value === "string" ? reference.exec(value)?.[1] : undefined;
 }
 
-/** A stored object, and the copy that gets its parts. */
 interface Place {
   readonly holder: object;
   readonly value: object;
 }
 
-/**
- * Replaces `data` of images, `result` of generated images, and `image_url`; not those of video
- * frames. Linear, without recursion.
- */
+/** `data` of images, `result` of generated images, `image_url`; not those of video frames. */
 export function withBlobs<T>(value: T, read: BlobReader): T {
   const root: { value?: unknown } = {};
   const open: Place[] = [];

@@ -41,10 +41,7 @@ export async function readOfOneLog<T>(engine: Engine, work: () => Promise<T>): P
   }
 }
 
-/**
- * A check that the first `bytes` of a file are unchanged since this call. Two small reads, now and
- * at each check. The check throws `ERR_LOG_CHANGED` about `path`.
- */
+/** The check throws `ERR_LOG_CHANGED` about `path`. Two small reads, now and at each check. */
 export function unchangedCheck(file: LogFile, bytes: number, path: string): () => void {
   const remembered = fingerprintOf(file, bytes);
   return () => {
@@ -54,7 +51,6 @@ export function unchangedCheck(file: LogFile, bytes: number, path: string): () =
   };
 }
 
-/** For a source that was replaced or rewritten while it was copied. */
 export function logChanged(path: string, cause?: unknown): BranchlogError {
   const message =
     `${path} was replaced, rewritten or deleted while it was read, so nothing was written. ` +

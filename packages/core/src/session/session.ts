@@ -70,7 +70,6 @@ export class SessionView {
     this.#summary = new BodyFold(access.engine, summary);
   }
 
-  /** Canonical path of the log. */
   get path(): string {
     return this.#access.engine.path;
   }
@@ -124,10 +123,7 @@ export class SessionView {
     return settingsOfPath(this.#access.engine.pathView(this.#leaf.id));
   }
 
-  /**
-   * Token and cost totals of the whole log. One pass over the bodies of messages, on first demand,
-   * without those that a checkpoint covers.
-   */
+  /** Token and cost totals of the log. One pass over new bodies of messages on first demand. */
   get usage(): Promise<SessionUsage> {
     return this.#usage.value();
   }
@@ -137,7 +133,6 @@ export class SessionView {
     return this.#summary.value();
   }
 
-  /** Findings about the log so far. */
   get diagnostics(): readonly Diagnostic[] {
     return this.#access.engine.diagnostics;
   }
@@ -188,9 +183,8 @@ export class SessionView {
   }
 
   /**
-   * The first entries of branches that nobody chose, in file order: their session did not know that
-   * other writers had continued from its leaf. Only of entries that Branchlog appended. Reads the
-   * bodies of entries that are not the first below their parent, or refer to others.
+   * The first entries of branches that nobody chose, in file order: other writers had continued
+   * from the session's leaf, unknown to it. Reads bodies of entries with siblings or references.
    */
   async divergences(): Promise<DivergedEntry[]> {
     return (await checkLinks(this.#access.open().log.state)).divergences();
@@ -258,10 +252,7 @@ function* entriesIn(bodies: Iterable<RowBody>): Generator<SessionEntry> {
   for (const { entry } of bodies) yield entry;
 }
 
-/**
- * One open log and a leaf in it. Made by `openSession`, `createSession` and `memorySession`;
- * `live(session)` of `@branchlog/core/live` gives its observables.
- */
+/** Made by `openSession`, `createSession` and `memorySession`; see `live()` for its observables. */
 export class Session extends SessionView {
   readonly #access: EngineAccess;
   readonly #leaf: LeafCursor;
@@ -327,8 +318,8 @@ export class Session extends SessionView {
   }
 
   /**
-   * Names the session; an empty name clears it. It is written to the title slot if the log has one,
-   * as new logs of omp do, else as an entry, which is returned. Throws as {@link Session.append}.
+   * Names the session, in the title slot or else in an entry, which is returned; an empty name
+   * clears it. Throws as {@link Session.append}.
    */
   async setName(
     name: string,

@@ -162,10 +162,8 @@ function releasePeerLock(fs: FileSystem, lockPath: string, record: string): void
   if (lockRecord(fs, lockPath)?.text === record) removeQuietly(fs, lockPath);
 }
 
-/** From the text of omp's lock, `pid:time`; else from its file. */
 function takenMs(fs: FileSystem, lockPath: string): number {
   const found = lockRecord(fs, lockPath);
-  // It was released meanwhile.
   if (found === undefined) return Number.NaN;
   const [, time] = /^\d+:(\d+)$/.exec(found.text) ?? [];
   return time === undefined ? found.writtenMs : Number(time);

@@ -11,11 +11,9 @@ import type { LeafCursor } from "../append/request.ts";
 export interface WatchedSession {
   /** Another one after the session changed its log. */
   readonly engine: Engine;
-  /** Another one with another engine. */
   readonly leaf: LeafCursor;
   /** Signals every change of the log or the leaf, and when they are replaced. */
   readonly changes: ChangeSignal;
-  /** Reads what others appended, and moves a following leaf. */
   readonly refresh: () => void;
   /** Runs a function that reads a session, which may be closed. */
   readonly reading: <T>(read: () => T) => T;

@@ -6,13 +6,12 @@
 import { dirname } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
-import { errorCodeOf, isSameFile } from "./ports.ts";
+import { errorCodeOf, isSameFile, quietly } from "./ports.ts";
 import type { FileSystem, Ports } from "./ports.ts";
 import { sidecarPath } from "./sidecar.ts";
 
 /** Always discard it in the end. */
 export class AtomicFile {
-  /** The final path. */
   readonly path: string;
   readonly temporary: string;
   /** For appending; valid until it is closed, also under the final name. */
@@ -52,10 +51,7 @@ export class AtomicFile {
     this.#isTemporary = false;
   }
 
-  /**
-   * Takes its name if that is free.
-   * @throws BranchlogError `ERR_LOG_EXISTS`; errors of the file system.
-   */
+  /** Throws `ERR_LOG_EXISTS` if its name is taken, and errors of the file system. */
   publish(): void {
     try {
       this.#ports.fs.linkSync(this.temporary, this.path);
@@ -70,10 +66,7 @@ export class AtomicFile {
     this.#ports.fs.syncDirectorySync(dirname(this.path));
   }
 
-  /**
-   * Whether it has its name, also after a failed call; undefined if unknown. Only before it is
-   * closed.
-   */
+  /** Undefined if unknown. Call it before it is closed, also after a failed call. */
   hasName(): boolean | undefined {
     const { fs } = this.#ports;
     try {
@@ -124,7 +117,6 @@ function reserve(fs: FileSystem, path: string): void {
   closeQuietly(fs, fd);
 }
 
-/** Of file systems without hard links. */
 const linkUnsupported: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
 export function isLinkUnsupported(error: unknown): boolean {
@@ -160,20 +152,12 @@ export function writeFully(fs: FileSystem, fd: number, bytes: Buffer): void {
 
 /** Closes a file whose failure has no consequence. */
 export function closeQuietly(fs: FileSystem, fd: number): void {
-  try {
-    fs.closeSync(fd);
-  } catch {
-    // See above.
-  }
+  quietly(() => fs.closeSync(fd));
 }
 
 /** Removes a name whose removal may fail. */
 export function removeQuietly(fs: FileSystem, path: string): void {
-  try {
-    fs.unlinkSync(path);
-  } catch {
-    // See above.
-  }
+  quietly(() => fs.unlinkSync(path));
 }
 
 /**
@@ -297,7 +281,6 @@ function remedyFor(cause: unknown): string {
   return remedies[errorCodeOf(cause)] ?? "Remove the cause, then create it again.";
 }
 
-/** The log exists, but a power failure could remove its name. */
 function nameNotDurable(path: string, cause: unknown): BranchlogError {
   const message =
     `The session file ${path} was created and is whole, but its directory could not be synced ` +

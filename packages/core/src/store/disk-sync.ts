@@ -18,7 +18,6 @@ export class DiskSync {
   #tailMayBeTorn = false;
   #isInDoubt = false;
   #unsynced: string[] = [];
-  /** Of all ids ever noted. */
   #notedCount = 0;
   #syncedCount = 0;
   #sinceMs = 0;
@@ -27,7 +26,6 @@ export class DiskSync {
     this.#file = file;
   }
 
-  /** In the order of `note`. */
   get unsyncedIds(): readonly string[] {
     return this.#unsynced;
   }
@@ -37,7 +35,6 @@ export class DiskSync {
     return this.#sinceMs;
   }
 
-  /** Whether a sync of these failed. */
   get isInDoubt(): boolean {
     return this.#isInDoubt;
   }
@@ -52,10 +49,7 @@ export class DiskSync {
     this.#tailMayBeTorn = false;
   }
 
-  /**
-   * Call it for entries that are or may be in the file, before another caller can use the file's
-   * descriptor.
-   */
+  /** Call it before another caller can use the file's descriptor. */
   note(ids: readonly string[], nowMs: number): void {
     if (this.#unsynced.length === 0) this.#sinceMs = nowMs;
     for (const id of ids) this.#unsynced.push(id);
@@ -152,7 +146,6 @@ export class DiskSync {
 /** Unsynced state persists after the sessions that wrote it. */
 const doubted = new Set<DiskSync>();
 
-/** Weak, by device, inode and path. */
 const syncsOf: (fs: FileSystem) => Map<string, WeakRef<DiskSync>> = onePerPort(
   nodeFileSystem,
   "branchlog.disk-syncs.2",
@@ -160,7 +153,6 @@ const syncsOf: (fs: FileSystem) => Map<string, WeakRef<DiskSync>> = onePerPort(
 );
 const forgotten = new FinalizationRegistry<() => void>((forget) => forget());
 
-/** Shared by all appenders to this file in this process. */
 export function diskSyncOf(fs: FileSystem, file: LogFile, { dev, ino }: FileStat): DiskSync {
   const syncs = syncsOf(fs);
   const key = `${dev}:${ino}:${file.path}`;

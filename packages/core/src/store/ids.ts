@@ -8,7 +8,6 @@ import type { IdSource } from "./ports.ts";
 const block = Buffer.alloc(4096);
 let used = block.length;
 
-/** Position of the next four unused random bytes. */
 function take4(): number {
   if (used === block.length) {
     randomFillSync(block);
@@ -29,7 +28,6 @@ function urlSafeId(length: number): string {
   return urlSafeText(bytes);
 }
 
-/** The ids of this process. */
 export const randomIds: IdSource = {
   entryId,
   urlSafeId,
@@ -85,7 +83,6 @@ function hex(value: number, digits: number): string {
 /** As nanoid; safe in paths and addresses. */
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/** One character for each byte, all equally likely if the bytes are. */
 export function urlSafeText(bytes: Uint8Array): string {
   let text = "";
   for (const byte of bytes) text += alphabet.charAt(byte & 63);

@@ -45,7 +45,6 @@ export const sharingOf: (lock: FileLock) => LockSharing = onePerPort(
   () => ({ mutex: new KeyedMutex(), retention: new LockRetention(), places: new Map() }),
 );
 
-/** The retained lock of `path`; null: acquire it. */
 export function takeRetained(path: string, { lock }: Ports, nowMs: number): HeldLock | null {
   const isAwaited = (): boolean => lock.queue?.isBusySync(path) ?? true;
   return sharingOf(lock).retention.take(path, nowMs, isAwaited);
@@ -129,7 +128,6 @@ function sharePlace(
   return shared;
 }
 
-/** Measures the progress and the remaining time of a wait. */
 class WaitProgress {
   readonly #lockWaitMs: number;
   readonly #startMs: number;
@@ -164,7 +162,6 @@ class WaitProgress {
     return { unchangedMs, paceMs: Math.max(unchangedMs, this.#paceMs) };
   }
 
-  /** Not positive if the wait is over. */
   leftMs(nowMs: number): number {
     const totalMs = this.#lockWaitMs * lockWaitTotalFactor;
     return Math.min(this.#progressMs + this.#lockWaitMs, this.#startMs + totalMs) - nowMs;
@@ -176,7 +173,6 @@ export interface LockWait {
   readonly unchangedMs: number;
   /** The time that each waiter in front takes, in milliseconds. */
   readonly paceMs: number;
-  /** Waiters in front. */
   readonly ahead: number;
   readonly isQueued: boolean;
 }
@@ -236,13 +232,11 @@ export interface RetainedUse {
  */
 export class LockRetention {
   #kept: { readonly path: string; readonly held: HeldLock; readonly keeper: object } | undefined;
-  /** When the last taken lock was acquired. */
   #sinceMs = 0;
   /** When it was last known to have no waiters. */
   #unawaitedMs = 0;
   /** The last appender that validated log and lock since the acquisition. */
   #validated: { readonly keeper: object; readonly atMs: number } | undefined;
-  /** The appends in close sequence; and in a looser one. */
   #run = { path: "", appends: 0, pausedMs: 0, looseAppends: 0, endMs: 0 };
   #isReturning = false;
 
@@ -255,10 +249,7 @@ export class LockRetention {
     return this.#kept?.path === path && nowMs - this.#unawaitedMs >= retentionMsMax;
   }
 
-  /**
-   * The retained lock of `path`, if it may be used again.
-   * @param isAwaited Whether others wait for it; called every `retentionMsMax` at most.
-   */
+  /** `isAwaited`, whether others wait for it, is called every `retentionMsMax` at most. */
   take(path: string, nowMs: number, isAwaited: () => boolean): HeldLock | null {
     const kept = this.#kept;
     if (kept?.path === path && this.#canRetain(nowMs, isAwaited)) {
@@ -347,7 +338,6 @@ export class LockRetention {
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Paths with work that runs or waits. */
   get busyCount(): number {
     return this.#last.size;
   }

@@ -27,9 +27,9 @@ import {
   ticketGraceMs,
   ticketStaleMs,
 } from "../limits.ts";
-import { errorCodeOf } from "./ports.ts";
+import { errorCodeOf, quietly } from "./ports.ts";
 import type { FileLock, HeldLock, LockPlace, LockQueue } from "./ports.ts";
-import { ownProcessName, processIdOf, processState, quietly } from "./process-name.ts";
+import { ownProcessName, processIdOf, processState } from "./process-name.ts";
 import { sidecarPath, isOfTrusted } from "./sidecar.ts";
 
 /** Time of arrival in milliseconds since the epoch, name of the process, and random digits. */
@@ -38,7 +38,6 @@ const ticketForm = /^\d{15}-([\da-f.]+)-[\da-f]{8}$/;
 /** For an empty queue that is removed while a ticket is written. */
 const joinAttemptsMax = 5;
 
-/** Queues as directories. Never throws. */
 export const directoryQueue: LockQueue = {
   isBusySync: (path) => isQueue(queueDirectory(path)),
   joinSync(path) {
@@ -58,10 +57,7 @@ function queueDirectory(path: string): string {
   return sidecarPath(path, ".branchlog-queue");
 }
 
-/**
- * Only a directory, not a link to one, into which only this user and root can have put tickets. In
- * any other, the first place could be held without end.
- */
+/** Only this user and root can put tickets there: others could hold the first place forever. */
 function isQueue(directory: string): boolean {
   const stat = quietly(() => fs.lstatSync(directory, { throwIfNoEntry: false }));
   return stat?.isDirectory() === true && isOfTrusted(stat, process.geteuid?.());
@@ -70,10 +66,7 @@ function isQueue(directory: string): boolean {
 class TicketPlace implements LockPlace {
   readonly #directory: string;
   readonly #name: string;
-  /**
-   * Tickets in front, oldest first: read when this one is written, as later ones are behind. Ended
-   * owners in the middle count until those before them are gone.
-   */
+  /** Tickets in front, oldest first, as read on entering: later ones are behind. */
   #front: string[] = [];
   #isFirst = false;
 
@@ -83,7 +76,6 @@ class TicketPlace implements LockPlace {
     this.#name = `${arrival}-${ownProcessName()}-${randomBytes(4).toString("hex")}`;
   }
 
-  /** Writes the ticket; false if that is impossible. */
   enterSync(): boolean {
     for (let attempt = 0; attempt < joinAttemptsMax; attempt += 1) {
       // The owner of the last ticket before may have removed the queue in between.
@@ -168,16 +160,12 @@ export interface LockTimes {
   readonly updateMs: number;
 }
 
-/** Locks that this process acquired, by the path of the link. */
 const holdings = new Map<string, LockLink>();
 /** Locks that another holder had when they were last tried. */
 const awaited = new Set<string>();
 let attempts = 0;
 
-/**
- * `path` must be canonical: aliases would be different locks. Uncontended, acquiring and releasing
- * cost three system calls and two `lstat` of the link.
- */
+/** `path` must be canonical. Uncontended, a lock costs three system calls and two `lstat`. */
 export function createLockfileLock(times: LockTimes): FileLock {
   return {
     tryAcquireSync: (path) => tryAcquire(linkPathOf(path), times),
@@ -190,7 +178,6 @@ export function createLockfileLock(times: LockTimes): FileLock {
   };
 }
 
-/** The lock that every process uses for the logs they share. */
 export const lockfileLock: FileLock = createLockfileLock({
   staleMs: lockStaleMs,
   updateMs: lockUpdateMs,
@@ -241,8 +228,7 @@ function heldLock(link: LockLink, path: string, release: () => void): HeldLock {
       if (isReleased) return;
       isReleased = true;
       if (holdings.get(path) === link) holdings.delete(path);
-      // A link that cannot be removed becomes stale: an append does not fail for its lock.
-      // Proper-lockfile may have given it up already, without removing it.
+      // An append does not fail for a lock that cannot be removed: it becomes stale.
       if (quietly(release) === null) quietly(() => link.removeIfOurs());
     },
   };
@@ -262,8 +248,7 @@ export function isHeldByAnother(error: unknown, platform: NodeJS.Platform): bool
 }
 
 /**
- * Distinguishes links at the same path; an inode number alone is reused. As numbers: their times
- * are finer than the clocks of file systems, and big ones cost a multiple.
+ * An inode number alone is reused. Times as numbers are fine enough, and bigints cost a multiple.
  */
 interface Identity {
   readonly ino: number;
@@ -271,7 +256,6 @@ interface Identity {
   readonly ctimeMs: number;
 }
 
-/** The part of a file system that proper-lockfile uses. */
 interface LockFileSystem {
   readonly mkdirSync: () => void;
   readonly statSync: () => { readonly mtime: Date };
@@ -385,12 +369,10 @@ export function holderOf(path: string): Omit<LockHolder, "isOwnProcess"> | null 
   });
 }
 
-/** Whether the holder is known to have ended without releasing its lock. */
 function isAbandoned(path: string): boolean {
   return processState(holderNameOf(path)) === "ended";
 }
 
-/** Empty if it is not a link, or gone. */
 function holderNameOf(path: string): string {
   return quietly(() => fs.readlinkSync(path)) ?? "";
 }

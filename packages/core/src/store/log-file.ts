@@ -35,7 +35,6 @@ export class DescriptorPool {
   readonly #max: number;
   #descriptors: Descriptor[] = [];
   #uses = 0;
-  /** How often each path is retained. */
   readonly #retained = new Map<string, number>();
 
   /** Descriptors kept open; more only while more are in use at once. */
@@ -207,12 +206,10 @@ export class LogFile implements ByteSource {
     if (adopted !== undefined) this.adopt(adopted);
   }
 
-  /** The same name, with reads of the file of that stat; this one keeps reading its own. */
   adopted(stat: FileStat): LogFile {
     return new LogFile(this.#fs, this.path, stat);
   }
 
-  /** Of the file that has the name now; null if it is free. */
   statSync(): FileStat | null {
     try {
       return this.#fs.statSync(this.path);
@@ -221,14 +218,11 @@ export class LogFile implements ByteSource {
     }
   }
 
-  /** Reads go to the file with that stat from here on. */
   adopt({ dev, ino }: FileStat): void {
     this.#adopted = { dev, ino };
   }
 
-  /**
-   * Keeps the log open between uses until the returned function is called, or `owner` is collected.
-   */
+  /** Until the returned function is called, or `owner` is collected. */
   retain(owner: object): () => void {
     const pool = descriptorPoolOf(this.#fs);
     const { path } = this;
@@ -288,10 +282,7 @@ export class LogFile implements ByteSource {
     return this.#useSync("append", (fd) => this.#fs.writeSync(fd, bytes, 0, bytes.length));
   }
 
-  /**
-   * All bytes of the adopted file, piece by piece, even after it has lost its name.
-   * @throws BranchlogError `ERR_LOG_GONE` if it is no longer open.
-   */
+  /** Even after the file has lost its name. Throws `ERR_LOG_GONE` if it is no longer open. */
   *openBytes(): Generator<Buffer> {
     const mode = (["read", "append"] as const).find((one) => this.#isOpen(one));
     if (mode === undefined) throw closed(this.path);
@@ -307,7 +298,6 @@ export class LogFile implements ByteSource {
     }
   }
 
-  /** Whether a descriptor of the adopted file is open, whatever has its name now. */
   #isOpen(mode: PoolMode): boolean {
     try {
       const open = this.#useSync(mode, (fd) => this.#fs.fstatSync(fd));

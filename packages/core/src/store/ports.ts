@@ -192,3 +192,12 @@ export function onePerPort<P extends object, V>(
     return made;
   };
 }
+
+/** Null if `work` throws. */
+export function quietly<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}

@@ -33,7 +33,6 @@ interface PrivateFile {
   permissions: number;
 }
 
-/** Every directory exists, and holds only these files. */
 class PrivateFiles implements FileSystem {
   readonly #files = new Map<string, PrivateFile>();
   readonly #open = new Map<number, PrivateFile>();
@@ -170,7 +169,6 @@ export class MemoryBytes {
     return this.#length;
   }
 
-  /** Copies `source[offset, offset + length)` to the end. */
   append(source: Buffer, offset: number, length: number): void {
     let done = 0;
     while (done < length) {
@@ -183,7 +181,6 @@ export class MemoryBytes {
     }
   }
 
-  /** Returns how many bytes were copied. */
   copyTo(target: Buffer, offset: number, length: number, position: number): number {
     const total = Math.max(0, Math.min(length, this.#length - position));
     let done = 0;

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
-import { errorCodeOf } from "./ports.ts";
+import { errorCodeOf, quietly } from "./ports.ts";
 
 /** `unknown`: it ran on another boot or in another container, or cannot be examined. */
 export type ProcessState = "running" | "ended" | "unknown";
@@ -83,13 +83,4 @@ export function parseStatus(text: string): ProcessStatus | null {
     return null;
   // A main thread that has ended is a zombie, too, while other threads run.
   return { startTicks, isZombie: /^[ZXx]$/.test(state ?? "") && Number(threadCount) <= 1 };
-}
-
-/** Null if `work` throws. */
-export function quietly<T>(work: () => T): T | null {
-  try {
-    return work();
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,6 @@
 /**
- * The directory tree of the memory file system: inodes, names and times, and the rules of rename(2).
- * Paths are resolved as Node does.
+ * The directory tree of the memory file system: inodes, names and times, and the rules of
+ * rename(2). Paths are resolved as Node does.
  */
 import { resolve, sep } from "node:path";
 import type { FileStat } from "../store/ports.ts";
