@@ -1,7 +1,6 @@
 /**
- * Appends to one log for one owner: migrates an older log first, commits all waiting calls as one
- * write, moves their leaves. Index and leaves change only after the bytes are in the log; a failed
- * append leaves both as they were, except for entries that its error names as written.
+ * Appends to one log for one owner. Index and leaves change only after the bytes are in the log; a
+ * failed append leaves both as they were, except for entries that its error names as written.
  */
 import { ompEntryIdLength, translationTo } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
@@ -192,15 +191,20 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     const [outcome] = group.outcomes;
     if (outcome === undefined) throw new Error("an append without an outcome");
     yield portStep("sync");
-    const failure = this.#syncFailure(group);
+    let failure: { readonly cause: unknown } | undefined;
+    try {
+      this.durability.wroteSync(group.ids, group.hasWritten);
+    } catch (cause) {
+      failure = { cause };
+    }
     if (outcome.results === undefined) throw outcome.error;
     if (failure !== undefined) throw this.durability.unknown(idsOf(outcome.results), failure.cause);
     return outcome.results;
   }
 
   /**
-   * Appends the waiting calls as one write. When the steps end, syncing continues without the lock;
-   * otherwise the lock may be retained, and the driver releases it before the event loop continues.
+   * When the steps end, syncing continues without the lock; otherwise the lock may be retained, and
+   * the driver releases it before the event loop continues.
    */
   *appendQueued(take: () => readonly AppendCall[]): Steps<QueuedGroup> {
     const { outcomes, ids, hasWritten } = yield* this.#appendCalls(take, "caller");
@@ -256,15 +260,6 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     if (this.durability.mode === "os") return { outcomes, ids: [], hasWritten };
     const ids = planned.flatMap(({ plan }) => plan?.entries ?? []).map(({ id }) => id);
     return { outcomes, ids, hasWritten };
-  }
-
-  #syncFailure({ ids, hasWritten }: AppendedGroup): { cause: unknown } | undefined {
-    try {
-      this.durability.wroteSync(ids, hasWritten);
-      return undefined;
-    } catch (cause) {
-      return { cause };
-    }
   }
 
   #requireVersion(): void {

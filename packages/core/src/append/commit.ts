@@ -49,9 +49,7 @@ export interface CommitOutcome<Plan> {
 /**
  * Plans again if the lock was lost before the write, or another log took the name during it. In a
  * sequence of appends, log and lock are revalidated before the write only periodically: the `stat`
- * after each write detects interference.
- * @throws BranchlogError `ERR_LOCK_TIMEOUT`, `ERR_APPEND_FAILED`, errors of planning and catching
- * up; nothing was written then.
+ * after each write detects interference. Throws only if nothing was written.
  */
 export function* commit<Plan extends LinePlan>(
   log: CommitLog,
@@ -268,8 +266,8 @@ export interface AppendResult {
   /** What the parent is: this session's leaf, the log's tail, or an entry that was named. */
   readonly attachedTo: PlannedEntry["attachedTo"];
   /**
-   * Set if the entry is on a branch that nobody chose: other writers had continued from this
-   * session's leaf, unknown to it. `follow`, `reject` and `parent: "tail"` avoid that.
+   * On a branch that nobody chose: others had continued from this session's leaf, unknown to it.
+   * `follow`, `reject` and `parent: "tail"` avoid that.
    */
   readonly diverged: Divergence | undefined;
 }

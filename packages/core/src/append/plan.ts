@@ -1,8 +1,7 @@
 /**
- * Decides what appends write, with the log caught up and under its lock: expectations, parents,
- * ids, retries. Appends of one group are planned in order, each as if those before it were in the
- * log; one that cannot be planned does not affect the others. Pure: reads the index and returns
- * lines.
+ * Decides what appends write, with the log caught up and under its lock. Appends of one group are
+ * planned in order, each as if those before it were in the log; one that cannot be planned does not
+ * affect the others. Pure: reads the index and returns lines.
  */
 import { nearestName } from "@branchlog/streaming";
 import { spliceDraft } from "../entries/encode-entry.ts";
@@ -116,10 +115,8 @@ const mintAttemptsMax = 100;
 const nearIdsMax = 10_000;
 
 /**
- * Plans one append. A retry of entries that are all in the log writes nothing and expects nothing.
- * @throws BranchlogError `ERR_CONFLICT` (with the actual tail), `ERR_DIVERGED`,
- * `ERR_ENTRY_NOT_FOUND` (an explicit parent), `ERR_DUPLICATE_ID` (same id, other content). The
- * caller rolls back.
+ * A retry of entries that are all in the log writes nothing and expects nothing. Throws
+ * `ERR_CONFLICT`, `ERR_DIVERGED`, `ERR_ENTRY_NOT_FOUND`, `ERR_DUPLICATE_ID`; the caller rolls back.
  */
 export function planAppend(
   log: PlannedLog,

@@ -1,8 +1,7 @@
 /**
  * The appends of one asynchronous session, in the order of their calls. Those that wait together
- * are written together: one lock, one catch-up, one write. Sessions of one process that share a log
- * take turns, each with all it has waiting, up to `batchBytesMax`. A failed append is reported to
- * its caller only.
+ * are one write. Sessions of one process that share a log take turns, each with all it has waiting,
+ * up to `batchBytesMax`. A failed append is reported to its caller only.
  */
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
@@ -133,13 +132,16 @@ export class AppendQueue {
 
   /**
    * Callers whose append resolved get time to append again. If the lock was retained and they do,
-   * the queue continues at once; otherwise the event loop gets a turn, without the lock.
+   * the queue continues at once; otherwise the event loop runs without the lock.
    */
   async #pause(): Promise<void> {
     const { log, settings } = this.#appender;
     const { retention } = sharingOf(settings.ports.lock);
     if (retention.isRetainedBy(log)) {
-      await callersDone();
+      // All callbacks of this event-loop turn run first.
+      await new Promise<void>((resolve) => {
+        process.nextTick(resolve);
+      });
       if (this.#jobs[0]?.kind === "append") return;
       if (retention.isRetainedBy(log)) retention.release();
     }
@@ -149,7 +151,10 @@ export class AppendQueue {
   async #commit(): Promise<void> {
     const { settings } = this.#appender;
     const waiting = this.#appendsInFront(Number.POSITIVE_INFINITY);
-    if (!this.#hasCaller(waiting)) {
+    const hasCaller = this.#jobs
+      .slice(0, waiting)
+      .some((job) => job.kind === "append" && job.state === "queued");
+    if (!hasCaller) {
       this.#take(waiting);
       return;
     }
@@ -210,14 +215,6 @@ export class AppendQueue {
     return count;
   }
 
-  #hasCaller(count: number): boolean {
-    for (const [at, job] of this.#jobs.entries()) {
-      if (at === count) break;
-      if (job.kind === "append" && job.state === "queued") return true;
-    }
-    return false;
-  }
-
   #take(count: number): readonly QueuedAppend[] {
     const taken: QueuedAppend[] = [];
     for (const job of this.#jobs.splice(0, count)) {
@@ -237,12 +234,6 @@ export class AppendQueue {
     this.#waitingAppends -= 1;
     if (this.#waitingAppends === 0) this.#wait.abort(reason);
   }
-}
-
-function callersDone(): Promise<void> {
-  return new Promise((resolve) => {
-    process.nextTick(resolve);
-  });
 }
 
 function queueFull(path: string, queuedBytesMax: number): BranchlogError {

@@ -1,7 +1,4 @@
-/**
- * A request to append: drafts as bytes, where they go, on what conditions; the leaf of the caller;
- * and whether a draft repeats a stored entry.
- */
+/** What a caller asks to append: drafts as bytes, where they go, on what conditions; its leaf. */
 import type { OptionNames } from "@branchlog/streaming";
 import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import type { AnyDraft } from "../entries/entry-draft.ts";
@@ -81,10 +78,7 @@ export interface AppendOptions {
   readonly expectedTail?: string | null;
   /** The id to give the entry; appending it again writes nothing and says where it is. */
   readonly id?: string;
-  /**
-   * Accepts types that are neither those of pi and omp nor have a namespace, and roles of messages
-   * that are not those of pi and omp. Default false.
-   */
+  /** Allows types and roles that neither pi nor omp has, and types without a namespace. */
   readonly allowUnknownType?: boolean;
   /** Gives up waiting for the lock; nothing is written then. */
   readonly signal?: AbortSignal;
@@ -177,8 +171,7 @@ export function bytesOf(items: readonly AppendItem[]): number {
 }
 
 /**
- * The leaf of one open session. A *following* leaf is the tail of the log; a *pinned* one stays
- * until its session appends or moves.
+ * A *following* leaf is the log's tail; a *pinned* one stays until its session appends or moves.
  */
 export class LeafCursor {
   #following: boolean;
@@ -222,12 +215,9 @@ export class LeafCursor {
 
 export function sameContent(entry: SessionEntry, encoded: EncodedDraft): boolean {
   const offered = contentOf(encoded, entry.id);
-  const { timestamp: _, parentId: __, [divergenceKey]: ___, ...stored } = withMark(entry);
+  const marked: SessionEntry & { readonly [divergenceKey]?: unknown } = entry;
+  const { timestamp: _, parentId: __, [divergenceKey]: ___, ...stored } = marked;
   return offered !== undefined && isDeepStrictEqual(stored, offered);
-}
-
-function withMark(entry: SessionEntry): SessionEntry & { readonly [divergenceKey]?: unknown } {
-  return { ...entry };
 }
 
 export function sameDraft(one: EncodedDraft, other: EncodedDraft, id: string): boolean {

@@ -1,7 +1,6 @@
 /**
- * A cache of at most `bytesMax` estimated heap bytes. A body read once is kept briefly, one read
- * again is kept longer (2Q: Johnson, Shasha, VLDB 1994), so that a pass over all bodies does not
- * evict the working set.
+ * A cache that keeps bodies longer once they are read again (2Q: Johnson, Shasha, VLDB 1994), so
+ * that a pass over all bodies does not evict the working set.
  */
 import { LRUCache } from "lru-cache";
 import type { SessionEntry } from "../entries/entry-types.ts";

@@ -1,8 +1,7 @@
 /**
- * Reads the bodies of rows, decodes them in the current form, and checks that each is the entry of
- * its row. A body that fails makes its row a damaged node and is reported; it throws only if the
- * log was rewritten meanwhile. Bulk reads join adjacent rows into large reads and bypass the cache,
- * so that a walk over a gigabyte does not evict the working set.
+ * Reads the bodies of rows in the current form, and checks that each is the entry of its row. A
+ * body that fails makes its row a damaged node and is reported; it throws only if the log was
+ * rewritten meanwhile. Bulk reads join adjacent rows and bypass the cache.
  */
 import {
   decodeLine,
@@ -114,7 +113,7 @@ export class BodyReader {
 
   /**
    * Reads a row whole that was indexed from its envelope; a bad one becomes a damaged node. A line
-   * over `lineBytesMax` is read token by token instead of being built.
+   * over `lineBytesMax` is read token by token.
    */
   confirmSync(row: number): void {
     const { bytes, lineBytesMax } = this.#source;
@@ -278,10 +277,7 @@ interface DamageSource {
   readonly onDamage: () => void;
 }
 
-/**
- * A damaged row stops being a node, a row that is too large stays; both are reported, once. If the
- * log was rewritten meanwhile, the bytes read say nothing about the rows: an error.
- */
+/** Damaged rows stop being nodes, too large ones stay; both are reported once. */
 class BodyDamage {
   readonly #source: DamageSource;
   readonly #tooLarge = new Set<number>();
@@ -341,10 +337,7 @@ const readBytesMax: number = 512 * 1024;
 /** Bytes between two rows that are cheaper to read than to skip. */
 const gapBytesMax = 16 * 1024;
 
-/**
- * Joins rows that are adjacent in the log, in either direction, into few large reads, lazily and in
- * the order of the rows. Reads start small and double, so that a single row is cheap.
- */
+/** Joins adjacent rows into few large reads, which start small and double: one row is cheap. */
 export function* planReads(table: RowTable, rows: Iterable<number>): Generator<PlannedRead> {
   let group: number[] = [];
   let from = 0;

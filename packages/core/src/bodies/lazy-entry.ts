@@ -1,7 +1,6 @@
 /**
- * Entries of many rows at once, for callers that need them all as objects: those of pi's own shape
- * are lazy, so that a million cost about 100 MB; the others are read. Every line was read as JSON,
- * now or earlier.
+ * Entries of many rows as objects: those of pi's own shape are lazy, so that a million cost about
+ * 100 MB; the others are read. Every line was read as JSON, now or earlier.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
@@ -35,10 +34,7 @@ function entriesOfRows(source: LazySource, rows: ArrayLike<number>): (SessionEnt
   return entries;
 }
 
-/**
- * As {@link entriesOfRows}. Rows are requested again as long as reading them finds damage: that may
- * expose an earlier entry that a damaged one had hidden, and move the path.
- */
+/** Repeats while reading finds damage: an entry that a damaged one had hidden may move the path. */
 export function settledEntries(
   source: LazySource,
   rowsNow: () => ArrayLike<number>,
@@ -106,10 +102,7 @@ interface LazyBodies {
   readonly bodyOf: (row: number) => SessionEntry | undefined;
 }
 
-/**
- * A read-only object with own keys in the stored order and the usual prototype. The body is read at
- * its first use; undefined if damaged.
- */
+/** Read-only, with own keys in the stored order. The body is read at its first use. */
 function lazyMessage(source: LazyBodies, row: number, links: LinkText): SessionEntry {
   // The parent first: it is usually the row whose id was made last.
   const parentId = links.parentIdOf(row);
@@ -142,10 +135,7 @@ function asEntry(entry: object): SessionEntry {
 
 type PlainEntry = Record<string, unknown>;
 
-/**
- * A constructor whose objects have the usual prototype. Unlike object literals, they have in-object
- * room for the private fields: 40 bytes less for each.
- */
+/** Unlike object literals, these have in-object room for private fields: 40 bytes less each. */
 function plainConstructor<A extends unknown[]>(
   fill: (this: PlainEntry, ...args: A) => void,
 ): new (...args: A) => PlainEntry {
@@ -184,7 +174,7 @@ class BodyPlace extends Given {
     const { bodyOf, index } = entry.#source;
     const body = bodyOf(entry.#row);
     if (body === undefined) return undefined;
-    if (Object.keys(body).length !== keyCountOf(body.type)) {
+    if (Object.keys(body).length !== (body.type === "message" ? 5 : 6)) {
       index.rows.mark(entry.#row, 0, rowFlags.endsWithObject | rowFlags.hasPayload);
     }
     return Reflect.get(body, key);
@@ -195,10 +185,6 @@ class BodyPlace extends Given {
     if (!rows.is(entry.#row, rowFlags.exactTime)) return BodyPlace.read(entry, "timestamp");
     return new Date(rows.time(entry.#row)).toISOString();
   }
-}
-
-function keyCountOf(type: string): number {
-  return type === "message" ? 5 : 6;
 }
 
 // One function for all entries, so that they share one hidden class; a closure each would take six

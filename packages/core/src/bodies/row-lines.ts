@@ -1,8 +1,7 @@
 /**
  * The lines of rows as stored bytes, without line ending or white space around the record, each
  * checked to hold the entry of its row. Lines of older versions are spliced into the current form,
- * never parsed and serialized. Damaged ones are omitted, and reported as bodies are. Long lines are
- * not held: callers read them in chunks.
+ * never parsed and serialized. Damaged ones are omitted and reported.
  */
 import { bodyStream, lineEdgeBytes, readRangeAsync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
@@ -26,11 +25,7 @@ export interface RowLine {
   readonly bytes: Buffer | null;
 }
 
-/**
- * In the given order, without damaged ones. `bytes` is a view into a joined read. Ends with the
- * signal's reason.
- * @throws BranchlogError `ERR_LOG_GONE` if another program rewrote the log.
- */
+/** In the given order. `bytes` is a view into a joined read. Throws `ERR_LOG_GONE`. */
 export async function* rowLines(
   source: LineSource,
   rows: Iterable<number>,
@@ -58,9 +53,8 @@ export async function* rowLines(
 }
 
 /**
- * Memory is bounded by the chunk, except for lines of older versions, which are spliced whole.
- * @throws BranchlogError `ERR_LOG_GONE` if the log no longer holds the line; `ERR_ENTRY_TOO_LARGE`
- * for a line of an older version that is too large to be held.
+ * In bounded memory, except for lines of older versions, which are spliced whole. Throws
+ * `ERR_LOG_GONE`; `ERR_ENTRY_TOO_LARGE` for a line of an older version.
  */
 export async function* lineChunks(
   source: LineSource,

@@ -1,7 +1,6 @@
 /**
  * Checkpoints as files: beside their logs, or in one directory. Each of the two frames is read
- * whole or not at all. A checkpoint is replaced atomically, so that two writing processes never
- * damage it.
+ * whole or not at all. Replacement is atomic, so that two writers never damage a checkpoint.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
@@ -113,8 +112,8 @@ interface Candidate {
 }
 
 /**
- * Removes, from a directory of checkpoints, those of deleted logs in the directory of this log.
- * Never throws. A checkpoint removed by mistake only costs time at the next open.
+ * Checkpoints of deleted logs in the directory of this log. Never throws. One removed by mistake
+ * only costs time at the next open.
  */
 export function removeOrphanCheckpoints(ports: Ports, logPath: string, directory: string): void {
   const place = dirname(logPath);
@@ -164,9 +163,8 @@ function removeIfOrphan(
 const readsMax = 4;
 
 /**
- * The value of the first frame of a file, or undefined. Pieces are read ahead while one is checked,
- * so that other threads touch new memory, the main cost of reading. Throws what source and schema
- * throw, after all reads have ended.
+ * Pieces are read ahead while one is checked, so that other threads touch new memory, the main cost
+ * of reading. Throws what source and schema throw, after all reads have ended.
  */
 export async function readFrameAhead<T>(
   source: ByteSource,

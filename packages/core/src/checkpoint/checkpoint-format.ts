@@ -1,8 +1,7 @@
 /**
  * A checkpoint has two independent frames: a mark, a JSON text, the columns that its schema names,
- * a checksum of it all. Bytes that are damaged, cut, of another version or byte order are rejected,
- * and so are values that the schema does not allow: it checks the text before building anything
- * from it, and the columns before they are used.
+ * a checksum of it all. Its schema checks the text before building anything from it, and the
+ * columns before they are used.
  */
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
@@ -20,9 +19,8 @@ export interface FrameKind {
 export interface FrameSchema<T> {
   readonly kind: FrameKind;
   /**
-   * Checks the parsed text, and allocates its columns in their order. The returned function is
-   * called once these are filled: it checks them, and returns the value. Both throw for invalid
-   * values.
+   * Checks the text, and allocates its columns in their order. The returned function checks the
+   * filled columns, and returns the value. Both throw for invalid values.
    */
   readonly begin: (text: unknown, columns: ColumnRoom) => () => T;
 }
@@ -32,10 +30,7 @@ export interface FrameContent {
   readonly columns: readonly Column[];
 }
 
-/**
- * The first frame, the index. Its text is small: labels, kinds of entries, and at most two
- * megabytes of findings. Any JSON of that length is parsed in 250 MB.
- */
+/** Its text holds at most two megabytes of findings; any JSON of that length takes 250 MB. */
 export const indexFrame: FrameKind = {
   mark: "BLCKPT",
   version: 4,
@@ -49,9 +44,8 @@ const headBytes = 24;
 const checksumBytes = 8;
 
 /**
- * The bytes of a frame, in pieces of at most `pieceBytes`, to be taken without pause: a column that
- * changes between two pieces is saved as it is at each of them. Throws `RangeError` if the text is
- * too long to be read again.
+ * To be taken without pause: a column that changes between two pieces is saved as it is at each of
+ * them. Throws `RangeError` if the text is too long to be read again.
  */
 export function* framePieces(
   kind: FrameKind,
@@ -195,8 +189,8 @@ interface EmptyColumn {
 }
 
 /**
- * Allocates the columns of a frame, in the order of their bytes. Only the schema determines which,
- * never the file. Together they are no larger than the frame, except for the spare room.
+ * Only the schema determines the columns, never the file. Together they are no larger than the
+ * frame, except for the spare room.
  */
 export class ColumnRoom {
   readonly made: EmptyColumn[] = [];

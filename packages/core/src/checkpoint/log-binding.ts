@@ -1,6 +1,6 @@
 /**
- * Binds a checkpoint to its log: the file, the bytes at its start and before the covered end, and
- * samples in between. A log that only grew is recognised by few reads.
+ * Binds a checkpoint to its log: the file, and samples of the covered bytes. A log that only grew
+ * is recognised by few reads.
  */
 import { crc32 } from "node:zlib";
 import type { ByteSource } from "@branchlog/streaming";

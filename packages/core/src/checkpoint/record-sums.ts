@@ -1,7 +1,6 @@
 /**
  * Checksums of a log, one for each entry's line with its newline, and one for each gap between
- * them: the header, and lines that are not entries. `verify` finds with them any bit that changed
- * since the checkpoint, even if the line still parses. Nothing else reads them.
+ * them. `verify` finds with them any bit that changed, even if the line still parses.
  */
 import { crc32 } from "node:zlib";
 import { decodeLine } from "@branchlog/streaming";
@@ -99,9 +98,8 @@ export function* sumPieces(
 }
 
 /**
- * At most `changedMax` pieces are listed. A flipped bit changes one piece, and truncated pieces are
- * missing at the end. A rewrite moves lines, so that pieces no longer end in a newline, and the
- * last is not in its place.
+ * A flipped bit changes one piece, and truncated pieces are missing at the end. A rewrite moves
+ * lines, so that pieces no longer end in a newline, and the last is not in its place.
  */
 export function* compareSums(
   source: ByteSource,
@@ -187,8 +185,8 @@ interface Batch {
 const batchBytes = 1024 * 1024;
 
 /**
- * Takes the checksums of a log, continuing from an earlier checkpoint. They need a second read of
- * the log, which would delay opening. What is unread when it stops is left for the next time.
+ * Continues from an earlier checkpoint. Checksums need a second read of the log, which would delay
+ * opening; bytes unread at a stop are left for the next time.
  */
 export class SumBuilder {
   #sums: RecordSums;
@@ -341,16 +339,8 @@ export function sumsContent(all: RecordSums): FrameContent {
   return { json, columns: [lengths, sums, gaps, gapLines] };
 }
 
-function checkPieces({
-  start,
-  end,
-  count,
-  lengths,
-  gapCount,
-  gaps,
-  gapLines,
-  ...sums
-}: RecordSums): void {
+function checkPieces(sums: RecordSums): void {
+  const { start, end, count, lengths, gapCount, gaps, gapLines } = sums;
   let at = start;
   for (let piece = 0; piece < count; piece += 1) {
     const length = lengths[piece] ?? 0;

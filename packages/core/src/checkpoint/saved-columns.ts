@@ -1,7 +1,7 @@
 /**
- * The columns of an index in a checkpoint: which, their lengths, their allowed values. One pass
- * over each column checks every number against the others and the covered bytes of the log, so that
- * no table built from them refers outside of itself or contains a cycle.
+ * The columns of an index in a checkpoint. One pass over each checks every number against the
+ * others and the covered bytes of the log, so that no table built from them refers outside of
+ * itself or contains a cycle.
  */
 import type { SavedIds } from "../index-table/id-table.ts";
 import { arenaLengthBytes, bucketsMin, tableLoadMax } from "../index-table/id-table.ts";
@@ -136,8 +136,8 @@ export function roomForTables(
 }
 
 /**
- * Lines are ordered between header and end; ids, kinds and times are valid. Negative numbers are
- * large when unsigned. One loop: it costs a log of a million entries less than to compile another.
+ * Negative numbers are large when unsigned. One loop: it costs a log of a million entries less than
+ * to compile another.
  */
 function checkRows(rows: SavedRows, ids: number, kinds: number, log: CoveredLog): void {
   const { count, offset, length, handle, parentHandle, kind, time, flags } = rows;

@@ -126,9 +126,8 @@ function isSavedKind(kind: string): kind is keyof typeof savedKinds {
 }
 
 /**
- * A JSON object of a file, read member by member, each with its type and range. Only own members
- * that are requested count: other keys, `__proto__` included, have no effect. Every method throws
- * `TypeError` for invalid values.
+ * A JSON object of a file, read by type and range. Other own keys, and `__proto__`, have no effect.
+ * Every method throws `TypeError` for invalid values.
  */
 export class SavedFields {
   readonly #value: object;

@@ -1,7 +1,6 @@
 /**
  * Lines of copied entries: byte for byte, except for changes required by an older version or the
- * copy, and new entries after them. Lines are read in few large reads; long ones that stay as they
- * are pass through in chunks.
+ * copy, and new entries after them. Long lines that stay as they are pass through in chunks.
  */
 import { readRange } from "@branchlog/streaming";
 import { planReads, readFullySync } from "../bodies/body-reader.ts";
@@ -66,11 +65,7 @@ export function* transcriptLines(
   for (const whole of joiner.end()) yield lineOf(whole);
 }
 
-/**
- * The bytes of a line with these links, and its newline.
- * @throws BranchlogError `ERR_ENTRY_TOO_LARGE` for a line that needs other links and is too large
- * to be held.
- */
+/** Throws `ERR_ENTRY_TOO_LARGE` if new links do not fit into memory with the line. */
 export function* relinkedLine(
   { bodies, index, log }: Engine,
   { row, line }: EntryLine,

@@ -23,13 +23,13 @@ export function sessionPath(directory: string, { id, timestamp }: SessionHeader)
 export function* headerLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
   const { titleSlot, indexer } = engine.log.state;
   if (titleSlot !== undefined) yield encodeTitleSlot(titleSlot);
-  const isTranscript = indexer.transcript !== undefined;
-  yield isTranscript ? encodeHeader(header) : inheritingHeader(header, headerLine(engine));
-}
-
-function headerLine({ log }: Engine): Buffer {
-  const { offset = 0, length = 0 } = log.state.indexer.header ?? {};
-  return readFullySync(log.file, Buffer.alloc(length), offset);
+  if (indexer.transcript !== undefined) {
+    yield encodeHeader(header);
+    return;
+  }
+  const { offset = 0, length = 0 } = indexer.header ?? {};
+  const line = readFullySync(engine.log.file, Buffer.alloc(length), offset);
+  yield inheritingHeader(header, line);
 }
 
 /** Fields that a new session sets itself. `branchedFrom` is the name of parentSession in v1. */
@@ -43,10 +43,7 @@ const ownKeys: ReadonlySet<string> = new Set([
   "branchedFrom",
 ]);
 
-/**
- * Copies, byte for byte, the source header's fields that pi does not know: metadata of hosts
- * outlives forks.
- */
+/** Copies the source header's fields that pi does not know: metadata of hosts outlives forks. */
 function inheritingHeader(header: SessionHeader, source: Buffer): Buffer {
   const line = encodeHeader(header);
   const object = locateMembers(source, 0, source.length);

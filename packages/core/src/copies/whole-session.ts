@@ -1,7 +1,7 @@
 /**
- * A copy of a whole session for another working directory: every record with its bytes, all
- * branches and labels, under a new header. The source is only read. Lines that are not records are
- * omitted; a child of such a line becomes one of the entry before it.
+ * A copy of a whole session for another working directory: every record with its bytes, under a new
+ * header. Lines that are not records are omitted; a child of such a line becomes one of the entry
+ * before it.
  */
 import { decodeLine, LineFramer, scanSync } from "@branchlog/streaming";
 import type { SessionHeader } from "../entries/entry-types.ts";
@@ -15,7 +15,8 @@ export function* forkLines(engine: Engine, header: SessionHeader): Generator<Buf
   yield* headerLines(engine, header);
   const { index, log } = engine;
   const isTranscript = log.state.indexer.transcript !== undefined;
-  let at = headerEnd(engine);
+  const { offset = 0, length = 0 } = log.state.indexer.header ?? {};
+  let at = offset + length;
   for (const entry of copiedLines(engine, isTranscript)) {
     const { row } = entry;
     if (!isTranscript) yield* recordsBetween(engine, at, index.rows.offset(row));
@@ -28,14 +29,12 @@ export function* forkLines(engine: Engine, header: SessionHeader): Generator<Buf
 
 /** Parts of an answer stay separate in a tree: other branches may begin at each of them. */
 function* copiedLines(engine: Engine, isTranscript: boolean): Generator<EntryLine> {
-  const rows = readableRows(engine, range(engine.index.count));
+  const rows = readableRows(
+    engine,
+    Array.from({ length: engine.index.count }, (_, row) => row),
+  );
   const takes: Iterable<readonly number[]> = isTranscript ? rows.map((row) => [row]) : [rows];
   for (const taken of takes) yield* entryLines(engine, taken);
-}
-
-function headerEnd({ log }: Engine): number {
-  const { offset = 0, length = 0 } = log.state.indexer.header ?? {};
-  return offset + length;
 }
 
 /** Records outside the tree, which other programs may need. */
@@ -65,8 +64,4 @@ function readableParentId({ index }: Engine, row: number): string | null | undef
     parent = index.rowOfHandle(slot);
   }
   return slot < 0 ? null : index.ids.idAt(slot);
-}
-
-function* range(count: number): Generator<number> {
-  for (let i = 0; i < count; i += 1) yield i;
 }

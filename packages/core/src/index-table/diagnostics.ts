@@ -1,7 +1,6 @@
 /**
- * Findings about a log. Damage is never an exception: the bad line stays in place, is skipped, and
- * is reported here. The list is bounded for each kind, so that one kind never hides the others; the
- * counts are complete.
+ * Findings about a log. Damage is never an exception: the bad line is skipped and reported. The
+ * list is bounded for each kind, so that no kind hides the others; the counts are complete.
  */
 import { diagnosticsMax } from "../limits.ts";
 import type { IndexTable } from "./index-table.ts";

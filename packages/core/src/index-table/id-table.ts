@@ -1,7 +1,6 @@
 /**
- * Interns entry ids: each distinct id gets a handle, found again in O(1) from bytes or text. Ids
- * are opaque strings of any length; eight lower-case hex digits, pi's form, are stored as one
- * 32-bit word, all others as bytes in an arena.
+ * Interns entry ids as handles, found again in O(1) from bytes or text. Ids are opaque strings;
+ * eight lower-case hex digits, pi's form, are one 32-bit word, all others bytes in an arena.
  */
 import { randomBytes } from "node:crypto";
 import { grownCapacity, grown } from "./row-table.ts";
@@ -282,10 +281,7 @@ function hashOf(bytes: Uint8Array, start: number, end: number, seed: number): nu
   return mixed(hash);
 }
 
-/**
- * Prefix of an id in UTF-16, which JSON can spell with lone surrogates and UTF-8 cannot. No text in
- * UTF-8 has this byte.
- */
+/** Prefix of an id with lone surrogates, in UTF-16. No text in UTF-8 has this byte. */
 const utf16Mark = 0xff;
 const loneSurrogate = /\p{Surrogate}/u;
 

@@ -1,8 +1,7 @@
 /**
- * The tree of a log in memory: rows in file order, ids as handles, links between them. A parent
- * link points at the handle of an id, not at a row: a parent may come later in the file, and a
- * record that repeats an id gets its children at once (it *shadows* the earlier row, as in pi).
- * Operations are O(1) unless their comment says otherwise.
+ * The tree of a log in memory. A parent link points at the handle of an id, not at a row: a parent
+ * may come later in the file, and a record that repeats an id gets its children at once (it
+ * *shadows* the earlier row, as in pi). Operations are O(1) unless their comment says otherwise.
  */
 import { grownCapacity, grown, KindTable, RowTable, rowFlags } from "./row-table.ts";
 import { IdTable } from "./id-table.ts";
@@ -16,8 +15,8 @@ export class IndexTable {
   readonly kinds: KindTable = new KindTable();
   readonly rows: RowTable = new RowTable();
   /**
-   * Rows to check although they may have children: those that hide another row, and those that lost
-   * their last child or the row that hid them. Confirming rows removes them from here.
+   * To check although they may have children: rows that hide another row, that lost their last
+   * child, or the row that hid them.
    */
   readonly unverifiedRows: number[] = [];
   readonly #handles = new HandleTable();
@@ -68,8 +67,8 @@ export class IndexTable {
   }
 
   /**
-   * Appends a row whose `handle` and `parentHandle` are still the bits of hex ids, with the flag
-   * `root` if it has no parent. It joins the tree in {@link IndexTable.linkPendingRows}.
+   * For rows whose handles are still the bits of hex ids; {@link IndexTable.linkPendingRows} links
+   * them.
    */
   addWords(facts: RowFacts): number {
     return this.rows.add(facts);
@@ -155,8 +154,8 @@ export class IndexTable {
   }
 
   /**
-   * The row stops being a node, links pass through it, and the latest readable row of its id is
-   * shown again, or else the last of all. O(1), or O(rows of its id) when it shared its id.
+   * The latest readable row of its id is shown again, or else the last of all. O(1), or O(rows of
+   * its id).
    */
   markDamaged(row: number): void {
     if (this.rows.is(row, rowFlags.damaged)) return;
@@ -262,8 +261,8 @@ export class IndexTable {
 const derivedFlags = rowFlags.damaged | rowFlags.shadowed;
 
 /**
- * Columns by id handle, with -1 for the root: the row that holds the id, and the list of its
- * children. Rows are stored as row + 1, so that a new column, all zeros, needs no filling.
+ * By id handle, with -1 for the root. Rows are stored as row + 1, so that a new column, all zeros,
+ * needs no filling.
  */
 class HandleTable {
   #rowOf: Int32Array = new Int32Array(16);
@@ -301,9 +300,8 @@ class HandleTable {
   }
 
   /**
-   * Links rows in file order as if none were damaged or hidden; rows that repeat an id are left to
-   * `linkRepeated`. Returns the damaged ones. One loop over bare columns: opening a log of a
-   * million entries waits for it.
+   * As if no row were damaged or hidden; rows that repeat an id are left to `linkRepeated`. Returns
+   * the damaged ones. One loop over bare columns: opening a large log waits for it.
    */
   linkAll(saved: SavedRows, rows: RowTable, linkRepeated: (row: number) => void): number[] {
     const { count, handle, parentHandle, flags } = saved;
@@ -348,8 +346,8 @@ class HandleTable {
 }
 
 /**
- * Rows that share an id. Its holder is the last of them that is readable, or the last of all, in
- * whatever order rows are found to be damaged. Empty in a log without repeated ids.
+ * The holder of an id is the last of its rows that is readable, or the last of all, in whatever
+ * order rows are found to be damaged.
  */
 export class RepeatedIds {
   readonly #hidden = new Map<number, number>();

@@ -1,7 +1,7 @@
 /**
- * Turns the lines of a log into index rows, the header and diagnostics. Pure: lines are pushed, no
- * file is held. Most lines are indexed from their envelope alone; entries that projections fold
- * while reading are parsed whole and passed on. Bad lines are skipped and reported.
+ * Turns lines into index rows, the header and diagnostics. Pure. Most lines are indexed from their
+ * envelope alone; entries that projections fold while reading are parsed whole and passed on. Bad
+ * lines are skipped and reported.
  */
 import { decodeLine, scanFlags, scanLines, scanLongLine } from "@branchlog/streaming";
 import type {
@@ -60,9 +60,11 @@ export interface SavedLog {
 }
 
 export class LogIndexer implements LinesSink {
-  readonly index: IndexTable = new IndexTable((row, earlier) =>
-    this.#reportDuplicate(row, earlier),
-  );
+  readonly index: IndexTable = new IndexTable((row, earlier) => {
+    const offset = this.index.rows.offset(earlier);
+    const reason = `hides the entry with the same id at byte ${offset}`;
+    this.diagnostics.add(findingAt("duplicate-id", reason, this, row));
+  });
   readonly diagnostics: DiagnosticLog = new DiagnosticLog();
   readonly lines: LineMap = new LineMap();
   readonly #options: LogIndexerOptions;
@@ -163,7 +165,10 @@ export class LogIndexer implements LinesSink {
   ): boolean {
     const flags = rows.flags[row] ?? 0;
     if ((flags & scanFlags.trusted) === 0 || !this.#readsEnvelopes) return false;
-    if (this.#scannedKinds !== rows.kinds) this.#forgetKinds(rows.kinds);
+    if (this.#scannedKinds !== rows.kinds) {
+      this.#scannedKinds = rows.kinds;
+      this.#indexedAs = [];
+    }
     const scanned = rows.kind[row] ?? 0;
     const { kind, parse } = this.#indexedAs[scanned] ?? this.#learnKind(scanned);
     if (parse === "always" || (parse === "unless flat" && (flags & scanFlags.flat) === 0)) {
@@ -175,7 +180,9 @@ export class LogIndexer implements LinesSink {
     facts.kind = kind;
     facts.flags = rowFlagsOf[flags] ?? 0;
     const isExact = (flags & scanFlags.exactTime) !== 0;
-    facts.time = isExact ? (rows.time[row] ?? 0) : scannedTime(rows, row);
+    facts.time = isExact
+      ? (rows.time[row] ?? 0)
+      : Date.parse(rows.bytes.toString("latin1", rows.timeStart[row], rows.timeEnd[row]));
     if ((flags & scanFlags.words) !== 0) {
       facts.handle = rows.id[row] ?? 0;
       facts.parentHandle = rows.parent[row] ?? 0;
@@ -193,11 +200,6 @@ export class LogIndexer implements LinesSink {
     facts.handle = ids.addBytes(bytes, idStart[row] ?? 0, idEnd[row] ?? 0);
     this.#addRow(facts, lineNumber);
     return true;
-  }
-
-  #forgetKinds(kinds: readonly ScannedKind[]): void {
-    this.#scannedKinds = kinds;
-    this.#indexedAs = [];
   }
 
   /** Learnt on first use, so that only kinds in this log are numbered. */
@@ -301,7 +303,10 @@ export class LogIndexer implements LinesSink {
 
   #addEntry({ type, id: ownId }: EntryRecord, value: JsonObject, place: LinePlace): void {
     const legacy = entryForm(this.#header?.version ?? 3) === 1;
-    const id = legacy || ownId === null ? this.#legacyId(place.lineNumber) : ownId;
+    const id =
+      legacy || ownId === null
+        ? legacyEntryId(this.#header?.header.id ?? "", place.lineNumber)
+        : ownId;
     const handle = this.index.ids.add(id);
     const parentId = value["parentId"];
     const known = typeof parentId === "string" && parentId !== "";
@@ -325,16 +330,6 @@ export class LogIndexer implements LinesSink {
     this.#previousHandle = facts.handle;
     this.lines.addRow(this.index.count, lineNumber);
     return this.index.add(facts);
-  }
-
-  #reportDuplicate(row: number, earlier: number): void {
-    const offset = this.index.rows.offset(earlier);
-    const reason = `hides the entry with the same id at byte ${offset}`;
-    this.diagnostics.add(findingAt("duplicate-id", reason, this, row));
-  }
-
-  #legacyId(lineNumber: number): string {
-    return legacyEntryId(this.#header?.header.id ?? "", lineNumber);
   }
 
   #report(
@@ -366,10 +361,6 @@ const rowFlagsOf = Uint8Array.from({ length: 256 }, (_, scanned) => {
     (scanned & flat) === 0 ? rowFlags.provisional : 0,
   );
 });
-
-function scannedTime({ bytes, timeStart, timeEnd }: ScannedRows, row: number): number {
-  return Date.parse(bytes.toString("latin1", timeStart[row], timeEnd[row]));
-}
 
 /** v2's role hookMessage is custom since v3. */
 function kindOfValue(type: string, value: JsonObject, version: number): Kind {

@@ -1,7 +1,6 @@
 /**
- * The columns of rows in file order, the kinds that they number, and the lines of rows. Typed
- * arrays, so that a million rows cost tens of megabytes and no garbage. Rows are never removed or
- * reordered.
+ * The columns of rows in file order, their kinds, and their lines. Typed arrays, so that a million
+ * rows cost tens of megabytes and no garbage. Rows are never removed or reordered.
  */
 import type { IdTable } from "./id-table.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Walks over the tree of an index: upwards along parents, downwards along children. Iterative,
- * linear and finite on every input: cycles, self-parents, missing parents, chains of any depth.
- * Damaged rows are passed through: their children count as children of the next readable one.
+ * Walks over the tree of an index. Iterative, linear and finite on every input: cycles,
+ * self-parents, missing parents, chains of any depth. Damaged rows are passed through: their
+ * children count as children of the next readable one.
  */
 import { rootHandle, rowFlags } from "./row-table.ts";
 import type { IndexTable } from "./index-table.ts";
@@ -94,7 +94,7 @@ function cyclicPath(index: IndexTable, row: number, rowAbove: (row: number) => n
     if (!index.rows.is(at, rowFlags.damaged)) walked.push(at);
     at = rowAbove(at);
   }
-  return { rows: reversed(walked), missingParentId: null, cyclic: true };
+  return { rows: Int32Array.from(walked).reverse(), missingParentId: null, cyclic: true };
 }
 
 /** The node that a row is a child of, damaged rows skipped; -1 for a root, an orphan or a cycle. */
@@ -113,9 +113,8 @@ export function parentFinder(index: IndexTable): (row: number) => number {
 }
 
 /**
- * The nearest node above a row, damaged rows skipped: the row itself if it is its own ancestor so,
- * -1 at a root, an orphan, or a cycle of damaged rows only. For many rows of an index that does not
- * change; linear in all of them.
+ * The nearest node above a row: the row itself if it is its own ancestor so, -1 at a root, an
+ * orphan, or a cycle of damaged rows. Linear in all rows of an index that does not change.
  */
 function nodeAboveFinder(index: IndexTable): (row: number) => number {
   const { rows } = index;
@@ -230,10 +229,6 @@ function collectChildren(
     if (index.rows.is(row, rowFlags.damaged)) damaged.push(row);
     else if (handle !== rootHandle || index.rows.parentHandle(row) < 0) nodes.push(row);
   }
-}
-
-function reversed(rows: readonly number[]): Int32Array {
-  return Int32Array.from(rows).reverse();
 }
 
 interface Cycle {

@@ -1,8 +1,7 @@
 /**
- * Saves and restores the checkpoint of one log. It is saved once the log has grown far enough past
- * the last one, or much of what that covers was read whole: in pieces while the process is idle, or
- * when the session is closed or the process exits. A failed save is not reported; it costs time at
- * the next open.
+ * Saves the checkpoint of one log once the log has grown far enough past the last one, or much of
+ * what that covers was read whole: in pieces while the process is idle, or when the session is
+ * closed or the process exits. A failed save is not reported; it costs time at the next open.
  */
 import { setImmediate as nextIteration } from "node:timers/promises";
 import {
@@ -221,7 +220,7 @@ export class Checkpoints {
     const { clock } = ports;
     const endMs = clock.monotonicMs() + (checkpoint === "auto" ? msMax : 0);
     const isOver = (): boolean => clock.monotonicMs() >= endMs;
-    return this.#sums.computeMissing({ state, isKnown: this.#isSaved, isOver });
+    return this.#sums.computeMissing(state, this.#isSaved, isOver);
   }
 
   #abandon(): void {
@@ -268,18 +267,9 @@ function doAll(): void {
 
 export type SumSettings = Pick<EngineSettings, "checkpointDir" | "ports">;
 
-export interface SumTask {
-  readonly state: LogState;
-  /** Whether the saved checkpoint matches this state: then its checksums hold. */
-  readonly isKnown: boolean;
-  /** Checked after each megabyte; the rest is left for later. */
-  readonly isOver: () => boolean;
-}
-
 /**
- * The checksums for the checkpoints of one log: those of an earlier one, and those of what was
- * appended since, for which the log is read once more. A log that differs from its checksums in a
- * few places keeps them, so that `verify` still finds these.
+ * The log is read once more for checksums of appended bytes. A log that differs from its checksums
+ * in a few places keeps them, so that `verify` still finds these.
  */
 export class LogSums {
   readonly #settings: SumSettings;
@@ -289,12 +279,15 @@ export class LogSums {
     this.#settings = settings;
   }
 
-  /** Yields after each megabyte. Undefined if the log is not the one that was read. */
-  *computeMissing({
-    state,
-    isKnown,
-    isOver,
-  }: SumTask): Generator<void, RecordSums | undefined, undefined> {
+  /**
+   * Yields after each megabyte, and checks then whether to leave the rest for later. Undefined if
+   * the log is not the one that was read. Checksums that are known hold.
+   */
+  *computeMissing(
+    state: LogState,
+    isKnown: boolean,
+    isOver: () => boolean,
+  ): Generator<void, RecordSums | undefined, undefined> {
     const saved = state.save();
     const { header, index, lines } = state.indexer;
     const stat = state.file.statSync();

@@ -22,8 +22,7 @@ import type { Ports } from "../store/ports.ts";
 
 /**
  * Whether checkpoints are saved and loaded, only loaded, or neither. `index`: as `auto`, but
- * without new checksums, for which the log is read once more: they are left to a session that
- * appends.
+ * without new checksums, for which the log is read once more.
  */
 export type CheckpointMode = "auto" | "index" | "read" | "off";
 
@@ -45,8 +44,8 @@ export interface EngineOptions {
   /** Memory for bodies, in bytes; 0 keeps none. Default 64 MiB. */
   readonly bodyCacheBytesMax?: number;
   /**
-   * How long an append waits for the lock while its queue does not advance; at most eight times as
-   * long in all. 0: one try. Default 15,000.
+   * How long an append waits while its queue does not advance, up to eight times as long in all. 0:
+   * one try. Default 15,000.
    */
   readonly lockWaitMs?: number;
   /** What an acknowledgement means. Default `os`. */
@@ -56,9 +55,8 @@ export interface EngineOptions {
   /** Most that waits to be written by one session, in bytes. Default 256 MiB. */
   readonly queuedBytesMax?: number;
   /**
-   * Whether the index is saved beside the log, once it is worth it, and loaded when the log is
-   * opened again: `auto` does both, `index` as well, but takes no checksums; `read` only loads, as
-   * with `access: "read"`; `off` neither. Default `auto`.
+   * `auto` saves the index beside the log, once it is worth it, and loads it again; `index` does so
+   * without checksums; `read` only loads, as with `access: "read"`; `off` neither. Default `auto`.
    */
   readonly checkpoint?: CheckpointMode;
   /** An existing directory for checkpoints instead. */

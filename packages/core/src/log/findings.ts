@@ -1,6 +1,6 @@
 /**
- * The diagnostics of a log in one list: lines, tree, bodies and unknown types; and, on request,
- * references between entries. Unknown types, dangling references and divergences are not damage.
+ * The diagnostics of a log in one list, and, on request, references between entries. Unknown types,
+ * dangling references and divergences are not damage.
  */
 import type { Diagnostic, EntryPlace } from "../index-table/diagnostics.ts";
 import { entryPlace } from "../index-table/diagnostics.ts";
@@ -36,8 +36,8 @@ export class Findings {
   }
 
   /**
-   * At most `diagnosticsMax` of each kind; the same list until they change. O(entries) after the
-   * structure of the tree changed, else O(1); O(new entries) with unknown types.
+   * At most `diagnosticsMax` of each kind; the same list until they change. O(new entries), or
+   * O(entries) after the structure of the tree changed.
    */
   all(): readonly Diagnostic[] {
     this.#forgetOthers();

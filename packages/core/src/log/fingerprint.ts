@@ -1,8 +1,8 @@
 /**
- * The fingerprint of a log: its file, the bytes in its header and those before the read cursor. A
- * log that still has it is the one that was read. Appends keep it, and so does a new name in omp's
- * title slot; a replaced, truncated or rewritten log does not, and starts a new generation. The
- * bytes are taken from regular reads: a second read might already see another log.
+ * The fingerprint of a log: its file, the bytes in its header and those before the read cursor.
+ * Appends keep it, and so does a new name in omp's title slot; a replaced, truncated or rewritten
+ * log does not, and starts a new generation. The bytes are taken from regular reads: a second read
+ * might already see another log.
  */
 import type { ByteSource } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";

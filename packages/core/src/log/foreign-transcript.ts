@@ -1,6 +1,6 @@
 /**
  * Recognises the transcript of another agent by its first records, so that it is not taken for a
- * damaged session. Reads the beginning of the file, and only if no session header was found.
+ * damaged session.
  */
 import { statSync } from "node:fs";
 import {

@@ -1,6 +1,6 @@
 /**
- * A checkpoint of a log: the saved index, and what identifies the log. The covered part is neither
- * read nor parsed again. It is derived: with any defect it counts as missing.
+ * A checkpoint of a log: the saved index, and what identifies the log. It is derived: with any
+ * defect it counts as missing.
  */
 import { decodeLine } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
@@ -103,7 +103,7 @@ export function statePieces(
   const json = {
     binding,
     header: { offset: header.offset, length: header.length, line: header.lineNumber },
-    remembered: { beforeCursor: base64(beforeCursor), start: base64(start) },
+    remembered: { beforeCursor: beforeCursor.toString("base64"), start: start.toString("base64") },
     lineBytesMax,
     sumsEnd: sumsEndOf(sums),
     state: {
@@ -166,8 +166,4 @@ function readRemembered(fields: SavedFields, cursor: number): LogFingerprint {
     beforeCursor.at(-1) === newline;
   if (!isWhole) throw malformed("bytes of this log");
   return { cursor, beforeCursor, start };
-}
-
-function base64(bytes: Buffer): string {
-  return bytes.toString("base64");
 }

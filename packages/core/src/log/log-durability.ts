@@ -1,7 +1,7 @@
 /**
- * The durability of one session's acknowledgements: no sync (`os`), one before each (`disk`), or
- * one within some time. After a failed sync the content of the device is unknown: sessions of this
- * process with more than `os` refuse to write until the unsynced entries were written again.
+ * The durability of one session's acknowledgements. After a failed sync the content of the device
+ * is unknown: sessions of this process with more than `os` refuse to write until the unsynced
+ * entries were written again.
  */
 import { BranchlogError } from "../errors.ts";
 import { unsyncedEntriesMax } from "../limits.ts";
@@ -68,9 +68,8 @@ export class LogDurability {
   }
 
   /**
-   * Call it for entries that are or may be in the log, before another caller can use the file's
-   * descriptor. Resolves once they are as durable as promised; undefined: they are.
-   * @param hasWritten Whether a line was written, behind a newline after a failed sync.
+   * Call it before another caller can use the file's descriptor. Resolves once the entries are as
+   * durable as promised; undefined: they are.
    */
   wrote(ids: readonly string[], hasWritten: boolean): Promise<void> | undefined {
     if (this.mode === "os") return undefined;

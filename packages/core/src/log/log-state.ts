@@ -1,8 +1,7 @@
 /**
- * The read state of one generation of a log: index, header, folded projections, cursor, bodies. It
- * grows by reading from its cursor, or by adopting appended bytes; it never writes. An unterminated
- * last record that parses is indexed at once, but *pending*: if its line turns out to continue,
- * this state is broken, and its owner starts a new one.
+ * The read state of one generation of a log. It grows by reading from its cursor, or by adopting
+ * appended bytes. An unterminated last record that parses is indexed at once, but *pending*: if its
+ * line turns out to continue, this state is broken, and its owner starts a new one.
  */
 import { basename } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
@@ -197,9 +196,8 @@ export class LogState {
   }
 
   /**
-   * Indexes bytes just written at the end of the log, without reading them back. A newline at their
-   * start may have ended another writer's line.
-   * @returns The first row made of these bytes alone.
+   * Without reading the bytes back. A newline at their start may have ended another writer's line.
+   * Returns the first row made of these bytes alone.
    */
   adopt(bytes: Buffer): number {
     const { index, end } = this;
@@ -341,9 +339,8 @@ const rowsAtOnceMax = 256;
 const bytesAtOnceMax = 512 * 1024;
 
 /**
- * The next rows to verify before an entry may be appended below them: provisional ones that have no
- * children, hide others, or are the last. Others are trusted until they are read. Pops rows of the
- * index that no longer need verification.
+ * Provisional rows that have no children, hide others, or are the last: an entry may be appended
+ * below them. Pops rows of the index that no longer need verification.
  */
 function nextUnsettled(index: IndexTable, settledRows: number): UnsettledRows {
   const { unverifiedRows, rows } = index;

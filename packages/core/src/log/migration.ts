@@ -27,9 +27,8 @@ export function needsMigration(log: TrackedLog): boolean {
 }
 
 /**
- * Migrates the log and reads it again. Returns the path of the kept original; null if another
- * process migrated it meanwhile.
- * @throws BranchlogError `ERR_MIGRATION` with the cause, the log unchanged; `ERR_LOCK_TIMEOUT`.
+ * Returns the path of the kept original; null if another process migrated the log meanwhile. Throws
+ * `ERR_MIGRATION` with the cause, the log unchanged; `ERR_LOCK_TIMEOUT`.
  */
 export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Steps<string | null> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
@@ -146,9 +145,8 @@ const chunkBytes = 1024 * 1024;
 const newline = 0x0a;
 
 /**
- * The range [from, to) in the current form; it starts and ends between lines, and so does every
- * chunk. Only session records and lines of entries change. A byte-order mark is omitted, since
- * agents cannot read a log that starts with one.
+ * Range and chunks start and end between lines. Only session records and lines of entries change. A
+ * byte-order mark is omitted, since agents cannot read a log that starts with one.
  */
 export function* migratedChunks(
   file: LogFile,

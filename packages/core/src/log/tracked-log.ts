@@ -1,7 +1,6 @@
 /**
- * Follows a log through its generations: opens it, reads on from its cursor, and indexes it anew
- * once its file was replaced, truncated or rewritten. The engine appends through it, and is
- * notified of changes.
+ * Follows a log through its generations: reads on from its cursor, and indexes the log anew once
+ * its file was replaced, truncated or rewritten.
  */
 import { currentVersion } from "../dialects/header.ts";
 import { BranchlogError } from "../errors.ts";
@@ -50,10 +49,7 @@ export function requireFile(path: string, stat: FileStat | null): FileStat {
   throw new BranchlogError("ERR_LOG_UNREADABLE", message, { path });
 }
 
-/**
- * Without a header, reads the beginning of the file again to recognise a transcript.
- * @throws BranchlogError `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION` or `ERR_HEADER_DAMAGED`.
- */
+/** Throws `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION` or `ERR_HEADER_DAMAGED`. */
 export function requireHeader<Header>(
   file: LogFile,
   read: { readonly header: Header | undefined; readonly entriesBeforeHeader: number },
@@ -178,8 +174,8 @@ export class TrackedLog {
   }
 
   /**
-   * Reads what was appended since, or everything if the log is another one.
-   * @throws BranchlogError `ERR_LOG_GONE`, and the errors of `requireHeader` for a new generation.
+   * Reads appended bytes, or everything if the log is another one. Throws `ERR_LOG_GONE`, and the
+   * errors of `requireHeader` for a new generation.
    */
   *catchUp(): Steps<void> {
     yield portStep("stat");

@@ -1,7 +1,6 @@
 /**
- * Folds projections over bodies: one streaming pass on first demand, then only new entries. A
- * projection that names its types never has others read. A new generation starts over. The usage is
- * folded once for all callers, and saved with the checkpoint of the log.
+ * Folds projections over bodies: one streaming pass on first demand, then only new entries. A new
+ * generation starts over. The usage is folded once for all callers, and saved with the checkpoint.
  */
 import { Fold } from "../projections/folded.ts";
 import type { Projection } from "../projections/projection.ts";
@@ -89,11 +88,9 @@ function* rowsFor<S>(
   for (let row = from; row < to; row += 1) {
     const { type, customType } = index.kindOf(row);
     if (types !== null && !types.includes(type)) continue;
-    if (customTypes !== undefined && !isAmong(customTypes, customType)) continue;
+    if (customTypes !== undefined && customType !== undefined) {
+      if (!customTypes.includes(customType)) continue;
+    }
     yield row;
   }
-}
-
-function isAmong(customTypes: readonly string[], customType: string | undefined): boolean {
-  return customType === undefined || customTypes.includes(customType);
 }

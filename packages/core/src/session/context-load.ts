@@ -1,7 +1,4 @@
-/**
- * Reads ahead the bodies for the context at an entry, in few large reads and without blocking; the
- * one context builder then runs on them synchronously.
- */
+/** Reads ahead the bodies for a context without blocking; the builder then runs synchronously. */
 import type { OptionNames } from "@branchlog/streaming";
 import type { BodyReader } from "../bodies/body-reader.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";

@@ -1,8 +1,7 @@
 /**
- * The engine of one open log: reading, appending and queries that need both index and bodies. It is
- * synchronous, or made of steps that either driver runs; `Session` and the adapters of agents are
- * thin layers over it, each with its own leaf. Its file stays open until it is released, or
- * collected.
+ * The engine of one open log: synchronous, or made of steps that either driver runs. `Session` and
+ * the adapters of agents are thin layers over it, each with its own leaf. Its file stays open until
+ * it is released, or collected.
  */
 import type { BodyReader } from "../bodies/body-reader.ts";
 import { encodeHeader } from "../entries/encode-entry.ts";
@@ -53,11 +52,7 @@ export class Engine {
     this.appender = new Appender(settings, this.log, this.durability);
   }
 
-  /**
-   * Blocks while the log is indexed. Never writes.
-   * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION`,
-   * `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
-   */
+  /** Blocks while the log is indexed. Never writes. Throws as `openSession`. */
   static openSync(path: string, options: EngineOptions = {}): Engine {
     const engine = new Engine(path, engineSettings(options));
     try {

@@ -1,13 +1,13 @@
 /**
  * Resolves ids and queries to entries. The index alone answers, so that only matching bodies are
- * read: the latest state of an extension among any number of entries costs one parse.
+ * read.
  */
 import { bodyStream, pick, readRangeAsync } from "@branchlog/streaming";
 import type { JsonToken, JsonValue, OptionNames } from "@branchlog/streaming";
 import { invalidArgument, requireOneOf } from "../argument-checks.ts";
 import { lineChunks, rowLines } from "../bodies/row-lines.ts";
 import { BranchlogError } from "../errors.ts";
-import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
+import { tailRow } from "../index-table/tree-walk.ts";
 import type { Engine } from "./engine.ts";
 import { requireEntryId } from "../entries/identifiers.ts";
 
@@ -72,17 +72,13 @@ function* candidates(
   leafId: string | null,
   fromRow: number,
 ): Generator<number> {
-  const path = query.on === "branch" ? branchRows(engine, leafId) : undefined;
+  const path = query.on === "branch" ? engine.rowPath(leafId).rows : undefined;
   const count = path?.length ?? engine.log.state.revision;
   for (let i = 0; i < count; i += 1) {
     const at = query.reverse === true ? count - 1 - i : i;
     const row = path === undefined ? at : (path[at] ?? -1);
     if (row >= fromRow) yield row;
   }
-}
-
-function branchRows({ index }: Engine, leafId: string | null): Int32Array {
-  return pathToRow(index, leafId === null ? -1 : index.rowOfId(leafId)).rows;
 }
 
 /** The line of one entry, as stored: `JSON.parse` loses number forms, escapes, repeated keys. */
@@ -184,8 +180,8 @@ export function requireRow(engine: Engine, id: string): number {
 }
 
 /**
- * Reads an entry that was indexed from its envelope. If it turns out damaged, an earlier one with
- * the same id may take its place; otherwise its row stays a place in the tree, which paths omit.
+ * If the entry turns out damaged, an earlier one with the same id may take its place; otherwise its
+ * row stays a place in the tree, which paths omit.
  */
 function settledRow(engine: Engine, id: string): number {
   const { index, bodies } = engine;

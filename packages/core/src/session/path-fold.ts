@@ -1,6 +1,6 @@
 /**
  * Keeps results for the path to a leaf, so that contexts and settings further down cost only the
- * added entries, not the conversation. Results equal those of the whole path.
+ * added entries. Results equal those of the whole path.
  */
 import { answerKey } from "../entries/answers.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
@@ -90,17 +90,12 @@ function settingsBehind(
   const changes: SessionEntry[] = [];
   for (const row of rows) {
     const { type, role } = index.kindOf(row);
-    if (!maySet(type, role)) continue;
+    if (!isSetting(type) && (type !== "message" || role !== "assistant")) continue;
     const entry = bodies.isBuildable(row) ? bodies.entrySync(row) : undefined;
     if (entry === undefined) return undefined;
     changes.push(entry);
   }
   return changes.reduce(settingsAfter, value);
-}
-
-function maySet(type: string, role: string | undefined): boolean {
-  if (type === "message") return role === "assistant";
-  return type === "model_change" || type === "thinking_level_change";
 }
 
 /** Its array only grows; contexts on other paths have other arrays. */

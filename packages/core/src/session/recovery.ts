@@ -1,7 +1,6 @@
 /**
- * Restores what a log should hold: a deleted log is written back from the file that is still open
- * here, whole, including entries of others; entries that a failed sync left unsynced are appended
- * again, with the same ids. What cannot be restored is reported.
+ * A deleted log is written back from the file that is still open here, including entries of others;
+ * entries that a failed sync left unsynced are appended again, with the same ids.
  */
 import { decodeLine } from "@branchlog/streaming";
 import { BranchlogError, isBranchlogError } from "../errors.ts";
@@ -20,8 +19,8 @@ export interface Recovery {
 }
 
 /**
- * Throws `ERR_LOG_GONE` if the file is no longer open here either, or entries cannot be read back;
- * `ERR_DURABILITY_UNKNOWN` if the disk fails again; also as an append.
+ * Throws `ERR_LOG_GONE` if the file is no longer open here; `ERR_DURABILITY_UNKNOWN` if the disk
+ * fails again.
  */
 export async function recoverLog(engine: Engine): Promise<Recovery> {
   engine.appender.requireWritable();

@@ -1,7 +1,4 @@
-/**
- * Replaces the references of omp to large images, which it stores in files named by the checksum of
- * their bytes. A file counts only if its bytes have that checksum.
- */
+/** Replaces the references of omp to large images, which are in files named by their checksums. */
 import type { OptionNames } from "@branchlog/streaming";
 import { requireOptions } from "../argument-checks.ts";
 import { createHash } from "node:crypto";
@@ -28,9 +25,8 @@ export interface BlobOptions {
 const blobNames: OptionNames<BlobOptions> = { directory: true, onProblem: true, fs: true };
 
 /**
- * A copy of a message, an entry or a list of them, with references replaced by the images. A
- * missing or damaged file leaves its reference in place. Blocks while files are read; each is read
- * once, and all of them are then in memory.
+ * A copy with references replaced by the images; a missing or damaged file leaves its reference in
+ * place. Blocks while files are read; each is read once, and all of them are then in memory.
  */
 export function resolveBlobs<T>(value: T, options: BlobOptions): T {
   const { directory, onProblem, fs = nodeFileSystem } = requireOptions(options, blobNames);

@@ -1,7 +1,6 @@
 /**
- * Whether a log stayed the same while it was copied or converted. Programs that take no lock
- * rewrite logs in place, so that a read may mix two logs. Only changes that the fingerprint shows
- * are noticed.
+ * Whether a log stayed the same while it was read. Programs that take no lock rewrite logs in
+ * place, so that a read may mix two logs; the fingerprint shows it.
  */
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { fingerprintOf, matchesFingerprint } from "../log/fingerprint.ts";

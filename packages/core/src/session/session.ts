@@ -1,7 +1,6 @@
 /**
  * A session: one open log and a leaf in it. `SessionView` has its queries; `Session` appends and
- * moves, in the order of the calls. The promise of an append resolves once its bytes are in the
- * log.
+ * moves, in the order of the calls.
  */
 import type { AnyDraft, EntryDraft } from "../entries/entry-draft.ts";
 import { requireOptions, requireText, requireList } from "../argument-checks.ts";
@@ -166,7 +165,10 @@ export class SessionView {
   async branch(id: string | null = this.#leaf.id): Promise<SessionEntry[]> {
     const engine = this.#access.open();
     const row = id === null ? -1 : rowOfEntry(engine, id);
-    return this.#read(pathToRow(engine.index, row).rows);
+    const { rows } = pathToRow(engine.index, row);
+    const entries: SessionEntry[] = [];
+    for await (const { entry } of engine.bodies.entries(rows)) entries.push(entry);
+    return entries;
   }
 
   /** Envelopes of the entries directly below an entry; of the roots for null. */
@@ -216,16 +218,16 @@ export class SessionView {
   }
 
   /**
-   * The tokens of an entry's stored JSON, in bounded memory.
-   * @throws BranchlogError while it is read: `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`.
+   * Tokens of the stored JSON, in bounded memory. Throws `ERR_ENTRY_NOT_FOUND`,
+   * `ERR_ENTRY_DAMAGED`.
    */
   bodyStream(id: string, signal?: AbortSignal): BodyPart {
     return openBodyStream(this.#access.open(), id, signal);
   }
 
   /**
-   * One stored value inside an entry, without building the rest of it.
-   * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`, `ERR_ENTRY_TOO_LARGE`.
+   * One stored value inside an entry, without building the rest of it. Throws
+   * `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`, `ERR_ENTRY_TOO_LARGE`.
    */
   async pick(
     id: string,
@@ -239,12 +241,6 @@ export class SessionView {
     const engine = this.#access.open();
     const rows = rowsOf(engine, query, this.#leaf.id);
     for await (const batch of engine.bodies.batches(rows, query.signal)) yield entriesIn(batch);
-  }
-
-  async #read(rows: Int32Array): Promise<SessionEntry[]> {
-    const entries: SessionEntry[] = [];
-    for await (const { entry } of this.#access.open().bodies.entries(rows)) entries.push(entry);
-    return entries;
   }
 }
 
@@ -340,9 +336,8 @@ export class Session extends SessionView {
 
   /**
    * Moves the leaf once earlier appends are done, in memory only; `persist` appends a `custom`
-   * entry there, which becomes the leaf of programs that open the log later.
-   * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, also for an entry whose line is damaged;
-   * `ERR_INVALID_ARGUMENT`.
+   * entry there, which becomes the leaf of programs that open the log later. Throws
+   * `ERR_ENTRY_NOT_FOUND`, also for a damaged entry; `ERR_INVALID_ARGUMENT`.
    */
   async moveTo(id: string | null, options: { readonly persist?: boolean } = {}): Promise<void> {
     const engine = this.#open();

@@ -1,7 +1,6 @@
 /**
  * Writes the name of a session into the title slot of omp: the one write in place. It happens under
- * our lock and under omp's, to the file that was read, and only over a slot; the last rename
- * counts.
+ * our lock and under omp's, to the file that was read, and only over a slot.
  */
 import { basename, dirname, join } from "node:path";
 import { encodeTitleSlot, slotLength, titleSlotBytes } from "../dialects/title-slot.ts";
@@ -20,11 +19,9 @@ import type { Steps } from "../store/steps.ts";
 const pauseMs = 5;
 
 /**
- * An empty title clears the name. The engine has read the slot when the steps end. Returns whether
- * the title is in force: one made by an agent (`auto`) does not replace one set by a user, even if
- * another process set it a moment ago.
- * @throws BranchlogError `ERR_READ_ONLY`, `ERR_VERSION_NEWER`, `ERR_LOCK_TIMEOUT`, `ERR_LOG_GONE`;
- * `ERR_APPEND_FAILED` if the log has no slot, or it could not be written.
+ * Returns whether the title is in force: one made by an agent (`auto`) does not replace one set by
+ * a user, even if another process set it a moment ago. Throws `ERR_READ_ONLY`, `ERR_VERSION_NEWER`,
+ * `ERR_LOCK_TIMEOUT`, `ERR_LOG_GONE`; `ERR_APPEND_FAILED`, also without a slot.
  */
 export function* writeTitle(engine: Engine, title: string, source: TitleSource): Steps<boolean> {
   engine.appender.requireWritable();
@@ -118,9 +115,8 @@ function requireSlot(fs: FileSystem, fd: number, path: string, read: FileStat | 
 }
 
 /**
- * Takes the lock file under which omp writes; null if omp holds it. A lock left behind by a dead
- * process is removed once it is as old as a lock of ours may get.
- * @throws BranchlogError `ERR_APPEND_FAILED` if it cannot be made.
+ * Null if omp holds it. A lock left behind by a dead process is removed once it is as old as a lock
+ * of ours may get. Throws `ERR_APPEND_FAILED`.
  */
 function takePeerLock({ fs, clock }: Ports, path: string): (() => void) | null {
   const lockPath = join(dirname(path), `.${basename(path)}.lock`);

@@ -1,7 +1,7 @@
 /**
- * Access to the engine of a session: until the session is closed, and for observables of its log
- * and leaf. Sessions, and the session managers of agents, which change from log to log, register
- * when they are made, so that the code of observables is loaded only for subscribers.
+ * Access to the engine of a session until it is closed, and for observables. Sessions and session
+ * managers register when they are made, so that the code of observables is loaded only for
+ * subscribers.
  */
 import { BranchlogError } from "../errors.ts";
 import type { ChangeSignal } from "../log/tracked-log.ts";

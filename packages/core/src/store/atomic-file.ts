@@ -1,7 +1,7 @@
 /**
- * Files, logs among them, that appear under their name whole or not at all. They are written under
- * a temporary name in the same directory, which is then linked, if the name is free, or renamed
- * over another file. A crash leaves at most a temporary file. Files are 0600, new directories 0700.
+ * Files that appear under their name whole or not at all. They are written under a temporary name
+ * in the same directory, which is then linked, if the name is free, or renamed over another file. A
+ * crash leaves at most a temporary file. Files are 0600, new directories 0700.
  */
 import { dirname } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
@@ -128,10 +128,7 @@ export function temporaryPath(ports: Ports, path: string): string {
   return sidecarPath(path, `.${ports.ids.sessionId()}.tmp`);
 }
 
-/**
- * Creates missing parents as well, with mode 0700, and syncs their names: a file is no more durable
- * than the directory that holds it.
- */
+/** Syncs the names of new directories: a file is no more durable than the directory of its name. */
 export function makeDurableDirectory(fs: FileSystem, path: string): void {
   const missing: string[] = [];
   for (let at = path; fs.statSync(at) === null && at !== dirname(at); at = dirname(at)) {
@@ -161,10 +158,9 @@ export function removeQuietly(fs: FileSystem, path: string): void {
 }
 
 /**
- * Creates a log with these bytes, and missing directories, durably.
- * @throws BranchlogError `ERR_LOG_EXISTS`; `ERR_CREATE_FAILED` with the cause; errors of the
- * chunks, if BranchlogErrors. No part of a log is left behind, though directories stay. Only if the
- * name cannot be made durable, the log stays, whole, and the message says so.
+ * Durably, with missing directories. After an error no part of a log is left, though directories
+ * stay; only if the name cannot be made durable, the log stays, whole, and the message says so.
+ * Throws `ERR_LOG_EXISTS`; `ERR_CREATE_FAILED`; BranchlogErrors of the chunks.
  */
 export function createLog(ports: Ports, path: string, chunks: Iterable<Buffer>): void {
   const file = creating(path, () => begun(ports, path));

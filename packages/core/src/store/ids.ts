@@ -1,6 +1,6 @@
 /**
- * The ids of this process: short ones for entries, UUIDs of version 7 for sessions. Randomness is
- * taken from the system in blocks, so that one id costs a fraction of a microsecond.
+ * The ids of this process. Randomness is taken from the system in blocks, so that one id costs a
+ * fraction of a microsecond.
  */
 import { randomFillSync } from "node:crypto";
 import type { IdSource } from "./ports.ts";
@@ -46,10 +46,10 @@ interface UuidV7Source {
 }
 
 /**
- * A generator of UUIDv7 (RFC 9562, 5.7) in canonical text: 48 bits of milliseconds, a 42-bit
- * sequence in rand_a and the top of rand_b, 32 random bits. Each is greater than the one before,
- * even when the clock goes back: the millisecond is then repeated, and the sequence counts on. It
- * starts at 41 random bits in each millisecond, so that 2^41 more fit in one.
+ * UUIDv7 (RFC 9562, 5.7): 48 bits of milliseconds, a 42-bit sequence in rand_a and the top of
+ * rand_b, 32 random bits. Each is greater than the one before, even when the clock goes back: the
+ * sequence counts on. It starts at 41 random bits in each millisecond, so that 2^41 more fit in
+ * one.
  */
 export function createUuidV7({ now, random32 }: UuidV7Source): () => string {
   let lastMs = -1;

@@ -181,7 +181,6 @@ export interface LockWait {
  * The next pause of a waiter, in milliseconds, at least 1. It grows while nothing changes, so that
  * waiters behind a stuck holder cost little. For the first in the queue it is a fraction of the
  * time that the holder has had the lock; for the others, of their expected wait.
- * @param jitter In [0, 1).
  */
 export function lockPauseMs(wait: LockWait, jitter: number): number {
   const { unchangedMs, paceMs, ahead, isQueued } = wait;
@@ -284,10 +283,7 @@ export class LockRetention {
     return this.#validated?.keeper === keeper && nowMs - this.#validated.atMs < retentionMsMax;
   }
 
-  /**
-   * Retains the lock after an append in close sequence, else releases it. The time that appends
-   * take themselves is not a pause, so that slow machines behave the same.
-   */
+  /** The time that appends take themselves is not a pause: slow machines behave the same. */
   retainOrRelease(
     path: string,
     held: HeldLock,

@@ -80,7 +80,9 @@ class TicketPlace implements LockPlace {
     for (let attempt = 0; attempt < joinAttemptsMax; attempt += 1) {
       // The owner of the last ticket before may have removed the queue in between.
       quietly(() => fs.mkdirSync(this.#directory, { mode: 0o700 }));
-      if (isQueue(this.#directory) && this.#write()) {
+      const ticket = join(this.#directory, this.#name);
+      const write = (): void => fs.writeFileSync(ticket, "", { mode: 0o600 });
+      if (isQueue(this.#directory) && quietly(write) !== null) {
         this.#front = this.#listFront();
         return true;
       }
@@ -121,11 +123,6 @@ class TicketPlace implements LockPlace {
     quietly(() => fs.unlinkSync(join(this.#directory, this.#name)));
     // Fails while others wait.
     quietly(() => fs.rmdirSync(this.#directory));
-  }
-
-  #write(): boolean {
-    const ticket = join(this.#directory, this.#name);
-    return quietly(() => fs.writeFileSync(ticket, "", { mode: 0o600 })) !== null;
   }
 
   #listFront(): string[] {
@@ -235,9 +232,8 @@ function heldLock(link: LockLink, path: string, release: () => void): HeldLock {
 }
 
 /**
- * Whether another holder has the lock, or was about to: a link that we made and that is gone before
- * our lstat was taken for a stale one. On Windows `mkdir` fails with `EPERM` while a directory of
- * that name is being removed.
+ * A link that we made and that is gone before our lstat was taken for a stale one. On Windows
+ * `mkdir` fails with `EPERM` while a directory of that name is being removed.
  */
 export function isHeldByAnother(error: unknown, platform: NodeJS.Platform): boolean {
   const code = errorCodeOf(error);
@@ -329,7 +325,7 @@ export class LockLink {
     else {
       this.#found = found;
       // Read after the identity: a link that replaced the one found is never removed for its text.
-      if (isAbandoned(this.#path)) return longAgo;
+      if (processState(holderNameOf(this.#path)) === "ended") return longAgo;
     }
     return new Date(wholeMtimeMs(found));
   }
@@ -367,10 +363,6 @@ export function holderOf(path: string): Omit<LockHolder, "isOwnProcess"> | null 
       refreshedMsAgo: ageMs(mtimeMs),
     };
   });
-}
-
-function isAbandoned(path: string): boolean {
-  return processState(holderNameOf(path)) === "ended";
 }
 
 function holderNameOf(path: string): string {

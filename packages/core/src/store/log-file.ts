@@ -11,7 +11,7 @@
 import { BranchlogError } from "../errors.ts";
 import { descriptorsMax } from "../limits.ts";
 import { closeQuietly } from "./atomic-file.ts";
-import { errorCodeOf, isSameFile, onePerPort } from "./ports.ts";
+import { errorCodeOf, isSameFile, onePerPort, quietly } from "./ports.ts";
 import type { FileIdentity, FileSystem, FileStat } from "./ports.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
 import { dirname, join, basename } from "node:path";
@@ -48,9 +48,8 @@ export class DescriptorPool {
   }
 
   /**
-   * Without `expected`, uses the file that has the path now. An expected one that is still open is
-   * used even if another file has taken the name: check after writing.
-   * @throws Errors of opening; `ERR_LOG_GONE` if the expected file is no longer at the path.
+   * An expected file that is still open is used even if another file has taken the name: check
+   * after writing. Throws `ERR_LOG_GONE` if it is neither open nor at the path.
    */
   useSync<T>(
     path: string,
@@ -354,15 +353,8 @@ function canonicalPath(fs: FileSystem, path: string): string {
   try {
     return fs.realpathSync(path);
   } catch {
-    return canonicalNewPath(fs, path);
-  }
-}
-
-function canonicalNewPath(fs: FileSystem, path: string): string {
-  try {
-    return join(fs.realpathSync(dirname(path)), basename(path));
-  } catch {
+    const directory = quietly(() => fs.realpathSync(dirname(path)));
     // Opening it gives the system's own error for the path as given.
-    return path;
+    return directory === null ? path : join(directory, basename(path));
   }
 }

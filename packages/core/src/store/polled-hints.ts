@@ -1,7 +1,4 @@
-/**
- * Hints of the system that something changed in a directory, with a slow poll behind them: a hint
- * can be late or lost, and some file systems give none.
- */
+/** Directory hints of the system, which may be late or lost, with a slow poll behind them. */
 import type { HintListener } from "@branchlog/streaming";
 import type { Ports } from "./ports.ts";
 
@@ -12,8 +9,7 @@ export interface PolledDirectory {
 }
 
 /**
- * Calls `onHint` with the name of a changed file, or with null if any may have changed, as at every
- * poll. Keeps the process alive until the returned function was called.
+ * `onHint` gets null at every poll. Keeps the process alive until the returned function is called.
  */
 export function watchWithPoll(
   { ports, directory, pollMs }: PolledDirectory,

@@ -1,7 +1,6 @@
 /**
- * The ports of the engine: files, lock, hints, clock and ids. All access to the outside world goes
- * through them, so that the rest is deterministic. Errors pass unchanged, as Node's error objects
- * (`code`, `errno`, `syscall`, `path`).
+ * The ports of the engine: all access to the outside world, so that the rest is deterministic.
+ * Errors pass unchanged, as Node's error objects (`code`, `errno`, `syscall`, `path`).
  */
 import type { LockHolder } from "../errors.ts";
 
@@ -156,8 +155,8 @@ export interface Ports {
 export type FileIdentity = Pick<FileStat, "dev" | "ino">;
 
 /**
- * A device of 0 is ignored: on Windows, some releases of Node (22.12 to 22.16, 24.0, 24.1) give it
- * for paths, and the actual device for descriptors.
+ * On Windows, some releases of Node (22.12 to 22.16, 24.0, 24.1) give device 0 for paths, and the
+ * actual device for descriptors.
  */
 export function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
   return one.ino === other.ino && (one.dev === other.dev || one.dev === 0 || other.dev === 0);

@@ -1,6 +1,6 @@
 /**
  * Ports of an in-memory log of one session: its bytes by name, without directories or permissions,
- * and a lock without contention. `@branchlog/core/testing` has a faithful file system for tests.
+ * and a lock without contention.
  */
 import { systemClock } from "./steps.ts";
 import { randomIds } from "./ids.ts";

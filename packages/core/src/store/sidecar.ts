@@ -22,8 +22,7 @@ export function sidecarPath(path: string, ending: string): string {
 const numberedMax = 100;
 
 /**
- * The names of files kept beside a log, each possibly taken: with this ending, then with `-2`,
- * `-3`, … Throws when there are no more.
+ * With this ending, then with `-2`, `-3`, …, each possibly taken. Throws when there are no more.
  */
 export function* keptPaths(path: string, ending: string): Generator<string, never, undefined> {
   for (let number = 1; number <= numberedMax; number += 1) {
@@ -53,10 +52,7 @@ export interface TrustedSidecar {
 const rootUserId = 0;
 const writableByOthers = 0o022;
 
-/**
- * A regular file, owned by that user or root, not writable by group or others. With `undefined`,
- * any regular file is trusted.
- */
+/** With `undefined`, any regular file is trusted. */
 export function isTrustedSidecar(facts: SidecarFacts, userId: number | undefined): boolean {
   return facts.isFile && isOfTrusted(facts, userId);
 }
@@ -70,10 +66,7 @@ export function isOfTrusted(
   return (uid === userId || uid === rootUserId) && (mode & writableByOthers) === 0;
 }
 
-/**
- * Whether files may be left in a directory: only in this user's. The owner of another neither
- * expects nor trusts them. False if its stat fails.
- */
+/** The owner of another directory neither expects nor trusts our files. False if its stat fails. */
 export function isOwnDirectory(fs: FileSystem, path: string): boolean {
   const userId = fs.userId();
   try {
@@ -85,8 +78,7 @@ export function isOwnDirectory(fs: FileSystem, path: string): boolean {
 }
 
 /**
- * Undefined if the file is missing or not trusted, by the facts of the file that was opened. Throws
- * other errors of opening, `ELOOP` for a symbolic link.
+ * Decides by the file that was opened. Throws other errors of opening, `ELOOP` for a symbolic link.
  */
 export function openTrustedSync(fs: FileSystem, path: string): TrustedSidecar | undefined {
   // Its stat comes first: opening a device may have effects.

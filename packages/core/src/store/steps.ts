@@ -5,6 +5,7 @@
  * held within one event-loop iteration.
  */
 import { setTimeout as timeout } from "node:timers/promises";
+import { quietly } from "./ports.ts";
 import type { Clock } from "./ports.ts";
 
 /** Before a call to a port, or a wait. */
@@ -42,18 +43,10 @@ export async function runAsync<T>(steps: Steps<T>, clock: Clock, signal?: AbortS
     try {
       await clock.sleep(next.value.ms, signal);
     } catch (error) {
-      endSteps(steps, error);
+      // The work cleans up; the caller gets its own reason, not an error that wraps it.
+      quietly(() => steps.throw(error));
       throw error;
     }
-  }
-}
-
-/** Lets the work clean up; the caller gets its own reason, not an error that wraps it. */
-function endSteps(steps: Steps<unknown>, reason: unknown): void {
-  try {
-    steps.throw(reason);
-  } catch {
-    // The caller gets the reason.
   }
 }
 

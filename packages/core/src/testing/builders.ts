@@ -1,7 +1,4 @@
-/**
- * Headers, entries, messages and lines for tests, in the shapes that pi stores, all with the same
- * time.
- */
+/** Headers, entries, messages and lines for tests, in pi's shapes, all with the same time. */
 import type { AgentMessage, Usage } from "../entries/message-types.ts";
 import type { EntryDraft } from "../entries/entry-draft.ts";
 import type {

@@ -1,7 +1,6 @@
 /**
- * The file system port in memory: inodes, hard links, rename over, unlink while open, append at the
- * current end, errors as Node's. Counts every call and lets a hook fail any of them. Without
- * symbolic links; permissions have no effect.
+ * The file system port in memory: hard links, rename over, unlink while open, append at the current
+ * end, errors as Node's. Without symbolic links; permissions have no effect.
  */
 import { resolve } from "node:path";
 import type { FileStat, FileSystem, OpenMode } from "../store/ports.ts";

@@ -17,10 +17,7 @@ export function createMemoryPorts(parts: Partial<Ports> = {}): Ports {
   };
 }
 
-/**
- * Locks inside one process: exclusive by exact path, never stale. Acquiring and releasing cost
- * O(1).
- */
+/** Locks inside one process, exclusive by exact path, never stale. */
 export class MemoryLock implements FileLock {
   readonly #holders = new Map<string, HeldLock>();
 

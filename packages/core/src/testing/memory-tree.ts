@@ -1,7 +1,4 @@
-/**
- * The directory tree of the memory file system: inodes, names and times, and the rules of
- * rename(2). Paths are resolved as Node does.
- */
+/** Inodes, names and times of the memory file system, and the rules of rename(2). */
 import { resolve, sep } from "node:path";
 import type { FileStat } from "../store/ports.ts";
 import { MemoryBytes } from "../store/private-ports.ts";
