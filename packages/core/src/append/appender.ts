@@ -30,14 +30,13 @@ import type {
   CommitOutcome,
   CommitWork,
   LinePlan,
-  PlannedLine,
   AppendOutcome,
   AppendResult,
   WrittenLog,
 } from "./commit.ts";
 import type { LeafCursor, AppendCall, AppendRequest, RequestedLog } from "./request.ts";
 import { planGroup } from "./plan.ts";
-import type { AppendPlan, AppendTarget, PlannedCall, PlannedEntry } from "./plan.ts";
+import type { AppendTarget, PlannedCall, PlannedEntry } from "./plan.ts";
 import { bytesOf, dependsOnOthers } from "./request.ts";
 
 export interface QueuedGroup {
@@ -55,13 +54,13 @@ interface AppendedGroup {
 
 interface GroupPlan extends LinePlan {
   readonly planned: readonly PlannedCall[];
+  readonly entries: readonly PlannedEntry[];
 }
 
 export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   readonly settings: EngineSettings;
   readonly log: TrackedLog;
   readonly durability: LogDurability;
-  /** How much of the log the owner knows. */
   #own = { generation: 1, rows: 0 };
   #seen = { generation: 1, rows: 0 };
 
@@ -232,7 +231,9 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
         this.#requireWritableForm();
         durability.requireKnown();
         const planned = planGroup(this, calls());
-        return { planned, lines: linesOf(planned), needsSeparator: durability.needsSeparator };
+        const entries = planned.flatMap(({ plan }) => plan?.entries ?? []);
+        const lines = entries.flatMap(({ id, line }) => (line === null ? [] : [{ id, line }]));
+        return { planned, entries, lines, needsSeparator: durability.needsSeparator };
       },
     };
     let done: CommitOutcome<GroupPlan>;
@@ -245,11 +246,11 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return this.#groupOf(done.plan, done.verification);
   }
 
-  #groupOf({ planned, lines }: GroupPlan, verification: AppendVerification): AppendedGroup {
-    const unreachable = unreachableIds(
-      planned.map(({ plan }) => plan),
-      verification,
-    );
+  #groupOf(
+    { planned, entries, lines }: GroupPlan,
+    verification: AppendVerification,
+  ): AppendedGroup {
+    const unreachable = unreachableIds(entries, verification);
     const outcomes = planned.map((one) =>
       one.plan === undefined
         ? failedCall(notAppended(this.path, one.error))
@@ -258,8 +259,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     const hasWritten = lines.some(({ id }) => !verification.missing.has(id));
     // `os` promises no more than the write.
     if (this.durability.mode === "os") return { outcomes, ids: [], hasWritten };
-    const ids = planned.flatMap(({ plan }) => plan?.entries ?? []).map(({ id }) => id);
-    return { outcomes, ids, hasWritten };
+    return { outcomes, ids: entries.map(({ id }) => id), hasWritten };
   }
 
   #requireVersion(): void {
@@ -284,22 +284,14 @@ function foreignLog(path: string, kind: SourceKind): BranchlogError {
   return new BranchlogError("ERR_READ_ONLY", message, { path });
 }
 
-function linesOf(planned: readonly PlannedCall[]): readonly PlannedLine[] {
-  const lines: PlannedLine[] = [];
-  for (const { plan } of planned) {
-    for (const { id, line } of plan?.entries ?? []) if (line !== null) lines.push({ id, line });
-  }
-  return lines;
-}
-
 /** The missing ids and their planned descendants: no path leads from these to a root. */
 export function unreachableIds(
-  plans: readonly (AppendPlan | undefined)[],
+  entries: readonly PlannedEntry[],
   { missing }: AppendVerification,
 ): ReadonlySet<string> {
   if (missing.size === 0) return missing;
   const unreachable = new Set(missing);
-  for (const { id, parentId } of plans.flatMap((plan) => plan?.entries ?? [])) {
+  for (const { id, parentId } of entries) {
     if (parentId !== null && unreachable.has(parentId)) unreachable.add(id);
   }
   return unreachable;

@@ -14,7 +14,8 @@ import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { appendAttemptsMax } from "../limits.ts";
 import { acquireLock, sharingOf, takeRetained } from "../store/lock.ts";
 import type { ReleasePolicy } from "../store/lock.ts";
-import type { FileStat, Ports } from "../store/ports.ts";
+import type { Ports } from "../store/ports.ts";
+import type { TrackedLog } from "../log/tracked-log.ts";
 import { portStep } from "../store/steps.ts";
 import type { Steps } from "../store/steps.ts";
 import type { Divergence } from "../entries/divergence.ts";
@@ -52,7 +53,7 @@ export interface CommitOutcome<Plan> {
  * after each write detects interference. Throws only if nothing was written.
  */
 export function* commit<Plan extends LinePlan>(
-  log: CommitLog,
+  log: TrackedLog,
   { ports, lockWaitMs, releasePolicy, requiresCatchUp, plan }: CommitWork<Plan>,
 ): Steps<CommitOutcome<Plan>> {
   const { retention } = sharingOf(ports.lock);
@@ -95,30 +96,11 @@ export function* commit<Plan extends LinePlan>(
   );
 }
 
-export interface CommitLog {
-  readonly path: string;
-  /** Reads and indexes new bytes. Throws if the log is gone. */
-  catchUp(): Steps<void>;
-  readonly generation: number;
-  readonly end: number;
-  readonly isTerminated: boolean;
-  writeSync(bytes: Buffer): number;
-  statSync(): FileStat | null;
-  /** Whether this is the file that was read, with `bytes` more at its end. */
-  grewBy(stat: FileStat, bytes: number): boolean;
-  /** Indexes bytes written at `end` without reading them. */
-  adopt(bytes: Buffer, stat: FileStat): void;
-  /** Whether the entry of that id is exactly this line, or all but its newline. */
-  holds(id: string, line: Buffer): "no" | "unknown" | "unterminated" | "yes";
-  offsetOf(id: string): number;
-}
-
 export interface PlannedLine {
   readonly id: string;
   readonly line: Buffer;
 }
 
-/** Refused by the system, torn by other writers, or not determinable. */
 export interface AppendFailure {
   readonly kind: "refused" | "torn" | "unreadable";
   readonly cause: unknown;
@@ -143,7 +125,7 @@ const newline = Buffer.from("\n");
 
 /** Never throws. Null: another log has the name and holds none of the lines. */
 function* writeAndVerify(
-  log: CommitLog,
+  log: TrackedLog,
   lines: readonly PlannedLine[],
   needsSeparator: boolean,
 ): Steps<AppendVerification | null> {
@@ -173,9 +155,8 @@ interface Write {
 
 const unexpected: Write = { isAsPlanned: false, error: undefined };
 
-/** If the file is as planned after one write, indexes the lines. */
 function* writeAndStat(
-  log: CommitLog,
+  log: TrackedLog,
   missing: readonly PlannedLine[],
   isAgain: boolean,
   needsSeparator: boolean,
@@ -210,7 +191,7 @@ function joined(pieces: readonly Buffer[]): Buffer {
   return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
 }
 
-function* classifyFailure(log: CommitLog, error: unknown): Steps<AppendFailure | undefined> {
+function* classifyFailure(log: TrackedLog, error: unknown): Steps<AppendFailure | undefined> {
   try {
     yield* log.catchUp();
   } catch (cause) {
@@ -220,7 +201,7 @@ function* classifyFailure(log: CommitLog, error: unknown): Steps<AppendFailure |
 }
 
 function verified(
-  log: CommitLog,
+  log: TrackedLog,
   lines: readonly PlannedLine[],
   start: number,
   missing: readonly PlannedLine[],
@@ -272,7 +253,6 @@ export interface AppendResult {
   readonly diverged: Divergence | undefined;
 }
 
-/** Results in the order of the items, or an error. */
 export type AppendOutcome =
   | { readonly results: readonly AppendResult[] }
   | { readonly results: undefined; readonly error: unknown };

@@ -315,7 +315,6 @@ function mintUnused(log: PlannedLog): string {
   );
 }
 
-/** The log with everything planned so far. */
 export class PlannedLog {
   readonly target: AppendTarget;
   readonly path: string;

@@ -34,7 +34,6 @@ export class AppendQueue {
   readonly #appender: Appender;
   readonly #leaf: LeafCursor;
   #jobs: (QueuedAppend | QueuedWork)[] = [];
-  /** Of all unsettled jobs, written or not. */
   #queuedBytes = 0;
   #waitingAppends = 0;
   #drained: Promise<void> | undefined;

@@ -30,7 +30,6 @@ export type OnDiverged = "branch" | "follow" | "reject";
 
 export interface AppendItem {
   readonly encoded: EncodedDraft;
-  /** Chosen by the caller: appending it again is a retry. */
   readonly id: string | undefined;
   readonly parent: ParentChoice;
   readonly isMetadata: boolean;

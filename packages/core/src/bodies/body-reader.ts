@@ -176,7 +176,6 @@ export class BodyReader {
     }
   }
 
-  /** Bodies are decoded one by one as they are taken. */
   *#bodies(read: PlannedRead, bytes: Buffer): Generator<RowBody> {
     const rows = this.#rows;
     for (const row of read.rows) {
@@ -188,7 +187,6 @@ export class BodyReader {
     }
   }
 
-  /** A line that cannot be built is always read alone. */
   #isTooLarge(read: PlannedRead): boolean {
     if (read.length <= bodyBytesMax) return false;
     for (const row of read.rows) this.#damage.reportTooLarge(row);
@@ -286,7 +284,6 @@ class BodyDamage {
     this.#source = source;
   }
 
-  /** Throws `ERR_LOG_GONE` if the log was rewritten. */
   markDamaged(row: number, reason: string): void {
     const { path, indexer, isUnchanged, onDamage } = this.#source;
     if (indexer.index.rows.is(row, rowFlags.damaged)) return;

@@ -37,7 +37,6 @@ export function loadIndexSync<T>(
   return readSync(fs, path, (size) => readFrame(schema, 0, size));
 }
 
-/** As {@link loadIndexSync}, blocking only while a piece is checked. */
 export async function loadIndex<T>(
   fs: FileSystem,
   path: string,
@@ -159,7 +158,6 @@ function removeIfOrphan(
   }
 }
 
-/** As many concurrent reads as libuv has threads. */
 const readsMax = 4;
 
 /**

@@ -12,7 +12,6 @@ export interface FrameKind {
   readonly mark: string;
   /** Raised whenever the meaning of saved values changes. */
   readonly version: number;
-  /** Bounds what is parsed unchecked. */
   readonly textBytesMax: number;
 }
 
@@ -98,7 +97,6 @@ export function* readFrame<T>(
   return yield* closeFrame(frame, checksum);
 }
 
-/** The pieces to read, in any order, of at most `pieceBytes`. */
 export function* openFrame<T>(
   { kind, begin }: FrameSchema<T>,
   start: number,
@@ -204,7 +202,6 @@ export class ColumnRoom {
     return this.#bytesLeft;
   }
 
-  /** Each throws `RangeError` if the frame holds fewer elements. */
   float64(length: number): Float64Array {
     return this.#make(length, Float64Array.BYTES_PER_ELEMENT, (room) => new Float64Array(room));
   }

@@ -50,13 +50,11 @@ export interface SumComparison {
 
 const sumChunkBytes: number = 1024 * 1024;
 
-/** Longer gaps are several pieces. */
 export const pieceBytesMax: number = 2 ** 30;
 
 const newline = 10;
 /** So few scattered changes are never taken for a rewritten log. */
 const scatteredMax = 3;
-/** Logs of this version are never migrated. */
 const settledVersion = 3;
 const headerBytesMax = 64 * 1024;
 
@@ -181,7 +179,6 @@ interface Batch {
   nextRow: number;
 }
 
-/** Large enough to be cheap, small enough to be lost. */
 const batchBytes = 1024 * 1024;
 
 /**

@@ -26,7 +26,6 @@ const recordBytesMin = 3;
 /** The largest time of a `Date`, in epoch ms; the smallest is its negation. */
 const timeMsMax = 8.64e15;
 
-/** Throws `TypeError` for invalid columns. */
 export type ColumnCheck = () => void;
 
 export interface SavedCounts {
@@ -51,7 +50,6 @@ export function countsOf(rows: SavedRows, ids: SavedIds, lines: SavedLines): Sav
   };
 }
 
-/** In the order in which {@link roomForTables} allocates them. */
 export function columnsOf(rows: SavedRows, ids: SavedIds, lines: SavedLines): readonly Column[] {
   const { offset, length, handle, parentHandle, kind, time, flags } = rows;
   const { word, inArena, arena, buckets } = ids;

@@ -85,7 +85,6 @@ export function* branchLines(
   });
 }
 
-/** Whether a session that holds such an entry is worth a file. */
 export function isConversation(type: string, role: string | undefined): boolean {
   return type === "message" && (role === "user" || role === "assistant");
 }

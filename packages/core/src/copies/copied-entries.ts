@@ -49,7 +49,6 @@ function* sessionLines(engine: Engine, rows: Iterable<number>): Generator<EntryL
   }
 }
 
-/** Joins the parts of an answer into one entry. */
 export function* transcriptLines(
   { index, bodies }: Engine,
   rows: Iterable<number>,
@@ -126,7 +125,6 @@ export function* addedLines(
 export interface Naming {
   readonly row: number;
   readonly entry: SessionEntry;
-  /** Undefined if the stored value is not a name. */
   readonly name: GivenName;
 }
 

@@ -72,7 +72,6 @@ export class IdTable {
     if (handles > this.#buckets.length * tableLoadMax) this.#rehash(handles);
   }
 
-  /** Views that change with the table. */
   save(): SavedIds {
     const count = this.#count;
     const arena = this.#arena.save();
@@ -274,7 +273,6 @@ class IdArena {
   }
 }
 
-/** FNV-1a over the bytes, then mixed. */
 function hashOf(bytes: Uint8Array, start: number, end: number, seed: number): number {
   let hash = 0x811c9dc5 ^ seed;
   for (let i = start; i < end; i += 1) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);

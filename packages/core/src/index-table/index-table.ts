@@ -29,12 +29,10 @@ export class IndexTable {
   readonly #repeatedIds = new RepeatedIds();
   readonly #onRepeatedId: (row: number, earlier: number) => void;
 
-  /** Called for each row that repeats an id, once it is linked. */
   constructor(onRepeatedId: (row: number, earlier: number) => void = () => undefined) {
     this.#onRepeatedId = onRepeatedId;
   }
 
-  /** Includes damaged and shadowed rows. */
   get count(): number {
     return this.rows.count;
   }
@@ -84,7 +82,6 @@ export class IndexTable {
     this.#linkedRows = count;
   }
 
-  /** In steps, so that the caller can yield between allocations. */
   *reserve(rows: number): Generator<void, void, undefined> {
     this.rows.reserve(rows);
     yield;
@@ -138,12 +135,10 @@ export class IndexTable {
     return this.kinds.at(this.rows.kind(row));
   }
 
-  /** Neither damaged nor shadowed. */
   isNode(row: number): boolean {
     return !this.rows.is(row, rowFlags.damaged) && !this.rows.is(row, rowFlags.shadowed);
   }
 
-  /** Whether a shown row is below the row. */
   hasChildren(row: number): boolean {
     return this.#handles.shownChildren(this.rows.handle(row)) > 0;
   }
@@ -209,7 +204,6 @@ export class IndexTable {
     if (wasShown) this.#hide(this.#linkHandle(row));
   }
 
-  /** A readable row holds its id again instead of a damaged one. */
   #bringBack(hidden: number, instead: number): void {
     this.#repeatedIds.bringBack(hidden, instead);
     this.#shadowedCount -= 1;
@@ -287,7 +281,6 @@ class HandleTable {
     return this.#shownChildren[handle + 1] ?? 0;
   }
 
-  /** Returns the new count. */
   show(handle: number, more: number): number {
     return (this.#shownChildren[handle + 1] = this.shownChildren(handle) + more);
   }

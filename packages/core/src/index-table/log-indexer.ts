@@ -83,7 +83,6 @@ export class LogIndexer implements LinesSink {
   #header: IndexedHeader | undefined;
   /** v1 has no ids in its envelopes. */
   #readsEnvelopes = false;
-  /** To tell a damaged header from a file that is not a session. */
   #entriesBeforeHeader = 0;
   #previousHandle = rootHandle;
   #transcript: Transcript | undefined;
@@ -105,7 +104,6 @@ export class LogIndexer implements LinesSink {
     return this.#entriesBeforeHeader;
   }
 
-  /** Views that change with the indexer. */
   save(): SavedLog {
     return {
       index: this.index.save(),

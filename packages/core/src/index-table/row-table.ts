@@ -176,7 +176,6 @@ export class RowTable {
     return this.#parentHandle[row] ?? -1;
   }
 
-  /** The next row, in file order, with the same parent, or -1. */
   nextSibling(row: number): number {
     return (this.#nextSibling[row] ?? 0) - 1;
   }
@@ -304,7 +303,6 @@ export class LineMap {
     return row + (this.#distances[at] ?? 0);
   }
 
-  /** -1 if the record is not a row. */
   rowOfRecord(record: number): number {
     if (!Number.isInteger(record) || record < 0 || record >= this.#recordCount) return -1;
     const before = upperBound(this.#otherRecords, record);

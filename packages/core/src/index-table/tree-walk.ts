@@ -7,7 +7,6 @@ import { rootHandle, rowFlags } from "./row-table.ts";
 import type { IndexTable } from "./index-table.ts";
 
 export interface RowPath {
-  /** From the root to the leaf, without damaged ones. */
   readonly rows: Int32Array;
   readonly missingParentId: string | null;
   readonly cyclic: boolean;
@@ -152,7 +151,6 @@ export function childrenOfHandle(index: IndexTable, handle: number): number[] {
   return children.filter((row) => index.rows.handle(row) !== handle).sort((a, b) => a - b);
 }
 
-/** Roots, own parents, and orphans. */
 export function rootRows(index: IndexTable): number[] {
   const roots: number[] = [];
   const parentOf = parentFinder(index);
@@ -178,7 +176,6 @@ export function isTip(index: IndexTable, row: number): boolean {
   return !index.hasChildren(row) || (index.damagedCount > 0 && !hasOthersBelow(index, row));
 }
 
-/** Through damage, a node may be its own child. */
 function hasOthersBelow(index: IndexTable, row: number): boolean {
   const { rows } = index;
   const own = rows.handle(row);
@@ -233,7 +230,6 @@ function collectChildren(
 
 interface Cycle {
   readonly row: number;
-  /** Number of entries; 1: an entry is its own parent. */
   readonly size: number;
 }
 

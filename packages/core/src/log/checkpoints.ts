@@ -22,7 +22,7 @@ import {
 } from "../limits.ts";
 import type { AtomicFile } from "../store/atomic-file.ts";
 import type { FileStat } from "../store/ports.ts";
-import type { ChangeSignal } from "./tracked-log.ts";
+import type { ChangeSignal, TrackedLog } from "./tracked-log.ts";
 import type { EngineSettings } from "./engine-options.ts";
 import { checkpointSchema, statePieces, sumsEndOf } from "./log-checkpoint.ts";
 import type { FoundCheckpoint } from "./log-checkpoint.ts";
@@ -36,11 +36,6 @@ type CheckpointSettings = Pick<
   "access" | "checkpoint" | "checkpointDir" | "checkpointEveryBytes" | "ports"
 >;
 
-interface CheckpointedLog {
-  readonly path: string;
-  readonly state: LogState;
-}
-
 interface SavedWork {
   readonly end: number;
   readonly sumsEnd: number;
@@ -53,7 +48,7 @@ const noWork: SavedWork = { end: 0, sumsEnd: 0, confirmedBytes: 0, foldedBytes: 
 
 export class Checkpoints {
   readonly #settings: CheckpointSettings;
-  readonly #log: CheckpointedLog;
+  readonly #log: Pick<TrackedLog, "path" | "state">;
   readonly #changes: ChangeSignal;
   readonly #sums: LogSums;
   #saved: (SavedWork & { readonly state: LogState }) | undefined;
@@ -61,11 +56,14 @@ export class Checkpoints {
   #isClosed = false;
   #hasFailed = false;
   #write: AtomicFile | undefined;
-  /** A later attempt ends earlier ones. */
   #attempts = 0;
   #stopAtExit: (() => void) | undefined;
 
-  constructor(settings: CheckpointSettings, log: CheckpointedLog, changes: ChangeSignal) {
+  constructor(
+    settings: CheckpointSettings,
+    log: Pick<TrackedLog, "path" | "state">,
+    changes: ChangeSignal,
+  ) {
     this.#settings = settings;
     this.#log = log;
     this.#changes = changes;
@@ -88,7 +86,6 @@ export class Checkpoints {
     return this.#restored(makeState, state, found);
   }
 
-  /** The log has grown, or was read. O(1). */
   progressed(): void {
     if (this.#isScheduled || this.#isClosed || !this.#isDue) return;
     this.#isScheduled = true;
@@ -255,7 +252,6 @@ function atExit(work: (msLeft: number) => void): () => void {
   };
 }
 
-/** The exit of the process waits for this work. */
 function doAll(): void {
   const startMs = performance.now();
   for (const work of works) {
@@ -312,7 +308,6 @@ export class LogSums {
     return trimmed(builder.sums);
   }
 
-  /** The saved sums are then read again for the next checkpoint. */
   forget(): void {
     this.#unfinished = undefined;
   }

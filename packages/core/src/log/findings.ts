@@ -64,7 +64,6 @@ export class Findings {
     return this.#all;
   }
 
-  /** Once per entry. */
   addMalformed({ entryId, reason }: ContextProblem): void {
     this.#forgetOthers();
     if (this.#malformed.size >= diagnosticsMax || this.#malformed.has(entryId)) return;
@@ -75,7 +74,6 @@ export class Findings {
     this.#onFound();
   }
 
-  /** Places are only valid in one state. */
   #forgetOthers(): void {
     if (this.#malformedIn === this.#log.state) return;
     this.#malformedIn = this.#log.state;
@@ -161,7 +159,6 @@ export class LinkCheck {
       });
   }
 
-  /** In file order. A target may come after the entry that names it. */
   danglingReferences(): DanglingReference[] {
     return this.#unresolved
       .filter(({ row, reference }) => !this.#isResolved(row, reference))

@@ -24,12 +24,10 @@ export interface LogIdentity extends LogFingerprint {
 
 export const startBytes: number = 512;
 
-/** Two small reads. */
 export function identityOf(source: ByteSource, stat: FileStat, cursor: number): LogIdentity {
   return { dev: stat.dev, ino: stat.ino, ...fingerprintOf(source, cursor) };
 }
 
-/** Two small reads. */
 export function fingerprintOf(source: ByteSource, cursor: number): LogFingerprint {
   const beforeStart = Math.max(0, cursor - fingerprintBytes);
   return {
@@ -45,7 +43,6 @@ export function continues(source: ByteSource, stat: FileStat, identity: LogIdent
   return stat.size >= identity.cursor && matchesFingerprint(source, identity);
 }
 
-/** Two small reads. */
 export function matchesFingerprint(source: ByteSource, bytes: LogFingerprint): boolean {
   const { cursor, beforeCursor, start } = bytes;
   const startNow = bytesAt(source, 0, start.length);

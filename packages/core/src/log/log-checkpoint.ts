@@ -37,7 +37,6 @@ export interface Checkpoint {
   readonly state: SavedState;
 }
 
-/** A checkpoint that is proven to be of the current log. */
 export interface FoundCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly header: IndexedHeader;

@@ -43,7 +43,6 @@ export class LogDurability {
     return this.mode !== "os" && this.#diskSync().tailMayBeTorn;
   }
 
-  /** Throws `ERR_DURABILITY_UNKNOWN` after a failed sync. */
   requireKnown(): void {
     if (!this.isInDoubt) return;
     const { path } = this.#log;
@@ -101,7 +100,6 @@ export class LogDurability {
     }
   }
 
-  /** Syncs rewritten entries; the doubt ends if that succeeds. */
   async settleDoubt(): Promise<void> {
     const sync = this.#diskSync();
     sync.separate();

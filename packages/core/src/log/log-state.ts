@@ -14,7 +14,7 @@ import {
   scan,
   scanSync,
 } from "@branchlog/streaming";
-import type { ByteSource, LineRest, LinesSink } from "@branchlog/streaming";
+import type { LineRest, LinesSink } from "@branchlog/streaming";
 import { createBodyCache } from "../bodies/body-cache.ts";
 import { BodyReader, readFullySync } from "../bodies/body-reader.ts";
 import { dialectOfLog } from "../dialects/dialect.ts";
@@ -49,7 +49,6 @@ const sampleBytes = 8 * 1024 * 1024;
 /** A little more than estimated: growing once more would cost all that reserving saves. */
 const reservedShare = 1.02;
 
-/** An indexed record whose newline has not been seen. */
 interface Pending {
   readonly offset: number;
   readonly length: number;
@@ -61,7 +60,6 @@ export class LogState {
   readonly bodies: BodyReader;
   readonly folded: FoldedProjections = new FoldedProjections();
   readonly file: LogFile;
-  readonly slot: TitleSlotReader;
   readonly lineBytesMax: number;
   #framer: LineFramer;
   #trail: FingerprintingReader;
@@ -69,10 +67,10 @@ export class LogState {
   #broken = false;
   #settledRows = 0;
   #identity: LogIdentity | undefined;
+  #titleSlot: TitleSlot | undefined;
 
   constructor(file: LogFile, options: ReadOptions, onDamage: () => void) {
     this.file = file;
-    this.slot = new TitleSlotReader(file, () => this.indexer.header?.offset ?? 0);
     this.lineBytesMax = options.lineBytesMax;
     this.#trail = new FingerprintingReader(file);
     this.#framer = new LineFramer({ lineBytesMax: options.lineBytesMax });
@@ -97,12 +95,10 @@ export class LogState {
     return this.indexer.index;
   }
 
-  /** Position after the last byte read. */
   get end(): number {
     return this.#framer.offset;
   }
 
-  /** Position after the last newline read. */
   get committedEnd(): number {
     return this.#framer.committedOffset;
   }
@@ -126,20 +122,20 @@ export class LogState {
   }
 
   get titleSlot(): TitleSlot | undefined {
-    return this.slot.known;
+    return this.#titleSlot;
   }
 
   get name(): string | undefined {
     const { transcript } = this.indexer;
     if (transcript !== undefined) return transcript.name;
     const { header } = this.indexer.header ?? {};
-    return nameInForce({ slot: this.slot.known, given: this.folded.name, header });
+    return nameInForce({ slot: this.#titleSlot, given: this.folded.name, header });
   }
 
   get dialect(): DialectName {
     const { header } = this.indexer.header ?? {};
     const { dialect: ofEntries } = this.folded;
-    return dialectOfLog({ hasTitleSlot: this.slot.known !== undefined, header, ofEntries });
+    return dialectOfLog({ hasTitleSlot: this.#titleSlot !== undefined, header, ofEntries });
   }
 
   get isBroken(): boolean {
@@ -160,7 +156,6 @@ export class LogState {
     };
   }
 
-  /** Only before anything is read. */
   restore(saved: SavedState, header: IndexedHeader, bytes: LogFingerprint): void {
     const { end: offset, lineNumber } = saved;
     this.#framer = new LineFramer({ offset, lineNumber, lineBytesMax: this.lineBytesMax });
@@ -213,7 +208,6 @@ export class LogState {
     return firstOwn;
   }
 
-  /** Stores the fingerprint of the log, as far as it is read or adopted. */
   remember({ dev, ino }: FileStat): void {
     if (!this.#hasTrail) {
       this.#trail = new FingerprintingReader(this.file, fingerprintOf(this.file, this.end));
@@ -224,7 +218,24 @@ export class LogState {
   /** Whether the log with `stat` continues this one; if so, reads its title slot. */
   confirm(stat: FileStat): boolean {
     const identity = this.#identity;
-    return identity !== undefined && this.slot.read(() => continues(this.file, stat, identity));
+    return identity !== undefined && this.readTitleSlot(() => continues(this.file, stat, identity));
+  }
+
+  /** The slot, which is written in place, counts if `isOfLog`, called after the read, is true. */
+  readTitleSlot(isOfLog: () => boolean = () => true): boolean {
+    const now = this.#titleSlotNow();
+    const isOurs = isOfLog();
+    if (isOurs) this.#titleSlot = now;
+    return isOurs;
+  }
+
+  hasSameTitleSlot(): boolean {
+    return isDeepStrictEqual(this.#titleSlotNow(), this.#titleSlot);
+  }
+
+  #titleSlotNow(): TitleSlot | undefined {
+    if ((this.indexer.header?.offset ?? 0) < titleSlotBytes) return undefined;
+    return readTitleSlot(readFullySync(this.file, Buffer.alloc(titleSlotBytes), 0));
   }
 
   /** A failed read may have advanced the trail past the cursor. */
@@ -288,39 +299,6 @@ export class LogState {
   }
 }
 
-/** The title slot of omp, which is written in place: one small read if the header is not first. */
-class TitleSlotReader {
-  readonly #source: ByteSource;
-  readonly #headerOffset: () => number;
-  #known: TitleSlot | undefined;
-
-  constructor(source: ByteSource, headerOffset: () => number) {
-    this.#source = source;
-    this.#headerOffset = headerOffset;
-  }
-
-  get known(): TitleSlot | undefined {
-    return this.#known;
-  }
-
-  /** The slot counts if `isOfLog`, called after the read, returns true. */
-  read(isOfLog: () => boolean = () => true): boolean {
-    const now = this.#now();
-    const isOurs = isOfLog();
-    if (isOurs) this.#known = now;
-    return isOurs;
-  }
-
-  isSame(): boolean {
-    return isDeepStrictEqual(this.#now(), this.#known);
-  }
-
-  #now(): TitleSlot | undefined {
-    if (this.#headerOffset() < titleSlotBytes) return undefined;
-    return readTitleSlot(readFullySync(this.#source, Buffer.alloc(titleSlotBytes), 0));
-  }
-}
-
 export interface SavedState {
   readonly indexer: SavedLog;
   readonly folded: SavedFolded;
@@ -331,7 +309,6 @@ export interface SavedState {
 
 interface UnsettledRows {
   readonly rows: readonly number[];
-  /** Rows before this one are settled once those are read. */
   readonly settledRows: number;
 }
 

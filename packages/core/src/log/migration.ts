@@ -228,7 +228,6 @@ function sessionRecords(
   return found;
 }
 
-/** From its first brace to its last. */
 export function headerInCurrentForm(file: LogFile, state: LogState): Buffer {
   const { header, offset = 0, length = 0 } = state.indexer.header ?? {};
   if (state.indexer.transcript !== undefined && header !== undefined) {

@@ -84,7 +84,6 @@ export function requireKnownVersion(path: string, version: number): void {
   );
 }
 
-/** For a file that is replaced between its stat and its open. */
 const readAttemptsMax = 3;
 
 /** Makes a state from the checkpoint of the log that has `stat`, or an empty one. */
@@ -191,10 +190,12 @@ export class TrackedLog {
     return this.file.statSync();
   }
 
+  /** Appends in one write; returns how many bytes were written. */
   writeSync(bytes: Buffer): number {
     return this.file.appendSync(bytes);
   }
 
+  /** Indexes bytes written at `end` without reading them. */
   adopt(bytes: Buffer, stat: FileStat): void {
     const firstOwn = this.#state.adopt(bytes);
     for (let row = firstOwn; row < this.#state.index.count; row += 1) this.#ownRows.push(row);
@@ -208,11 +209,13 @@ export class TrackedLog {
     this.#onChange();
   }
 
+  /** Whether this is the file that was read, with `bytes` more at its end. */
   grewBy(stat: FileStat, bytes: number): boolean {
     const isSame = this.#stat !== undefined && isSameFile(stat, this.#stat);
     return isSame && stat.size === this.#state.end + bytes;
   }
 
+  /** Whether the entry of that id is exactly this line, or all but its newline. */
   holds(id: string, line: Buffer): "no" | "unknown" | "unterminated" | "yes" {
     const { index, bodies, pendingRow } = this.#state;
     const row = index.rowOfId(id);
@@ -241,7 +244,7 @@ export class TrackedLog {
 
   #finish(state: LogState, stat: FileStat): void {
     requireHeader(state.file, state.indexer, stat.size);
-    state.slot.read();
+    state.readTitleSlot();
     this.#state = state;
     this.#remember(stat);
   }
@@ -260,7 +263,7 @@ export class TrackedLog {
   /** False also if the file was replaced after its `stat`. */
   #hasSameSlot(): boolean {
     try {
-      return this.#state.slot.isSame();
+      return this.#state.hasSameTitleSlot();
     } catch (error) {
       if (isReplaced(error)) return false;
       throw error;

@@ -77,7 +77,6 @@ function foldOfGeneration<S>(engine: Engine, projection: Projection<S>): () => F
   };
 }
 
-/** Rows [from, to) that matter to a projection, by the index alone. */
 function* rowsFor<S>(
   engine: Engine,
   { types, customTypes }: Projection<S>,

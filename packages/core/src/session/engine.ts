@@ -65,7 +65,6 @@ export class Engine {
     return engine;
   }
 
-  /** As {@link Engine.openSync}, yielding to the event loop. */
   static async open(
     path: string,
     options: EngineOptions = {},
@@ -122,7 +121,6 @@ export class Engine {
     return header;
   }
 
-  /** Lines first, in file order, then the tree, then bodies. */
   get diagnostics(): readonly Diagnostic[] {
     return this.findings.all();
   }
@@ -149,7 +147,6 @@ export class Engine {
     return rowPathView(this.index, this.bodies, path, options.loaded);
   }
 
-  /** Blocks while bodies are read that are not loaded. */
   context(id: string | null, options: PathOptions = {}): PathContext {
     return this.builtContext(id, options).context;
   }

@@ -101,7 +101,6 @@ export interface EntryLine {
   readonly chunks: () => AsyncIterable<Buffer>;
 }
 
-/** In the order of the query. Damaged lines are omitted and reported. */
 export async function* entryLines(
   engine: Engine,
   query: EntryQuery,

@@ -15,7 +15,6 @@ export interface NewSessionOptions {
 }
 
 export interface HeaderOptions extends NewSessionOptions {
-  /** Default `pi`. */
   readonly dialect?: DialectName | undefined;
   /** The initial name of a session of omp. */
   readonly title?: string | undefined;
@@ -23,7 +22,6 @@ export interface HeaderOptions extends NewSessionOptions {
   readonly copied?: SessionHeader | undefined;
 }
 
-/** Throws `ERR_INVALID_SESSION_ID`. */
 export function newHeader(
   { clock, ids }: Pick<Ports, "clock" | "ids">,
   cwd: string,

@@ -21,7 +21,6 @@ const stepsAlways = 1_000;
 
 interface KeptPath<S> {
   readonly state: LogState;
-  /** While the index has the same, the path is unchanged. */
   readonly structureVersion: number;
   readonly leafRow: number;
   readonly value: S;
@@ -31,7 +30,6 @@ interface KeptPath<S> {
 export interface Onward<S> {
   readonly value: S;
   readonly rows: readonly number[];
-  readonly length: number;
 }
 
 export class PathFold<S> {
@@ -48,7 +46,7 @@ export class PathFold<S> {
       if (at < 0 || leafRow < 0 || rows.length === Math.max(stepsAlways, length)) return undefined;
       rows.push(at);
     }
-    return { value, length, rows: rows.reverse() };
+    return { value, rows: rows.reverse() };
   }
 
   /** `length`: how much was folded, in entries or messages. */
@@ -70,7 +68,6 @@ export function rowAt({ index }: LogState, leafId: string | null): number {
 export class SettingsMemo {
   readonly #path = new PathFold<SettingsState>();
 
-  /** May read bodies. */
   at(engine: Engine, leafId: string | null): PathSettings {
     const { state } = engine.log;
     const row = rowAt(state, leafId);
@@ -100,7 +97,6 @@ function settingsBehind(
 
 /** Its array only grows; contexts on other paths have other arrays. */
 export interface GrowingContext {
-  /** The first `count` are the messages of this context. */
   readonly messages: readonly AgentMessage[];
   readonly count: number;
   readonly settings: PathSettings;
@@ -108,7 +104,6 @@ export interface GrowingContext {
 }
 
 interface KeptContext extends GrowingContext {
-  /** Shared with the contexts that continue it. */
   readonly messages: AgentMessage[];
   readonly settings: SettingsState;
   readonly bytes: number;
@@ -119,7 +114,6 @@ export class ContextMemo {
   readonly #bytesMax: number | undefined;
   readonly #path = new PathFold<KeptContext>();
 
-  /** Default: the size of the cache for bodies. */
   constructor(bytesMax?: number) {
     this.#bytesMax = bytesMax;
   }
@@ -210,7 +204,6 @@ function extended(engine: Engine, { value, rows }: Onward<KeptContext>): KeptCon
   return { ...value, count: value.messages.length, settings, bytes };
 }
 
-/** Whether an entry of that kind only adds to the end of a context. */
 function isAppendOnly({ type, customType }: Kind): boolean {
   if (type === "message") return customType !== answerKey;
   return type !== "compaction" && type !== "context_edit" && type !== "reset_boundary";

@@ -30,7 +30,6 @@ export async function recoverLog(engine: Engine): Promise<Recovery> {
   return { isRestored, appendedAgain };
 }
 
-/** False if a file has the name. */
 function restore({ log, path, settings }: Engine): boolean {
   if (log.file.statSync() !== null) return false;
   try {

@@ -46,7 +46,6 @@ export function resolveBlobs<T>(value: T, options: BlobOptions): T {
 
 type BlobForm = "base64" | "text";
 
-/** Undefined leaves the reference in place. */
 type BlobReader = (sha256: string, form: BlobForm) => string | undefined;
 
 const reference = /^blob:sha256:([0-9a-f]{64})$/;
@@ -97,12 +96,10 @@ function replacement(
   return isImage || isGenerated ? read(sha256, "base64") : undefined;
 }
 
-/** Damaged: the bytes do not have the checksum. */
 type FoundBlob =
   | { readonly state: "found"; readonly bytes: Buffer }
   | { readonly state: "missing" | "damaged" | "unreadable" };
 
-/** Never throws. */
 function readBlobSync(fs: FileSystem, directory: string, sha256: string): FoundBlob {
   try {
     const path = join(directory, sha256);

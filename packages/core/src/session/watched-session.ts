@@ -9,7 +9,6 @@ import type { Engine } from "./engine.ts";
 import type { LeafCursor } from "../append/request.ts";
 
 export interface WatchedSession {
-  /** Another one after the session changed its log. */
   readonly engine: Engine;
   readonly leaf: LeafCursor;
   /** Signals every change of the log or the leaf, and when they are replaced. */
@@ -38,7 +37,6 @@ export function watchedSession(owner: object): WatchedSession {
 
 /** The engine of one session until it is closed; after that, only observables read it once more. */
 export class EngineAccess {
-  /** Readable after the close as well. */
   readonly engine: Engine;
   #isClosed = false;
 
@@ -46,13 +44,11 @@ export class EngineAccess {
     this.engine = engine;
   }
 
-  /** Throws `ERR_CLOSED`. */
   open(): Engine {
     if (!this.#isClosed) return this.engine;
     throw sessionClosed(this.engine.path);
   }
 
-  /** Runs `read` as if the session were open. */
   reading<T>(read: () => T): T {
     const wasClosed = this.#isClosed;
     this.#isClosed = false;

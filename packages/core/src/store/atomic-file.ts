@@ -45,7 +45,6 @@ export class AtomicFile {
     this.#ports.fs.closeSync(this.fd);
   }
 
-  /** Replaces the file at its path, if any. */
   replace(): void {
     this.#ports.fs.renameSync(this.temporary, this.path);
     this.#isTemporary = false;
@@ -152,7 +151,6 @@ export function closeQuietly(fs: FileSystem, fd: number): void {
   quietly(() => fs.closeSync(fd));
 }
 
-/** Removes a name whose removal may fail. */
 export function removeQuietly(fs: FileSystem, path: string): void {
   quietly(() => fs.unlinkSync(path));
 }
@@ -199,12 +197,10 @@ export async function createStreamedLog(
   syncName(file);
 }
 
-/** Throws `ERR_LOG_EXISTS` for a taken name, or `ERR_CREATE_FAILED`. */
 export function requireFree({ fs }: Ports, path: string): void {
   if (creating(path, () => fs.statSync(path)) !== null) throw logExists(path, undefined);
 }
 
-/** Yields to the event loop after each chunk. */
 export async function* inBatches(
   chunks: Iterable<Buffer>,
   signal?: AbortSignal,
@@ -230,7 +226,6 @@ function syncName(file: AtomicFile): void {
   }
 }
 
-/** Errors of the file system become `ERR_CREATE_FAILED`. */
 function creating<T>(path: string, step: () => T): T {
   try {
     return step();

@@ -44,7 +44,6 @@ export class DiskSync {
     return this.#tailMayBeTorn;
   }
 
-  /** A newline was written before the next line. */
   separate(): void {
     this.#tailMayBeTorn = false;
   }
@@ -96,7 +95,6 @@ export class DiskSync {
     return this.#next;
   }
 
-  /** A sync that begins once the one under way has ended. */
   async #begin(): Promise<void> {
     const before = this.#running;
     const failures = this.#failures;

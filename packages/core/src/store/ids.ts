@@ -39,9 +39,7 @@ export const randomIds: IdSource = {
 };
 
 interface UuidV7Source {
-  /** Epoch milliseconds; may repeat or go back. */
   readonly now: () => number;
-  /** A random unsigned 32-bit integer. */
   readonly random32: () => number;
 }
 

@@ -25,7 +25,6 @@ import { portStep } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
 export interface LockSharing {
-  /** Serialises the appenders of each log. */
   readonly mutex: KeyedMutex;
   readonly retention: LockRetention;
   /** The places of this thread in queues, by path. */
@@ -110,7 +109,6 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
   }
 }
 
-/** Null if this thread cannot queue. */
 function sharePlace(
   places: Map<string, SharedPlace>,
   path: string,
@@ -143,7 +141,6 @@ class WaitProgress {
     this.#changeMs = startMs;
   }
 
-  /** A new holder is progress. */
   note(nowMs: number, ahead: number, holder: LockHolder | null): void {
     if (ahead < this.#leastAhead) {
       this.#paceMs = (nowMs - this.#changeMs) / Math.min(ahead + 1, this.#leastAhead - ahead);
@@ -171,7 +168,6 @@ class WaitProgress {
 export interface LockWait {
   /** Since the place advanced or the lock had a new holder. */
   readonly unchangedMs: number;
-  /** The time that each waiter in front takes, in milliseconds. */
   readonly paceMs: number;
   readonly ahead: number;
   readonly isQueued: boolean;
@@ -243,7 +239,6 @@ export class LockRetention {
     return this.#kept?.keeper === keeper;
   }
 
-  /** Whether the lock of `path` has been retained for `retentionMsMax`. */
   isOverdue(path: string, nowMs: number): boolean {
     return this.#kept?.path === path && nowMs - this.#unawaitedMs >= retentionMsMax;
   }
@@ -266,14 +261,12 @@ export class LockRetention {
     return true;
   }
 
-  /** A lock was acquired: its time of retention begins. */
   begin(nowMs: number): void {
     this.#sinceMs = nowMs;
     this.#unawaitedMs = nowMs;
     this.#validated = undefined;
   }
 
-  /** An appender caught up with its log, and still owned the lock. */
   validated(keeper: object, nowMs: number): void {
     this.#validated = { keeper, atMs: nowMs };
   }
@@ -321,9 +314,9 @@ export class LockRetention {
     const isSame = path === run.path;
     const pauseMs = startMs - run.endMs;
     const pausedMs = run.pausedMs + pauseMs;
-    const goesOn = isSame && pausedMs <= retentionPauseMsMax;
-    run.appends = goesOn ? run.appends + 1 : 1;
-    run.pausedMs = goesOn && run.appends < retentionAfterAppends ? pausedMs : 0;
+    const isContinued = isSame && pausedMs <= retentionPauseMsMax;
+    run.appends = isContinued ? run.appends + 1 : 1;
+    run.pausedMs = isContinued && run.appends < retentionAfterAppends ? pausedMs : 0;
     run.looseAppends = isSame && pauseMs <= awaitedPauseMsMax ? run.looseAppends + 1 : 1;
     run.path = path;
     run.endMs = nowMs;

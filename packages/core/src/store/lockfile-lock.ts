@@ -131,7 +131,6 @@ class TicketPlace implements LockPlace {
   }
 }
 
-/** Removes the ticket if its owner has ended. */
 function stateOf(path: string, name: string): "gone" | "late" | "waiting" {
   const lateMs = Date.now() - (quietly(() => fs.statSync(path).mtimeMs) ?? Number.NaN);
   const owner = processState(ticketForm.exec(name)?.[1] ?? "");
@@ -158,7 +157,6 @@ export interface LockTimes {
 }
 
 const holdings = new Map<string, LockLink>();
-/** Locks that another holder had when they were last tried. */
 const awaited = new Set<string>();
 let attempts = 0;
 
@@ -282,7 +280,6 @@ export class LockLink {
     rmdirSync: () => (this.#made ? this.removeIfOurs() : removeIfSame(this.#path, this.#found)),
   };
 
-  /** Age at which the link of a holder that may be alive may be removed. */
   constructor(path: string, staleMs: number) {
     this.#path = path;
     this.#staleMs = staleMs;

@@ -37,7 +37,6 @@ export class DescriptorPool {
   #uses = 0;
   readonly #retained = new Map<string, number>();
 
-  /** Descriptors kept open; more only while more are in use at once. */
   constructor(fs: FileSystem, max: number = descriptorsMax) {
     this.#fs = fs;
     this.#max = max;
@@ -65,7 +64,6 @@ export class DescriptorPool {
     }
   }
 
-  /** As `useSync`; the descriptor stays open until the promise settles. */
   async use<T>(
     path: string,
     mode: PoolMode,
@@ -198,7 +196,6 @@ export class LogFile implements ByteSource {
   readonly #fs: FileSystem;
   #adopted: FileIdentity | undefined;
 
-  /** The file to read, if it is known; `path` is then canonical. */
   constructor(fs: FileSystem, path: string, adopted?: FileStat) {
     this.#fs = fs;
     this.path = adopted === undefined ? canonicalPath(fs, path) : path;

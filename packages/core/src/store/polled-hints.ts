@@ -26,22 +26,16 @@ export function watchWithPoll(
 /** Calls `onPoll` every so many milliseconds until the returned function was called. */
 export function poll(clock: Ports["clock"], pollMs: number, onPoll: () => void): () => void {
   const end = new AbortController();
-  void pollUntil(clock, pollMs, end.signal, onPoll);
-  return () => end.abort();
-}
-
-async function pollUntil(
-  clock: Ports["clock"],
-  pollMs: number,
-  signal: AbortSignal,
-  onPoll: () => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await clock.sleep(pollMs, signal);
-    } catch {
-      return;
+  const pollUntilEnd = async (): Promise<void> => {
+    while (!end.signal.aborted) {
+      try {
+        await clock.sleep(pollMs, end.signal);
+      } catch {
+        return;
+      }
+      onPoll();
     }
-    onPoll();
-  }
+  };
+  void pollUntilEnd();
+  return () => end.abort();
 }

@@ -194,7 +194,6 @@ export class MemoryBytes {
     return total;
   }
 
-  /** Bytes beyond the end are appended. */
   overwrite(source: Buffer, position: number): void {
     if (position > this.#length) throw new RangeError("a gap in a file");
     let done = 0;

@@ -16,18 +16,15 @@ const nameForm = /^([1-9]\d{0,9})(?:\.(\d{1,20})\.([0-9a-f]{32}))?$/;
 
 let ownName: string | undefined;
 
-/** At most 63 characters: digits, letters and points. */
 export function ownProcessName(): string {
   return (ownName ??= nameOfThis());
 }
 
-/** Null if the text is not a name. */
 export function processIdOf(name: string): number | null {
   const id = nameForm.exec(name)?.[1];
   return id === undefined ? null : Number(id);
 }
 
-/** Never throws. */
 export function processState(name: string): ProcessState {
   const [, id, startTicks, digest] = nameForm.exec(name) ?? [];
   if (digest === undefined || digest !== nameForm.exec(ownProcessName())?.[3]) return "unknown";

@@ -9,7 +9,6 @@ import { basename, dirname, join } from "node:path";
 import type { ByteSource } from "@branchlog/streaming";
 import type { FileStat, FileSystem } from "./ports.ts";
 
-/** The longest file name, in bytes, on all usual file systems. */
 export const nameBytesMax: number = 255;
 
 /** The same in every process. */
@@ -18,7 +17,6 @@ export function sidecarPath(path: string, ending: string): string {
   return isShort(name + ending) ? path + ending : join(dirname(path), hashedName(name) + ending);
 }
 
-/** Bounds the search for a free name. */
 const numberedMax = 100;
 
 /**
@@ -43,7 +41,6 @@ function isShort(name: string): boolean {
 
 export type SidecarFacts = Pick<FileStat, "isFile" | "mode" | "uid">;
 
-/** Open for reading; its opener closes it. */
 export interface TrustedSidecar {
   readonly fd: number;
   readonly stat: FileStat;

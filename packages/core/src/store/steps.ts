@@ -8,7 +8,6 @@ import { setTimeout as timeout } from "node:timers/promises";
 import { quietly } from "./ports.ts";
 import type { Clock } from "./ports.ts";
 
-/** Before a call to a port, or a wait. */
 export type Step =
   | { readonly kind: "port"; readonly call: string }
   | { readonly kind: "wait"; readonly ms: number };
@@ -34,7 +33,6 @@ export function runSync<T>(steps: Steps<T>, clock: Clock): T {
   }
 }
 
-/** An aborted wait ends the work at that step. */
 export async function runAsync<T>(steps: Steps<T>, clock: Clock, signal?: AbortSignal): Promise<T> {
   for (;;) {
     const next = steps.next();
