@@ -12,7 +12,6 @@ import {
   removeOrphanCheckpoints,
   loadSumsSync,
 } from "../checkpoint/checkpoint-file.ts";
-import type { FrameSchema } from "../checkpoint/checkpoint-format.ts";
 import {
   checkpointIdleMs,
   checkpointReadShare,
@@ -74,7 +73,7 @@ export class Checkpoints {
     const { checkpoint, ports } = this.#settings;
     const state = makeState();
     if (checkpoint === "off") return state;
-    const found = loadIndexSync(ports.fs, this.#path, schemaOf(state, stat));
+    const found = loadIndexSync(ports.fs, this.#path, checkpointSchema(state, stat));
     return this.#restored(makeState, state, found);
   }
 
@@ -82,7 +81,7 @@ export class Checkpoints {
     const { checkpoint, ports } = this.#settings;
     const state = makeState();
     if (checkpoint === "off") return state;
-    const found = await loadIndex(ports.fs, this.#path, schemaOf(state, stat));
+    const found = await loadIndex(ports.fs, this.#path, checkpointSchema(state, stat));
     return this.#restored(makeState, state, found);
   }
 
@@ -230,10 +229,6 @@ function workOf({ bodies, end, folded, index }: LogState, sumsEnd: number): Save
   const { rows } = folded.usage;
   const foldedBytes = rows === 0 ? 0 : index.rows.offset(rows - 1);
   return { end, sumsEnd, confirmedBytes: bodies.confirmedBytes, foldedBytes };
-}
-
-function schemaOf({ file, lineBytesMax }: LogState, stat: FileStat): FrameSchema<FoundCheckpoint> {
-  return checkpointSchema({ file, lineBytesMax, stat });
 }
 
 const works = new Set<(msLeft: number) => void>();

@@ -43,19 +43,16 @@ export interface FoundCheckpoint {
   readonly bytes: LogFingerprint;
 }
 
-export interface BoundLog {
-  readonly file: LogFile;
-  readonly stat: FileStat;
-  readonly lineBytesMax: number;
-}
-
 /** The text must prove that the checkpoint is of this log before any column is allocated. */
-export function checkpointSchema(log: BoundLog): FrameSchema<FoundCheckpoint> {
+export function checkpointSchema(
+  log: Pick<LogState, "file" | "lineBytesMax">,
+  stat: FileStat,
+): FrameSchema<FoundCheckpoint> {
   return {
     kind: indexFrame,
     begin: (text, room) => {
       const fields = new SavedFields(text);
-      const { binding, header, bytes } = boundTo(log, fields);
+      const { binding, header, bytes } = boundTo(log, stat, fields);
       const { end } = binding;
       const state = fields.fields("state");
       const lineNumber = state.whole("lineNumber", header.lineNumber + 1, end + 1);
@@ -132,7 +129,8 @@ function stateBinding(state: LogState, end: number): LogBinding | null {
 }
 
 function boundTo(
-  { file, stat, lineBytesMax }: BoundLog,
+  { file, lineBytesMax }: Pick<LogState, "file" | "lineBytesMax">,
+  stat: FileStat,
   fields: SavedFields,
 ): { binding: LogBinding; header: IndexedHeader; bytes: LogFingerprint } {
   // Other limits index long lines differently.

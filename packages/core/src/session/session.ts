@@ -1,7 +1,4 @@
-/**
- * A session: one open log and a leaf in it. `SessionView` has its queries; `Session` appends and
- * moves, in the order of the calls.
- */
+/** A session: one open log and a leaf in it. */
 import type { AnyDraft, EntryDraft } from "../entries/entry-draft.ts";
 import { requireOptions, requireText, requireList } from "../argument-checks.ts";
 import { normalizeName, requireEntryId } from "../entries/identifiers.ts";
@@ -32,7 +29,7 @@ import type { SourceKind } from "../dialects/foreign-record.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { DivergedEntry } from "../log/findings.ts";
-import { pathToRow, tipRows } from "../index-table/tree-walk.ts";
+import { tipRows } from "../index-table/tree-walk.ts";
 import type { PathContext } from "../projections/context.ts";
 import type { Label, Labels } from "../projections/labels.ts";
 import { settingsOfPath } from "../projections/settings.ts";
@@ -61,7 +58,7 @@ export class SessionView {
   readonly #usage: BodyFold<SessionUsage>;
   readonly #summary: BodyFold<SessionSummary>;
 
-  /** @internal Part of a session. */
+  /** @internal */
   constructor(access: EngineAccess, leaf: LeafCursor) {
     this.#access = access;
     this.#leaf = leaf;
@@ -164,8 +161,7 @@ export class SessionView {
   /** The entries from the root to an entry (default: the leaf). Empty for an unknown id. */
   async branch(id: string | null = this.#leaf.id): Promise<SessionEntry[]> {
     const engine = this.#access.open();
-    const row = id === null ? -1 : rowOfEntry(engine, id);
-    const { rows } = pathToRow(engine.index, row);
+    const { rows } = engine.rowPath(id === null ? null : requireEntryId(id));
     const entries: SessionEntry[] = [];
     for await (const { entry } of engine.bodies.entries(rows)) entries.push(entry);
     return entries;
@@ -184,10 +180,7 @@ export class SessionView {
     return tipRows(index).map((row) => envelopeOf(index, row));
   }
 
-  /**
-   * The first entries of branches that nobody chose, in file order: other writers had continued
-   * from the session's leaf, unknown to it. Reads bodies of entries with siblings or references.
-   */
+  /** The first entries of branches that nobody chose, in file order; see `Divergence`. */
   async divergences(): Promise<DivergedEntry[]> {
     return (await checkLinks(this.#access.open().log.state)).divergences();
   }
@@ -203,10 +196,9 @@ export class SessionView {
   }
 
   /**
-   * The model's context at the leaf, or at another entry. If an entry's parent is missing, the
-   * context says so (`truncatedAt`); with `bridgeGaps` it continues at the entry before, in file
-   * order. The context at the leaf is kept, and the next one costs only the added entries: the list
-   * is the caller's, the messages in it are shared.
+   * The model's context at the leaf, or at another entry. `truncatedAt` reports a missing parent;
+   * with `bridgeGaps` the context continues at the entry before, in file order. The next context at
+   * the leaf costs only the added entries: the list is the caller's, the messages in it are shared.
    * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
    */
   async context(options: ContextOptions = {}): Promise<PathContext> {
@@ -253,7 +245,6 @@ export class Session extends SessionView {
   readonly #access: EngineAccess;
   readonly #leaf: LeafCursor;
   readonly #queue: AppendQueue;
-
   #isClosed = false;
 
   /** @internal Sessions are opened, not constructed. */
@@ -291,8 +282,7 @@ export class Session extends SessionView {
   append(draft: EntryDraft, options?: AppendOptions): Promise<AppendResult>;
   append(draft: AnyDraft, options: AnyTypeOptions): Promise<AppendResult>;
   async append(draft: AnyDraft, options: AppendOptions = {}): Promise<AppendResult> {
-    const checked = requireOptions(options, appendNames);
-    const [result] = await this.#append([draft], checked);
+    const [result] = await this.#append([draft], requireOptions(options, appendNames));
     if (result === undefined) throw new Error("an append without a result");
     return result;
   }
@@ -321,7 +311,7 @@ export class Session extends SessionView {
     name: string,
     options: Pick<AppendOptions, "signal"> = {},
   ): Promise<AppendResult | null> {
-    const engine = this.#open();
+    const engine = this.#access.open();
     const title = normalizeName(requireText("The name", name));
     const { signal } = requireOptions(options, { signal: true });
     if (engine.log.state.titleSlot === undefined) {
@@ -336,11 +326,11 @@ export class Session extends SessionView {
 
   /**
    * Moves the leaf once earlier appends are done, in memory only; `persist` appends a `custom`
-   * entry there, which becomes the leaf of programs that open the log later. Throws
-   * `ERR_ENTRY_NOT_FOUND`, also for a damaged entry; `ERR_INVALID_ARGUMENT`.
+   * entry there, the leaf of programs that open the log later. Throws `ERR_ENTRY_NOT_FOUND`, also
+   * for a damaged entry; `ERR_INVALID_ARGUMENT`.
    */
   async moveTo(id: string | null, options: { readonly persist?: boolean } = {}): Promise<void> {
-    const engine = this.#open();
+    const engine = this.#access.open();
     const { persist = false } = requireOptions(options, { persist: true });
     await this.#queue.run(() => {
       if (id !== null) requireNode(engine, id);
@@ -353,7 +343,7 @@ export class Session extends SessionView {
 
   /** Once earlier appends are done, makes the leaf follow the tail until an append or a move. */
   async follow(): Promise<void> {
-    const engine = this.#open();
+    const engine = this.#access.open();
     await this.#queue.run(() => {
       this.#leaf.follow(engine.tailId);
       engine.appender.markSeen();
@@ -362,7 +352,7 @@ export class Session extends SessionView {
 
   /** Reads what others appended; a following leaf moves to the new tail. */
   async refresh(): Promise<void> {
-    const engine = this.#open();
+    const engine = this.#access.open();
     await this.#queue.run(() => {
       engine.refreshSync();
       this.#leaf.sawTail(engine.tailId);
@@ -375,7 +365,7 @@ export class Session extends SessionView {
    * if the log is no longer open here; `ERR_DURABILITY_UNKNOWN` if the disk fails again.
    */
   async recover(): Promise<Recovery> {
-    const engine = this.#open();
+    const engine = this.#access.open();
     return this.#queue.run(() => recoverLog(engine));
   }
 
@@ -402,11 +392,7 @@ export class Session extends SessionView {
   }
 
   #append(drafts: readonly AnyDraft[], options: AppendOptions): Promise<readonly AppendResult[]> {
-    const request = requestOf(this.#open().appender, drafts, options);
+    const request = requestOf(this.#access.open().appender, drafts, options);
     return this.#queue.append(request, options.signal);
-  }
-
-  #open(): Engine {
-    return this.#access.open();
   }
 }
