@@ -54,7 +54,7 @@ describe("the process", () => {
   it("the process reports on standard error that nothing was found", async () => {
     const directory = temporaryDirectory();
     const searched = await runProcess(["search", "text", directory]);
-    expect(searched).toMatchObject({ code: 0, out: "", err: `nothing found in ${directory}\n` });
+    expect(searched).toMatchObject({ code: 1, out: "", err: `nothing found in ${directory}\n` });
     const listed = await runProcess(["list", directory]);
     expect(listed).toMatchObject({ code: 0, out: "", err: `no sessions in ${directory}\n` });
   });

@@ -7,7 +7,6 @@ import { describe, expect, it } from "vitest";
 import { openSession } from "@branchlog/core";
 import type { AnyDraft } from "@branchlog/core/entries";
 import {
-  BlockingSession,
   MemoryFileSystem,
   createMemoryPorts,
   jsonLines,
@@ -19,6 +18,7 @@ import { isDamaged, openedFindings, verifySession } from "@branchlog/maintenance
 import type { Finding, VerifyReport } from "@branchlog/maintenance";
 import { patience, runs } from "../support/fault-seed.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
+import { BlockingSession } from "../support/blocking-session.ts";
 
 const path = "/s.jsonl";
 const header = jsonLines(sampleHeader());

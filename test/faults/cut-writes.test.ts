@@ -4,20 +4,21 @@
  */
 import { describe, expect, it } from "vitest";
 import {
-  BlockingSession,
   MemoryFileSystem,
   createMemoryPorts,
   fileError,
   jsonLines,
   sampleHeader,
 } from "@branchlog/core/testing";
-import type { Offer, Ports } from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 import { patience } from "../support/fault-seed.ts";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
 import type { RawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
+import { BlockingSession } from "../support/blocking-session.ts";
+import type { Offer } from "../support/engine-appends.ts";
 
 const path = "/s.jsonl";
 const header = jsonLines(sampleHeader({ timestamp: "2026-01-01T00:00:00.000Z" }));

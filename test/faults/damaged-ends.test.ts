@@ -2,13 +2,13 @@
 import { describe, expect, it } from "vitest";
 import { decodeCounter } from "@branchlog/streaming";
 import {
-  BlockingSession,
   MemoryFileSystem,
   createMemoryPorts,
   managersWith,
   sampleHeader,
 } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
+import { BlockingSession } from "../support/blocking-session.ts";
 
 const stamp = "2026-01-01T00:00:00.000Z";
 const header = JSON.stringify(sampleHeader({ timestamp: stamp }));

@@ -6,13 +6,14 @@
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { Session } from "@branchlog/core";
-import { BlockingSession, createMemoryPorts } from "@branchlog/core/testing";
+import { createMemoryPorts } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { failingFileSystem, failures, isSync } from "../support/failing-calls.ts";
 import type { FailingFileSystem } from "../support/failing-calls.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
+import { BlockingSession } from "../support/blocking-session.ts";
 
 const path = "/s.jsonl";
 const draft = { type: "custom", customType: "x" } as const;

@@ -4,18 +4,15 @@
  */
 import { describe, expect, it } from "vitest";
 import type { Durability } from "@branchlog/core";
-import {
-  BlockingSession,
-  MemoryFileSystem,
-  createMemoryPorts,
-  sampleTime,
-} from "@branchlog/core/testing";
-import type { Offer, Ports } from "@branchlog/core/testing";
+import { MemoryFileSystem, createMemoryPorts, sampleTime } from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
 import type { FailingFileSystem } from "../support/failing-calls.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
+import { BlockingSession } from "../support/blocking-session.ts";
+import type { Offer } from "../support/engine-appends.ts";
 
 const path = "/s.jsonl";
 const lines = [

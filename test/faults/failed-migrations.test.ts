@@ -5,19 +5,16 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import {
-  BlockingSession,
-  MemoryFileSystem,
-  createMemoryPorts,
-  fileError,
-} from "@branchlog/core/testing";
-import type { Offer, Ports } from "@branchlog/core/testing";
+import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/testing";
+import type { Ports } from "@branchlog/core/testing";
 import { migrateSession } from "@branchlog/maintenance";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
 import { orphanIds, rawLog, repeatedIds } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
+import { BlockingSession } from "../support/blocking-session.ts";
+import type { Offer } from "../support/engine-appends.ts";
 
 const path = "/d/s.jsonl";
 const fixture = (name: string): Buffer =>

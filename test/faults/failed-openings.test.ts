@@ -6,10 +6,11 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import { BlockingSession, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { failEveryCall, failingFileSystem, failures } from "../support/failing-calls.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 import { typedError } from "../support/typed-errors.ts";
+import { BlockingSession } from "../support/blocking-session.ts";
 
 const path = "/d/s.jsonl";
 

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { setTimeout as moment } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
-import { BlockingSession } from "@branchlog/core/testing";
 import { lockStaleMs } from "@branchlog/core/internal";
 import { createRandom } from "@branchlog/bench/generator";
 import { patience, runs, seed } from "../support/fault-seed.ts";
 import { isLocked } from "../support/lock-file.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Victim } from "../support/victims.ts";
+import { BlockingSession } from "../support/blocking-session.ts";
 
 const kills = runs(8, 200);
 const killMsMax = 8;

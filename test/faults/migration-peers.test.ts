@@ -5,15 +5,11 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import {
-  BlockingSession,
-  MemoryFileSystem,
-  createMemoryPorts,
-  sampleTime,
-} from "@branchlog/core/testing";
+import { MemoryFileSystem, createMemoryPorts, sampleTime } from "@branchlog/core/testing";
 import { observedFileSystem } from "../support/observed-file-system.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
+import { BlockingSession } from "../support/blocking-session.ts";
 
 const path = "/d/s.jsonl";
 const old = readFileSync(fileURLToPath(new URL("../../fixtures/pi-v1.jsonl", import.meta.url)));

@@ -9,7 +9,6 @@ import { describe, expect, it } from "vitest";
 import { createSession, openSession } from "@branchlog/core";
 import type { Durability, Session } from "@branchlog/core";
 import {
-  BlockingSession,
   ManualClock,
   createMemoryPorts,
   createSeededIds,
@@ -20,6 +19,7 @@ import type { MemoryFileSystem, Ports } from "@branchlog/core/testing";
 import { createRandom } from "@branchlog/bench/generator";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { runs, seed } from "../support/fault-seed.ts";
+import { BlockingSession } from "../support/blocking-session.ts";
 
 const path = "/new/deep/s.jsonl";
 const header = sampleHeader({ timestamp: "2026-01-01T00:00:00.000Z" });

@@ -7,12 +7,13 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { ManagerFactory, SessionManager } from "@branchlog/core/pi";
-import { BlockingSession, createMemoryPorts, managersWith } from "@branchlog/core/testing";
+import { createMemoryPorts, managersWith } from "@branchlog/core/testing";
 import type { FileSystem, MemoryFileSystem } from "@branchlog/core/testing";
 import { createRandom } from "@branchlog/bench/generator";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
 import { patience, runs, seed } from "../support/fault-seed.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
+import { BlockingSession } from "../support/blocking-session.ts";
 
 const path = "/d/s.jsonl";
 const directory = "/agent/sessions";

@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
-import { BlockingSession, createMemoryPorts, sampleHeader } from "@branchlog/core/testing";
+import { createMemoryPorts, sampleHeader } from "@branchlog/core/testing";
 import type { MemoryFileSystem } from "@branchlog/core/testing";
 import { createRandom } from "@branchlog/bench/generator";
 import { CrashFileSystem } from "../support/crash-file-system.ts";
@@ -14,6 +14,7 @@ import { patience, runs, seed } from "../support/fault-seed.ts";
 import { rawLog } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 import { Schedules } from "../support/schedules.ts";
+import { BlockingSession } from "../support/blocking-session.ts";
 
 const path = "/new/deep/s.jsonl";
 const header = sampleHeader({ timestamp: "2026-01-01T00:00:00.000Z" });

@@ -5,13 +5,9 @@
  */
 import { describe, expect, it } from "vitest";
 import { isBranchlogError, openSession } from "@branchlog/core";
-import {
-  BlockingSession,
-  MemoryFileSystem,
-  createMemoryPorts,
-  managersWith,
-} from "@branchlog/core/testing";
+import { MemoryFileSystem, createMemoryPorts, managersWith } from "@branchlog/core/testing";
 import type { Ports } from "@branchlog/core/testing";
+import { BlockingSession } from "../support/blocking-session.ts";
 
 const path = "/s.jsonl";
 const stamp = "2026-01-01T00:00:00.000Z";

@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { BlockingSession, MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
+import { MemoryFileSystem, createMemoryPorts } from "@branchlog/core/testing";
 import { runs } from "../support/fault-seed.ts";
+import { BlockingSession } from "../support/blocking-session.ts";
 
 const fixture = (name: string): Buffer =>
   readFileSync(fileURLToPath(new URL(`../../fixtures/${name}.jsonl`, import.meta.url)));

@@ -6,16 +6,16 @@
 import { describe, expect, it } from "vitest";
 import { isBranchlogError } from "@branchlog/core";
 import {
-  BlockingSession,
   MemoryFileSystem,
   createMemoryPorts,
   fileError,
   sampleHeader,
 } from "@branchlog/core/testing";
-import type { Offer } from "@branchlog/core/testing";
 import { rawLog, repeatedIds } from "../support/raw-log.ts";
 import { reproducible } from "../support/reproducible-ports.ts";
 import { thrownBy, typedError } from "../support/typed-errors.ts";
+import { BlockingSession } from "../support/blocking-session.ts";
+import type { Offer } from "../support/engine-appends.ts";
 
 const path = "/s.jsonl";
 const header = sampleHeader({ timestamp: "2026-01-01T00:00:00.000Z" });

@@ -1,10 +1,16 @@
 /** Appends to an engine in one call, for tests of what an engine is made of. */
 import type { AppendResult } from "@branchlog/core";
 import { sampleTime } from "@branchlog/core/testing";
-import type { Offer } from "@branchlog/core/testing";
+import type { AnyDraft } from "@branchlog/core/entries";
 import { encodeDraft, runSync } from "@branchlog/core/internal";
 import type { Engine } from "@branchlog/core/internal";
 import { appendItem, LeafCursor } from "../../packages/core/src/append/request.ts";
+
+/** A draft to append, with its id if it may be offered again. */
+export interface Offer {
+  readonly draft: AnyDraft;
+  readonly id?: string;
+}
 
 /** Appends the offers as one batch, blocking, at a leaf; by default at one that follows the tail. */
 export function appendSync(

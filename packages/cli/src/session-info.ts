@@ -6,6 +6,7 @@ import type { Envelope, Session } from "@branchlog/core";
 import type { DivergedEntry, Label, UsageTotals } from "@branchlog/core/types";
 import { openedFindings } from "@branchlog/maintenance";
 import type { Finding } from "@branchlog/maintenance";
+import { quoted } from "./failure.ts";
 import type { OpenedSession, OpeningCost } from "./opened-session.ts";
 import { knownCost } from "./text/quantities.ts";
 
@@ -104,10 +105,6 @@ function resumeCommand({ transcriptOf, dialect, header, path }: Session): string
     case undefined:
       return `${dialect} --session ${quoted(path)}`;
   }
-}
-
-function quoted(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function headerInfo({ header }: Session): SessionInfo["header"] {

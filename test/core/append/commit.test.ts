@@ -5,12 +5,12 @@ import { MemoryFileSystem, createMemoryPorts, fileError } from "@branchlog/core/
 import { appendAttemptsMax } from "../../../packages/core/src/limits.ts";
 import { LeafCursor } from "../../../packages/core/src/append/request.ts";
 import { appendSync } from "../../support/engine-appends.ts";
-import type { Offer } from "@branchlog/core/testing";
 import { Engine } from "@branchlog/core/internal";
 import { observedFileSystem } from "../../support/observed-file-system.ts";
 import { rawLog } from "../../support/raw-log.ts";
 import type { RawLog } from "../../support/raw-log.ts";
 import { thrownBy } from "../../support/typed-errors.ts";
+import type { Offer } from "../../support/engine-appends.ts";
 
 const path = "/s.jsonl";
 const headerOf = (id: string): string =>

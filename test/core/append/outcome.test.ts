@@ -8,7 +8,8 @@ import type {
   WrittenLog,
 } from "../../../packages/core/src/append/commit.ts";
 import { LeafCursor } from "../../../packages/core/src/append/request.ts";
-import { writtenCall, unreachableIds } from "../../../packages/core/src/append/commit.ts";
+import { unreachableIds } from "../../../packages/core/src/append/appender.ts";
+import { writtenCall } from "../../../packages/core/src/append/commit.ts";
 import type { AppendPlan, PlannedEntry } from "../../../packages/core/src/append/plan.ts";
 
 const line = Buffer.from("{}\n");
@@ -82,23 +83,26 @@ function told(
     { request, leaf },
     plan,
     verified,
-    unreachableIds(all, verified),
+    unreachableIds(
+      all.flatMap(({ entries }) => entries),
+      verified,
+    ),
   );
   return { outcome, leaf };
 }
 
 describe("the ids that no root leads to", () => {
   it("are none when no line is missing", () => {
-    expect(unreachableIds([planOf(planned("b", "a"))], verification([]))).toEqual(new Set());
+    expect(unreachableIds([planned("b", "a")], verification([]))).toEqual(new Set());
   });
 
   it("are those that are missing and their descendants, in any call", () => {
     const plans = [
       planOf(planned("a", "root"), planned("b", "a")),
-      undefined,
       planOf(planned("c", "b"), planned("d", null), planned("e", "root"), planned("f", "c")),
     ];
-    expect(unreachableIds(plans, verification(["a"]))).toEqual(new Set(["a", "b", "c", "f"]));
+    const entries = plans.flatMap((plan) => plan.entries);
+    expect(unreachableIds(entries, verification(["a"]))).toEqual(new Set(["a", "b", "c", "f"]));
   });
 });
 

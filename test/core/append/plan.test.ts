@@ -4,27 +4,63 @@
 import { LineFramer } from "@branchlog/streaming";
 import { LogIndexer, encodeDraft } from "@branchlog/core/internal";
 import { describe, expect, it } from "vitest";
-import { PlannedLog, planAppend } from "../../../packages/core/src/append/plan.ts";
-import type { AppendPlan, AppendPreconditions } from "../../../packages/core/src/append/plan.ts";
-import type { AppendItem, ParentChoice } from "../../../packages/core/src/append/request.ts";
+import { PlannedLog, planAppend as planned } from "../../../packages/core/src/append/plan.ts";
+import type { AppendPlan, AppendTarget } from "../../../packages/core/src/append/plan.ts";
+import type {
+  AppendItem,
+  AppendRequest,
+  ParentChoice,
+} from "../../../packages/core/src/append/request.ts";
+import type { SessionEntry } from "@branchlog/core";
 import { thrownBy } from "../../support/typed-errors.ts";
 
 const path = "/s.jsonl";
 const header =
   '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}';
 
+/** A log, what its session asks of it while an append is planned, and the ids looked up. */
+interface Log {
+  readonly planned: PlannedLog;
+  readonly lookedUp: string[];
+  mintEntryId: () => string;
+}
+
 /** A log of entries `[id, parentId]`; the last one is its tail. */
-function logOf(...entries: readonly (readonly [string, string | null])[]): PlannedLog {
-  const lines = entries.map(([id, parentId]) =>
-    JSON.stringify({ type: "custom", customType: "x", id, parentId }),
-  );
+function logOf(...entries: readonly (readonly [string, string | null])[]): Log {
+  const records = entries.map(([id, parentId]) => ({
+    type: "custom",
+    customType: "x",
+    id,
+    parentId,
+    timestamp: "2026-01-01T00:00:00.000Z",
+  }));
   const indexer = new LogIndexer({
     readLong: () => ({ ok: false, reason: "not-json", message: "" }),
     onFolded: () => undefined,
   });
+  const lines = records.map((record) => JSON.stringify(record));
   const text = [header, ...lines].map((line) => `${line}\n`).join("");
   new LineFramer().push(Buffer.from(text), indexer);
-  return new PlannedLog(path, indexer.index, entries.at(-1)?.[0] ?? null);
+  const target: AppendTarget = {
+    path,
+    index: indexer.index,
+    tailId: entries.at(-1)?.[0] ?? null,
+    ownRow: Number.POSITIVE_INFINITY,
+    unreadRow: Number.POSITIVE_INFINITY,
+    mintEntryId: () => log.mintEntryId(),
+    entrySync: (wanted): SessionEntry | undefined => {
+      log.lookedUp.push(wanted);
+      return records.find(({ id }) => id === wanted) as SessionEntry | undefined;
+    },
+  };
+  const log: Log = { planned: new PlannedLog(target), lookedUp: [], mintEntryId: () => "" };
+  return log;
+}
+
+function planAppend(log: Log, items: readonly AppendItem[], here: Situation): AppendPlan {
+  const { leafId, onDiverged, expectedTail } = here;
+  log.mintEntryId = here.mintEntryId;
+  return planned(log.planned, { items, onDiverged, expectedTail }, leafId, here);
 }
 
 const encoded = encodeDraft({ type: "custom", customType: "x" }, "2026-01-01T00:00:00.000Z");
@@ -42,18 +78,19 @@ function metadata(parent: ParentChoice = leaf): AppendItem {
   return { ...item(parent), isMetadata: true };
 }
 
+type Situation = Pick<AppendTarget, "mintEntryId" | "ownRow" | "unreadRow"> &
+  Pick<AppendRequest, "expectedTail" | "onDiverged"> & { readonly leafId: string | null };
+
 /** A session at the tail of a log that only it appends to; ids come as n1, n2, … */
-function situation(changes: Partial<AppendPreconditions> = {}): AppendPreconditions {
+function situation(changes: Partial<Situation> = {}): Situation {
   let minted = 0;
   return {
     leafId: null,
-    othersAppended: false,
+    ownRow: Number.POSITIVE_INFINITY,
     unreadRow: Number.POSITIVE_INFINITY,
     onDiverged: "branch",
     expectedTail: undefined,
-    mintId: () => `n${(minted += 1)}`,
-    hasSameContent: () => true,
-    divergedFrom: () => undefined,
+    mintEntryId: () => `n${(minted += 1)}`,
     ...changes,
   };
 }
@@ -121,7 +158,7 @@ describe("the parent of a planned entry", () => {
 
 describe("a planned name or label", () => {
   it("is at the tail and leaves the leaf where it is if others appended", () => {
-    const here = situation({ leafId: "a", othersAppended: true });
+    const here = situation({ leafId: "a", ownRow: 0 });
     expect(shown(planAppend(logOf(root, child), [metadata()], here))).toEqual({
       rows: [{ id: "n1", parentId: "b", attachedTo: "tail", leafId: "a", writes: true }],
       leafId: "a",
@@ -129,23 +166,20 @@ describe("a planned name or label", () => {
   });
 
   it("is at the leaf if no other session appended, or the leaf is the tail", () => {
-    for (const here of [
-      situation({ leafId: "a" }),
-      situation({ leafId: "b", othersAppended: true }),
-    ]) {
+    for (const here of [situation({ leafId: "a" }), situation({ leafId: "b", ownRow: 0 })]) {
       const [entry] = planAppend(logOf(root, child), [metadata()], here).entries;
       expect(entry).toMatchObject({ parentId: here.leafId, attachedTo: "leaf", leafId: "n1" });
     }
   });
 
   it("is where the caller says, and moves the leaf there", () => {
-    const here = situation({ leafId: "a", othersAppended: true });
+    const here = situation({ leafId: "a", ownRow: 0 });
     const [entry] = planAppend(logOf(root, child), [metadata(asRoot)], here).entries;
     expect(entry).toMatchObject({ parentId: null, attachedTo: "entry", leafId: "n1" });
   });
 
   it("is what only names and labels do: a message branches off at the leaf", () => {
-    const here = situation({ leafId: "a", othersAppended: true });
+    const here = situation({ leafId: "a", ownRow: 0 });
     const [entry] = planAppend(logOf(root, child), [item(leaf)], here).entries;
     expect(entry).toMatchObject({ parentId: "a", attachedTo: "leaf", leafId: "n1" });
   });
@@ -155,11 +189,11 @@ describe("an append after others appended", () => {
   const diverged = { leafId: "a", unreadRow: 1 } as const;
 
   it("branches off, follows the tail, or is rejected, as it is told (Verifies: P2)", () => {
-    const planned = (onDiverged: AppendPreconditions["onDiverged"]): AppendPlan =>
+    const planWith = (onDiverged: AppendRequest["onDiverged"]): AppendPlan =>
       planAppend(logOf(root, child), [item(leaf)], situation({ ...diverged, onDiverged }));
-    expect(planned("branch").entries[0]?.parentId).toBe("a");
-    expect(planned("follow").entries[0]?.parentId).toBe("b");
-    expect(thrownBy(() => planned("reject"))).toMatchObject({
+    expect(planWith("branch").entries[0]?.parentId).toBe("a");
+    expect(planWith("follow").entries[0]?.parentId).toBe("b");
+    expect(thrownBy(() => planWith("reject"))).toMatchObject({
       code: "ERR_DIVERGED",
       path,
       tail: "b",
@@ -177,7 +211,7 @@ describe("an append after others appended", () => {
 describe("an expected tail", () => {
   it("is compared with the tail, planned entries included (Verifies: P2)", () => {
     const log = logOf(root, child);
-    const expecting = (expectedTail: string | null): AppendPreconditions =>
+    const expecting = (expectedTail: string | null): Situation =>
       situation({ leafId: "b", expectedTail });
     expect(planAppend(log, [item(leaf, "c")], expecting("b")).leafId).toBe("c");
     for (const stale of ["a", "b", null]) {
@@ -242,14 +276,15 @@ describe("an entry that the log holds already", () => {
   });
 
   it("is refused if it says something else (Verifies: P4)", () => {
-    const asked: string[] = [];
-    const here = situation({ hasSameContent: (id) => asked.push(id) < 0 });
-    expect(thrownBy(() => planAppend(logOf(root), [item(leaf, "a")], here))).toMatchObject({
+    const log = logOf(root);
+    const other = encodeDraft({ type: "custom", customType: "y" }, "2026-01-01T00:00:00.000Z");
+    const items = [{ ...item(leaf, "a"), encoded: other }];
+    expect(thrownBy(() => planAppend(log, items, situation()))).toMatchObject({
       code: "ERR_DUPLICATE_ID",
       path,
       id: "a",
     });
-    expect(asked).toEqual(["a"]);
+    expect(log.lookedUp).toEqual(["a"]);
   });
 
   it("may be one that is only planned, with the parent planned for it", () => {
@@ -268,17 +303,18 @@ describe("a minted id", () => {
     const log = logOf(root, ["b", "missing"]);
     planAppend(log, [item(leaf, "planned")], situation({ leafId: "a" }));
     const given = ["a", "missing", "planned", "free"];
-    const here = situation({ leafId: "a", mintId: () => given.shift() ?? "" });
+    const here = situation({ leafId: "a", mintEntryId: () => given.shift() ?? "" });
     expect(planAppend(log, [item(leaf)], here).leafId).toBe("free");
   });
 
   it("is given up when the source has none, after 100 tries", () => {
     let tries = 0;
-    const mintId = (): string => {
+    const mintEntryId = (): string => {
       tries += 1;
       return "a";
     };
-    const plan = (): AppendPlan => planAppend(logOf(root), [item(asRoot)], situation({ mintId }));
+    const plan = (): AppendPlan =>
+      planAppend(logOf(root), [item(asRoot)], situation({ mintEntryId }));
     expect(thrownBy(plan)).toMatchObject({ code: "ERR_APPEND_FAILED", path });
     expect(tries).toBe(100);
   });
@@ -287,18 +323,19 @@ describe("a minted id", () => {
 describe("a planned log", () => {
   it("forgets what was planned since a mark when it is rolled back", () => {
     const log = logOf(root);
+    const { planned: plan } = log;
     planAppend(log, [item(leaf, "b")], situation({ leafId: "a" }));
-    const mark = log.mark();
+    const mark = plan.mark();
     planAppend(log, [item(leaf, "c"), item(leaf, "d")], situation({ leafId: "b" }));
-    expect([log.tailId, log.has("c"), log.isUnused("d")]).toEqual(["d", true, false]);
-    log.rollBack(mark);
-    expect([log.tailId, log.has("b"), log.has("c"), log.has("d")]).toEqual([
+    expect([plan.tailId, plan.has("c"), plan.isUnused("d")]).toEqual(["d", true, false]);
+    plan.rollBack(mark);
+    expect([plan.tailId, plan.has("b"), plan.has("c"), plan.has("d")]).toEqual([
       "b",
       true,
       false,
       false,
     ]);
-    expect([log.isUnused("c"), log.planned("c"), log.planned("b")?.parentId]).toEqual([
+    expect([plan.isUnused("c"), plan.planned("c"), plan.planned("b")?.parentId]).toEqual([
       true,
       undefined,
       "a",

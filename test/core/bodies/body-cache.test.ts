@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionEntry } from "@branchlog/core";
-import { createBodyCache } from "../../../packages/core/src/bodies/body-reader.ts";
-import type { BodyCache } from "../../../packages/core/src/bodies/body-reader.ts";
+import { createBodyCache } from "../../../packages/core/src/bodies/body-cache.ts";
+import type { BodyCache } from "../../../packages/core/src/bodies/body-cache.ts";
 
 const bytesMax = 1_000_000;
 

@@ -44,7 +44,7 @@ class Log {
     const { state } = this.engine.log;
     let steps = 0;
     const isOver = (): boolean => steps >= stepsMax;
-    const run = this.sums.computeMissing({ state, isKnown, isOver });
+    const run = this.sums.computeMissing(state, isKnown, isOver);
     for (;;) {
       const step = run.next();
       if (step.done === true) return step.value;

@@ -31,8 +31,8 @@ describe("a path fold", () => {
     const { state } = opened(chain(5)).engine.log;
     const fold = new PathFold<string>();
     fold.keep(state, 1, "two entries", 2);
-    expect(fold.onward(state, 4)).toEqual({ value: "two entries", rows: [2, 3, 4], length: 2 });
-    expect(fold.onward(state, 1)).toEqual({ value: "two entries", rows: [], length: 2 });
+    expect(fold.onward(state, 4)).toEqual({ value: "two entries", rows: [2, 3, 4] });
+    expect(fold.onward(state, 1)).toEqual({ value: "two entries", rows: [] });
   });
 
   it("gives nothing when the leaf is on another branch, above, or before the first entry", () => {

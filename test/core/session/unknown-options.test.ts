@@ -8,7 +8,7 @@ import type { Session } from "@branchlog/core";
 import { resolveBlobs } from "@branchlog/core/entries";
 import { live, sessions$ } from "@branchlog/core/live";
 import { SessionManager } from "@branchlog/core/pi";
-import { BlockingSession, managersWith, userDraft } from "@branchlog/core/testing";
+import { managersWith, userDraft } from "@branchlog/core/testing";
 import * as maintenance from "@branchlog/maintenance";
 import * as transfer from "@branchlog/transfer";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -44,7 +44,6 @@ const calls: Readonly<Record<string, Call>> = {
     async (_, directory) => resolveBlobs([], misspelt("onProblems", { directory })),
   ],
   managersWith: ["durability", async () => managersWith(misspelt("durabilty"))],
-  BlockingSession: ["ports", async (path) => BlockingSession.open(path, misspelt("port"))],
   planRepair: ["bridge", (path) => maintenance.planRepair(path, misspelt("brige"))],
   migrateSession: ["signal", (path) => maintenance.migrateSession(path, misspelt("singal"))],
   deleteSession: ["force", (path) => maintenance.deleteSession(path, misspelt("forced"))],

@@ -174,7 +174,8 @@ export function hitLine(
   { entryId, kind, role, timestamp, snippet }: SearchHit,
   { columns, style }: { readonly columns: number; readonly style: Style },
 ): string {
-  const source = role ?? kind;
+  // Roles are stored texts.
+  const source = oneLine(role ?? kind, 30);
   const time = timeText(Date.parse(timestamp));
   const id = oneLine(entryId, 40).padEnd(8);
   const unitsMax = Math.max(textUnitsMin, columns - id.length - time.length - source.length - 8);
@@ -198,8 +199,8 @@ export function hitText(
   const { text, matchStart, matchEnd } = snippet;
   const match = style.label(cleanText(text.slice(matchStart, matchEnd)));
   const shown = `${cleanText(text.slice(0, matchStart))}${match}${cleanText(text.slice(matchEnd))}`;
-  const where = [oneLine(entryId, 40), style.faint(timeText(Date.parse(timestamp))), role ?? kind];
-  return `${where.join("  ")}\n${shown.replaceAll(/^/gmu, "    ")}\n`;
+  const where = [oneLine(entryId, 40), style.faint(timeText(Date.parse(timestamp)))];
+  return `${where.join("  ")}  ${oneLine(role ?? kind, 30)}\n${shown.replaceAll(/^/gmu, "    ")}\n`;
 }
 
 function lastUnits(text: string, unitsMax: number): string {

@@ -1,8 +1,6 @@
 /**
- * Appends to one log for one owner, from request to result: migrates an older log first, commits
- * all calls that wait as one write, moves their leaves, and says where each entry was written.
- * Index and leaves change only after the bytes are in the log; a failed append leaves both as they
- * were, but for what it names as written.
+ * Appends to one log for one owner. Index and leaves change only after the bytes are in the log; a
+ * failed append leaves both as they were, except for entries that its error names as written.
  */
 import { ompEntryIdLength, translationTo } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
@@ -26,13 +24,12 @@ import type { TrackedLog } from "../log/tracked-log.ts";
 import type { ReleasePolicy } from "../store/lock.ts";
 import { portStep, runSync } from "../store/steps.ts";
 import type { Steps } from "../store/steps.ts";
-import { commit, failedCall, idsOf, writtenCall, unreachableIds, notAppended } from "./commit.ts";
+import { commit, failedCall, notAppended, writtenCall } from "./commit.ts";
 import type {
   AppendVerification,
   CommitOutcome,
   CommitWork,
   LinePlan,
-  PlannedLine,
   AppendOutcome,
   AppendResult,
   WrittenLog,
@@ -42,39 +39,29 @@ import { planGroup } from "./plan.ts";
 import type { AppendTarget, PlannedCall, PlannedEntry } from "./plan.ts";
 import { bytesOf, dependsOnOthers } from "./request.ts";
 
-/** The outcome of a group. */
 export interface QueuedGroup {
-  /** In the order of the calls. They hold as far as the system is concerned. */
   readonly outcomes: readonly AppendOutcome[];
-  /** Resolves once they hold as was promised; undefined: they do. */
+  /** Resolves once the outcomes are as durable as promised; undefined: they are. */
   readonly durable: Promise<void> | undefined;
 }
 
-/** The outcome of a group, as far as the operating system is concerned. */
 interface AppendedGroup {
-  /** In the order of the calls. */
   readonly outcomes: readonly AppendOutcome[];
-  /**
-   * Ids of what is in the log, or may be: also of calls that failed, and of what was retried. None
-   * where nothing is to be synced.
-   */
+  /** Of lines that are or may be in the log, also of failed calls; empty if nothing is to sync. */
   readonly ids: readonly string[];
-  /** Whether a line has been written. */
   readonly hasWritten: boolean;
 }
 
 interface GroupPlan extends LinePlan {
   readonly planned: readonly PlannedCall[];
+  readonly entries: readonly PlannedEntry[];
 }
 
-/** Appends for one owner of a log. */
 export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   readonly settings: EngineSettings;
   readonly log: TrackedLog;
   readonly durability: LogDurability;
-  /** How far the log went at the owner's last own append, or at its opening. */
   #own = { generation: 1, rows: 0 };
-  /** Its end when the owner last read it. */
   #seen = { generation: 1, rows: 0 };
 
   constructor(settings: EngineSettings, log: TrackedLog, durability: LogDurability) {
@@ -83,7 +70,6 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     this.durability = durability;
   }
 
-  /** Canonical path of the log. */
   get path(): string {
     return this.log.path;
   }
@@ -103,7 +89,6 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return row < 0 ? null : this.index.idOf(row);
   }
 
-  /** The dialect of appended entries. */
   get dialect(): DialectName {
     return this.settings.dialect ?? this.log.state.dialect;
   }
@@ -114,7 +99,6 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return encodeDraft(draft, timestamp, (said) => translate(check(said)));
   }
 
-  /** A new id as the agent of this log makes them; it may be taken. */
   mintEntryId(): string {
     const { ids } = this.settings.ports;
     return this.dialect === "omp" ? ids.urlSafeId(ompEntryIdLength) : ids.entryId();
@@ -125,18 +109,15 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return row < 0 ? undefined : this.log.state.bodies.entrySync(row);
   }
 
-  /** Notes that the log ends with what the owner appended, or opened. */
   markOwn(): void {
     this.#own = { generation: this.log.generation, rows: this.index.count };
     this.#seen = this.#own;
   }
 
-  /** Notes that the owner read the log, or chose a position in it. */
   markSeen(): void {
     this.#seen = { generation: this.log.generation, rows: this.index.count };
   }
 
-  /** Notes that the owner knows the entry of a row, which it appended; not what is before it. */
   markKnown(row: number): void {
     const { generation } = this.log;
     const isNext = (mark: { generation: number; rows: number }): boolean =>
@@ -154,12 +135,11 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return this.#rowAfter(this.#seen);
   }
 
-  /** In another log, nothing of it is known. */
+  /** Nothing is known of another generation. */
   #rowAfter({ generation, rows }: { generation: number; rows: number }): number {
     return generation === this.log.generation ? rows : 0;
   }
 
-  /** Reports what is unusual about an entry that was appended. */
   report({ id, diverged, dangling }: PlannedEntry): void {
     if (diverged === undefined && dangling === undefined) return;
     const { index, indexer } = this.log.state;
@@ -174,7 +154,6 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     }
   }
 
-  /** Throws `ERR_READ_ONLY` or `ERR_VERSION_NEWER` for a log that must not be written to. */
   requireWritable(): void {
     const { path, settings } = this;
     const { transcript } = this.log.state.indexer;
@@ -186,7 +165,6 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     this.#requireVersion();
   }
 
-  /** As `requireWritable`; throws `ERR_INVALID_ARGUMENT` for a batch over `batchBytesMax`. */
   check({ items }: AppendRequest): void {
     this.requireWritable();
     const { batchBytesMax } = this.settings;
@@ -204,13 +182,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return runSync(this.append(request, leaf), this.settings.ports.clock);
   }
 
-  /**
-   * Appends the items of one request in order as one write, for a driver that blocks. The lock may
-   * be retained for the next of its kind.
-   * @throws BranchlogError `ERR_APPEND_FAILED` and `ERR_APPEND_UNCERTAIN`, naming what was written;
-   * `ERR_CONFLICT` with `written` if the expected tail was overtaken between check and write;
-   * `ERR_DURABILITY_UNKNOWN`; errors of check, plan and lock, before anything is written.
-   */
+  /** For a driver that blocks. Throws as `Session.append`; `written` names what was written. */
   *append(request: AppendRequest, leaf: LeafCursor): Steps<readonly AppendResult[]> {
     this.check(request);
     if (request.items.length === 0) return [];
@@ -218,16 +190,20 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     const [outcome] = group.outcomes;
     if (outcome === undefined) throw new Error("an append without an outcome");
     yield portStep("sync");
-    const failure = this.#syncFailure(group);
+    let failure: { readonly cause: unknown } | undefined;
+    try {
+      this.durability.wroteSync(group.ids, group.hasWritten);
+    } catch (cause) {
+      failure = { cause };
+    }
     if (outcome.results === undefined) throw outcome.error;
     if (failure !== undefined) throw this.durability.unknown(idsOf(outcome.results), failure.cause);
     return outcome.results;
   }
 
   /**
-   * Appends what waits in a queue as one write; see `#appendCalls`. Syncing is under way when the
-   * steps end, and the lock is free meanwhile. Else the lock may be retained: the driver of the
-   * steps releases it before the event loop continues.
+   * When the steps end, syncing continues without the lock; otherwise the lock may be retained, and
+   * the driver releases it before the event loop continues.
    */
   *appendQueued(take: () => readonly AppendCall[]): Steps<QueuedGroup> {
     const { outcomes, ids, hasWritten } = yield* this.#appendCalls(take, "caller");
@@ -235,13 +211,7 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     return { outcomes, durable };
   }
 
-  /**
-   * Appends what several calls ask for as one write, and answers each by itself.
-   * @param take Called once the log is locked, for the calls to append.
-   * @throws BranchlogError before anything is written: `ERR_LOCK_TIMEOUT`, `ERR_LOG_GONE`,
-   * `ERR_MIGRATION`, `ERR_APPEND_FAILED`, `ERR_DURABILITY_UNKNOWN`, and what a log that was
-   * replaced turns out to be.
-   */
+  /** Throws only before anything is written. `take` is called under the lock. */
   *#appendCalls(
     take: () => readonly AppendCall[],
     retained: Exclude<ReleasePolicy, "immediate">,
@@ -253,49 +223,43 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
     let taken: readonly AppendCall[] | undefined;
     const calls = (): readonly AppendCall[] => (taken ??= take());
     const work: CommitWork<GroupPlan> = {
+      ports,
+      lockWaitMs,
+      releasePolicy,
       requiresCatchUp: () => calls().some(({ request }) => dependsOnOthers(request)),
       plan: () => {
         this.#requireWritableForm();
         durability.requireKnown();
         const planned = planGroup(this, calls());
-        return { planned, lines: linesOf(planned), needsSeparator: durability.needsSeparator };
+        const entries = planned.flatMap(({ plan }) => plan?.entries ?? []);
+        const lines = entries.flatMap(({ id, line }) => (line === null ? [] : [{ id, line }]));
+        return { planned, entries, lines, needsSeparator: durability.needsSeparator };
       },
     };
     let done: CommitOutcome<GroupPlan>;
     try {
       if (needsMigration(log)) yield* migrate(log, ports, lockWaitMs);
-      done = yield* commit(log, { ports, lockWaitMs, releasePolicy }, work);
+      done = yield* commit(log, work);
     } catch (cause) {
       throw notAppended(path, cause);
     }
     return this.#groupOf(done.plan, done.verification);
   }
 
-  #groupOf({ planned, lines }: GroupPlan, verification: AppendVerification): AppendedGroup {
-    const unreachable = unreachableIds(
-      planned.map(({ plan }) => plan),
-      verification,
-    );
+  #groupOf(
+    { planned, entries, lines }: GroupPlan,
+    verification: AppendVerification,
+  ): AppendedGroup {
+    const unreachable = unreachableIds(entries, verification);
     const outcomes = planned.map((one) =>
       one.plan === undefined
         ? failedCall(notAppended(this.path, one.error))
         : writtenCall(this, one.call, one.plan, verification, unreachable),
     );
     const hasWritten = lines.some(({ id }) => !verification.missing.has(id));
-    // What the system has is all that `os` promises.
+    // `os` promises no more than the write.
     if (this.durability.mode === "os") return { outcomes, ids: [], hasWritten };
-    const ids = planned.flatMap(({ plan }) => plan?.entries ?? []).map(({ id }) => id);
-    return { outcomes, ids, hasWritten };
-  }
-
-  /** Blocks until the bytes are durable; the cause if that fails. */
-  #syncFailure({ ids, hasWritten }: AppendedGroup): { cause: unknown } | undefined {
-    try {
-      this.durability.wroteSync(ids, hasWritten);
-      return undefined;
-    } catch (cause) {
-      return { cause };
-    }
+    return { outcomes, ids: entries.map(({ id }) => id), hasWritten };
   }
 
   #requireVersion(): void {
@@ -313,7 +277,6 @@ export class Appender implements AppendTarget, RequestedLog, WrittenLog {
   }
 }
 
-/** Nothing is ever written to the log of another agent. */
 function foreignLog(path: string, kind: SourceKind): BranchlogError {
   const message =
     `${path} is ${transcriptNames[kind]}, which only that agent writes to. It was left as it is. ` +
@@ -321,10 +284,19 @@ function foreignLog(path: string, kind: SourceKind): BranchlogError {
   return new BranchlogError("ERR_READ_ONLY", message, { path });
 }
 
-function linesOf(planned: readonly PlannedCall[]): readonly PlannedLine[] {
-  const lines: PlannedLine[] = [];
-  for (const { plan } of planned) {
-    for (const { id, line } of plan?.entries ?? []) if (line !== null) lines.push({ id, line });
+/** The missing ids and their planned descendants: no path leads from these to a root. */
+export function unreachableIds(
+  entries: readonly PlannedEntry[],
+  { missing }: AppendVerification,
+): ReadonlySet<string> {
+  if (missing.size === 0) return missing;
+  const unreachable = new Set(missing);
+  for (const { id, parentId } of entries) {
+    if (parentId !== null && unreachable.has(parentId)) unreachable.add(id);
   }
-  return lines;
+  return unreachable;
+}
+
+export function idsOf(results: readonly AppendResult[]): readonly string[] {
+  return results.map(({ id }) => id);
 }

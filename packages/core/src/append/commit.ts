@@ -1,24 +1,21 @@
 /**
- * The critical section of an append, from lock to unlock: catch up, plan, write once, verify where
- * the bytes are. Without the verification, a writer that takes no lock, or one that lost it while
- * it stalled, would cost acknowledged entries. The section contains no wait, and nothing whose cost
- * depends on the length of the log.
+ * The critical section of an append: catch up, plan, write once, verify where the bytes are.
+ * Without the verification, a writer that takes no lock, or lost it while it stalled, would cost
+ * acknowledged entries. The section contains no wait, and no cost that grows with the log.
  *
  * Every line that is found whole counts as written. If the log is not as planned after a write that
  * succeeded, in part or whole, missing lines are written again; after one that failed, they are
  * `refused`; if the log cannot be read, they are `unreadable`. Lines that are written again keep
- * their ids and go behind a newline, apart from the remains of the write before. What is missing
- * after `appendAttemptsMax` writes is `torn`. Nothing is written again to another log that took the
+ * their ids and follow a newline, apart from the remains of the write before. Lines missing after
+ * `appendAttemptsMax` writes are `torn`. Nothing is written again to another log that took the
  * name.
- *
- * After the section each call gets its outcome: results, or an error that names what was written
- * all the same. Here leaves move, to what was written.
  */
 import { BranchlogError, isBranchlogError } from "../errors.ts";
 import { appendAttemptsMax } from "../limits.ts";
 import { acquireLock, sharingOf, takeRetained } from "../store/lock.ts";
 import type { ReleasePolicy } from "../store/lock.ts";
-import type { FileStat, Ports } from "../store/ports.ts";
+import type { Ports } from "../store/ports.ts";
+import type { TrackedLog } from "../log/tracked-log.ts";
 import { portStep } from "../store/steps.ts";
 import type { Steps } from "../store/steps.ts";
 import type { Divergence } from "../entries/divergence.ts";
@@ -28,26 +25,21 @@ import { movesLeaf } from "./plan.ts";
 import type { AppendPlan, PlannedEntry } from "./plan.ts";
 import type { AppendCall } from "./request.ts";
 
-/** How the lock is taken, and whether it may be retained for the next append. */
-export interface CommitLock {
-  readonly ports: Ports;
-  readonly lockWaitMs: number;
-  readonly releasePolicy: ReleasePolicy;
-}
-
 export interface LinePlan {
   readonly lines: readonly PlannedLine[];
-  /** The write begins with a newline, whatever precedes it. */
+  /** The write begins with a newline even after a terminated line. */
   readonly needsSeparator: boolean;
 }
 
 export interface CommitWork<Plan extends LinePlan> {
+  readonly ports: Ports;
+  readonly lockWaitMs: number;
+  readonly releasePolicy: ReleasePolicy;
   /**
-   * Whether the plan depends on what other programs wrote a moment ago. Else it may be made of what
-   * the log held `retentionMsMax` ago, under a lock that was retained since.
+   * Otherwise the plan may use what the log held `retentionMsMax` ago, under a lock retained since.
    */
-  requiresCatchUp(): boolean;
-  plan(): Plan;
+  readonly requiresCatchUp: () => boolean;
+  readonly plan: () => Plan;
 }
 
 export interface CommitOutcome<Plan> {
@@ -56,34 +48,30 @@ export interface CommitOutcome<Plan> {
 }
 
 /**
- * Runs one append under the lock of the log. The plan is made again if the lock was lost before
- * anything was written, or another log took the name during the write. In a sequence of appends,
- * log and lock are revalidated before the write periodically only: the `stat` after each write
- * finds what came between.
- * @throws BranchlogError `ERR_LOCK_TIMEOUT`, `ERR_APPEND_FAILED`, what planning and catching up
- * throw; nothing was written then.
+ * Plans again if the lock was lost before the write, or another log took the name during it. In a
+ * sequence of appends, log and lock are revalidated before the write only periodically: the `stat`
+ * after each write detects interference. Throws only if nothing was written.
  */
 export function* commit<Plan extends LinePlan>(
-  log: CommitLog,
-  { ports, lockWaitMs, releasePolicy }: CommitLock,
-  work: CommitWork<Plan>,
+  log: TrackedLog,
+  { ports, lockWaitMs, releasePolicy, requiresCatchUp, plan }: CommitWork<Plan>,
 ): Steps<CommitOutcome<Plan>> {
   const { retention } = sharingOf(ports.lock);
   const { clock } = ports;
   for (let attempt = 0; attempt < appendAttemptsMax; attempt += 1) {
     const startMs = clock.monotonicMs();
-    // Most appends of a sequence find it, without the steps of a wait.
+    // The usual case in a sequence, without the steps of a wait.
     const retained = takeRetained(log.path, ports, startMs);
     const held = retained ?? (yield* acquireLock(log.path, ports, lockWaitMs));
     let isDone = false;
     try {
       // Under a retained lock, too: some programs take none, and deleting a file needs none.
-      const catchesUp = work.requiresCatchUp() || !retention.isValidated(log, startMs);
+      const catchesUp = requiresCatchUp() || !retention.isValidated(log, startMs);
       if (catchesUp) yield* log.catchUp();
-      const planned = work.plan();
+      const planned = plan();
       if (catchesUp) {
         yield portStep("check lock");
-        // A holder that stalled for too long has lost its lock: it starts over instead of writing.
+        // A holder that stalled for too long has lost its lock: start over instead of writing.
         if (!held.isOursSync()) continue;
         retention.validated(log, clock.monotonicMs());
       }
@@ -108,74 +96,36 @@ export function* commit<Plan extends LinePlan>(
   );
 }
 
-/** The log as the critical section needs it. */
-export interface CommitLog {
-  readonly path: string;
-  /** Reads and indexes what is new. Throws if the log is gone. */
-  catchUp(): Steps<void>;
-  /** Counts up whenever the log turns out to be another one. */
-  readonly generation: number;
-  /** Position after the last byte that was read. */
-  readonly end: number;
-  /** Whether a line can be appended as it is, without a newline before it. */
-  readonly isTerminated: boolean;
-  /** One write at the end of the file; returns the bytes taken. */
-  writeSync(bytes: Buffer): number;
-  statSync(): FileStat | null;
-  /** Whether the file with this stat is the one that was read, with `bytes` more at its end. */
-  grewBy(stat: FileStat, bytes: number): boolean;
-  /** Indexes bytes that were written at `end` without reading them. */
-  adopt(bytes: Buffer, stat: FileStat): void;
-  /**
-   * Whether the log holds exactly this line as the entry of that id, or all but its newline;
-   * unknown where it cannot be read.
-   */
-  holds(id: string, line: Buffer): "no" | "unknown" | "unterminated" | "yes";
-  /** Offset of the line of an entry, or -1. */
-  offsetOf(id: string): number;
-}
-
-/** A line that is to be written, newline included. */
 export interface PlannedLine {
   readonly id: string;
   readonly line: Buffer;
 }
 
-/**
- * Why lines are missing: the system refused, other writers tore them, or it cannot be determined.
- */
 export interface AppendFailure {
   readonly kind: "refused" | "torn" | "unreadable";
   readonly cause: unknown;
 }
 
-/** The state of the lines after the writes. */
 export interface AppendVerification {
-  /** Ids of lines that are not known to be in the log. */
+  /** Lines that are not known to be in the log. */
   readonly missing: ReadonlySet<string>;
-  /** Ids of lines at other offsets than planned, because of concurrent writers. */
+  /** Lines at other offsets than planned, because of concurrent writers. */
   readonly displaced: ReadonlySet<string>;
-  /** Whether nothing came between the plan and the log. */
   readonly isAsPlanned: boolean;
-  /** Why lines are missing; undefined if none is. */
   readonly failure: AppendFailure | undefined;
 }
 
-const none: ReadonlySet<string> = new Set();
 const asPlanned: AppendVerification = {
-  missing: none,
-  displaced: none,
+  missing: new Set(),
+  displaced: new Set(),
   isAsPlanned: true,
   failure: undefined,
 };
 const newline = Buffer.from("\n");
 
-/**
- * Writes the lines as one write, after a newline if it needs a separator. Never throws: failures
- * are part of the result. Null: another log has the name and holds none of the lines.
- */
+/** Never throws. Null: another log has the name and holds none of the lines. */
 function* writeAndVerify(
-  log: CommitLog,
+  log: TrackedLog,
   lines: readonly PlannedLine[],
   needsSeparator: boolean,
 ): Steps<AppendVerification | null> {
@@ -185,9 +135,8 @@ function* writeAndVerify(
   let missing = lines;
   for (let attempt = 1; ; attempt += 1) {
     const write = yield* writeAndStat(log, missing, attempt > 1, needsSeparator);
-    if (write.kind === "as planned" && attempt === 1) return asPlanned;
-    const failure =
-      write.kind === "as planned" ? undefined : yield* classifyFailure(log, write.error);
+    if (write.isAsPlanned && attempt === 1) return asPlanned;
+    const failure = write.isAsPlanned ? undefined : yield* classifyFailure(log, write.error);
     if (failure?.kind === "unreadable") return verified(log, lines, start, missing, failure);
     missing = missing.filter(({ id, line }) => log.holds(id, line) !== "yes");
     if (missing.length === 0) return verified(log, lines, start, missing, undefined);
@@ -199,21 +148,20 @@ function* writeAndVerify(
   }
 }
 
-type Write =
-  | { readonly kind: "as planned" }
-  /** `error` is what the write itself threw. */
-  | { readonly kind: "otherwise"; readonly error: unknown };
+interface Write {
+  readonly isAsPlanned: boolean;
+  readonly error: unknown;
+}
 
-const otherwise: Write = { kind: "otherwise", error: undefined };
+const unexpected: Write = { isAsPlanned: false, error: undefined };
 
-/** One write, and one `stat` of the file; if it is as planned, the lines are indexed. */
 function* writeAndStat(
-  log: CommitLog,
+  log: TrackedLog,
   missing: readonly PlannedLine[],
   isAgain: boolean,
   needsSeparator: boolean,
 ): Steps<Write> {
-  // A line that only lacks its newline gets it from the seal.
+  // A line that only lacks its newline gets it from the separator.
   const isNew = ({ id, line }: PlannedLine): boolean => log.holds(id, line) === "no";
   const fresh = (isAgain ? missing.filter(isNew) : missing).map(({ line }) => line);
   const isApart = log.isTerminated && !needsSeparator;
@@ -223,18 +171,18 @@ function* writeAndStat(
   try {
     taken = log.writeSync(bytes);
   } catch (error) {
-    // Another log has the name: nothing was written to it, which is no failure of the system.
-    return isBranchlogError(error, "ERR_LOG_GONE") ? otherwise : { kind: "otherwise", error };
+    // Another log has the name and got nothing: not a failure of the system.
+    return isBranchlogError(error, "ERR_LOG_GONE") ? unexpected : { isAsPlanned: false, error };
   }
   yield portStep("stat");
   try {
     const stat = log.statSync();
-    if (stat === null || taken < bytes.length || !log.grewBy(stat, taken)) return otherwise;
+    if (stat === null || taken < bytes.length || !log.grewBy(stat, taken)) return unexpected;
     log.adopt(bytes, stat);
-    return { kind: "as planned" };
+    return { isAsPlanned: true, error: undefined };
   } catch {
-    // The log is read then, as after writes of others.
-    return otherwise;
+    // The log is then read, as after writes of others.
+    return unexpected;
   }
 }
 
@@ -243,8 +191,7 @@ function joined(pieces: readonly Buffer[]): Buffer {
   return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
 }
 
-/** Catches up; the failure that counts if lines are missing then. */
-function* classifyFailure(log: CommitLog, error: unknown): Steps<AppendFailure | undefined> {
+function* classifyFailure(log: TrackedLog, error: unknown): Steps<AppendFailure | undefined> {
   try {
     yield* log.catchUp();
   } catch (cause) {
@@ -254,7 +201,7 @@ function* classifyFailure(log: CommitLog, error: unknown): Steps<AppendFailure |
 }
 
 function verified(
-  log: CommitLog,
+  log: TrackedLog,
   lines: readonly PlannedLine[],
   start: number,
   missing: readonly PlannedLine[],
@@ -270,18 +217,15 @@ function verified(
   return { missing: lost, displaced, isAsPlanned: false, failure };
 }
 
-/** The log after the write. */
 export interface WrittenLog {
   readonly path: string;
   readonly index: IndexTable;
   readonly generation: number;
-  /** The id of the last readable entry, or null. */
   readonly tailId: string | null;
-  /** Notes that the log ends with what the owner appended at its leaf. */
+  /** The log ends with what the owner appended at its leaf. */
   markOwn(): void;
-  /** Notes that the owner knows the entry of a row, which it appended. */
+  /** The owner appended the entry of this row, but may not know the rows before it. */
   markKnown(row: number): void;
-  /** Reports what is unusual about an entry that is in the log. */
   report(entry: PlannedEntry): void;
 }
 
@@ -303,13 +247,12 @@ export interface AppendResult {
   /** What the parent is: this session's leaf, the log's tail, or an entry that was named. */
   readonly attachedTo: PlannedEntry["attachedTo"];
   /**
-   * Set if the entry is on a branch that nobody chose: other writers had continued from this
-   * session's leaf, unknown to it. `follow`, `reject` and `parent: "tail"` avoid that.
+   * On a branch that nobody chose: others had continued from this session's leaf, unknown to it.
+   * `follow`, `reject` and `parent: "tail"` avoid that.
    */
   readonly diverged: Divergence | undefined;
 }
 
-/** The outcome of a call: results in the order of its items, or an error. */
 export type AppendOutcome =
   | { readonly results: readonly AppendResult[] }
   | { readonly results: undefined; readonly error: unknown };
@@ -318,20 +261,6 @@ export function failedCall(error: unknown): AppendOutcome {
   return { results: undefined, error };
 }
 
-/** The ids that are missing, and their descendants: no path leads from them to a root. */
-export function unreachableIds(
-  plans: readonly (AppendPlan | undefined)[],
-  { missing }: AppendVerification,
-): ReadonlySet<string> {
-  if (missing.size === 0) return missing;
-  const unreachable = new Set(missing);
-  for (const { id, parentId } of plans.flatMap((plan) => plan?.entries ?? [])) {
-    if (parentId !== null && unreachable.has(parentId)) unreachable.add(id);
-  }
-  return unreachable;
-}
-
-/** The outcome of a call whose lines were written; moves its leaf. */
 export function writtenCall(
   target: WrittenLog,
   { request, leaf }: AppendCall,
@@ -349,7 +278,7 @@ export function writtenCall(
     return failedCall(appendError(target.path, verification.failure, ids, entries.length));
   }
   leaf.pin(leafId);
-  // Metadata that was attached elsewhere leaves the leaf behind what others appended.
+  // Metadata attached elsewhere leaves the leaf behind what others appended.
   const isAtLeaf = entries.some(movesLeaf);
   if (isAtLeaf) target.markOwn();
   for (const entry of entries) {
@@ -365,7 +294,6 @@ export function writtenCall(
   return isOvertaken ? failedCall(overtaken(target, results)) : { results };
 }
 
-/** The error for a failure before the first byte. */
 export function notAppended(path: string, cause: unknown): BranchlogError {
   if (cause instanceof BranchlogError && cause.code !== "ERR_LOG_UNREADABLE") return cause;
   const reason = cause instanceof Error ? cause.message : String(cause);
@@ -387,7 +315,6 @@ function resultOf(target: WrittenLog, entry: PlannedEntry, displaced: boolean): 
   };
 }
 
-/** Whether something else than the expected tail precedes what was written. */
 function wasOvertaken(
   { index }: WrittenLog,
   entries: readonly PlannedEntry[],
@@ -401,7 +328,6 @@ function wasOvertaken(
   return expectedTail !== (before < 0 ? null : index.idOf(before));
 }
 
-/** A conflict although it was written: the tail moved while the lock was lost. */
 function overtaken(target: WrittenLog, results: readonly AppendResult[]): BranchlogError {
   return new BranchlogError(
     "ERR_CONFLICT",
@@ -442,8 +368,4 @@ function appendError(
         { path, written },
       );
   }
-}
-
-export function idsOf(results: readonly AppendResult[]): readonly string[] {
-  return results.map(({ id }) => id);
 }

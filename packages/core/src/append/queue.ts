@@ -1,49 +1,43 @@
 /**
  * The appends of one asynchronous session, in the order of their calls. Those that wait together
- * are written together: one lock, one read of what other writers appended, one write. Sessions of
- * one process that share a log take turns, each with all it has waiting, up to `batchBytesMax`. A
- * failed append is reported to its caller only; the next proceeds.
+ * are one write. Sessions of one process that share a log take turns, each with all it has waiting,
+ * up to `batchBytesMax`. A failed append is reported to its caller only.
  */
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
 import { sharingOf } from "../store/lock.ts";
+import { idsOf } from "./appender.ts";
 import type { Appender, QueuedGroup } from "./appender.ts";
 import type { LeafCursor, AppendCall, AppendRequest } from "./request.ts";
-import { failedCall, idsOf } from "./commit.ts";
+import { failedCall } from "./commit.ts";
 import type { AppendOutcome, AppendResult } from "./commit.ts";
 import { bytesOf } from "./request.ts";
 import { runAsync } from "../store/steps.ts";
 
-/** Estimated memory of a job besides the bytes of its entries. */
 const jobBytes = 256;
 
-/** An append that waits in the queue. */
 interface QueuedAppend extends AppendCall {
   readonly kind: "append";
   readonly bytes: number;
   readonly answer: Deferred<readonly AppendResult[]>;
-  /** `gone`: its caller gave up waiting; when its turn comes, nothing is done. */
+  /** `gone`: its caller stopped waiting; it is skipped. */
   state: "queued" | "taken" | "gone";
 }
 
-/** Anything else that has its place between appends. */
 interface QueuedWork {
   readonly kind: "work";
   readonly bytes: number;
   readonly run: () => Promise<void>;
 }
 
-/** The queue of one session. */
 export class AppendQueue {
   readonly #appender: Appender;
   readonly #leaf: LeafCursor;
   #jobs: (QueuedAppend | QueuedWork)[] = [];
-  /** Bytes of what is not answered yet, be it written or not. */
   #queuedBytes = 0;
   #waitingAppends = 0;
   #drained: Promise<void> | undefined;
   readonly #syncing = new Set<Promise<void>>();
-  /** Ends the wait for the lock, once no caller waits any more. */
   #wait = new AbortController();
 
   constructor(appender: Appender, leaf: LeafCursor) {
@@ -51,11 +45,7 @@ export class AppendQueue {
     this.#leaf = leaf;
   }
 
-  /**
-   * Appends once everything that was asked for earlier is done, or together with it. The signal
-   * ends the wait for that; nothing is written then. Throws at once what it can tell at once.
-   * @throws BranchlogError `ERR_QUEUE_FULL`, and what `Appender.check` throws.
-   */
+  /** Throws `ERR_QUEUE_FULL`, and what `Appender.check` throws. */
   append(request: AppendRequest, signal?: AbortSignal): Promise<readonly AppendResult[]> {
     signal?.throwIfAborted();
     this.#appender.check(request);
@@ -69,10 +59,6 @@ export class AppendQueue {
     return signal === undefined ? answer.promise : this.#abortable(job, signal);
   }
 
-  /**
-   * Runs `work` once everything that was asked for earlier is done.
-   * @throws BranchlogError `ERR_QUEUE_FULL`.
-   */
   async run<T>(work: () => T | Promise<T>): Promise<T> {
     const answer = deferred<T>();
     const run = async (): Promise<void> => {
@@ -86,7 +72,6 @@ export class AppendQueue {
     return answer.promise;
   }
 
-  /** Resolves once nothing is under way, syncs included. */
   async idle(): Promise<void> {
     while (this.#drained !== undefined) await this.#drained;
     await Promise.all(this.#syncing);
@@ -114,7 +99,7 @@ export class AppendQueue {
   }
 
   async #drain(): Promise<void> {
-    // What is asked for in the same turn of the event loop is written together.
+    // Appends of the same event-loop turn are written together.
     await Promise.resolve();
     for (let first = this.#jobs[0]; first !== undefined; first = this.#jobs[0]) {
       if (first.kind === "work") {
@@ -134,10 +119,7 @@ export class AppendQueue {
     this.#drained = undefined;
   }
 
-  /**
-   * A lock that was kept for its time is released, and the event loop gets a turn, before another
-   * session of this process appends. Processes that wait for the lock are then in front.
-   */
+  /** Releases an overdue lock and yields, so that waiting processes come first. */
   async #backOff(): Promise<void> {
     const { path, settings } = this.#appender;
     const { clock, lock } = settings.ports;
@@ -148,26 +130,30 @@ export class AppendQueue {
   }
 
   /**
-   * Callers whose append resolved get the time to append again. If the lock was retained and they
-   * do, the queue continues at once; else the event loop gets a turn, without the lock.
+   * Callers whose append resolved get time to append again. If the lock was retained and they do,
+   * the queue continues at once; otherwise the event loop runs without the lock.
    */
   async #pause(): Promise<void> {
     const { log, settings } = this.#appender;
     const { retention } = sharingOf(settings.ports.lock);
     if (retention.isRetainedBy(log)) {
-      await callersDone();
+      // All callbacks of this event-loop turn run first.
+      await new Promise<void>((resolve) => {
+        process.nextTick(resolve);
+      });
       if (this.#jobs[0]?.kind === "append") return;
       if (retention.isRetainedBy(log)) retention.release();
     }
     await nextIteration();
   }
 
-  /** Appends what waits in front as one write. Never rejects. */
   async #commit(): Promise<void> {
     const { settings } = this.#appender;
     const waiting = this.#appendsInFront(Number.POSITIVE_INFINITY);
-    if (!this.#hasCaller(waiting)) {
-      // All gave up before the lock was requested.
+    const hasCaller = this.#jobs
+      .slice(0, waiting)
+      .some((job) => job.kind === "append" && job.state === "queued");
+    if (!hasCaller) {
       this.#take(waiting);
       return;
     }
@@ -186,26 +172,24 @@ export class AppendQueue {
     }
   }
 
-  /** Answers the group: at once, or when what it wrote is durable. Later groups do not wait. */
+  /** Settles at once, or when the write is durable. Later groups do not wait. */
   #settle(group: readonly QueuedAppend[], { outcomes, durable }: QueuedGroup): void {
-    if (durable === undefined) {
+    const answer = (): void => {
       for (const [at, job] of group.entries()) this.#answer(job, outcomes[at]);
+    };
+    if (durable === undefined) {
+      answer();
       return;
     }
-    const settled = durable.then(
-      () => {
-        for (const [at, job] of group.entries()) this.#answer(job, outcomes[at]);
-      },
-      (cause: unknown) => {
-        for (const [at, job] of group.entries())
-          this.#answer(job, this.#doubted(outcomes[at], cause));
-      },
-    );
+    const settled = durable.then(answer, (cause: unknown) => {
+      for (const [at, job] of group.entries()) {
+        this.#answer(job, this.#doubted(outcomes[at], cause));
+      }
+    });
     this.#syncing.add(settled);
     void settled.then(() => this.#syncing.delete(settled));
   }
 
-  /** The outcome after a failed sync: entries in the log may not be on the device. */
   #doubted(outcome: AppendOutcome | undefined, cause: unknown): AppendOutcome | undefined {
     if (outcome?.results === undefined) return outcome;
     return failedCall(this.#appender.durability.unknown(idsOf(outcome.results), cause));
@@ -218,7 +202,7 @@ export class AppendQueue {
     else answer.resolve(outcome.results);
   }
 
-  /** How many appends are at the front of the queue, with so many bytes at most, but for one. */
+  /** How many appends at the front of the queue fit into `bytesMax`; at least one. */
   #appendsInFront(bytesMax: number): number {
     let bytes = 0;
     let count = 0;
@@ -230,16 +214,6 @@ export class AppendQueue {
     return count;
   }
 
-  /** Whether the caller of one of the first jobs still waits. */
-  #hasCaller(count: number): boolean {
-    for (const [at, job] of this.#jobs.entries()) {
-      if (at === count) break;
-      if (job.kind === "append" && job.state === "queued") return true;
-    }
-    return false;
-  }
-
-  /** Takes the first jobs out of the queue; those that still want something are returned. */
   #take(count: number): readonly QueuedAppend[] {
     const taken: QueuedAppend[] = [];
     for (const job of this.#jobs.splice(0, count)) {
@@ -251,7 +225,7 @@ export class AppendQueue {
     return taken;
   }
 
-  /** The caller of an append gives up; if its turn has come already, it is too late. */
+  /** Too late once its append was taken. */
   #leave(job: QueuedAppend, reason: unknown): void {
     if (job.state !== "queued") return;
     job.state = "gone";
@@ -259,13 +233,6 @@ export class AppendQueue {
     this.#waitingAppends -= 1;
     if (this.#waitingAppends === 0) this.#wait.abort(reason);
   }
-}
-
-/** Resolves once everything has run that is due in this turn of the event loop. */
-function callersDone(): Promise<void> {
-  return new Promise((resolve) => {
-    process.nextTick(resolve);
-  });
 }
 
 function queueFull(path: string, queuedBytesMax: number): BranchlogError {
@@ -277,7 +244,6 @@ function queueFull(path: string, queuedBytesMax: number): BranchlogError {
   );
 }
 
-/** Settling it a second time does nothing. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;

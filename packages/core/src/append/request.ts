@@ -1,7 +1,4 @@
-/**
- * What a caller asks to append: drafts as bytes, where they go, on what conditions; the leaf of the
- * caller; and whether a draft repeats an entry that was appended before.
- */
+/** What a caller asks to append: drafts as bytes, where they go, on what conditions; its leaf. */
 import type { OptionNames } from "@branchlog/streaming";
 import type { DraftTranslation, EncodedDraft } from "../entries/encode-entry.ts";
 import type { AnyDraft } from "../entries/entry-draft.ts";
@@ -22,7 +19,6 @@ import { spliceDraft } from "../entries/encode-entry.ts";
 import { divergenceKey } from "../entries/divergence.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 
-/** Where an entry is attached: the leaf, the tail, under an entry, or as a root. */
 export type ParentChoice =
   | { readonly kind: "leaf" }
   | { readonly kind: "tail" }
@@ -32,30 +28,22 @@ export type ParentChoice =
 /** What `parent: "leaf"` does when others appended after this session last looked. */
 export type OnDiverged = "branch" | "follow" | "reject";
 
-/** One entry to append. */
 export interface AppendItem {
   readonly encoded: EncodedDraft;
-  /** Supplied by the caller: appending it again is a retry. */
   readonly id: string | undefined;
   readonly parent: ParentChoice;
-  /** Name and label entries, which must not carry a session to a stale branch. */
   readonly isMetadata: boolean;
-  /** Whether a reference that leads nowhere is refused. The agents store it. */
+  /** Whether a dangling reference is refused. The agents store it. */
   readonly checksReferences: boolean;
 }
 
-/** What to append, and on what conditions. */
 export interface AppendRequest {
   readonly items: readonly AppendItem[];
   readonly onDiverged: OnDiverged;
-  /** Undefined: whatever the tail is. */
   readonly expectedTail: string | null | undefined;
 }
 
-/**
- * Whether a plan for the request depends on what others appended: on the tail, or on whether an
- * entry is there. An entry below the leaf of its own session does not.
- */
+/** Whether the plan depends on the tail or on other entries, not only on the session's leaf. */
 export function dependsOnOthers({ items, onDiverged, expectedTail }: AppendRequest): boolean {
   if (expectedTail !== undefined || onDiverged !== "branch") return true;
   return items.some(
@@ -68,16 +56,14 @@ export function dependsOnOthers({ items, onDiverged, expectedTail }: AppendReque
   );
 }
 
-/** One append of a group: the request, and the leaf of its caller. */
 export interface AppendCall {
   readonly request: AppendRequest;
   readonly leaf: LeafCursor;
 }
 
-/** What a request needs of the log that it is for. */
 export interface RequestedLog {
   readonly settings: { readonly ports: Pick<Ports, "clock"> };
-  /** What a draft becomes when it is appended; `check` sees what it says, and may refuse it. */
+  /** `check` sees the draft before translation, and may refuse it. */
   encode(draft: AnyDraft, timestamp: string, check?: DraftTranslation): EncodedDraft;
 }
 
@@ -91,16 +77,12 @@ export interface AppendOptions {
   readonly expectedTail?: string | null;
   /** The id to give the entry; appending it again writes nothing and says where it is. */
   readonly id?: string;
-  /**
-   * Accepts types that are neither those of pi and omp nor have a namespace, and roles of messages
-   * that are not those of pi and omp. Default false.
-   */
+  /** Allows types and roles that neither pi nor omp has, and types without a namespace. */
   readonly allowUnknownType?: boolean;
   /** Gives up waiting for the lock; nothing is written then. */
   readonly signal?: AbortSignal;
 }
 
-/** The names of the options for more than one entry, which have no id to share. */
 export const appendAllNames: OptionNames<Omit<AppendOptions, "id">> = {
   parent: true,
   onDiverged: true,
@@ -109,7 +91,6 @@ export const appendAllNames: OptionNames<Omit<AppendOptions, "id">> = {
   signal: true,
 };
 
-/** The names of {@link AppendOptions}. */
 export const appendNames: OptionNames<AppendOptions> = { ...appendAllNames, id: true };
 
 /** Options that say by themselves whether types are checked: their drafts may have any. */
@@ -118,12 +99,7 @@ export type AnyTypeOptions<O extends Partial<AppendOptions> = AppendOptions> = O
 
 const checkTypeAndFields: DraftTranslation = (draft) => requireFields(requireNamedType(draft));
 
-/**
- * The request to append drafts, each the parent of the next. Code of the caller runs here, and not
- * later.
- * @throws As `encodeDraft`, `requireNamedType`, `requireFields`, `requireMessage` and `appendItem`;
- * `ERR_INVALID_ARGUMENT` for options that have other values.
- */
+/** Throws as `encodeDraft`, `requireNamedType`, `requireFields`, `requireMessage`, `appendItem`. */
 export function requestOf(
   log: RequestedLog,
   drafts: readonly AnyDraft[],
@@ -150,13 +126,12 @@ export function requestOf(
 
 let latest = { timeMs: 0, text: new Date(0).toISOString() };
 
-/** ISO 8601 with milliseconds. Many appends share one, and its text costs as much as an append. */
+/** Many appends share a time, and formatting it costs as much as an append. */
 export function isoText(timeMs: number): string {
   if (latest.timeMs !== timeMs) latest = { timeMs, text: new Date(timeMs).toISOString() };
   return latest.text;
 }
 
-/** The parent that a caller's word means. */
 function parentChoice(parent: NonNullable<AppendOptions["parent"]>): ParentChoice {
   if (parent === "leaf" || parent === "tail") return { kind: parent };
   const id: unknown = typeof parent === "object" ? parent.id : undefined;
@@ -167,18 +142,14 @@ function parentChoice(parent: NonNullable<AppendOptions["parent"]>): ParentChoic
   );
 }
 
-/** Types whose entries describe the session and are attached so that they move no leaf. */
+/** Their entries describe the session; attaching them moves no leaf. */
 const metadataTypes: ReadonlySet<string> = new Set(["label", "session_info", "title_change"]);
 
-/** Whether entries of a type describe the session, and continue no conversation. */
 export function isMetadataType(type: string): boolean {
   return metadataTypes.has(type);
 }
 
-/**
- * An item for a draft, with the defaults of pi: a child of the leaf, with a new id.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for an id that is empty, or no string.
- */
+/** Throws `ERR_INVALID_ARGUMENT` for an id that is empty or not a string. */
 export function appendItem(
   encoded: EncodedDraft,
   parent?: AppendItem["parent"],
@@ -192,7 +163,6 @@ export function appendItem(
   return { encoded, id, parent: parent ?? { kind: "leaf" }, isMetadata, checksReferences: false };
 }
 
-/** How many bytes the items have, but for ids and parents. */
 export function bytesOf(items: readonly AppendItem[]): number {
   let bytes = 0;
   for (const { encoded } of items) bytes += encoded.before.length + encoded.after.length;
@@ -200,43 +170,36 @@ export function bytesOf(items: readonly AppendItem[]): number {
 }
 
 /**
- * The leaf of one open session. A *following* leaf is the tail of the log; a *pinned* one stays
- * until its session appends or moves. Two sessions of one log have two leaves.
+ * A *following* leaf is the log's tail; a *pinned* one stays until its session appends or moves.
  */
 export class LeafCursor {
   #following: boolean;
   #id: string | null;
   readonly #onMove: () => void;
 
-  /** @param onMove Called when the leaf is another entry than before. */
   constructor(following: boolean, id: string | null, onMove: () => void = () => undefined) {
     this.#following = following;
     this.#id = id;
     this.#onMove = onMove;
   }
 
-  /** Whether the leaf moves with the tail. */
   get following(): boolean {
     return this.#following;
   }
 
-  /** The entry at the leaf, or null before the first one. */
   get id(): string | null {
     return this.#id;
   }
 
-  /** Tells the cursor what the tail is now; a pinned leaf stays. */
   sawTail(tailId: string | null): void {
     if (this.#following) this.#setId(tailId);
   }
 
-  /** Pins the leaf to an entry, or before all of them. */
   pin(id: string | null): void {
     this.#following = false;
     this.#setId(id);
   }
 
-  /** Makes the leaf the tail, now and from here on. */
   follow(tailId: string | null): void {
     this.#following = true;
     this.#setId(tailId);
@@ -249,18 +212,13 @@ export class LeafCursor {
   }
 }
 
-/** Compares with an entry of the log, by value, after a round trip through JSON. */
 export function sameContent(entry: SessionEntry, encoded: EncodedDraft): boolean {
   const offered = contentOf(encoded, entry.id);
-  const { timestamp: _, parentId: __, [divergenceKey]: ___, ...stored } = withMark(entry);
+  const marked: SessionEntry & { readonly [divergenceKey]?: unknown } = entry;
+  const { timestamp: _, parentId: __, [divergenceKey]: ___, ...stored } = marked;
   return offered !== undefined && isDeepStrictEqual(stored, offered);
 }
 
-function withMark(entry: SessionEntry): SessionEntry & { readonly [divergenceKey]?: unknown } {
-  return { ...entry };
-}
-
-/** Compares two drafts that are to be written under the same id. */
 export function sameDraft(one: EncodedDraft, other: EncodedDraft, id: string): boolean {
   const first = contentOf(one, id);
   return first !== undefined && isDeepStrictEqual(first, contentOf(other, id));

@@ -1,9 +1,7 @@
 /**
- * Reads the bodies of rows: bytes at the row's place, decoded, brought to the current form, checked
- * to be the entry that the index says. A body that fails makes its row a damaged node and is
- * reported; it is no exception, unless the log was rewritten meanwhile. Bulk reads join rows that
- * are adjacent into large reads and leave the cache alone, so that a walk over a gigabyte keeps the
- * working set.
+ * Reads the bodies of rows in the current form, and checks that each is the entry of its row. A
+ * body that fails makes its row a damaged node and is reported; it throws only if the log was
+ * rewritten meanwhile. Bulk reads join adjacent rows and bypass the cache.
  */
 import {
   decodeLine,
@@ -18,36 +16,35 @@ import {
   runReadsSync,
 } from "@branchlog/streaming";
 import type { ByteSource, JsonObject, Pass, Reads } from "@branchlog/streaming";
-import { LRUCache } from "lru-cache";
 import { currentVersion, entryForm, upcastEntry } from "../dialects/header.ts";
 import type { UpcastContext } from "../dialects/header.ts";
+import { migrateLine } from "../dialects/migrate-line.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
 import { BranchlogError } from "../errors.ts";
+import { findingAt } from "../index-table/diagnostics.ts";
 import type { DiagnosticKind } from "../index-table/diagnostics.ts";
 import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { parentOfRow } from "../index-table/tree-walk.ts";
 import type { RowTable } from "../index-table/row-table.ts";
 import { bodyBytesMax } from "../limits.ts";
+import type { BodyCache } from "./body-cache.ts";
 
-/** Entries above one of a transcript that may say something about it: the call of a result. */
+/** Entries above one of a transcript that may belong to it, such as the call of a result. */
 const recordsAboveMax = 64;
 
-/** What a {@link BodyReader} reads from. */
 interface BodySource extends DamageSource {
   readonly bytes: ByteSource;
   readonly cache: BodyCache;
-  /** Longest line that is built only to see whether it parses, in bytes. */
+  /** Longest line that is built only to see whether it parses. */
   readonly lineBytesMax: number;
 }
 
-/** A row and its body. */
 export interface RowBody {
   readonly row: number;
   readonly entry: SessionEntry;
 }
 
-/** Reads the bodies of one generation of a log. */
 export class BodyReader {
   readonly #source: BodySource;
   readonly #damage: BodyDamage;
@@ -58,10 +55,7 @@ export class BodyReader {
     this.#damage = new BodyDamage(source);
   }
 
-  /**
-   * The body of a row, or undefined if it is damaged. O(line); cached.
-   * @throws BranchlogError `ERR_ENTRY_TOO_LARGE`, and what the file system throws.
-   */
+  /** Undefined if the row is damaged. O(line); cached. Throws `ERR_ENTRY_TOO_LARGE`. */
   entrySync(row: number): SessionEntry | undefined {
     return this.#source.cache.get(row) ?? runReadsSync(this.#source.bytes, this.#entry(row));
   }
@@ -70,31 +64,21 @@ export class BodyReader {
     return this.#source.cache.get(row) ?? runReads(this.#source.bytes, this.#entry(row));
   }
 
-  /** The bytes of a row's line, without newline, as they are in the log. */
   lineSync(row: number): Buffer {
     return runReadsSync(this.#source.bytes, this.#line(row));
   }
 
-  /**
-   * The bodies of many rows in the given order. Damaged ones are left out, and so are those too
-   * large for one object, which are reported.
-   */
+  /** In the given order. Damaged and too large bodies are omitted; the latter are reported. */
   entriesSync(rows: Iterable<number>): Generator<RowBody, void, undefined> {
     return runPassSync(this.#source.bytes, this.#entries(rows));
   }
 
-  /**
-   * As {@link BodyReader.entriesSync}, without blocking, and reading ahead; ends with the signal's
-   * reason.
-   */
+  /** As {@link BodyReader.entriesSync}, without blocking, and reading ahead. */
   entries(rows: Iterable<number>, signal?: AbortSignal): AsyncGenerator<RowBody, void, undefined> {
     return itemsOf(this.batches(rows, signal), signal);
   }
 
-  /**
-   * As {@link BodyReader.entries}, read by read, for streams of bodies; a batch is to be taken
-   * before the next is asked for.
-   */
+  /** As {@link BodyReader.entries}, read by read; take each batch before requesting the next. */
   batches(
     rows: Iterable<number>,
     signal?: AbortSignal,
@@ -102,22 +86,19 @@ export class BodyReader {
     return passBatches(this.#source.bytes, this.#entries(rows), { signal, readsAhead: true });
   }
 
-  /** Whether the row's line is short enough to be built as one object. */
   isBuildable(row: number): boolean {
     return this.#rows.length(row) <= bodyBytesMax;
   }
 
-  /** A stored value of a row as an entry of the current form. */
   currentForm(row: number, value: JsonObject): SessionEntry {
     return asEntry(inCurrentForm(this.#source.indexer, row, value));
   }
 
-  /** What bringing the row's record into the current form depends on. */
-  upcastContext(row: number): UpcastContext {
-    return upcastContext(this.#source.indexer, row);
+  /** A line of an older version, spliced into the current form. */
+  migratedLine(row: number, line: Buffer): Buffer {
+    return migrateLine(line, { ...upcastContext(this.#source.indexer, row), kind: "entry" });
   }
 
-  /** The line of a row of a transcript as a session has it. */
   transcriptLine(row: number, line: Buffer): Buffer {
     return Buffer.from(JSON.stringify(this.#entryIn(row, line, 0, line.length)));
   }
@@ -132,7 +113,7 @@ export class BodyReader {
 
   /**
    * Reads a row whole that was indexed from its envelope; a bad one becomes a damaged node. A line
-   * over `lineBytesMax` is read token by token instead of being built.
+   * over `lineBytesMax` is read token by token.
    */
   confirmSync(row: number): void {
     const { bytes, lineBytesMax } = this.#source;
@@ -147,7 +128,7 @@ export class BodyReader {
     else this.#damage.markDamaged(row, shallow.reason);
   }
 
-  /** As {@link BodyReader.confirmSync} for each row, in joined reads, past the cache. */
+  /** As {@link BodyReader.confirmSync} for each row, in joined reads, bypassing the cache. */
   confirmAllSync(rows: readonly number[]): void {
     const table = this.#rows;
     const isLong = (row: number): boolean =>
@@ -157,7 +138,6 @@ export class BodyReader {
     for (const row of rows) if (isLong(row)) this.confirmSync(row);
   }
 
-  /** Bytes of lines that were known by their envelopes only, and were read whole since. */
   get confirmedBytes(): number {
     return this.#confirmedBytes;
   }
@@ -187,7 +167,7 @@ export class BodyReader {
   }
 
   *#entries(rows: Iterable<number>): Pass<RowBody> {
-    // Two: bodies are decoded from one while the next read fills the other.
+    // Two: one is decoded while the next read fills the other.
     const targetFor = reusedBuffers(2, readBytesMax);
     for (const read of planReads(this.#rows, rows)) {
       if (this.#isTooLarge(read)) continue;
@@ -196,7 +176,6 @@ export class BodyReader {
     }
   }
 
-  /** Bodies are decoded one by one as they are taken: those that are not taken cost nothing. */
   *#bodies(read: PlannedRead, bytes: Buffer): Generator<RowBody> {
     const rows = this.#rows;
     for (const row of read.rows) {
@@ -208,7 +187,6 @@ export class BodyReader {
     }
   }
 
-  /** Whether it is the read of a line that cannot be built; such a line is always read alone. */
   #isTooLarge(read: PlannedRead): boolean {
     if (read.length <= bodyBytesMax) return false;
     for (const row of read.rows) this.#damage.reportTooLarge(row);
@@ -225,11 +203,15 @@ export class BodyReader {
 
   #entryIn(row: number, bytes: Buffer, start: number, end: number): JsonObject | string {
     const { indexer } = this.#source;
-    if (indexer.transcript === undefined) return entryInLine(indexer, row, bytes, start, end);
+    const { index, transcript } = indexer;
     const decoded = decodeLine(bytes, start, end);
     if (!decoded.ok) return decoded.reason;
-    const { index } = indexer;
-    const entry = indexer.transcript.entryOf(decoded.value, {
+    if (transcript === undefined) {
+      const entry = inCurrentForm(indexer, row, decoded.value);
+      const isRows = entry["id"] === index.idOf(row);
+      return isRows && typeof entry["type"] === "string" ? entry : "id-changed";
+    }
+    const entry = transcript.entryOf(decoded.value, {
       id: index.idOf(row),
       parentId: index.parentIdOf(row),
       timestamp: new Date(index.rows.time(row)).toISOString(),
@@ -238,26 +220,20 @@ export class BodyReader {
     return entry ?? "id-changed";
   }
 
-  /** The records of the nearest entries above a row of a transcript, nearest first. */
   *#recordsAbove(row: number): Generator<JsonObject> {
     const { bytes, indexer } = this.#source;
     const { index } = indexer;
     let above = parentOfRow(index, row);
     for (let steps = 0; above >= 0 && steps < recordsAboveMax; steps += 1) {
       if (this.isBuildable(above)) {
-        const line = Buffer.allocUnsafe(index.rows.length(above));
-        readFullySync(bytes, line, line.length, index.rows.offset(above));
-        const decoded = decodeLine(line);
+        const decoded = decodeLine(runReadsSync(bytes, this.#line(above)));
         if (decoded.ok) yield decoded.value;
       }
       above = parentOfRow(index, above);
     }
   }
 
-  /**
-   * Reads a bad line once more: what was read may be from a rewrite under way. Only what stays so
-   * is damage; then there is nothing.
-   */
+  /** The first read may overlap a rewrite. A line that stays bad is damage. */
   #readAgain(row: number): { readonly line: Buffer; readonly entry: JsonObject } | undefined {
     const line = this.lineSync(row);
     const entry = this.#entryIn(row, line, 0, line.length);
@@ -272,28 +248,11 @@ function asEntry(value: JsonObject): SessionEntry {
   return value as unknown as SessionEntry;
 }
 
-/** The entry in the bytes of a row's line, or why they are not the entry of that row. */
-function entryInLine(
-  indexer: LogIndexer,
-  row: number,
-  bytes: Buffer,
-  start: number,
-  end: number,
-): JsonObject | string {
-  const decoded = decodeLine(bytes, start, end);
-  if (!decoded.ok) return decoded.reason;
-  const entry = inCurrentForm(indexer, row, decoded.value);
-  const isRows = entry["id"] === indexer.index.idOf(row);
-  return isRows && typeof entry["type"] === "string" ? entry : "id-changed";
-}
-
-/** The stored value of a row in the current form: the value itself if it has that form. */
 export function inCurrentForm(indexer: LogIndexer, row: number, value: JsonObject): JsonObject {
   const isCurrent = (indexer.header?.version ?? currentVersion) >= currentVersion;
   return isCurrent ? value : upcastEntry(value, upcastContext(indexer, row));
 }
 
-/** What bringing the row's record into the current form depends on. */
 function upcastContext({ index, lines, header }: LogIndexer, row: number): UpcastContext {
   return {
     version: entryForm(header?.version ?? currentVersion),
@@ -302,40 +261,28 @@ function upcastContext({ index, lines, header }: LogIndexer, row: number): Upcas
     idAtFileIndex: (record) => {
       const target = lines.rowOfRecord(record);
       if (target < 0) return undefined;
-      // pi assigns ids in file order: an index that points forward finds none yet.
+      // pi assigns ids in file order: an index that points forward finds no id yet.
       return target > row ? null : index.idOf(target);
     },
   };
 }
 
-/** A log whose bodies are read. */
 interface DamageSource {
   readonly path: string;
   readonly indexer: LogIndexer;
-  /** Whether the log still holds what was indexed. */
   readonly isUnchanged: () => boolean;
-  /** Called when a row turned out damaged. */
   readonly onDamage: () => void;
 }
 
-/**
- * What happens to rows whose bodies cannot be returned: a damaged one stops being a node, one that
- * is too large stays; both are reported, once. If the log was rewritten meanwhile, what was read
- * says nothing about the rows, and that is an error.
- */
+/** Damaged rows stop being nodes, too large ones stay; both are reported once. */
 class BodyDamage {
   readonly #source: DamageSource;
-  /** Rows that were reported as too large. */
   readonly #tooLarge = new Set<number>();
 
   constructor(source: DamageSource) {
     this.#source = source;
   }
 
-  /**
-   * Makes a row a damaged node.
-   * @throws BranchlogError `ERR_LOG_GONE` if the log was rewritten.
-   */
   markDamaged(row: number, reason: string): void {
     const { path, indexer, isUnchanged, onDamage } = this.#source;
     if (indexer.index.rows.is(row, rowFlags.damaged)) return;
@@ -345,14 +292,12 @@ class BodyDamage {
     onDamage();
   }
 
-  /** Says of a row that it is left out because of its size. */
   reportTooLarge(row: number): void {
     if (this.#tooLarge.has(row)) return;
     this.#tooLarge.add(row);
     this.#report("malformed-body", row, "too large for one object; bodyStream reads it");
   }
 
-  /** The error of asking for a row that is too large. */
   tooLarge(row: number): BranchlogError {
     const { path, indexer } = this.#source;
     const { rows } = indexer.index;
@@ -366,41 +311,29 @@ class BodyDamage {
   }
 
   #report(kind: DiagnosticKind, row: number, reason: string): void {
-    const { index, diagnostics, lines } = this.#source.indexer;
-    diagnostics.add({
-      kind,
-      reason,
-      offset: index.rows.offset(row),
-      length: index.rows.length(row),
-      line: lines.lineOfRow(row),
-      id: index.idOf(row),
-    });
+    const { indexer } = this.#source;
+    indexer.diagnostics.add(findingAt(kind, reason, indexer, row));
   }
 }
 
-/** What reading a log fails with that another program rewrote meanwhile. */
 export function rewritten(path: string): BranchlogError {
   const message = `${path} was rewritten by another program. Refresh the session, then read again.`;
   return new BranchlogError("ERR_LOG_GONE", message, { path });
 }
 
-/** One read and the rows, in order, whose lines it covers. */
 interface PlannedRead {
   readonly offset: number;
   readonly length: number;
   readonly rows: readonly number[];
 }
 
-/** Bytes of a joined read, first and at most; a longer line is read alone. */
+/** Smallest and largest joined read; a longer line is read alone. */
 const readBytesMin = 64 * 1024;
 const readBytesMax: number = 512 * 1024;
-/** Bytes between two rows that are cheaper to read over than to skip. */
+/** Bytes between two rows that are cheaper to read than to skip. */
 const gapBytesMax = 16 * 1024;
 
-/**
- * Joins rows that are adjacent in the log, forwards or backwards, into few large reads, lazily and
- * in the order of the rows. Reads start small and double, so that one row costs little.
- */
+/** Joins adjacent rows into few large reads, which start small and double: one row is cheap. */
 export function* planReads(table: RowTable, rows: Iterable<number>): Generator<PlannedRead> {
   let group: number[] = [];
   let from = 0;
@@ -424,109 +357,16 @@ export function* planReads(table: RowTable, rows: Iterable<number>): Generator<P
   if (group.length > 0) yield { offset: from, length: to - from, rows: group };
 }
 
-/**
- * Fills `target` from `position` on. Bytes behind the end of the log are zero, which is no JSON.
- */
+/** Bytes past the end of the log are zero, which is not JSON. */
 export function* readWhole(target: Buffer, position: number): Reads<Buffer> {
   const { length } = yield* fill(target, position);
   return length < target.length ? target.fill(0, length) : target;
 }
 
-/** Reads `length` bytes into the start of `target`. */
-export function readFullySync(
-  source: ByteSource,
-  target: Buffer,
-  length: number,
-  position: number,
-): void {
-  runReadsSync(source, readWhole(target.subarray(0, length), position));
+export function readFullySync(source: ByteSource, target: Buffer, position: number): Buffer {
+  return runReadsSync(source, readWhole(target, position));
 }
 
-export async function readFully(
-  source: ByteSource,
-  target: Buffer,
-  length: number,
-  position: number,
-): Promise<void> {
-  await runReads(source, readWhole(target.subarray(0, length), position));
+export function readFully(source: ByteSource, target: Buffer, position: number): Promise<Buffer> {
+  return runReads(source, readWhole(target, position));
 }
-
-/** Heap bytes per line byte: parsed text is as long as its line, objects around it cost more. */
-const heapPerLineByte = 1.5;
-const heapPerEntry = 400;
-
-/** What a cache of bodies can do; keys are row numbers of one generation. */
-export interface BodyCache {
-  get(row: number): SessionEntry | undefined;
-  /** As `get`, without counting as a use: for passes over many bodies. */
-  peek(row: number): SessionEntry | undefined;
-  /** Keeps the body; one that is larger than the whole cache is not kept. */
-  set(row: number, entry: SessionEntry, lineBytes: number): void;
-  /** Estimated heap bytes held. */
-  readonly bytes: number;
-}
-
-/** How much of the cache is for what was read once. */
-const newShare = 1 / 32;
-/** How many bodies are remembered as having been read before, without being kept. */
-const rememberedRowsMax = 32_768;
-
-/**
- * A cache of at most `bytesMax` estimated heap bytes. What is read once is kept for a moment only,
- * and for longer when it is read again (2Q: Johnson, Shasha, VLDB 1994), so that a pass over all
- * bodies does not evict the working set.
- */
-export function createBodyCache(bytesMax: number): BodyCache {
-  const wholeBytesMax = Math.min(Math.floor(bytesMax), Number.MAX_SAFE_INTEGER);
-  if (!(wholeBytesMax > heapPerEntry)) return noCache;
-  const newBytesMax = Math.ceil(wholeBytesMax * newShare);
-  const remembered = new RecentRows();
-  const kept = new LRUCache<number, SessionEntry>({ maxSize: wholeBytesMax - newBytesMax });
-  const read = new LRUCache<number, SessionEntry>({
-    maxSize: newBytesMax,
-    dispose: (_, row, reason) => {
-      if (reason === "evict") remembered.add(row);
-    },
-  });
-  return {
-    get: (row) => kept.get(row) ?? read.peek(row),
-    peek: (row) => kept.peek(row) ?? read.peek(row),
-    set: (row, entry, lineBytes) => {
-      const size = Math.ceil(lineBytes * heapPerLineByte) + heapPerEntry;
-      const isReadAgain = remembered.delete(row) || size > newBytesMax;
-      const [target, other] = isReadAgain ? [kept, read] : [read, kept];
-      other.delete(row);
-      target.set(row, entry, { size });
-    },
-    get bytes() {
-      return kept.calculatedSize + read.calculatedSize;
-    },
-  };
-}
-
-/** The rows that were added last. */
-class RecentRows {
-  readonly #rows = new Set<number>();
-  readonly #order: number[] = [];
-  #next = 0;
-
-  add(row: number): void {
-    const oldest = this.#order[this.#next];
-    if (oldest !== undefined) this.#rows.delete(oldest);
-    this.#order[this.#next] = row;
-    this.#rows.add(row);
-    this.#next = (this.#next + 1) % rememberedRowsMax;
-  }
-
-  /** Whether it was there. */
-  delete(row: number): boolean {
-    return this.#rows.delete(row);
-  }
-}
-
-const noCache: BodyCache = {
-  get: () => undefined,
-  peek: () => undefined,
-  set: () => undefined,
-  bytes: 0,
-};

@@ -1,7 +1,6 @@
 /**
- * Entries of many rows at once, for callers that want them all as objects: those of pi's own shape
- * are lazy, so that a million cost about 100 MB; the others are read. None comes from a line that
- * was not read as JSON, now or earlier.
+ * Entries of many rows as objects: those of pi's own shape are lazy, so that a million cost about
+ * 100 MB; the others are read. Every line was read as JSON, now or earlier.
  */
 import type { SessionEntry } from "../entries/entry-types.ts";
 import type { IndexTable } from "../index-table/index-table.ts";
@@ -10,17 +9,15 @@ import { bodyBytesMax } from "../limits.ts";
 import type { RowBody } from "./body-reader.ts";
 
 export interface LazySource extends LazyBodies {
-  /** Many bodies now, in the order of the rows, damaged ones left out. */
   readonly bodiesOf: (rows: Iterable<number>) => Iterable<RowBody>;
-  /** Reads rows that are known by their envelopes only, and marks those that are damaged. */
   readonly confirmAll: (rows: readonly number[]) => void;
 }
 
 /**
- * The entries of rows, in their order; undefined where a body is damaged or too large for one
- * object. Lazy are `message` and `custom` entries of pi's own shape; all others are read at once,
- * in few large reads. An entry that ends in another object behind its message resembles pi's until
- * its body is read: only then is that field seen, and the row not handed out lazily again.
+ * Undefined where a body is damaged or too large for one object. Lazy are `message` and `custom`
+ * entries of pi's own shape; all others are read at once, in few large reads. An entry that ends in
+ * another object behind its message resembles pi's until its body is read: only then is that field
+ * seen, and the row not returned lazily again.
  */
 function entriesOfRows(source: LazySource, rows: ArrayLike<number>): (SessionEntry | undefined)[] {
   confirm(source, rows);
@@ -37,10 +34,7 @@ function entriesOfRows(source: LazySource, rows: ArrayLike<number>): (SessionEnt
   return entries;
 }
 
-/**
- * As {@link entriesOfRows}. Rows are asked for again as long as reading them finds damage: that may
- * bring back an earlier entry that a damaged one had hidden, and move the path.
- */
+/** Repeats while reading finds damage: an entry that a damaged one had hidden may move the path. */
 export function settledEntries(
   source: LazySource,
   rowsNow: () => ArrayLike<number>,
@@ -56,7 +50,7 @@ function confirm({ index, confirmAll }: LazySource, rows: ArrayLike<number>): vo
   const unread: number[] = [];
   for (let i = 0; i < rows.length; i += 1) {
     const row = rows[i] ?? -1;
-    // The others are read to be handed out, which confirms them.
+    // The others are confirmed by reading them.
     if (index.rows.is(row, rowFlags.provisional) && isLazy(index, row)) unread.push(row);
   }
   if (unread.length > 0) confirmAll(unread);
@@ -91,7 +85,6 @@ function lazyEntry(source: LazySource, row: number, links: LinkText): SessionEnt
     : lazyCustom(source, row, customType, links);
 }
 
-/** Whether the line of a row has pi's own shape of a message, or of an entry of an extension. */
 function isLazy(index: IndexTable, row: number): boolean {
   const { rows } = index;
   if (!isReadable(index, row)) return false;
@@ -103,19 +96,15 @@ function isLazy(index: IndexTable, row: number): boolean {
   return isCustom && rows.is(row, rowFlags.tailForm | rowFlags.hasPayload);
 }
 
-/** The source of bodies; each lazy object refers to it. */
 interface LazyBodies {
   readonly index: IndexTable;
-  /** The body of a row of that index at any later time; undefined if it is damaged or gone. */
+  /** At any later time; undefined if the body is damaged or gone. */
   readonly bodyOf: (row: number) => SessionEntry | undefined;
 }
 
-/**
- * The message at a row whose line has pi's own shape, as a read-only object with own keys in the
- * stored order and the usual prototype. The body is read at its first use; undefined if damaged.
- */
+/** Read-only, with own keys in the stored order. The body is read at its first use. */
 function lazyMessage(source: LazyBodies, row: number, links: LinkText): SessionEntry {
-  // The parent first: as a rule it is the row whose id was made last.
+  // The parent first: it is usually the row whose id was made last.
   const parentId = links.parentIdOf(row);
   const entry = new BodyPlace(new PlainMessage(links.idOf(row), parentId), source, row);
   defineGetter(entry, "timestamp", readTimestamp);
@@ -123,7 +112,6 @@ function lazyMessage(source: LazyBodies, row: number, links: LinkText): SessionE
   return asEntry(entry);
 }
 
-/** The entry of an extension, likewise. */
 function lazyCustom(
   source: LazyBodies,
   row: number,
@@ -140,17 +128,14 @@ function lazyCustom(
   return asEntry(entry);
 }
 
-/** Decoding boundary: types say what pi writes; what the getters read is as stored. */
+/** Decoding boundary: types say what pi writes; the getters return stored values. */
 function asEntry(entry: object): SessionEntry {
   return entry as SessionEntry;
 }
 
 type PlainEntry = Record<string, unknown>;
 
-/**
- * A constructor whose objects have the usual prototype. Unlike object literals, they get room for
- * the private fields in themselves: 40 bytes less for each.
- */
+/** Unlike object literals, these have in-object room for private fields: 40 bytes less each. */
 function plainConstructor<A extends unknown[]>(
   fill: (this: PlainEntry, ...args: A) => void,
 ): new (...args: A) => PlainEntry {
@@ -170,13 +155,11 @@ const PlainCustom = plainConstructor(function (customType: string) {
   this["customType"] = customType;
 });
 
-/** A constructor that returns the object it is given, for the class below to add its fields to. */
-// Cast: as above; what a constructor returns takes the place of the object that it would make.
+// Cast: as above; the returned object takes the place of the constructed one.
 const Given = function (entry: object): object {
   return entry;
 } as unknown as new (entry: object) => object;
 
-/** Where the body of an entry is, as private fields of the entry itself. */
 class BodyPlace extends Given {
   readonly #source: LazyBodies;
   readonly #row: number;
@@ -191,7 +174,7 @@ class BodyPlace extends Given {
     const { bodyOf, index } = entry.#source;
     const body = bodyOf(entry.#row);
     if (body === undefined) return undefined;
-    if (Object.keys(body).length !== keyCountOf(body.type)) {
+    if (Object.keys(body).length !== (body.type === "message" ? 5 : 6)) {
       index.rows.mark(entry.#row, 0, rowFlags.endsWithObject | rowFlags.hasPayload);
     }
     return Reflect.get(body, key);
@@ -202,10 +185,6 @@ class BodyPlace extends Given {
     if (!rows.is(entry.#row, rowFlags.exactTime)) return BodyPlace.read(entry, "timestamp");
     return new Date(rows.time(entry.#row)).toISOString();
   }
-}
-
-function keyCountOf(type: string): number {
-  return type === "message" ? 5 : 6;
 }
 
 // One function for all entries, so that they share one hidden class; a closure each would take six
@@ -228,7 +207,7 @@ function defineGetter(entry: object, key: string, getter: (this: BodyPlace) => u
   legacy.__defineGetter__(key, getter);
 }
 
-/** Asked for one row after the other: in a chain, a parent's id is the text made last. */
+/** In a chain, a parent's id is the text made last. */
 class LinkText {
   readonly #index: IndexTable;
   #lastHandle = -1;
@@ -238,14 +217,12 @@ class LinkText {
     this.#index = index;
   }
 
-  /** The id of a row. */
   idOf(row: number): string {
     this.#lastHandle = this.#index.rows.handle(row);
     this.#lastId = this.#index.ids.idAt(this.#lastHandle);
     return this.#lastId;
   }
 
-  /** The id of a row's parent, or null. */
   parentIdOf(row: number): string | null {
     const handle = this.#index.rows.parentHandle(row);
     if (handle < 0) return null;

@@ -1,40 +1,31 @@
 /**
- * The lines of rows as bytes: as stored, without line ending or white space around the record, each
- * checked to hold the entry that the index says. Lines of older versions are brought to the current
- * form by splicing; nothing is parsed and written anew. Damaged ones are left out, and reported as
- * bodies are. Long lines are not held: callers read them in chunks.
+ * The lines of rows as stored bytes, without line ending or white space around the record, each
+ * checked to hold the entry of its row. Lines of older versions are spliced into the current form,
+ * never parsed and serialized. Damaged ones are omitted and reported.
  */
 import { bodyStream, lineEdgeBytes, readRangeAsync } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 import { entryForm } from "../dialects/header.ts";
-import { migrateLine } from "../dialects/migrate-line.ts";
 import type { LogIndexer } from "../index-table/log-indexer.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 import { planReads, readFully, rewritten } from "./body-reader.ts";
 import type { BodyReader } from "./body-reader.ts";
 
-/** Where lines come from: one generation of a log. */
 export interface LineSource {
   readonly path: string;
   readonly bytes: ByteSource;
   readonly indexer: LogIndexer;
   readonly bodies: BodyReader;
-  /** Longest line that is held, in bytes as it is stored. */
   readonly lineBytesMax: number;
 }
 
-/** A row and its line, from the first brace to the last. */
 export interface RowLine {
   readonly row: number;
-  /** Null if the line is too long to be held: see {@link lineChunks}. */
+  /** From the first brace to the last; null if too long to be held: see {@link lineChunks}. */
   readonly bytes: Buffer | null;
 }
 
-/**
- * The lines of many rows in the given order, damaged ones left out. Reads are joined as those of
- * bodies are, and `bytes` is a view into such a read. Ends with the signal's reason.
- * @throws BranchlogError `ERR_LOG_GONE` if another program rewrote the log.
- */
+/** In the given order. `bytes` is a view into a joined read. Throws `ERR_LOG_GONE`. */
 export async function* rowLines(
   source: LineSource,
   rows: Iterable<number>,
@@ -62,10 +53,8 @@ export async function* rowLines(
 }
 
 /**
- * The line of a row in chunks. Memory is bounded by the chunk, but for lines of older versions,
- * which are spliced whole.
- * @throws BranchlogError `ERR_LOG_GONE` if the log no longer holds the line; `ERR_ENTRY_TOO_LARGE`
- * for a line of an older version that is too large to be held.
+ * In bounded memory, except for lines of older versions, which are spliced whole. Throws
+ * `ERR_LOG_GONE`; `ERR_ENTRY_TOO_LARGE` for a line of an older version.
  */
 export async function* lineChunks(
   source: LineSource,
@@ -99,7 +88,7 @@ async function isWhole(source: LineSource, row: number, signal?: AbortSignal): P
     rows.mark(row, 0, rowFlags.provisional);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // Read once more, as short ones are; what stays so is marked and reported.
+    // Read again, as short ones are; a line that stays bad is marked and reported.
     source.bodies.confirmSync(row);
   }
   return !rows.is(row, rowFlags.damaged);
@@ -112,17 +101,16 @@ function isCurrent({ indexer }: LineSource): boolean {
 function currentForm(source: LineSource, row: number, record: Buffer): Buffer {
   if (isCurrent(source)) return record;
   if (source.indexer.transcript !== undefined) return source.bodies.transcriptLine(row, record);
-  return migrateLine(record, { ...source.bodies.upcastContext(row), kind: "entry" });
+  return source.bodies.migratedLine(row, record);
 }
 
 const [openBrace, closeBrace] = [0x7b, 0x7d];
 
-/** A line that holds a record without what is around it: white space, a byte-order mark. */
 function recordIn(line: Buffer): Buffer {
   return line.subarray(line.indexOf(openBrace), line.lastIndexOf(closeBrace) + 1);
 }
 
-/** Where the record in a long line starts; `end` if it is missing. */
+/** `end` if the record is missing. */
 async function firstBrace(bytes: ByteSource, start: number, end: number): Promise<number> {
   for (let from = start; from < end; from += lineEdgeBytes) {
     const edge = await bytesAt(bytes, from, Math.min(from + lineEdgeBytes, end));
@@ -132,7 +120,7 @@ async function firstBrace(bytes: ByteSource, start: number, end: number): Promis
   return end;
 }
 
-/** Where it ends; `start` if the line no longer ends in one. */
+/** `start` if the line no longer ends in a brace. */
 async function behindLastBrace(bytes: ByteSource, start: number, end: number): Promise<number> {
   for (let to = end; to > start; to -= lineEdgeBytes) {
     const from = Math.max(start, to - lineEdgeBytes);
@@ -147,8 +135,6 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0d;
 }
 
-async function bytesAt(source: ByteSource, from: number, to: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(to - from);
-  await readFully(source, bytes, bytes.length, from);
-  return bytes;
+function bytesAt(source: ByteSource, from: number, to: number): Promise<Buffer> {
+  return readFully(source, Buffer.allocUnsafe(to - from), from);
 }

@@ -139,8 +139,7 @@ async function savedBytes(path: string): Promise<Buffer | undefined> {
   try {
     if (opened.stat.size > catalogBytesMax) return undefined;
     const bytes = Buffer.allocUnsafe(opened.stat.size);
-    await readFully(sidecarSource(fs, opened), bytes, bytes.length, 0);
-    return bytes;
+    return await readFully(sidecarSource(fs, opened), bytes, 0);
   } finally {
     fs.closeSync(opened.fd);
   }

@@ -192,9 +192,7 @@ export class SessionScan implements LinesSink {
   #readLong(line: LongLine): DecodedLine {
     const { offset, length } = line;
     if (length <= this.#messageBytesMax) {
-      const bytes = Buffer.allocUnsafe(length);
-      readFullySync(this.#source, bytes, length, offset);
-      return decodeLine(bytes);
+      return decodeLine(readFullySync(this.#source, Buffer.allocUnsafe(length), offset));
     }
     const facts = readShallow(readRange(this.#source, offset, length), { open: ["message"] });
     return facts.ok ? { ok: true, value: withContent(facts.value) } : facts;

@@ -116,8 +116,6 @@ function recordOf(source: ByteSource, { offset, length }: LongLine): JsonObject 
     const facts = readShallow(range, { open: ["message", "payload"] });
     return facts.ok ? facts.value : undefined;
   }
-  const bytes = Buffer.allocUnsafe(length);
-  readFullySync(source, bytes, length, offset);
-  const line = decodeLine(bytes);
+  const line = decodeLine(readFullySync(source, Buffer.allocUnsafe(length), offset));
   return line.ok ? line.value : undefined;
 }

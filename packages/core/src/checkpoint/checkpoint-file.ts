@@ -1,7 +1,6 @@
 /**
- * Checkpoints as files: beside their logs, or in a directory of their own. Each of its two frames
- * is read whole or not at all. It is replaced in one step, so that two processes that write it
- * never harm each other.
+ * Checkpoints as files: beside their logs, or in one directory. Each of the two frames is read
+ * whole or not at all. Replacement is atomic, so that two writers never damage a checkpoint.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
@@ -16,24 +15,20 @@ import { sidecarPath, openTrustedSync, sidecarSource } from "../store/sidecar.ts
 import { closeFrame, openFrame, readFrame, secondFrameStart } from "./checkpoint-format.ts";
 import type { FrameInParts, FrameSchema } from "./checkpoint-format.ts";
 
-/** A checkpoint is written in less than a second, unless its process is stopped. */
+/** Writing takes less than a second, unless the process is stopped. */
 const abandonedAfterMs: number = 10 * 60 * 1000;
 
-/** Where the checkpoint of a log is: beside it, or in a directory of checkpoints. */
 export function checkpointPath(logPath: string, directory: string | undefined): string {
   if (directory === undefined) return sidecarPath(logPath, ".ckpt");
   return sidecarPath(join(directory, checkpointPrefix(logPath) + basename(logPath)), ".ckpt");
 }
 
-/**
- * What the names of all checkpoints of logs in one directory begin with: logs of one name lie in
- * many directories.
- */
+/** A hash of the log's directory: logs of one name may be in many directories. */
 function checkpointPrefix(logPath: string): string {
   return `${createHash("sha256").update(dirname(logPath)).digest("hex").slice(0, 16)}-`;
 }
 
-/** The saved index; undefined if it is missing or not whole. Throws nothing. */
+/** Undefined if missing or not whole. Never throws. */
 export function loadIndexSync<T>(
   fs: FileSystem,
   path: string,
@@ -42,7 +37,6 @@ export function loadIndexSync<T>(
   return readSync(fs, path, (size) => readFrame(schema, 0, size));
 }
 
-/** As {@link loadIndexSync}, blocking only while a piece is checked. */
 export async function loadIndex<T>(
   fs: FileSystem,
   path: string,
@@ -61,7 +55,7 @@ export async function loadIndex<T>(
   }
 }
 
-/** The saved checksums, the second frame; undefined if missing or not whole. Throws nothing. */
+/** The second frame; undefined if missing or not whole. Never throws. */
 export function loadSumsSync<T>(
   fs: FileSystem,
   path: string,
@@ -72,10 +66,7 @@ export function loadSumsSync<T>(
   });
 }
 
-/**
- * Begins a checkpoint, to be filled piece by piece, and to take its place by `close` and `replace`.
- * Throws what the file system throws.
- */
+/** Write the pieces, then call `close` and `replace`. Throws errors of the file system. */
 export function beginCheckpoint(ports: Ports, path: string): AtomicFile {
   const ending = `${randomUUID()}.tmp`;
   const temporary = sidecarPath(path, `.${ending}`);
@@ -83,7 +74,6 @@ export function beginCheckpoint(ports: Ports, path: string): AtomicFile {
   return new AtomicFile(ports, path, temporary);
 }
 
-/** Removes what killed processes have left of a checkpoint, told by what the paths begin with. */
 function removeLeftBehind({ fs, clock }: Ports, beginning: string): void {
   const directory = dirname(beginning);
   for (const name of fs.listSync(directory)) {
@@ -116,15 +106,13 @@ const form = /^(.+)\.ckpt(\.[0-9a-f-]{36}\.tmp)?$/;
 
 interface Candidate {
   readonly name: string;
-  /** The path of the log that it is, or was, of. */
   readonly log: string;
   readonly isTemporary: boolean;
 }
 
 /**
- * Removes, in a directory of checkpoints, those of logs beside this one that are gone: their names
- * hold a hash of the logs' directory. Throws nothing. A checkpoint that is removed by mistake costs
- * time at the next open, and nothing else.
+ * Checkpoints of deleted logs in the directory of this log. Never throws. One removed by mistake
+ * only costs time at the next open.
  */
 export function removeOrphanCheckpoints(ports: Ports, logPath: string, directory: string): void {
   const place = dirname(logPath);
@@ -136,11 +124,10 @@ export function removeOrphanCheckpoints(ports: Ports, logPath: string, directory
       if (!there.has(basename(candidate.log))) removeIfOrphan(ports, candidate, directory);
     }
   } catch {
-    // A directory cannot be listed: nothing is known to be gone.
+    // A directory cannot be listed: no log is known to be gone.
   }
 }
 
-/** The names that have exactly our form and are of other logs in the same directory. */
 function candidatesAmong(names: readonly string[], logPath: string): Candidate[] {
   const prefix = checkpointPrefix(logPath);
   return names.flatMap((name) => {
@@ -160,24 +147,22 @@ function removeIfOrphan(
 ): void {
   const path = join(directory, name);
   try {
-    // The listing is some moments old, and spells names as it likes: the log may be there.
+    // The listing may be stale, or spell names otherwise: the log may exist.
     if (fs.statSync(log) !== null) return;
     // A process that has not noticed the deletion may still be writing it.
     const changedMs = fs.statSync(path)?.mtimeMs ?? Number.POSITIVE_INFINITY;
     if (isTemporary && clock.now() - changedMs <= abandonedAfterMs) return;
     fs.unlinkSync(path);
   } catch {
-    // Another process removed it, or it is no file, or it may not be removed.
+    // Another process removed it, or it is not a file, or may not be removed.
   }
 }
 
-/** Concurrent reads: as many as libuv has threads. */
 const readsMax = 4;
 
 /**
- * The value of the frame that a file of that size begins with, or undefined. Pieces are read ahead
- * while one is checked, so that other threads touch new memory, which is what reading costs most.
- * Throws what source and schema throw, after all reads have ended.
+ * Pieces are read ahead while one is checked, so that other threads touch new memory, the main cost
+ * of reading. Throws what source and schema throw, after all reads have ended.
  */
 export async function readFrameAhead<T>(
   source: ByteSource,
@@ -204,7 +189,7 @@ async function checkedAhead(
   for (let at = 0; at < pieces.length; at += 1) {
     for (const { target, position } of pieces.slice(reads.length, at + readsMax)) {
       const read = runReads(source, readWhole(target, position));
-      // It may fail before it is waited for; that is not unhandled.
+      // It may reject before it is awaited; that is not unhandled.
       read.catch(() => undefined);
       reads.push(read);
     }

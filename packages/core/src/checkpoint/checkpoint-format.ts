@@ -1,47 +1,35 @@
 /**
- * The bytes of a frame, of which a checkpoint has two: a mark, a JSON text, the columns that its
- * schema names, a checksum of it all. What is damaged anywhere, cut, of another version or another
- * byte order is no frame, and neither is what its schema does not allow: it checks the text before
- * anything is made of it, and the columns before they are used. The one frame says nothing of the
- * other.
+ * A checkpoint has two independent frames: a mark, a JSON text, the columns that its schema names,
+ * a checksum of it all. Its schema checks the text before building anything from it, and the
+ * columns before they are used.
  */
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
 import type { Reads } from "@branchlog/streaming";
 import { readWhole } from "../bodies/body-reader.ts";
 
-/** Which frame it is. */
 export interface FrameKind {
-  /** Six letters. */
   readonly mark: string;
-  /** Raised whenever what is saved means something else. */
+  /** Raised whenever the meaning of saved values changes. */
   readonly version: number;
-  /** Longest text: what is parsed before anything is known of it. */
   readonly textBytesMax: number;
 }
 
-/** What a frame may hold, and what is made of it. */
 export interface FrameSchema<T> {
   readonly kind: FrameKind;
   /**
-   * Checks the parsed text, and takes the columns that belong to it, in their order. What it
-   * returns is called once these are filled: it checks them, and gives the value. Both throw for
-   * what is not to be used.
+   * Checks the text, and allocates its columns in their order. The returned function checks the
+   * filled columns, and returns the value. Both throw for invalid values.
    */
   readonly begin: (text: unknown, columns: ColumnRoom) => () => T;
 }
 
-/** What is written as a frame. */
 export interface FrameContent {
-  /** Without columns. */
   readonly json: object;
   readonly columns: readonly Column[];
 }
 
-/**
- * The first frame: what was indexed. Its text is small: labels, kinds of entries, and findings, of
- * which there are two megabytes at most. Any JSON of that length is parsed in 250 MB.
- */
+/** Its text holds at most two megabytes of findings; any JSON of that length takes 250 MB. */
 export const indexFrame: FrameKind = {
   mark: "BLCKPT",
   version: 4,
@@ -55,9 +43,8 @@ const headBytes = 24;
 const checksumBytes = 8;
 
 /**
- * The bytes of a frame, in pieces of at most `pieceBytes`, to be taken one right after the other: a
- * column that changes between two pieces is saved as it is at each of them. Throws `RangeError` if
- * the text is too long to be read again.
+ * To be taken without pause: a column that changes between two pieces is saved as it is at each of
+ * them. Throws `RangeError` if the text is too long to be read again.
  */
 export function* framePieces(
   kind: FrameKind,
@@ -83,28 +70,19 @@ export function* framePieces(
   yield endOf(checksum);
 }
 
-/** A frame of which the columns are still to be filled. */
 export interface FrameInParts<T> {
-  /** Where its bytes are to be read to, one piece behind the other. */
   readonly pieces: readonly FramePiece[];
-  /** Of all before the first piece. */
   readonly checksum: number;
-  /** Where the pieces end. */
   readonly end: number;
-  /** The value, once its columns are filled; throws if it is malformed. */
   readonly value: () => T;
 }
 
-/** A piece of a column and its place in the file. */
 interface FramePiece {
   readonly target: Buffer;
   readonly position: number;
 }
 
-/**
- * The value of the frame that begins at `start` in a file of that size; or undefined. Columns have
- * room for more. Throws what the schema throws.
- */
+/** Undefined without a valid frame at `start`. Throws what the schema throws. */
 export function* readFrame<T>(
   schema: FrameSchema<T>,
   start: number,
@@ -119,7 +97,6 @@ export function* readFrame<T>(
   return yield* closeFrame(frame, checksum);
 }
 
-/** What is to be read of a frame, in any order, in pieces of at most `pieceBytes`. */
 export function* openFrame<T>(
   { kind, begin }: FrameSchema<T>,
   start: number,
@@ -141,14 +118,13 @@ export function* openFrame<T>(
     position += bytes.length;
   }
   const value = (): T => {
-    // What was read to align the next is no part of this one.
+    // Clears the alignment bytes that were read behind the column.
     for (const { column, length } of columns.made) column.fill(0, length, length + alignment);
     return finish();
   };
   return { pieces, checksum: crc32(text, crc32(head.bytes)), end: position, value };
 }
 
-/** The value of a frame of which all is read, if its bytes have that checksum. */
 export function* closeFrame<T>(
   { end, value }: FrameInParts<T>,
   checksum: number,
@@ -157,13 +133,12 @@ export function* closeFrame<T>(
   return found.equals(endOf(checksum)) ? value() : undefined;
 }
 
-/** Where the frame behind the first begins; as far as its head is right. */
+/** Correct only if the first frame's head is. */
 export function* secondFrameStart(): Reads<number> {
   const head = yield* readWhole(Buffer.alloc(headBytes), 0);
   return head.readUIntLE(16, 6);
 }
 
-/** Lengths that agree with each other and with the size of the file. */
 interface FrameHead {
   readonly bytes: Buffer;
   readonly textBytes: number;
@@ -199,41 +174,34 @@ function* padded(part: Buffer, pieceBytes: number): Generator<Buffer> {
   if (missing > 0) yield Buffer.alloc(missing);
 }
 
-/** A typed array of the kinds that indexes are made of. */
 export type Column = Float64Array | Int32Array | Uint32Array | Uint8Array;
 
-/** Columns begin at multiples of so many bytes. */
 const alignment = 8;
-/** Room for what comes, so that the first entry after reading does not copy every column. */
+/** Room for appends, so that the first entry after reading does not copy every column. */
 const spareShare = 1 / 16;
 
-/** A column that is still to be filled, and its bytes in the file, the padding included. */
 interface EmptyColumn {
   readonly column: Column;
-  /** Elements that the file has of it; it has room for more. */
   readonly length: number;
   readonly bytes: Buffer;
 }
 
 /**
- * Makes the columns of a frame, in the order of their bytes in it. The schema says which there are,
- * never the file. Together they are no larger than the frame, but for the room behind each.
+ * Only the schema determines the columns, never the file. Together they are no larger than the
+ * frame, except for the spare room.
  */
 export class ColumnRoom {
   readonly made: EmptyColumn[] = [];
   #bytesLeft: number;
 
-  /** @param bytes What the frame holds of columns. */
   constructor(bytes: number) {
     this.#bytesLeft = bytes;
   }
 
-  /** Bytes of the frame that are no column's yet. */
   get bytesLeft(): number {
     return this.#bytesLeft;
   }
 
-  /** Each throws `RangeError` if the frame does not hold so many elements more. */
   float64(length: number): Float64Array {
     return this.#make(length, Float64Array.BYTES_PER_ELEMENT, (room) => new Float64Array(room));
   }
@@ -261,12 +229,10 @@ export class ColumnRoom {
   }
 }
 
-/** The bytes of a column as they are in memory. */
 export function bytesOf({ buffer, byteOffset, byteLength }: Column): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** The next multiple of {@link alignment}. */
 function alignedUp(bytes: number): number {
   return Math.ceil(bytes / alignment) * alignment;
 }

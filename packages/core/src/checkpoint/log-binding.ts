@@ -1,6 +1,6 @@
 /**
- * Binds a checkpoint to the log that it is of: the file, the bytes at its start and before the end
- * of what is covered, and samples in between. A log that only grew is recognised by few reads.
+ * Binds a checkpoint to its log: the file, and samples of the covered bytes. A log that only grew
+ * is recognised by few reads.
  */
 import { crc32 } from "node:zlib";
 import type { ByteSource } from "@branchlog/streaming";
@@ -13,12 +13,10 @@ import type { SavedFields } from "./saved-facts.ts";
 export interface LogBinding {
   readonly dev: number;
   readonly ino: number;
-  /** Of the log when it was saved; while both stay, its bytes do. */
+  /** While size and ctime stay, the bytes do. */
   readonly size: number;
   readonly ctimeMs: number;
-  /** Bytes of the log that are covered. */
   readonly end: number;
-  /** Checksums of parts of what is covered: its start, its end, and some in between. */
   readonly samples: readonly number[];
 }
 
@@ -27,16 +25,12 @@ const samplesBetween = 64;
 const sampleCount = samplesBetween + 2;
 const crcMax = 2 ** 32 - 1;
 
-/** Binds to the first `end` bytes of a log. */
 export function bindingOf(source: ByteSource, stat: FileStat, end: number): LogBinding {
   const { dev, ino, size, ctimeMs } = stat;
   return { dev, ino, size, ctimeMs, end, samples: samplesOf(source, end) };
 }
 
-/**
- * The binding in a text, as full as one that was made here: a checkpoint without samples would be
- * of any log. Throws `TypeError` otherwise.
- */
+/** A binding without all samples would match any log: throws `TypeError`. */
 export function readBinding(fields: SavedFields): LogBinding {
   const end = fields.whole("end", 1, Number.MAX_SAFE_INTEGER);
   const samples = fields.list("samples", sampleCount, (sum) => wholeNumber(sum, 0, crcMax));
@@ -51,7 +45,6 @@ export function readBinding(fields: SavedFields): LogBinding {
   };
 }
 
-/** Whether the log that has `stat` now begins with what was bound. */
 export function isBoundTo(binding: LogBinding, source: ByteSource, stat: FileStat): boolean {
   const { dev, ino, end, samples } = binding;
   if (stat.dev !== dev || stat.ino !== ino || stat.size < end) return false;
@@ -60,20 +53,19 @@ export function isBoundTo(binding: LogBinding, source: ByteSource, stat: FileSta
   return now.length === samples.length && now.every((sum, at) => sum === samples[at]);
 }
 
-/** Whether nothing has happened to the file since it was bound. */
 export function isBoundAs({ dev, ino, size, ctimeMs }: LogBinding, stat: FileStat): boolean {
   const isSameFile = stat.dev === dev && stat.ino === ino;
   return isSameFile && stat.size === size && stat.ctimeMs === ctimeMs;
 }
 
-/** Checksums of the start, of evenly spaced parts, and of the end; of none of a title slot. */
+/** Omits a title slot, which is rewritten in place. */
 function samplesOf(source: ByteSource, end: number): number[] {
   const part = Buffer.alloc(Math.min(sampleBytes, end));
   const last = end - part.length;
   let slot = 0;
   return Array.from({ length: sampleCount }, (_, at) => {
     const position = Math.floor((last * at) / (samplesBetween + 1));
-    readFullySync(source, part, part.length, position);
+    readFullySync(source, part, position);
     if (at === 0) slot = slotLength(part);
     return crc32(part.subarray(Math.min(part.length, Math.max(0, slot - position))));
   });

@@ -1,8 +1,6 @@
 /**
  * Checksums of a log, one for each entry's line with its newline, and one for each gap between
- * them: the header, and lines that are no entries. They say what bytes a checkpoint saw, so that
- * `verify` finds any bit that changed since, also where the line still parses. Nothing else reads
- * them.
+ * them. `verify` finds with them any bit that changed, even if the line still parses.
  */
 import { crc32 } from "node:zlib";
 import { decodeLine } from "@branchlog/streaming";
@@ -16,66 +14,50 @@ import { sumsFrame } from "./checkpoint-format.ts";
 import type { FrameContent, FrameSchema } from "./checkpoint-format.ts";
 import { SavedFields, malformed } from "./saved-facts.ts";
 
-/**
- * What lies behind each other from `start` to `end`: pieces with their lengths and checksums. Its
- * columns may have room for more.
- */
+/** Adjacent pieces from `start` to `end`. The columns may have spare room. */
 export interface RecordSums {
-  /** The file of which they are. */
   readonly dev: number;
   readonly ino: number;
-  /** Version of the log: older ones may be migrated in place. */
+  /** Older versions may be migrated in place. */
   readonly logVersion: number;
-  /** Whether the log was compared with those that were taken over from an earlier checkpoint. */
+  /** Whether the log was compared with the checksums adopted from an earlier checkpoint. */
   readonly isConfirmed: boolean;
-  /** Where the header is: what is before it may be rewritten in place, as omp's title is. */
+  /** Of the header: bytes before it may be rewritten in place, such as omp's title. */
   readonly start: number;
   readonly end: number;
-  /** Line at which they begin, and the one that comes next. */
   readonly firstLine: number;
   readonly nextLine: number;
   readonly count: number;
   readonly lengths: Uint32Array;
   readonly sums: Uint32Array;
-  /** The pieces that are gaps, and how many lines each of them holds. */
   readonly gapCount: number;
   readonly gaps: Uint32Array;
   readonly gapLines: Uint32Array;
 }
 
-/** A piece that is not what it was. */
 export interface ChangedPiece {
   readonly offset: number;
-  /** Bytes, newline included. */
   readonly length: number;
-  /** 1-based, as it was when the checksum was taken. */
   readonly line: number;
 }
 
-/** How a log differs from its checksums. */
 export interface SumComparison {
-  /** `rewritten`: it differs as a whole, so that it is not what was seen with some bits changed. */
+  /** `rewritten`: the log differs as a whole, not only in some bits. */
   readonly verdict: "same" | "changed" | "rewritten";
   readonly changedCount: number;
-  /** The first of them. */
   readonly changed: readonly ChangedPiece[];
 }
 
-/** Bytes that are read at once. */
 const sumChunkBytes: number = 1024 * 1024;
 
-/** Longest piece; longer gaps are several. */
 export const pieceBytesMax: number = 2 ** 30;
 
 const newline = 10;
-/** So many changed pieces, scattered as they may be, are never taken for a rewritten log. */
+/** So few scattered changes are never taken for a rewritten log. */
 const scatteredMax = 3;
-/** Logs of this version are never migrated. */
 const settledVersion = 3;
-/** Longer headers are not looked into. */
 const headerBytesMax = 64 * 1024;
 
-/** Pieces that follow each other from `start` to `end`. */
 interface Pieces {
   readonly start: number;
   readonly end: number;
@@ -83,10 +65,7 @@ interface Pieces {
   readonly lengthOf: (piece: number) => number;
 }
 
-/**
- * Checksums of pieces, with the last byte of each. Reads blocking, into `chunk`, and pauses before
- * each chunk but the first. Throws what the source throws.
- */
+/** Synchronous; yields before each chunk but the first. Throws what the source throws. */
 export function* sumPieces(
   source: ByteSource,
   pieces: Pieces,
@@ -105,7 +84,6 @@ export function* sumPieces(
         const wanted = Math.min(chunk.length, end - chunkAt);
         filled = source.readSync(chunk, 0, wanted, chunkAt);
         at = 0;
-        // What is not there any more has no checksum that was ever taken.
         if (filled === 0) return;
       }
       const length = Math.min(left, filled - at);
@@ -118,9 +96,8 @@ export function* sumPieces(
 }
 
 /**
- * Compares a log with its checksums; at most `changedMax` pieces are listed. A flipped bit changes
- * one piece, and what was cut off is missing at the end. Rewriting the file moves lines, so that
- * pieces do not end in a newline any more, and the last is not in its place.
+ * A flipped bit changes one piece, and truncated pieces are missing at the end. A rewrite moves
+ * lines, so that pieces no longer end in a newline, and the last is not in its place.
  */
 export function* compareSums(
   source: ByteSource,
@@ -153,7 +130,7 @@ export function* compareSums(
   return { verdict: isRewritten ? "rewritten" : "changed", changedCount, changed };
 }
 
-/** Whether the header has a newer version than before: then the log was rewritten. */
+/** A newer version in the header means that the log was rewritten. */
 function isMigrated(source: ByteSource, { start, logVersion }: RecordSums): boolean {
   if (logVersion >= settledVersion) return false;
   const bytes = Buffer.alloc(headerBytesMax);
@@ -162,7 +139,6 @@ function isMigrated(source: ByteSource, { start, logVersion }: RecordSums): bool
   return header !== undefined && header.version > logVersion;
 }
 
-/** Counts offsets and lines up from piece to piece. */
 class PiecePlaces {
   readonly #sums: RecordSums;
   #offset: number;
@@ -175,7 +151,6 @@ class PiecePlaces {
     this.#line = sums.firstLine;
   }
 
-  /** The place of a piece; to be asked for one after the other. */
   next(piece: number): ChangedPiece {
     const { lengths, gaps, gapLines, gapCount } = this.#sums;
     const length = lengths[piece] ?? 0;
@@ -188,51 +163,43 @@ class PiecePlaces {
   }
 }
 
-/** A log up to a newline, with what is known of its lines. */
 interface SummedLog {
   readonly source: ByteSource;
   readonly rows: RowTable;
   readonly lines: LineMap;
   readonly end: number;
-  /** Number of the line behind `end`. */
   readonly nextLine: number;
 }
 
-/** Pieces that are read together, from the end of those before. */
 interface Batch {
   readonly lengths: number[];
-  /** Those that are gaps, with the lines that each holds. */
   readonly gaps: { readonly piece: number; readonly lines: number }[];
   end: number;
   nextLine: number;
   nextRow: number;
 }
 
-/** Enough that a batch costs nothing, little enough to be lost. */
 const batchBytes = 1024 * 1024;
 
 /**
- * Takes the checksums of a log, further each time it is asked, from where an earlier checkpoint
- * ended. It reads the log once more: opening has better things to do. What was not read when it is
- * stopped is left for the next time.
+ * Continues from an earlier checkpoint. Checksums need a second read of the log, which would delay
+ * opening; bytes unread at a stop are left for the next time.
  */
 export class SumBuilder {
   #sums: RecordSums;
   #nextRow = -1;
-  /** One for all batches: many of them would be garbage that the collector does not see coming. */
+  /** One for all batches: the collector does not account for many large buffers in time. */
   readonly #chunk = Buffer.allocUnsafeSlow(sumChunkBytes);
 
-  /** @param sums What is known so far; it may be of no bytes. Its columns are the builder's. */
   constructor(sums: RecordSums) {
     this.#sums = sums;
   }
 
-  /** What there is, as views that change with the builder. */
   get sums(): RecordSums {
     return this.#sums;
   }
 
-  /** Continues to the end of the log, pausing after each megabyte. Throws what reading throws. */
+  /** Yields after each megabyte. Throws what reading throws. */
   *extend(log: SummedLog): Generator<void, void, undefined> {
     if (this.#nextRow < 0) this.#nextRow = log.rows.firstFrom(this.#sums.end);
     while (this.#sums.end < log.end) {
@@ -263,7 +230,7 @@ export class SumBuilder {
       batch.end += length;
       if (gap > 0) {
         const lineBehind = isLast ? nextLine : lines.lineOfRow(row);
-        // Newlines that went missing since are no lines any more.
+        // Newlines that vanished since are no longer lines.
         const linesIn = gap === length ? Math.max(0, lineBehind - batch.nextLine) : 0;
         batch.gaps.push({ piece: batch.lengths.length - 1, lines: linesIn });
         batch.nextLine += linesIn;
@@ -301,7 +268,6 @@ export class SumBuilder {
   }
 }
 
-/** As many elements as are in use: what is saved has no room behind it. */
 export function trimmed(sums: RecordSums): RecordSums {
   const { count, gapCount } = sums;
   return {
@@ -323,12 +289,11 @@ function extended(column: Uint32Array, count: number, more: readonly number[]): 
   return roomy;
 }
 
-/** A record with its newline, `{}`. Only gaps may be shorter, one for each record at most. */
+/** A record with its newline, `{}`. Only gaps may be shorter, at most one for each record. */
 const recordBytesMin = 3;
-/** Pieces that are read also of a log that has become shorter: 64 MiB of checksums. */
+/** Pieces that are read even of a log that was shortened: 64 MiB of checksums. */
 const lostPiecesMax = 8 * 1024 * 1024;
 
-/** What checksums of a log may hold; it may have grown or been cut since they were taken. */
 export function sumsSchema(log: FileStat): FrameSchema<RecordSums> {
   return {
     kind: sumsFrame,
@@ -366,22 +331,13 @@ export function sumsSchema(log: FileStat): FrameSchema<RecordSums> {
   };
 }
 
-/** What is written of them. */
 export function sumsContent(all: RecordSums): FrameContent {
   const { lengths, sums, gaps, gapLines, ...json } = all;
   return { json, columns: [lengths, sums, gaps, gapLines] };
 }
 
-function checkPieces({
-  start,
-  end,
-  count,
-  lengths,
-  gapCount,
-  gaps,
-  gapLines,
-  ...sums
-}: RecordSums): void {
+function checkPieces(sums: RecordSums): void {
+  const { start, end, count, lengths, gapCount, gaps, gapLines } = sums;
   let at = start;
   for (let piece = 0; piece < count; piece += 1) {
     const length = lengths[piece] ?? 0;

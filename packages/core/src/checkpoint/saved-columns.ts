@@ -1,8 +1,7 @@
 /**
- * The columns of an index in a checkpoint: which there are, how long each is, and what may be in
- * them. Every number is checked against the others and against the bytes of the log that are
- * covered, in one pass over each column, so that nothing that is made of them leads outside of
- * them, or round in circles.
+ * The columns of an index in a checkpoint. One pass over each checks every number against the
+ * others and the covered bytes of the log, so that no table built from them refers outside of
+ * itself or contains a cycle.
  */
 import type { SavedIds } from "../index-table/id-table.ts";
 import { arenaLengthBytes, bucketsMin, tableLoadMax } from "../index-table/id-table.ts";
@@ -13,26 +12,22 @@ import type { Column, ColumnRoom } from "./checkpoint-format.ts";
 import { malformed } from "./saved-facts.ts";
 import type { SavedFields } from "./saved-facts.ts";
 
-/** What a checkpoint covers of its log. */
 export interface CoveredLog {
   /** Bytes, up to a newline. */
   readonly end: number;
-  /** Where the line behind the header begins: entries are there or later. */
+  /** Where the line behind the header begins. */
   readonly entriesFrom: number;
-  /** Number of the line that comes next. */
   readonly lineNumber: number;
 }
 
-/** The shortest line of an entry, `{"type":""}`, and that of a record, `{}`; with newlines. */
+/** The shortest entry, `{"type":""}`, and record, `{}`, with newlines. */
 const entryBytesMin = 12;
 const recordBytesMin = 3;
-/** The latest time that a date can be, in epoch ms; the earliest is as far from 1970. */
+/** The largest time of a `Date`, in epoch ms; the smallest is its negation. */
 const timeMsMax = 8.64e15;
 
-/** Checks columns once they are filled. Throws `TypeError` for what may not be in them. */
 export type ColumnCheck = () => void;
 
-/** The numbers of an index that its text says. */
 export interface SavedCounts {
   readonly rows: number;
   readonly ids: number;
@@ -43,7 +38,6 @@ export interface SavedCounts {
   readonly otherRecords: number;
 }
 
-/** The numbers of these tables, to be saved in a text. */
 export function countsOf(rows: SavedRows, ids: SavedIds, lines: SavedLines): SavedCounts {
   return {
     rows: rows.count,
@@ -56,7 +50,6 @@ export function countsOf(rows: SavedRows, ids: SavedIds, lines: SavedLines): Sav
   };
 }
 
-/** The columns of these tables, in the order in which {@link roomForTables} takes them. */
 export function columnsOf(rows: SavedRows, ids: SavedIds, lines: SavedLines): readonly Column[] {
   const { offset, length, handle, parentHandle, kind, time, flags } = rows;
   const { word, inArena, arena, buckets } = ids;
@@ -73,7 +66,7 @@ export function columnsOf(rows: SavedRows, ids: SavedIds, lines: SavedLines): re
   ];
 }
 
-/** The numbers of a text, as far as a log of that size can have them. Throws `TypeError`. */
+/** Bounded by the size of the log. Throws `TypeError`. */
 export function readCounts(fields: SavedFields, { end }: CoveredLog): SavedCounts {
   const rows = fields.whole("rows", 0, end / entryBytesMin);
   // A row names its own id and that of its parent.
@@ -93,7 +86,6 @@ export function readCounts(fields: SavedFields, { end }: CoveredLog): SavedCount
   };
 }
 
-/** Tables of these sizes, of which the columns are to be filled and then checked. */
 export function roomForTables(
   counts: SavedCounts,
   kinds: number,
@@ -142,9 +134,8 @@ export function roomForTables(
 }
 
 /**
- * Lines follow each other from behind the header to the end; ids, kinds and times are some that
- * there are. Negative numbers are large without their sign. One loop: it costs a log of a million
- * entries less than to compile another.
+ * Negative numbers are large when unsigned. One loop: it costs a log of a million entries less than
+ * to compile another.
  */
 function checkRows(rows: SavedRows, ids: number, kinds: number, log: CoveredLog): void {
   const { count, offset, length, handle, parentHandle, kind, time, flags } = rows;
@@ -166,9 +157,8 @@ function checkRows(rows: SavedRows, ids: number, kinds: number, log: CoveredLog)
   if (from > log.end) throw malformed("entries within the log");
 }
 
-/** The ids in the arena are adjacent, in the order of their handles. */
 function checkIds({ count, word, inArena, arena, arenaEnd }: SavedIds): void {
-  // As a rule there are none: a comparison of memory takes a hundredth of the loop.
+  // Usually the arena is empty: comparing memory takes a hundredth of the loop.
   if (arenaEnd === 0 && bytesOf(inArena.subarray(0, count)).equals(Buffer.alloc(count))) return;
   const view = new DataView(arena.buffer, arena.byteOffset, arenaEnd);
   let end = 0;
@@ -182,7 +172,7 @@ function checkIds({ count, word, inArena, arena, arenaEnd }: SavedIds): void {
   if (end !== arenaEnd) throw malformed("an arena of ids");
 }
 
-/** Line numbers rise by one, or more where a line is no row; so do the numbers of records. */
+/** Line numbers increase by one, or more where a line is not a row; so do record numbers. */
 function checkLines(lines: SavedLines, rowCount: number, { lineNumber }: CoveredLog): void {
   const { changeCount, rows, distances, otherCount, otherRecords, recordCount } = lines;
   if ((rowCount === 0) !== (changeCount === 0)) throw malformed("lines of entries");

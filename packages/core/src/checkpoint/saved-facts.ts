@@ -1,6 +1,5 @@
 /**
- * What the text of a checkpoint says of a log beside its columns: kinds of entries, findings, and
- * what is folded. Read field by field into objects of their own; see `SavedFields`.
+ * The text of a checkpoint: kinds of entries, findings, and folded states, read by `SavedFields`.
  */
 import type { JsonObject } from "@branchlog/streaming";
 import { dialectNames } from "../dialects/dialect.ts";
@@ -19,10 +18,9 @@ import { savedModelsMax } from "../projections/usage.ts";
 import type { SavedTotals } from "../projections/usage.ts";
 import type { CoveredLog } from "./saved-columns.ts";
 
-/** What only one process knows, and what the tree or the kinds tell anew, is not saved. */
+/** Not saved: known to one process only, or given again by the tree or the kinds. */
 type DerivedKind = OwnKind | "missing-parent" | "cycle" | "unknown-type";
 
-/** All kinds of findings that are saved. */
 const savedKinds: Readonly<Record<Exclude<DiagnosticKind, DerivedKind>, true>> = {
   "bad-line": true,
   "damaged-entry": true,
@@ -33,7 +31,7 @@ const savedKinds: Readonly<Record<Exclude<DiagnosticKind, DerivedKind>, true>> =
   "malformed-body": true,
 };
 
-/** Kinds, each of them once: their numbers are their places. Throws `TypeError`. */
+/** Distinct kinds, numbered by their places. Throws `TypeError`. */
 export function readKinds(fields: SavedFields, log: CoveredLog): readonly Kind[] {
   const seen = new Set<string>();
   return fields.list("kinds", log.lineNumber, (element) => {
@@ -48,7 +46,7 @@ export function readKinds(fields: SavedFields, log: CoveredLog): readonly Kind[]
   });
 }
 
-/** Findings, with places within the log. Throws `TypeError`. */
+/** Findings with places within the log. Throws `TypeError`. */
 export function readDiagnostics(fields: SavedFields, log: CoveredLog): SavedDiagnostics {
   const kinds = Object.keys(savedKinds).length;
   return {
@@ -60,7 +58,7 @@ export function readDiagnostics(fields: SavedFields, log: CoveredLog): SavedDiag
   };
 }
 
-/** What was folded. Throws `TypeError`, also for what was folded by another version. */
+/** Throws `TypeError`, also for states of another version. */
 export function readFolded(fields: SavedFields, log: CoveredLog, rows: number): SavedFolded {
   const { lineNumber: linesMax } = log;
   const versions = fields.list("versions", foldedVersions.length, (one) =>
@@ -80,7 +78,6 @@ export function readFolded(fields: SavedFields, log: CoveredLog, rows: number): 
   };
 }
 
-/** Usage of some of so many rows: each of them counts at most once. */
 function readUsage(fields: SavedFields, rowsMax: number): SavedFolded["usage"] {
   const rows = fields.whole("rows", 1, rowsMax);
   const models = fields.list("models", savedModelsMax, (element) => {
@@ -129,9 +126,8 @@ function isSavedKind(kind: string): kind is keyof typeof savedKinds {
 }
 
 /**
- * A JSON object of a file, read member by member, each with its type and range. Only own members
- * that are asked for count: other keys, `__proto__` included, have no effect. Every method throws
- * `TypeError` for what the file should not hold.
+ * A JSON object of a file, read by type and range. Other own keys, and `__proto__`, have no effect.
+ * Every method throws `TypeError` for invalid values.
  */
 export class SavedFields {
   readonly #value: object;
@@ -140,17 +136,14 @@ export class SavedFields {
     this.#value = savedObject(value);
   }
 
-  /** A whole number from `min` to `max`. */
   whole(key: string, min: number, max: number): number {
     return wholeNumber(this.#own(key), min, max);
   }
 
-  /** A number that is neither NaN nor infinite. */
   finite(key: string): number {
     return finiteNumber(this.#own(key));
   }
 
-  /** Epoch ms that a `Date` can hold. */
   dateMs(key: string): number {
     const value = this.finite(key);
     if (Number.isNaN(new Date(value).getTime())) throw malformed("a time", key);
@@ -161,12 +154,10 @@ export class SavedFields {
     return savedText(this.#own(key));
   }
 
-  /** Undefined if the member is missing. */
   optionalText(key: string): string | undefined {
     return this.has(key) ? this.text(key) : undefined;
   }
 
-  /** Anything but an object or a list; undefined if the member is missing. */
   scalar(key: string): unknown {
     const value = this.has(key) ? this.#own(key) : undefined;
     if (typeof value === "object" && value !== null) throw malformed("a plain value", key);
@@ -179,7 +170,6 @@ export class SavedFields {
     return value;
   }
 
-  /** One of a few strings. */
   oneOf<T extends string>(key: string, all: readonly T[]): T {
     const value = this.#own(key);
     const found = all.find((one) => one === value);
@@ -195,18 +185,16 @@ export class SavedFields {
     return Object.hasOwn(this.#value, key);
   }
 
-  /** The members of an object. */
   fields(key: string): SavedFields {
     return new SavedFields(this.#own(key));
   }
 
-  /** An object as it was stored, whatever its keys: it is to be read, and copied to no other. */
+  /** As stored, with any keys: read it, never copy it to another object. */
   stored(key: string): JsonObject {
     // Decoding boundary: the value is one that JSON.parse returned.
     return savedObject(this.#own(key)) as JsonObject;
   }
 
-  /** What `read` makes of each element of a list of at most so many. */
   list<T>(key: string, lengthMax: number, read: (element: unknown) => T): T[] {
     return savedList(this.#own(key), lengthMax).map((element) => read(element));
   }
@@ -223,39 +211,33 @@ function savedObject(value: unknown): object {
   throw malformed("an object");
 }
 
-/** A list of at most so many elements. Throws `TypeError`. */
 function savedList(value: unknown, lengthMax: number): readonly unknown[] {
   if (!Array.isArray(value) || value.length > lengthMax) throw malformed("a shorter list");
   return value;
 }
 
-/** A list of exactly so many values. Throws `TypeError`. */
 export function savedTuple(value: unknown, length: number): readonly unknown[] {
   const list = savedList(value, length);
   if (list.length < length) throw malformed("a longer list");
   return list;
 }
 
-/** A string. Throws `TypeError`. */
 export function savedText(value: unknown): string {
   if (typeof value !== "string") throw malformed("a string");
   return value;
 }
 
-/** A whole number from `min` to `max`. Throws `TypeError`. */
 export function wholeNumber(value: unknown, min: number, max: number): number {
   const isWhole = typeof value === "number" && Number.isSafeInteger(value);
   if (!isWhole || value < min || value > max) throw malformed(`a whole number to ${max}`);
   return value;
 }
 
-/** A number that is neither NaN nor infinite. Throws `TypeError`. */
 export function finiteNumber(value: unknown): number {
   if (typeof value !== "number" || !Number.isFinite(value)) throw malformed("a number");
   return value;
 }
 
-/** The error for a file that is not what was saved; it is caught where the file is opened. */
 export function malformed(wanted: string, key?: string): TypeError {
   return new TypeError(`A saved file has no ${wanted}${key === undefined ? "" : ` at ${key}`}.`);
 }

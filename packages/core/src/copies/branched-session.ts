@@ -1,7 +1,7 @@
 /**
  * One branch of a session as a session of its own: the path to an entry without its label entries,
- * chained anew, then the name and the labels that are in force on it. Entries keep their ids and
- * bytes; the context at their end is that of the source. Pure but for reading the source.
+ * chained anew, then the name and the labels in force on it. Entries keep their ids and bytes; the
+ * context at their end is that of the source.
  */
 import type { NewLinks } from "../dialects/object-members.ts";
 import type { CompactionEntry, SessionHeader } from "../entries/entry-types.ts";
@@ -20,17 +20,12 @@ import {
 import type { AddedEntry } from "./copied-entries.ts";
 import { headerLines } from "./session-header.ts";
 
-/** The entries of a branch as they are copied. */
 export interface Branch {
-  /** The entries that are copied, root first. */
   readonly rows: readonly number[];
-  /** Label entries that are left out, by their ids. */
   readonly dropped: ReadonlyMap<string, DroppedLabel>;
-  /** Whether a session with this branch is worth a file. */
   readonly isConversation: boolean;
 }
 
-/** Where on the branch a label was that is left out. */
 interface DroppedLabel {
   /** The copied entry before it; undefined: it was above all of them. */
   readonly before: string | undefined;
@@ -38,7 +33,6 @@ interface DroppedLabel {
   after: string | undefined;
 }
 
-/** The branch that ends in a row. Reads the bodies that were not parsed yet. */
 export function branchTo(engine: Engine, leafRow: number): Branch {
   const { index } = engine;
   const path = readableRows(engine, pathToRow(index, leafRow).rows);
@@ -66,7 +60,6 @@ export function branchTo(engine: Engine, leafRow: number): Branch {
   return { rows, dropped, isConversation: rows.some(speaks) };
 }
 
-/** The bytes of a session of a branch: header, entries, then the name and the labels. */
 export function* branchLines(
   engine: Engine,
   branch: Branch,
@@ -92,12 +85,11 @@ export function* branchLines(
   });
 }
 
-/** Whether a session that holds such an entry is worth a file. */
 export function isConversation(type: string, role: string | undefined): boolean {
   return type === "message" && (role === "user" || role === "assistant");
 }
 
-/** A boundary on a label that is left out moves to the next entry, so that as much is kept. */
+/** A boundary on an omitted label moves to the next entry, so that as much is kept. */
 function movedBoundary(engine: Engine, row: number, { dropped }: Branch): NewLinks {
   if (dropped.size === 0 || engine.index.kindOf(row).type !== "compaction") return {};
   const entry = engine.bodies.entrySync(row);
@@ -107,10 +99,7 @@ function movedBoundary(engine: Engine, row: number, { dropped }: Branch): NewLin
   return { ...firstKept, ...movedReplay(entry, dropped) };
 }
 
-/**
- * What is kept begins after what was replayed, so that this ends at the entry before the label. If
- * there is none, all is kept, which the other boundary says.
- */
+/** The replayed part ends where the kept one begins: at the entry before the label. */
 function movedReplay(entry: CompactionEntry, dropped: Branch["dropped"]): NewLinks {
   const { firstKeptEntryId, providerReplayThroughEntryId: replayed } = entry;
   const label = replayed === undefined ? undefined : dropped.get(replayed);
@@ -120,7 +109,7 @@ function movedReplay(entry: CompactionEntry, dropped: Branch["dropped"]): NewLin
   return firstKeptEntryId === "" && after !== undefined ? { firstKeptEntryId: after } : {};
 }
 
-/** What is true of the branch by entries that are elsewhere in the log, or were left out. */
+/** The name and labels that entries elsewhere in the log, or omitted ones, set for the branch. */
 function* carriedEntries(engine: Engine, { rows }: Branch): Generator<AddedEntry> {
   const { index, log, header } = engine;
   const { name, folded, titleSlot: slot } = log.state;
@@ -139,7 +128,6 @@ function* carriedEntries(engine: Engine, { rows }: Branch): Generator<AddedEntry
   }
 }
 
-/** A time as stored; now where a foreign file has none. */
 function timeOf({ settings }: Engine, stored: unknown): string {
   return typeof stored === "string" ? stored : new Date(settings.ports.clock.now()).toISOString();
 }

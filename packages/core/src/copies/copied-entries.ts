@@ -1,12 +1,10 @@
 /**
- * What every copy of entries is made of: their lines, byte for byte but for what an older version
- * or the copy has to change, and new entries after them for what no copied entry says. Lines are
- * read in few large reads; long ones that stay as they are pass through in chunks.
+ * Lines of copied entries: byte for byte, except for changes required by an older version or the
+ * copy, and new entries after them. Long lines that stay as they are pass through in chunks.
  */
 import { readRange } from "@branchlog/streaming";
 import { planReads, readFullySync } from "../bodies/body-reader.ts";
 import { currentVersion, entryForm } from "../dialects/header.ts";
-import { migrateLine } from "../dialects/migrate-line.ts";
 import { isEmptyLinks, relinkLine } from "../dialects/object-members.ts";
 import type { NewLinks } from "../dialects/object-members.ts";
 import { AnswerJoiner } from "../entries/answers.ts";
@@ -20,14 +18,13 @@ import { namingTypes, sessionName } from "../projections/name.ts";
 import type { GivenName } from "../projections/name.ts";
 import type { Engine } from "../session/engine.ts";
 
-/** A row and its line, without newline. */
 export interface EntryLine {
   readonly row: number;
-  /** Null if the line is over `lineBytesMax` and needs no change for its version. */
+  /** Without newline; null if it is over `lineBytesMax` and needs no change for its version. */
   readonly line: Buffer | null;
 }
 
-/** The lines of rows, in the given order. Of damaged rows too: leave them out before. */
+/** In the given order. Damaged rows must be filtered out before. */
 export function* entryLines(engine: Engine, rows: Iterable<number>): Generator<EntryLine> {
   if (engine.log.state.indexer.transcript === undefined) yield* sessionLines(engine, rows);
   else yield* transcriptLines(engine, rows);
@@ -43,20 +40,15 @@ function* sessionLines(engine: Engine, rows: Iterable<number>): Generator<EntryL
       for (const row of read.rows) yield { row, line: null };
       continue;
     }
-    const bytes = Buffer.allocUnsafe(read.length);
-    readFullySync(log.file, bytes, read.length, read.offset);
+    const bytes = readFullySync(log.file, Buffer.allocUnsafe(read.length), read.offset);
     for (const row of read.rows) {
       const start = index.rows.offset(row) - read.offset;
       const stored = bytes.subarray(start, start + index.rows.length(row));
-      const line = isCurrent
-        ? stored
-        : migrateLine(stored, { ...bodies.upcastContext(row), kind: "entry" });
-      yield { row, line };
+      yield { row, line: isCurrent ? stored : bodies.migratedLine(row, stored) };
     }
   }
 }
 
-/** The entries of a transcript as a session has them, with whole answers. */
 export function* transcriptLines(
   { index, bodies }: Engine,
   rows: Iterable<number>,
@@ -72,11 +64,7 @@ export function* transcriptLines(
   for (const whole of joiner.end()) yield lineOf(whole);
 }
 
-/**
- * The bytes of a line with these links, and its newline.
- * @throws BranchlogError `ERR_ENTRY_TOO_LARGE` for a line that needs other links and cannot be held
- * to get them.
- */
+/** Throws `ERR_ENTRY_TOO_LARGE` if new links do not fit into memory with the line. */
 export function* relinkedLine(
   { bodies, index, log }: Engine,
   { row, line }: EntryLine,
@@ -89,10 +77,7 @@ export function* relinkedLine(
   yield newline;
 }
 
-/**
- * Those of the rows whose bodies parse, in their order. Rows that were indexed without a parse get
- * it now, so that no copy holds what only looked like an entry.
- */
+/** No copy may hold a line that only resembled an entry. */
 export function readableRows(engine: Engine, rows: Iterable<number>): number[] {
   const { index, bodies } = engine;
   const all = [...rows];
@@ -103,19 +88,15 @@ export function readableRows(engine: Engine, rows: Iterable<number>): number[] {
   return all.filter((row) => !index.rows.is(row, rowFlags.damaged));
 }
 
-/** What ends a line. */
 export const newline: Buffer = Buffer.from("\n");
 
-/** An entry that a copy adds. */
 export interface AddedEntry {
   readonly draft: KnownDraft;
   readonly timestamp: string;
 }
 
-/** How the entries that a copy adds are written. */
 export interface AddedForm {
   readonly encode: (draft: KnownDraft, timestamp: string) => EncodedDraft;
-  /** An id in the form of the copy's agent; it may be taken. */
   readonly mintId: () => string;
 }
 
@@ -141,15 +122,12 @@ export function* addedLines(
   }
 }
 
-/** An entry of a type that names the session. */
 export interface Naming {
   readonly row: number;
   readonly entry: SessionEntry;
-  /** Undefined if what it says is not a name. */
   readonly name: GivenName;
 }
 
-/** Those of the rows that name the session, in their order. */
 export function* namingsIn({ index, bodies }: Engine, rows: Iterable<number>): Generator<Naming> {
   for (const row of rows) {
     if (!namingTypes.includes(index.kindOf(row).type) || !index.isNode(row)) continue;
@@ -160,13 +138,11 @@ export function* namingsIn({ index, bodies }: Engine, rows: Iterable<number>): G
   }
 }
 
-/** The first of the rows that says a name, or takes it away. */
 export function firstNaming(engine: Engine, rows: Iterable<number>): Naming | undefined {
   for (const naming of namingsIn(engine, rows)) if (naming.name !== undefined) return naming;
   return undefined;
 }
 
-/** All rows of a log, last first. */
 export function* rowsBackwards({ index }: Engine): Generator<number> {
   for (let row = index.count - 1; row >= 0; row -= 1) yield row;
 }

@@ -1,5 +1,5 @@
 /**
- * Forks: one branch of a session as a new session that names its source. The source is only read,
+ * Forks one branch of a session into a new session that names its source. The source is only read,
  * in bounded memory; the fork appears under its name whole or not at all.
  */
 import type { OptionNames } from "@branchlog/streaming";
@@ -20,17 +20,17 @@ import type { Branch } from "./branched-session.ts";
 import { sessionPath } from "./session-header.ts";
 import { requireSameLog } from "../session/same-log.ts";
 
-/** How a session is forked. */
+/** Options of {@link forkSession}. */
 export interface ForkOptions extends Pick<EngineOptions, "ports" | "lineBytesMax"> {
   /** The entry at which the fork ends. Default: the last one of the source. */
   readonly at?: string | undefined;
-  /** Path of the fork. Default: beside the source, under a name made from its time and id. */
+  /** Default: beside the source, under a name made from time and id of the fork. */
   readonly target?: string | undefined;
-  /** The id of the fork. Default: a new UUIDv7. */
+  /** Default: a new UUIDv7. */
   readonly id?: string | undefined;
-  /** The working directory of the fork. Default: that of the source. */
+  /** Default: that of the source. */
   readonly cwd?: string | undefined;
-  /** Ends the work with the signal's reason, until the fork has its name. */
+  /** Cancels until the fork has its name. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -44,27 +44,26 @@ const forkNames: OptionNames<ForkOptions> = {
   signal: true,
 };
 
-/** A fork that is there. */
+/** A created fork. */
 export interface ForkResult {
-  /** Path of the fork. */
   readonly path: string;
-  /** The session id of the fork. */
   readonly id: string;
-  /** Canonical path of the source, which is what the header of the fork names as its parent. */
+  /** Canonical path of the source, the `parentSession` in the header of the fork. */
   readonly source: string;
-  /** The last entry that was taken over; null if the source has none. */
+  /** The last copied entry; null if the source has none. */
   readonly at: string | null;
-  /** How many entries were taken over. */
+  /** Number of copied entries. */
   readonly entries: number;
 }
 
 /**
- * Makes a session of the branch that ends in an entry: its entries with their ids and bytes, but
- * for labels, which follow as new entries with the name if they are in force on that branch. The
- * context at the end of the fork is that of the source at the entry. The file has mode 0600.
+ * Makes a session of the branch that ends in an entry: its entries with their ids and bytes, except
+ * labels, which follow as new entries with the name if they are in force on that branch. The
+ * context at the end of the fork is that of the source at the entry. The file has mode 0600. No
+ * partial fork remains after an error.
  * @throws BranchlogError as `openSession`; `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_SESSION_ID`,
  * `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`, `ERR_LOG_CHANGED`; `ERR_INVALID_ARGUMENT` for a transcript
- * of another agent without a target. There is no part of a fork then.
+ * of another agent without a target.
  * @example
  * const { path } = await forkSession("session.jsonl", { at: "5b2e9d04" });
  */
@@ -108,10 +107,7 @@ async function forkOf(engine: Engine, options: ForkOptions): Promise<ForkResult>
   };
 }
 
-/**
- * Beside the source, unless its directory is another agent's.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
- */
+/** Beside the source. Throws for a transcript: its directory is another agent's. */
 function directoryOfForks({ path, log }: Engine): string {
   const { transcript } = log.state.indexer;
   if (transcript === undefined) return dirname(path);
@@ -121,7 +117,7 @@ function directoryOfForks({ path, log }: Engine): string {
   throw new BranchlogError("ERR_INVALID_ARGUMENT", message, { path });
 }
 
-/** Reads the bodies that were not parsed yet, so that copying need not block for it. */
+/** Parses asynchronously what copying would otherwise parse synchronously. */
 async function confirmPath(
   { index, bodies, settings }: Engine,
   leafRow: number,

@@ -1,4 +1,4 @@
-/** The name that agents give the file of a session, and headers that inherit from another one. */
+/** The file name that agents give a session, and headers that inherit from another one. */
 import { join } from "node:path";
 import { readFullySync } from "../bodies/body-reader.ts";
 import { findMember, locateMembers } from "../dialects/object-members.ts";
@@ -9,10 +9,7 @@ import { BranchlogError } from "../errors.ts";
 import type { Engine } from "../session/engine.ts";
 import { nameBytesMax } from "../store/sidecar.ts";
 
-/**
- * Where the session of a header is kept in a directory.
- * @throws BranchlogError `ERR_INVALID_SESSION_ID` if the id is too long for the name of a file.
- */
+/** Throws `ERR_INVALID_SESSION_ID` if the id is too long for a file name. */
 export function sessionPath(directory: string, { id, timestamp }: SessionHeader): string {
   const name = `${timestamp.replaceAll(/[:.]/g, "-")}_${id}.jsonl`;
   const excessBytes = Buffer.byteLength(name) - nameBytesMax;
@@ -23,23 +20,19 @@ export function sessionPath(directory: string, { id, timestamp }: SessionHeader)
   throw new BranchlogError("ERR_INVALID_SESSION_ID", message, { id });
 }
 
-/** What a copy of a log begins with: the title slot, if there is one, and the header. */
 export function* headerLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
   const { titleSlot, indexer } = engine.log.state;
   if (titleSlot !== undefined) yield encodeTitleSlot(titleSlot);
-  const isTranscript = indexer.transcript !== undefined;
-  yield isTranscript ? encodeHeader(header) : inheritingHeader(header, headerLine(engine));
+  if (indexer.transcript !== undefined) {
+    yield encodeHeader(header);
+    return;
+  }
+  const { offset = 0, length = 0 } = indexer.header ?? {};
+  const line = readFullySync(engine.log.file, Buffer.alloc(length), offset);
+  yield inheritingHeader(header, line);
 }
 
-/** The header line of a log, as stored. */
-function headerLine({ log }: Engine): Buffer {
-  const { offset = 0, length = 0 } = log.state.indexer.header ?? {};
-  const line = Buffer.alloc(length);
-  readFullySync(log.file, line, length, offset);
-  return line;
-}
-
-/** What a new session has of its own. `branchedFrom` is what parentSession was called in v1. */
+/** Fields that a new session sets itself. `branchedFrom` is the name of parentSession in v1. */
 const ownKeys: ReadonlySet<string> = new Set([
   "type",
   "version",
@@ -50,10 +43,7 @@ const ownKeys: ReadonlySet<string> = new Set([
   "branchedFrom",
 ]);
 
-/**
- * The line of a header that takes over, byte for byte, what the source's header holds besides the
- * fields that pi knows: metadata of hosts outlives forks.
- */
+/** Copies the source header's fields that pi does not know: metadata of hosts outlives forks. */
 function inheritingHeader(header: SessionHeader, source: Buffer): Buffer {
   const line = encodeHeader(header);
   const object = locateMembers(source, 0, source.length);

@@ -1,7 +1,7 @@
 /**
- * A copy of a whole session for another working directory: every record with its bytes, all
- * branches and labels, under a header of its own. The source is only read. Lines that are no
- * records stay behind; a child of such a line becomes one of the entry before it.
+ * A copy of a whole session for another working directory: every record with its bytes, under a new
+ * header. Lines that are not records are omitted; a child of such a line becomes one of the entry
+ * before it.
  */
 import { decodeLine, LineFramer, scanSync } from "@branchlog/streaming";
 import type { SessionHeader } from "../entries/entry-types.ts";
@@ -11,12 +11,12 @@ import type { EntryLine } from "./copied-entries.ts";
 import { entryLines, newline, readableRows, relinkedLine } from "./copied-entries.ts";
 import { headerLines } from "./session-header.ts";
 
-/** The bytes of the copy, header first. */
 export function* forkLines(engine: Engine, header: SessionHeader): Generator<Buffer> {
   yield* headerLines(engine, header);
   const { index, log } = engine;
   const isTranscript = log.state.indexer.transcript !== undefined;
-  let at = headerEnd(engine);
+  const { offset = 0, length = 0 } = log.state.indexer.header ?? {};
+  let at = offset + length;
   for (const entry of copiedLines(engine, isTranscript)) {
     const { row } = entry;
     if (!isTranscript) yield* recordsBetween(engine, at, index.rows.offset(row));
@@ -27,21 +27,19 @@ export function* forkLines(engine: Engine, header: SessionHeader): Generator<Buf
   if (!isTranscript) yield* recordsBetween(engine, at, log.size);
 }
 
-/** Parts of an answer stay apart in a tree: other branches may begin at each of them. */
+/** Parts of an answer stay separate in a tree: other branches may begin at each of them. */
 function* copiedLines(engine: Engine, isTranscript: boolean): Generator<EntryLine> {
-  const rows = readableRows(engine, range(engine.index.count));
+  const rows = readableRows(
+    engine,
+    Array.from({ length: engine.index.count }, (_, row) => row),
+  );
   const takes: Iterable<readonly number[]> = isTranscript ? rows.map((row) => [row]) : [rows];
   for (const taken of takes) yield* entryLines(engine, taken);
 }
 
-function headerEnd({ log }: Engine): number {
-  const { offset = 0, length = 0 } = log.state.indexer.header ?? {};
-  return offset + length;
-}
-
-/** Records without a place in the tree, which other programs may need. */
+/** Records outside the tree, which other programs may need. */
 function recordsBetween({ log }: Engine, from: number, to: number): readonly Buffer[] {
-  // One newline, with a carriage return before it at most: as a rule nothing is there.
+  // The usual case: one newline, possibly with a carriage return.
   if (to - from <= 2) return [];
   const records: Buffer[] = [];
   const line = (bytes: Buffer, start: number, end: number): void => {
@@ -54,7 +52,7 @@ function recordsBetween({ log }: Engine, from: number, to: number): readonly Buf
   return records;
 }
 
-/** The id to name as parent where that of the line is damaged; undefined where it is not. */
+/** The new parent of a row whose parent is damaged; undefined if it keeps its own. */
 function readableParentId({ index }: Engine, row: number): string | null | undefined {
   const { rows } = index;
   let slot = rows.parentHandle(row);
@@ -66,8 +64,4 @@ function readableParentId({ index }: Engine, row: number): string | null | undef
     parent = index.rowOfHandle(slot);
   }
   return slot < 0 ? null : index.ids.idAt(slot);
-}
-
-function* range(count: number): Generator<number> {
-  for (let i = 0; i < count; i += 1) yield i;
 }

@@ -1,7 +1,6 @@
 /**
- * What was found in a log while reading it. Damage is never an exception: the bad line stays where
- * it is, is skipped, and is reported here. The list is bounded for each kind, so that much of one
- * never hides the others; the counts are complete.
+ * Findings about a log. Damage is never an exception: the bad line is skipped and reported. The
+ * list is bounded for each kind, so that no kind hides the others; the counts are complete.
  */
 import { diagnosticsMax } from "../limits.ts";
 import type { IndexTable } from "./index-table.ts";
@@ -11,13 +10,13 @@ import type { LineMap } from "./row-table.ts";
  * `bad-line`: not a JSON object. `damaged-entry`: looked like an entry, its body does not parse.
  * `not-an-entry`: an object without the fields of an entry. `duplicate-id`: a later record repeats
  * an id. `second-header`: another `session` record. `before-header`: a record before the header.
- * `missing-parent`: an entry names a parent that the log does not hold. `cycle`: entries that are
- * each other's ancestors; one that is its own parent is a root, and only `verify` reports it.
- * `lost-entries`: entries that this session appended are gone. `malformed-body`: an entry whose
- * content the model's context cannot use. `unknown-type`: entries of a type that is neither pi's
- * nor omp's and has no namespace, one finding for each type; it is no damage. `diverged`: an entry
- * of this session is on a branch that nobody chose. `dangling-reference`: an entry of this session
- * names one that does not exist, or is not on its path.
+ * `missing-parent`: the log does not hold an entry's parent. `cycle`: entries that are each other's
+ * ancestors; one that is its own parent is a root, and only `verify` reports it. `lost-entries`:
+ * entries that this session appended are gone. `malformed-body`: an entry whose content the model's
+ * context cannot use. `unknown-type`: entries of a type that is neither pi's nor omp's and has no
+ * namespace, one finding for each type; not damage. `diverged`: an entry of this session is on a
+ * branch that nobody chose. `dangling-reference`: an entry of this session names one that does not
+ * exist, or is not on its path.
  */
 export type DiagnosticKind =
   | "bad-line"
@@ -37,25 +36,20 @@ export type DiagnosticKind =
 /** One finding. Offsets and lengths are bytes in the log; lines count from 1. */
 export interface Diagnostic {
   readonly kind: DiagnosticKind;
-  /**
-   * A stable word for machines where there is one (`not-json`, `nul-bytes`, …), else a sentence.
-   */
+  /** A stable word for machines if there is one (`not-json`, `nul-bytes`, …), else a sentence. */
   readonly reason: string;
   readonly offset?: number;
   readonly length?: number;
   readonly line?: number;
-  /** The entry concerned, if it has an id. */
+  /** The affected entry, if it has an id. */
   readonly id?: string;
-  /** Of an `unknown-type`: the type. */
+  /** Of `unknown-type`. */
   readonly type?: string;
-  /**
-   * Of an `unknown-type`: how many entries have it; the place is that of the first. Of `diverged`:
-   * how many entries of other writers it is not below.
-   */
+  /** Entries of the `unknown-type`, placed at the first; for `diverged`, entries of others. */
   readonly count?: number;
 }
 
-/** Kinds of findings about entries of this session that a log does not show by itself. */
+/** Findings about this session's entries that the log alone does not show. */
 export type OwnKind = "lost-entries" | "diverged" | "dangling-reference";
 
 const ownKinds: ReadonlySet<DiagnosticKind> = new Set<OwnKind>([
@@ -64,28 +58,25 @@ const ownKinds: ReadonlySet<DiagnosticKind> = new Set<OwnKind>([
   "dangling-reference",
 ]);
 
-/** Diagnostics as they are saved. */
 export interface SavedDiagnostics {
   readonly entries: readonly Diagnostic[];
   readonly counts: readonly (readonly [kind: DiagnosticKind, count: number])[];
 }
 
-/** Collects diagnostics up to a limit for each kind, and counts all of them. */
 export class DiagnosticLog {
   readonly #entries: Diagnostic[] = [];
   readonly #counts = new Map<DiagnosticKind, number>();
 
-  /** The first `diagnosticsMax` findings of each kind, all of them in the order found. */
+  /** The first `diagnosticsMax` findings of each kind, in the order found. */
   get entries(): readonly Diagnostic[] {
     return this.#entries;
   }
 
-  /** How many of a kind were found, those that did not fit the list included. */
+  /** Includes findings that did not fit the list. */
   count(kind: DiagnosticKind): number {
     return this.#counts.get(kind) ?? 0;
   }
 
-  /** All of it, but for what is known only of entries of this session. */
   save(): SavedDiagnostics {
     return {
       entries: this.#entries.filter(({ kind }) => !ownKinds.has(kind)),
@@ -93,13 +84,11 @@ export class DiagnosticLog {
     };
   }
 
-  /** Takes over what was saved, being empty so far. */
   restore({ entries, counts }: SavedDiagnostics): void {
     this.#entries.push(...entries);
     for (const [kind, count] of counts) this.#counts.set(kind, count);
   }
 
-  /** Records one finding. */
   add(diagnostic: Diagnostic): void {
     const { kind } = diagnostic;
     const found = this.count(kind);
@@ -119,7 +108,6 @@ export interface EntryPlace {
   readonly length: number;
 }
 
-/** The place of a row. O(log exceptions of the line map). */
 export function entryPlace(
   { index, lines }: { readonly index: IndexTable; readonly lines: LineMap },
   row: number,
@@ -129,5 +117,21 @@ export function entryPlace(
     line: lines.lineOfRow(row),
     offset: index.rows.offset(row),
     length: index.rows.length(row),
+  };
+}
+
+export function findingAt(
+  kind: DiagnosticKind,
+  reason: string,
+  { index, lines }: { readonly index: IndexTable; readonly lines: LineMap },
+  row: number,
+): Diagnostic {
+  return {
+    kind,
+    reason,
+    offset: index.rows.offset(row),
+    length: index.rows.length(row),
+    line: lines.lineOfRow(row),
+    id: index.idOf(row),
   };
 }

@@ -1,19 +1,16 @@
 /**
- * Interns entry ids: each distinct id gets a handle number, found again in O(1) from bytes or text.
- * Ids are opaque strings of any length; eight lower-case hex digits, pi's form, are kept as one
- * 32-bit word, all others as bytes in an arena.
+ * Interns entry ids as handles, found again in O(1) from bytes or text. Ids are opaque strings;
+ * eight lower-case hex digits, pi's form, are one 32-bit word, all others bytes in an arena.
  */
 import { randomBytes } from "node:crypto";
 import { grownCapacity, grown } from "./row-table.ts";
 
 /** A fuller table has more collisions, each of which reads another part of memory. */
 export const tableLoadMax = 0.4;
-/** Buckets of an empty table. */
 export const bucketsMin = 32;
-/** Longest search before the table gets a seed: at that load, one of a hundred is rare. */
+/** Longest search before the table gets a seed: at that load, a search of a hundred is rare. */
 const searchStepsMax = 4096;
 
-/** The columns, as long as there are handles; restored ones may have room for more. */
 export interface SavedIds {
   readonly count: number;
   readonly word: Int32Array;
@@ -29,7 +26,6 @@ export interface SavedIds {
 export class IdTable {
   /** Per handle: the bits of the id (hex form), or its place in the arena. */
   #word: Int32Array = new Int32Array(16);
-  /** Per handle: 1 if the id is in the arena. */
   #inArena: Uint8Array = new Uint8Array(16);
   readonly #arena = new IdArena();
   /** Open addressing: handle + 1, or 0 for empty. The length is a power of two. */
@@ -40,19 +36,17 @@ export class IdTable {
   #seed = 0;
   #hasOwnSeed = false;
 
-  /** Number of handles. */
   get count(): number {
     return this.#count;
   }
 
-  /** The handle of the id at bytes[start, end), made if it is new. */
   addBytes(bytes: Uint8Array, start: number, end: number): number {
     this.#growFor(1);
     if (isHexWord(bytes, start, end)) return this.#addWord(hexWord(bytes, start));
     return this.#addText(bytes, start, end);
   }
 
-  /** The handle of the id that these bits spell in the hex form, made if it is new. */
+  /** The handle of the id whose hex form has these bits, made if it is new. */
   addWord(word: number): number {
     this.#growFor(1);
     return this.#addWord(word);
@@ -70,7 +64,6 @@ export class IdTable {
     this.#touched = touched;
   }
 
-  /** Makes room for so many handles at once, so that filling them copies nothing. */
   reserve(handles: number): void {
     if (handles > this.#word.length) {
       this.#word = grown(Int32Array, this.#word, handles);
@@ -79,7 +72,6 @@ export class IdTable {
     if (handles > this.#buckets.length * tableLoadMax) this.#rehash(handles);
   }
 
-  /** Views that change with the table. */
   save(): SavedIds {
     const count = this.#count;
     const arena = this.#arena.save();
@@ -95,7 +87,7 @@ export class IdTable {
     };
   }
 
-  /** Continues from what was saved; the columns belong to the table from here on. */
+  /** The table takes ownership of the columns. */
   restore(saved: SavedIds): void {
     this.#count = saved.count;
     this.#word = saved.word;
@@ -105,13 +97,11 @@ export class IdTable {
     this.#seed = saved.seed;
   }
 
-  /** The handle of `id`, made if it is new. */
   add(id: string): number {
     const bytes = idBytes(id);
     return this.addBytes(bytes, 0, bytes.length);
   }
 
-  /** The handle of `id`, or -1. */
   find(id: string): number {
     const bytes = idBytes(id);
     const { length } = bytes;
@@ -121,7 +111,6 @@ export class IdTable {
     return (this.#buckets[at] ?? 0) - 1;
   }
 
-  /** The id of a handle. */
   idAt(handle: number): string {
     const word = this.#word[handle] ?? 0;
     return this.#inArena[handle] === 0 ? hexText(word) : this.#arena.textAt(word >>> 0);
@@ -142,7 +131,6 @@ export class IdTable {
     return handle;
   }
 
-  /** The bucket that holds the handle of these bits, or the empty one where it would be put. */
   #bucketOfWord(word: number): number {
     const buckets = this.#buckets;
     const mask = buckets.length - 1;
@@ -171,8 +159,7 @@ export class IdTable {
   }
 
   /**
-   * Whether a search is too long: for saved buckets without an empty one, or after hash flooding.
-   * Then the buckets are made anew, once, with a secret seed.
+   * For saved buckets without an empty one, or hash flooding: rebuilds once, with a secret seed.
    */
   #isLost(steps: number): boolean {
     if (steps < Math.min(searchStepsMax, this.#buckets.length - 1) || this.#hasOwnSeed)
@@ -183,7 +170,6 @@ export class IdTable {
     return true;
   }
 
-  /** There must be room: see {@link IdTable.#growFor}. */
   #newHandle(bucket: number, word: number): number {
     const handle = this.#count;
     this.#word[handle] = word;
@@ -198,9 +184,7 @@ export class IdTable {
     if (isFull) this.reserve(grownCapacity(this.#word.length, needed));
   }
 
-  /**
-   * Whether two handles have the same id, as only a checkpoint can say: the first is found then.
-   */
+  /** Only a checkpoint can hold an id twice: then the first handle is found. */
   #isSame(handle: number, other: number): boolean {
     if (this.#inArena[handle] !== this.#inArena[other]) return false;
     const [place, otherPlace] = [this.#word[handle] ?? 0, this.#word[other] ?? 0];
@@ -226,23 +210,13 @@ export class IdTable {
   }
 }
 
-/** The length that is kept before each id. */
 export const arenaLengthBytes = 4;
 
-/**
- * The ids that are not eight hex digits, as bytes one behind the other: a million of them cost no
- * JS strings. An id is known by the place where it was put; places never change.
- */
+/** Adjacent bytes: a million ids cost no JS strings. Places never change. */
 class IdArena {
   #bytes: Uint8Array = new Uint8Array(64);
   #end = 0;
 
-  /** Bytes held, for reports. */
-  get byteLength(): number {
-    return this.#bytes.byteLength;
-  }
-
-  /** Puts bytes[start, end) at the end and returns their place. */
   add(bytes: Uint8Array, start: number, end: number): number {
     const place = this.#end;
     const length = end - start;
@@ -259,31 +233,26 @@ class IdArena {
     return place;
   }
 
-  /** The bytes put so far: a view that changes with the arena. */
   save(): Uint8Array {
     return this.#bytes.subarray(0, this.#end);
   }
 
-  /** Takes over the first `end` bytes of what was saved. */
   restore(bytes: Uint8Array, end: number): void {
     this.#bytes = bytes;
     this.#end = end;
   }
 
-  /** The id at a place, as text. */
   textAt(place: number): string {
     const { buffer, byteOffset } = this.#bytes;
     const start = byteOffset + place + arenaLengthBytes;
     return idText(Buffer.from(buffer, start, this.#lengthAt(place)));
   }
 
-  /** Where to look for the id at a place in a hash table: {@link hashOf} its bytes. */
   hashAt(place: number, seed: number): number {
     const start = place + arenaLengthBytes;
     return hashOf(this.#bytes, start, start + this.#lengthAt(place), seed);
   }
 
-  /** Whether the id at a place is bytes[start, end). */
   equals(place: number, bytes: Uint8Array, start: number, end: number): boolean {
     if (this.#lengthAt(place) !== end - start) return false;
     for (let i = start, j = place + arenaLengthBytes; i < end; i += 1, j += 1) {
@@ -292,7 +261,6 @@ class IdArena {
     return true;
   }
 
-  /** Whether the ids at two places are the same. */
   areEqual(place: number, other: number): boolean {
     const start = other + arenaLengthBytes;
     return this.equals(place, this.#bytes, start, start + this.#lengthAt(other));
@@ -305,21 +273,16 @@ class IdArena {
   }
 }
 
-/** FNV-1a over the bytes, then mixed. */
 function hashOf(bytes: Uint8Array, start: number, end: number, seed: number): number {
   let hash = 0x811c9dc5 ^ seed;
   for (let i = start; i < end; i += 1) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);
   return mixed(hash);
 }
 
-/**
- * Prefix of an id in UTF-16, which JSON can spell with lone surrogates and UTF-8 cannot. No text in
- * UTF-8 has this byte.
- */
+/** Prefix of an id with lone surrogates, in UTF-16. No text in UTF-8 has this byte. */
 const utf16Mark = 0xff;
 const loneSurrogate = /\p{Surrogate}/u;
 
-/** The bytes under which an id given as text is kept. */
 function idBytes(id: string): Buffer {
   if (!loneSurrogate.test(id)) return Buffer.from(id, "utf8");
   return Buffer.concat([Buffer.of(utf16Mark), Buffer.from(id, "utf16le")]);
@@ -331,17 +294,15 @@ function idText(bytes: Buffer): string {
 
 const hexDigits = 8;
 
-/** Whether bytes[start, end) are eight lower-case hex digits, kept as the (signed) 32 bits. */
 function isHexWord(bytes: Uint8Array, start: number, end: number): boolean {
   return end - start === hexDigits && (quad(bytes, start) | quad(bytes, start + 4)) >= 0;
 }
 
-/** The bits of the eight digits that begin at `start`; see {@link isHexWord}. */
 function hexWord(bytes: Uint8Array, start: number): number {
   return (quad(bytes, start) << 16) | quad(bytes, start + 4);
 }
 
-/** The digits of those bits; a third of the cost of `toString` and `padStart`. */
+/** A third of the cost of `toString` and `padStart`. */
 function hexText(word: number): string {
   const high = `${hexPair[word >>> 24]}${hexPair[(word >>> 16) & 255]}`;
   return `${high}${hexPair[(word >>> 8) & 255]}${hexPair[word & 255]}`;
@@ -356,7 +317,6 @@ function mixed(word: number): number {
   return h ^ (h >>> 16);
 }
 
-/** The value of four digits, or something negative. */
 function quad(bytes: Uint8Array, at: number): number {
   return (
     ((hexDigit[bytes[at] ?? 0] ?? -1) << 12) |

@@ -1,29 +1,26 @@
 /**
- * The tree of a log in memory: rows in file order, ids as handles, links between them. A parent
- * link points at the handle of an id, not at a row: a parent may come later in the file, and a
- * record that repeats an id gets its children at once (it *shadows* the earlier row, as in pi).
- * Operations are O(1) unless their comment says otherwise.
+ * The tree of a log in memory. A parent link points at the handle of an id, not at a row: a parent
+ * may come later in the file, and a record that repeats an id gets its children at once (it
+ * *shadows* the earlier row, as in pi). Operations are O(1) unless their comment says otherwise.
  */
 import { grownCapacity, grown, KindTable, RowTable, rowFlags } from "./row-table.ts";
 import { IdTable } from "./id-table.ts";
 import type { SavedIds } from "./id-table.ts";
 import type { Kind, RowFacts, SavedRows } from "./row-table.ts";
 
-/** Room for ids that come after those that were saved, so that the first one copies nothing. */
 const spareHandles = 1024;
 
-/** Rows are added in file order, and never removed. */
 export class IndexTable {
   readonly ids: IdTable = new IdTable();
   readonly kinds: KindTable = new KindTable();
   readonly rows: RowTable = new RowTable();
   /**
-   * Rows to check although they may have children: those that hide another row, and those whose
-   * last child went, or the row that hid them. The confirmation of rows takes from it.
+   * To check although they may have children: rows that hide another row, that lost their last
+   * child, or the row that hid them.
    */
   readonly unverifiedRows: number[] = [];
   readonly #handles = new HandleTable();
-  /** Rows that are part of the tree: all but those whose ids are still bits. */
+  /** Rows in the tree: all but those whose ids are still bits. */
   #linkedRows = 0;
   #shadowedCount = 0;
   #damagedCount = 0;
@@ -32,12 +29,10 @@ export class IndexTable {
   readonly #repeatedIds = new RepeatedIds();
   readonly #onRepeatedId: (row: number, earlier: number) => void;
 
-  /** @param onRepeatedId Called for each row whose id an earlier row has, once it is linked. */
   constructor(onRepeatedId: (row: number, earlier: number) => void = () => undefined) {
     this.#onRepeatedId = onRepeatedId;
   }
 
-  /** Number of rows, damaged and shadowed ones included. */
   get count(): number {
     return this.rows.count;
   }
@@ -47,25 +42,19 @@ export class IndexTable {
     return this.#shadowedCount;
   }
 
-  /** Rows whose body does not parse. */
   get damagedCount(): number {
     return this.#damagedCount;
   }
 
-  /**
-   * Counts the changes of the tree other than a new leaf or root. While it stays, results for the
-   * tree can be continued with its new rows.
-   */
+  /** Unchanged by a new leaf or root: results can then be extended with the new rows. */
   get structureVersion(): number {
     return this.#structureVersion;
   }
 
-  /** Rows that were added before their parent. */
   get strayCount(): number {
     return this.#strayCount;
   }
 
-  /** Appends a row, links it, shadows an earlier row with its id. Returns the row's number. */
   add(facts: RowFacts): number {
     this.linkPendingRows();
     const row = this.rows.add(facts);
@@ -76,15 +65,13 @@ export class IndexTable {
   }
 
   /**
-   * Appends a row whose `handle` and `parentHandle` are still the bits of hex ids, with the flag
-   * `root` if it has no parent. It is no part of the tree before {@link
-   * IndexTable.linkPendingRows}.
+   * For rows whose handles are still the bits of hex ids; {@link IndexTable.linkPendingRows} links
+   * them.
    */
   addWords(facts: RowFacts): number {
     return this.rows.add(facts);
   }
 
-  /** Links the rows that were added as bits of ids. */
   linkPendingRows(): void {
     const { rows } = this;
     const { count } = rows;
@@ -95,7 +82,6 @@ export class IndexTable {
     this.#linkedRows = count;
   }
 
-  /** Makes room for so many rows at once, so that filling them copies nothing. In steps. */
   *reserve(rows: number): Generator<void, void, undefined> {
     this.rows.reserve(rows);
     yield;
@@ -114,7 +100,7 @@ export class IndexTable {
     };
   }
 
-  /** Fills an empty index with what was saved, and links its rows; reports nothing. O(rows). */
+  /** Fills an empty index with saved columns, and links its rows; reports nothing. O(rows). */
   restore(saved: SavedIndex): void {
     const { rows } = this;
     rows.restore(saved.rows);
@@ -126,39 +112,33 @@ export class IndexTable {
     for (const row of damaged) this.markDamaged(row);
   }
 
-  /** The row that has this id now, or -1. */
   rowOfId(id: string): number {
     const handle = this.ids.find(id);
     return handle < 0 ? -1 : this.rowOfHandle(handle);
   }
 
-  /** The row of a handle, or -1 for an id that is only named as parent. */
+  /** -1 for an id that is only used as a parentId. */
   rowOfHandle(handle: number): number {
     return handle < 0 ? -1 : this.#handles.rowOf(handle);
   }
 
-  /** The id of a row. */
   idOf(row: number): string {
     return this.ids.idAt(this.rows.handle(row));
   }
 
-  /** The id of a row's parent as the log has it, whether or not that parent exists. */
   parentIdOf(row: number): string | null {
     const handle = this.rows.parentHandle(row);
     return handle < 0 ? null : this.ids.idAt(handle);
   }
 
-  /** What the row is. */
   kindOf(row: number): Kind {
     return this.kinds.at(this.rows.kind(row));
   }
 
-  /** Whether the row is a node of the tree: not damaged, not shadowed. */
   isNode(row: number): boolean {
     return !this.rows.is(row, rowFlags.damaged) && !this.rows.is(row, rowFlags.shadowed);
   }
 
-  /** Whether a shown row is below the row. */
   hasChildren(row: number): boolean {
     return this.#handles.shownChildren(this.rows.handle(row)) > 0;
   }
@@ -169,9 +149,8 @@ export class IndexTable {
   }
 
   /**
-   * Records that the row's body does not parse: it stops being a node, links pass through it, and a
-   * row that it shadowed is back; if none of its id is left that can be read, the last one is.
-   * O(1), or O(rows of its id) when it shared its id.
+   * The latest readable row of its id is shown again, or else the last of all. O(1), or O(rows of
+   * its id).
    */
   markDamaged(row: number): void {
     if (this.rows.is(row, rowFlags.damaged)) return;
@@ -193,7 +172,6 @@ export class IndexTable {
     }
   }
 
-  /** The handle under which a row is listed; a row that names itself as parent is a root. */
   #linkHandle(row: number): number {
     const parent = this.rows.parentHandle(row);
     return parent === this.rows.handle(row) || parent < 0 ? -1 : parent;
@@ -204,7 +182,6 @@ export class IndexTable {
     if (earlier >= 0) this.#onRepeatedId(row, earlier);
   }
 
-  /** Makes a row part of the tree. Returns the row that had its id, or -1. */
   #link(row: number): number {
     const handle = this.rows.handle(row);
     const earlier = this.#handles.rowOf(handle);
@@ -227,7 +204,6 @@ export class IndexTable {
     if (wasShown) this.#hide(this.#linkHandle(row));
   }
 
-  /** A readable row holds its id again instead of a damaged one. */
   #bringBack(hidden: number, instead: number): void {
     this.#repeatedIds.bringBack(hidden, instead);
     this.#shadowedCount -= 1;
@@ -237,7 +213,6 @@ export class IndexTable {
     this.#hide(this.#linkHandle(instead));
   }
 
-  /** The last row of an id holds it instead of a row that is damaged as well. */
   #handOn(row: number, last: number): void {
     this.#hold(last, row);
     if (!this.hasChildren(row)) return;
@@ -251,7 +226,7 @@ export class IndexTable {
     this.#handles.setRow(this.rows.handle(row), row);
   }
 
-  /** Counts one more shown child; a damaged parent that gains its first is passed through. */
+  /** Counts one more shown child; a damaged parent that gains its first becomes shown. */
   #show(handle: number): void {
     for (let at = handle; at >= 0;) {
       const shown = this.#handles.show(at, 1);
@@ -261,7 +236,7 @@ export class IndexTable {
     }
   }
 
-  /** Counts one shown child less; a damaged parent that loses its last is gone from its own. */
+  /** Counts one shown child less; a damaged parent that loses its last becomes hidden. */
   #hide(handle: number): void {
     for (let at = handle; at >= 0;) {
       const shown = this.#handles.show(at, -1);
@@ -276,12 +251,12 @@ export class IndexTable {
   }
 }
 
-/** Flags that follow from the order of rows, and from which of them are damaged. */
+/** Derived from the order of rows, and from which of them are damaged. */
 const derivedFlags = rowFlags.damaged | rowFlags.shadowed;
 
 /**
- * Columns by id handle, with -1 for the root: the row that holds the id, and the list of its
- * children. Rows are kept as row + 1, so that a new column, all zeros, needs no filling.
+ * By id handle, with -1 for the root. Rows are stored as row + 1, so that a new column, all zeros,
+ * needs no filling.
  */
 class HandleTable {
   #rowOf: Int32Array = new Int32Array(16);
@@ -290,7 +265,6 @@ class HandleTable {
   /** Children that are shown: neither shadowed nor damaged without shown children. */
   #shownChildren: Int32Array = new Int32Array(16);
 
-  /** The row that holds the id, or -1. */
   rowOf(handle: number): number {
     return (this.#rowOf[handle + 1] ?? 0) - 1;
   }
@@ -299,22 +273,18 @@ class HandleTable {
     this.#rowOf[handle + 1] = row + 1;
   }
 
-  /** The first row that names the id as its parent, or -1. */
   firstChild(handle: number): number {
     return (this.#firstChild[handle + 1] ?? 0) - 1;
   }
 
-  /** How many of these are shown. */
   shownChildren(handle: number): number {
     return this.#shownChildren[handle + 1] ?? 0;
   }
 
-  /** Counts shown children up or down, and returns how many there are then. */
   show(handle: number, more: number): number {
     return (this.#shownChildren[handle + 1] = this.shownChildren(handle) + more);
   }
 
-  /** Puts a row behind the other children of a handle. */
   linkLast(rows: RowTable, handle: number, row: number): void {
     const last = (this.#lastChild[handle + 1] ?? 0) - 1;
     if (last < 0) this.#firstChild[handle + 1] = row + 1;
@@ -323,9 +293,8 @@ class HandleTable {
   }
 
   /**
-   * Links rows in file order that nothing is known of, as if none were damaged or hidden; those
-   * with an id that an earlier one has are left to `linkRepeated`. Returns the damaged ones. In one
-   * loop over bare columns: a log of a million entries is opened with it.
+   * As if no row were damaged or hidden; rows that repeat an id are left to `linkRepeated`. Returns
+   * the damaged ones. One loop over bare columns: opening a large log waits for it.
    */
   linkAll(saved: SavedRows, rows: RowTable, linkRepeated: (row: number) => void): number[] {
     const { count, handle, parentHandle, flags } = saved;
@@ -355,13 +324,11 @@ class HandleTable {
     return damaged;
   }
 
-  /** Makes room for so many handles, and more if that is not enough. */
   growFor(handles: number): void {
     const { length } = this.#rowOf;
     if (handles + 1 > length) this.reserve(grownCapacity(length, handles + 1));
   }
 
-  /** Makes room for so many elements at once. */
   reserve(capacity: number): void {
     if (capacity <= this.#rowOf.length) return;
     this.#rowOf = grown(Int32Array, this.#rowOf, capacity);
@@ -372,39 +339,33 @@ class HandleTable {
 }
 
 /**
- * Rows that share an id. Its holder is the last of them that can be read, or the last of all: the
- * same in whatever order rows are found to be damaged. Empty in a log without repeated ids.
+ * The holder of an id is the last of its rows that is readable, or the last of all, in whatever
+ * order rows are found to be damaged.
  */
 export class RepeatedIds {
-  /** Per row that repeats an id: the row before with that id. */
   readonly #hidden = new Map<number, number>();
-  /** Per row that holds its id instead of later ones: the last of them. */
   readonly #last = new Map<number, number>();
 
-  /** Notes that `by` repeats the id of `row`. */
   hide(row: number, by: number): void {
     this.#hidden.set(by, row);
   }
 
-  /** The latest row before `row` with its id that is not damaged, or -1. */
   readableBefore(row: number, isDamaged: (row: number) => boolean): number {
     let other = this.#hidden.get(row);
     while (other !== undefined && isDamaged(other)) other = this.#hidden.get(other);
     return other ?? -1;
   }
 
-  /** Notes that `row` holds its id again, instead of `instead`. */
   bringBack(row: number, instead: number): void {
     this.#last.set(row, this.lastOf(instead));
   }
 
-  /** The last row with the id of `row`, which holds that id. */
   lastOf(row: number): number {
     return this.#last.get(row) ?? row;
   }
 }
 
-/** A saved index. Links and shadowed rows follow from it, so that no file can contradict it. */
+/** Links and shadowed rows follow from it, so that no file can contradict it. */
 export interface SavedIndex {
   readonly rows: SavedRows;
   readonly ids: SavedIds;

@@ -1,7 +1,7 @@
 /**
- * Turns the lines of a log into index rows, the header and diagnostics. Pure: it is fed lines and
- * holds no file. Most lines are indexed from their envelope alone; entries that projections fold
- * while the log is read are parsed whole and handed on. Bad lines are skipped and reported.
+ * Turns lines into index rows, the header and diagnostics. Pure. Most lines are indexed from their
+ * envelope alone; entries that projections fold while reading are parsed whole and passed on. Bad
+ * lines are skipped and reported.
  */
 import { decodeLine, scanFlags, scanLines, scanLongLine } from "@branchlog/streaming";
 import type {
@@ -22,17 +22,15 @@ import { modelRole } from "../dialects/model-reference.ts";
 import { recordsBesideDebris } from "../dialects/transcript-records.ts";
 import type { Transcript } from "../dialects/transcript.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
-import { DiagnosticLog } from "./diagnostics.ts";
+import { DiagnosticLog, findingAt } from "./diagnostics.ts";
 import type { SavedDiagnostics } from "./diagnostics.ts";
 import { rootHandle, rowFlags, LineMap } from "./row-table.ts";
 import { IndexTable } from "./index-table.ts";
 import type { SavedIndex } from "./index-table.ts";
 import type { Kind, SavedLines, RowFacts } from "./row-table.ts";
 
-/** The header and its place in the log. */
 export interface IndexedHeader {
   readonly header: SessionHeader;
-  /** 1 to 3, or more for files of a newer version. */
   readonly version: number;
   readonly offset: number;
   readonly length: number;
@@ -40,11 +38,9 @@ export interface IndexedHeader {
 }
 
 interface LogIndexerOptions {
-  /** Facts of a record that is too long to be built: its top-level scalars. */
   readonly readLong: (offset: number, length: number) => DecodedLine;
   /** Called with each entry of {@link foldedTypes}, as stored, once it is indexed. */
   readonly onFolded: (row: number, value: JsonObject) => void;
-  /** Name of the file, if it may be the transcript of another agent. */
   readonly transcriptName?: string | undefined;
 }
 
@@ -56,7 +52,7 @@ interface LinePlace {
   readonly lineNumber: number;
 }
 
-/** The saved state of an indexer: all but the header itself, which is read again. */
+/** All but the header itself, which is read again. */
 export interface SavedLog {
   readonly index: SavedIndex;
   readonly lines: SavedLines;
@@ -64,11 +60,12 @@ export interface SavedLog {
   readonly entriesBeforeHeader: number;
 }
 
-/** Takes lines in file order. */
 export class LogIndexer implements LinesSink {
-  readonly index: IndexTable = new IndexTable((row, earlier) =>
-    this.#reportDuplicate(row, earlier),
-  );
+  readonly index: IndexTable = new IndexTable((row, earlier) => {
+    const offset = this.index.rows.offset(earlier);
+    const reason = `hides the entry with the same id at byte ${offset}`;
+    this.diagnostics.add(findingAt("duplicate-id", reason, this, row));
+  });
   readonly diagnostics: DiagnosticLog = new DiagnosticLog();
   readonly lines: LineMap = new LineMap();
   readonly #options: LogIndexerOptions;
@@ -82,39 +79,32 @@ export class LogIndexer implements LinesSink {
     time: 0,
     flags: 0,
   };
-  /** The kinds of the scan, and for each of them what its lines are indexed as. */
   #scannedKinds: readonly ScannedKind[] = [];
   #indexedAs: IndexedAs[] = [];
   #header: IndexedHeader | undefined;
-  /** Whether lines may be indexed from their envelopes: v1 has no ids there. */
+  /** v1 has no ids in its envelopes. */
   #readsEnvelopes = false;
-  /** Entry lines seen before any header, to tell a damaged header from no session at all. */
   #entriesBeforeHeader = 0;
   #previousHandle = rootHandle;
   #transcript: Transcript | undefined;
-  /** Whether the first known record was one of a session. */
   #isSession = false;
 
   constructor(options: LogIndexerOptions) {
     this.#options = options;
   }
 
-  /** The first `session` record, once it has been read. */
   get header(): IndexedHeader | undefined {
     return this.#header;
   }
 
-  /** The transcript, if the log is that of another agent. */
   get transcript(): Transcript | undefined {
     return this.#transcript;
   }
 
-  /** How many entry-like records are before the header, or in a log without one. */
   get entriesBeforeHeader(): number {
     return this.#entriesBeforeHeader;
   }
 
-  /** Views that change with the indexer. */
   save(): SavedLog {
     return {
       index: this.index.save(),
@@ -124,7 +114,7 @@ export class LogIndexer implements LinesSink {
     };
   }
 
-  /** Continues from the saved state of a log with this header; nothing was read so far. */
+  /** Only before any line is added. */
   restore(saved: SavedLog, header: IndexedHeader): void {
     this.index.restore(saved.index);
     this.lines.restore(saved.lines);
@@ -168,7 +158,6 @@ export class LogIndexer implements LinesSink {
     this.index.linkPendingRows();
   }
 
-  /** Adds the row of a scanned line; false if the line is to be parsed. */
   #addScanned(
     rows: ScannedRows,
     row: number,
@@ -178,7 +167,10 @@ export class LogIndexer implements LinesSink {
   ): boolean {
     const flags = rows.flags[row] ?? 0;
     if ((flags & scanFlags.trusted) === 0 || !this.#readsEnvelopes) return false;
-    if (this.#scannedKinds !== rows.kinds) this.#forgetKinds(rows.kinds);
+    if (this.#scannedKinds !== rows.kinds) {
+      this.#scannedKinds = rows.kinds;
+      this.#indexedAs = [];
+    }
     const scanned = rows.kind[row] ?? 0;
     const { kind, parse } = this.#indexedAs[scanned] ?? this.#learnKind(scanned);
     if (parse === "always" || (parse === "unless flat" && (flags & scanFlags.flat) === 0)) {
@@ -190,7 +182,9 @@ export class LogIndexer implements LinesSink {
     facts.kind = kind;
     facts.flags = rowFlagsOf[flags] ?? 0;
     const isExact = (flags & scanFlags.exactTime) !== 0;
-    facts.time = isExact ? (rows.time[row] ?? 0) : scannedTime(rows, row);
+    facts.time = isExact
+      ? (rows.time[row] ?? 0)
+      : Date.parse(rows.bytes.toString("latin1", rows.timeStart[row], rows.timeEnd[row]));
     if ((flags & scanFlags.words) !== 0) {
       facts.handle = rows.id[row] ?? 0;
       facts.parentHandle = rows.parent[row] ?? 0;
@@ -210,12 +204,7 @@ export class LogIndexer implements LinesSink {
     return true;
   }
 
-  #forgetKinds(kinds: readonly ScannedKind[]): void {
-    this.#scannedKinds = kinds;
-    this.#indexedAs = [];
-  }
-
-  /** Kinds of one list are learnt in any order, so that only those of this log are numbered. */
+  /** Learnt on first use, so that only kinds in this log are numbered. */
   #learnKind(scanned: number): IndexedAs {
     const kind = this.#scannedKinds[scanned];
     if (kind === undefined) throw new RangeError(`no scanned kind ${scanned}`);
@@ -321,7 +310,7 @@ export class LogIndexer implements LinesSink {
 
   #addBeforeHeader(value: JsonObject, place: LinePlace): void {
     const type = value["type"];
-    // A title slot is no record of the file as its indexes count them: the header is 0.
+    // A title slot is not a record by the file's own numbering: the header is 0.
     if (type === titleSlotType) return;
     this.lines.addOtherRecord();
     if (typeof type === "string" && (typeof value["id"] === "string" || "message" in value)) {
@@ -332,7 +321,10 @@ export class LogIndexer implements LinesSink {
 
   #addEntry({ type, id: ownId }: EntryRecord, value: JsonObject, place: LinePlace): void {
     const legacy = entryForm(this.#header?.version ?? 3) === 1;
-    const id = legacy || ownId === null ? this.#legacyId(place.lineNumber) : ownId;
+    const id =
+      legacy || ownId === null
+        ? legacyEntryId(this.#header?.header.id ?? "", place.lineNumber)
+        : ownId;
     const handle = this.index.ids.add(id);
     const parentId = value["parentId"];
     const known = typeof parentId === "string" && parentId !== "";
@@ -358,22 +350,6 @@ export class LogIndexer implements LinesSink {
     return this.index.add(facts);
   }
 
-  #reportDuplicate(row: number, earlier: number): void {
-    const { index } = this;
-    this.diagnostics.add({
-      kind: "duplicate-id",
-      reason: `hides the entry with the same id at byte ${index.rows.offset(earlier)}`,
-      offset: index.rows.offset(row),
-      length: index.rows.length(row),
-      line: this.lines.lineOfRow(row),
-      id: index.idOf(row),
-    });
-  }
-
-  #legacyId(lineNumber: number): string {
-    return legacyEntryId(this.#header?.header.id ?? "", lineNumber);
-  }
-
   #report(
     kind: "bad-line" | "not-an-entry" | "second-header" | "before-header" | "duplicate-id",
     reason: string,
@@ -385,13 +361,10 @@ export class LogIndexer implements LinesSink {
 }
 
 interface IndexedAs {
-  /** Number in the kinds of the index. */
   readonly kind: number;
-  /** Whether a line of this kind is parsed whole. */
   readonly parse: "never" | "unless flat" | "always";
 }
 
-/** The flags of a row by those of a scanned one. */
 const rowFlagsOf = Uint8Array.from({ length: 256 }, (_, scanned) => {
   const { tailForm, endsWithObject, hasPayload, exactTime, root, flat } = scanFlags;
   const pairs = [
@@ -407,12 +380,7 @@ const rowFlagsOf = Uint8Array.from({ length: 256 }, (_, scanned) => {
   );
 });
 
-/** Epoch milliseconds of a time in another form than that of `toISOString`; NaN if unreadable. */
-function scannedTime({ bytes, timeStart, timeEnd }: ScannedRows, row: number): number {
-  return Date.parse(bytes.toString("latin1", timeStart[row], timeEnd[row]));
-}
-
-/** The kind of a parsed entry; v2's role hookMessage is custom since v3. */
+/** v2's role hookMessage is custom since v3. */
 function kindOfValue(type: string, value: JsonObject, version: number): Kind {
   const { message, customType } = value;
   const stored =
@@ -429,12 +397,11 @@ function kindOfValue(type: string, value: JsonObject, version: number): Kind {
   };
 }
 
-/** Epoch milliseconds of a stored timestamp, or NaN. */
 function timeOfValue(timestamp: unknown): number {
   if (typeof timestamp === "string") return Date.parse(timestamp);
-  // A number that no Date can hold is no time.
+  // A number that no Date can hold is not a time.
   return typeof timestamp === "number" ? new Date(timestamp).getTime() : Number.NaN;
 }
 
-/** Types whose entries are parsed whole while reading: projections or the context need them. */
+/** Parsed whole while reading: projections or the context need them. */
 const foldedTypes: ReadonlySet<string> = new Set(["label", ...dialectMarkers]);

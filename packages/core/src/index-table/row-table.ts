@@ -1,16 +1,13 @@
 /**
- * What is known of each entry row, in file order: its columns, the kinds that they number, and the
- * lines that rows are on. Typed arrays, so that a million rows cost tens of megabytes and no
- * garbage. Rows are never removed or reordered.
+ * The columns of rows in file order, their kinds, and their lines. Typed arrays, so that a million
+ * rows cost tens of megabytes and no garbage. Rows are never removed or reordered.
  */
 import type { IdTable } from "./id-table.ts";
 
-/** The capacity to grow to, at least `needed` elements. */
 export function grownCapacity(current: number, needed: number): number {
   return Math.max(needed, Math.ceil(current * 1.5), 16);
 }
 
-/** A copy of `column` with `capacity` elements; new elements are zero. */
 export function grown<C extends Float64Array | Int32Array | Uint32Array | Uint8Array>(
   make: new (length: number) => C,
   column: C,
@@ -21,14 +18,13 @@ export function grown<C extends Float64Array | Int32Array | Uint32Array | Uint8A
   return roomy;
 }
 
-/** The handle for "no parent". No id ever gets it. */
+/** The handle for "no parent", never that of an id. */
 export const rootHandle = -2;
 
-/** Facts of a row that fit one bit each. */
 export const rowFlags = {
   /** Indexed from its envelope; its body was not parsed yet. */
   provisional: 1,
-  /** Its body turned out not to parse; links pass through it. */
+  /** Its body does not parse; links pass through it. */
   damaged: 2,
   /** A later record has its id. */
   shadowed: 4,
@@ -40,29 +36,21 @@ export const rowFlags = {
   tailForm: 32,
   /** The timestamp is stored as `toISOString` writes the row's time. */
   exactTime: 64,
-  /** The entry names no parent. */
   root: 128,
 } as const;
 
-/** What a new row is made of. */
 export interface RowFacts {
-  /** Byte offset of the line in the log. */
   readonly offset: number;
-  /** Bytes of the line without its newline. */
   readonly length: number;
-  /** Handle of the entry's id. */
   readonly handle: number;
-  /** Handle of the parent's id, which may not have a row yet. */
   readonly parentHandle: number;
-  /** Number of the entry's kind. */
   readonly kind: number;
-  /** Epoch milliseconds of the entry's timestamp; NaN if unreadable. */
+  /** Epoch milliseconds; NaN if unreadable. */
   readonly time: number;
-  /** A sum of {@link rowFlags}. */
   readonly flags: number;
 }
 
-/** The columns but for links, which follow; restored ones may have room for more. */
+/** All columns but the links, which are derived; restored ones may have spare room. */
 export interface SavedRows {
   readonly count: number;
   readonly offset: Float64Array;
@@ -74,14 +62,13 @@ export interface SavedRows {
   readonly flags: Uint8Array;
 }
 
-/** The columns. */
 export class RowTable {
   #count = 0;
   #offset: Float64Array = new Float64Array(0);
   #length: Uint32Array = new Uint32Array(0);
   #handle: Int32Array = new Int32Array(0);
   #parentHandle: Int32Array = new Int32Array(0);
-  /** Row + 1, or 0 for none: as most have none, most of its memory is never touched. */
+  /** Row + 1, or 0 if last: most rows are, so that most of its memory is never touched. */
   #nextSibling: Int32Array = new Int32Array(0);
   #kind: Int32Array = new Int32Array(0);
   #time: Float64Array = new Float64Array(0);
@@ -91,7 +78,6 @@ export class RowTable {
     return this.#count;
   }
 
-  /** Appends a row and returns its number. */
   add(facts: RowFacts): number {
     const row = this.#count;
     if (row >= this.#offset.length) this.reserve(grownCapacity(row, row + 1));
@@ -107,7 +93,6 @@ export class RowTable {
     return row;
   }
 
-  /** Makes room for so many rows at once, so that filling them copies nothing. */
   reserve(capacity: number): void {
     if (capacity <= this.#offset.length) return;
     this.#offset = grown(Float64Array, this.#offset, capacity);
@@ -120,10 +105,6 @@ export class RowTable {
     this.#flags = grown(Uint8Array, this.#flags, capacity);
   }
 
-  /**
-   * Replaces by handles, from the row `from` on, the bits of hex ids that are stored where handles
-   * belong.
-   */
   resolveWords(ids: IdTable, from: number): void {
     ids.warm(this.#handle.subarray(from, this.#count));
     let lastWord = 0;
@@ -131,7 +112,7 @@ export class RowTable {
     for (let row = from; row < this.#count; row += 1) {
       const parent = this.#parentHandle[row] ?? 0;
       const isRoot = ((this.#flags[row] ?? 0) & rowFlags.root) !== 0;
-      // As a rule the parent is the id before, which needs no search.
+      // Usually the parent is the id before, which needs no search.
       if (isRoot) this.#parentHandle[row] = rootHandle;
       else if (lastHandle < 0 || parent !== lastWord) this.#parentHandle[row] = ids.addWord(parent);
       else this.#parentHandle[row] = lastHandle;
@@ -141,7 +122,6 @@ export class RowTable {
     }
   }
 
-  /** Views that change with the table. */
   save(): SavedRows {
     const count = this.#count;
     return {
@@ -156,7 +136,6 @@ export class RowTable {
     };
   }
 
-  /** Continues from what was saved; the columns belong to the table from here on. */
   restore(saved: SavedRows): void {
     this.#count = saved.count;
     this.#offset = saved.offset;
@@ -169,7 +148,6 @@ export class RowTable {
     this.#flags = saved.flags;
   }
 
-  /** Byte offset of the row's line. */
   offset(row: number): number {
     return this.#offset[row] ?? 0;
   }
@@ -186,92 +164,74 @@ export class RowTable {
     return low;
   }
 
-  /** Bytes of the row's line, without its newline. */
   length(row: number): number {
     return this.#length[row] ?? 0;
   }
 
-  /** Handle of the row's id. */
   handle(row: number): number {
     return this.#handle[row] ?? -1;
   }
 
-  /** Handle of the row's parent. */
   parentHandle(row: number): number {
     return this.#parentHandle[row] ?? -1;
   }
 
-  /** The next row, in file order, with the same parent; -1 at the end. */
   nextSibling(row: number): number {
     return (this.#nextSibling[row] ?? 0) - 1;
   }
 
-  /** Links `next` behind `row` in the list of their parent's children. */
   setNextSibling(row: number, next: number): void {
     this.#nextSibling[row] = next + 1;
   }
 
-  /** Number of the row's kind. */
   kind(row: number): number {
     return this.#kind[row] ?? 0;
   }
 
-  /** Epoch milliseconds of the row's timestamp; NaN if unreadable. */
   time(row: number): number {
     return this.#time[row] ?? Number.NaN;
   }
 
-  /** All {@link rowFlags} of the row. */
   flags(row: number): number {
     return this.#flags[row] ?? 0;
   }
 
-  /** Whether the row has all of the given {@link rowFlags}. */
   is(row: number, flags: number): boolean {
     return ((this.#flags[row] ?? 0) & flags) === flags;
   }
 
-  /** Sets and clears {@link rowFlags}. */
   mark(row: number, set: number, clear = 0): void {
     this.#flags[row] = ((this.#flags[row] ?? 0) | set) & ~clear;
   }
 }
 
-/** What the index knows of an entry without reading its body. */
 export interface Kind {
   readonly type: string;
-  /** Of `message` entries; of a `model_change` of omp the role that the model has from then on. */
+  /** Of `message` entries; of omp's `model_change`: the role that the model has from then on. */
   readonly role: string | undefined;
   /** Of `custom` and `custom_message` entries. */
   readonly customType: string | undefined;
 }
 
-/**
- * Interns the kinds of entries, so that one small number per row tells label entries, or those of
- * an extension, without a parse. Numbers count up from 0 and are never freed.
- */
+/** One small number per row identifies label entries, or those of an extension. */
 export class KindTable {
   readonly #kinds: Kind[] = [];
   readonly #numbers = new Map<string, ByRole>();
 
-  /** All kinds; the position is the kind's number. */
   get kinds(): readonly Kind[] {
     return this.#kinds;
   }
 
-  /** The kind with that number. */
   at(kind: number): Kind {
     const found = this.#kinds[kind];
     if (found === undefined) throw new RangeError(`no kind ${kind}`);
     return found;
   }
 
-  /** All kinds, in the order of their numbers, without what is kept to find them. */
   save(): readonly Kind[] {
     return [...this.#kinds];
   }
 
-  /** The number of a kind. */
   add({ type, role, customType }: Kind): number {
     const ofType = known(this.#numbers, type, (): ByRole => new Map());
     const ofRole = known(ofType, role, (): ByCustomType => new Map());
@@ -290,7 +250,6 @@ function known<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): V
   return made;
 }
 
-/** The exceptions, as they are saved. */
 export interface SavedLines {
   readonly changeCount: number;
   readonly rows: Int32Array;
@@ -300,19 +259,13 @@ export interface SavedLines {
   readonly recordCount: number;
 }
 
-/**
- * Maps rows to line numbers, and the record numbers of v1 files to rows, at the cost of the
- * exceptions only: as long as each line is a row, nothing is stored.
- */
+/** Stores only exceptions: as long as each line is a row, nothing. */
 export class LineMap {
-  /** Rows at which the distance between line number and row changes, and the new distances. */
   #rows: number[] = [];
   #distances: number[] = [];
-  /** Record numbers (counted from 0 over every line that parses) that are not rows. */
   #otherRecords: number[] = [];
   #recordCount = 0;
 
-  /** Notes that `row` is on that line. Rows must come in order. */
   addRow(row: number, lineNumber: number): void {
     this.#recordCount += 1;
     const distance = lineNumber - row;
@@ -321,7 +274,6 @@ export class LineMap {
     this.#distances.push(distance);
   }
 
-  /** Notes a record that parsed but is no row: the header, or junk. */
   addOtherRecord(): void {
     this.#otherRecords.push(this.#recordCount);
     this.#recordCount += 1;
@@ -345,13 +297,12 @@ export class LineMap {
     this.#recordCount = saved.recordCount;
   }
 
-  /** The 1-based line number of a row. O(log exceptions). */
+  /** 1-based. O(log exceptions). */
   lineOfRow(row: number): number {
     const at = upperBound(this.#rows, row) - 1;
     return row + (this.#distances[at] ?? 0);
   }
 
-  /** The row of the record with that number, or -1 if it is not a row. */
   rowOfRecord(record: number): number {
     if (!Number.isInteger(record) || record < 0 || record >= this.#recordCount) return -1;
     const before = upperBound(this.#otherRecords, record);
@@ -360,7 +311,6 @@ export class LineMap {
   }
 }
 
-/** How many elements of a sorted list are ≤ `value`. */
 function upperBound(sorted: readonly number[], value: number): number {
   let low = 0;
   let high = sorted.length;

@@ -1,25 +1,18 @@
 /**
- * Walks over the tree of an index: upwards along parents, downwards along children. Iterative,
- * linear and finite on every input: cycles, self-parents, missing parents, chains of any depth.
- * Damaged rows are passed through: their children count as children of the next readable one.
+ * Walks over the tree of an index. Iterative, linear and finite on every input: cycles,
+ * self-parents, missing parents, chains of any depth. Damaged rows are passed through: their
+ * children count as children of the next readable one.
  */
 import { rootHandle, rowFlags } from "./row-table.ts";
 import type { IndexTable } from "./index-table.ts";
 
-/** A path from the root-most reachable row to a row. */
 export interface RowPath {
-  /** Rows from the root to the leaf, without damaged ones. */
   readonly rows: Int32Array;
-  /** The id that the root-most row names as its parent, if the log does not hold it. */
   readonly missingParentId: string | null;
-  /** Whether the walk came back to a row it had passed, and stopped there. */
   readonly cyclic: boolean;
 }
 
-/**
- * The path from the root to `row`. With `bridgeGaps`, a parent that the log does not hold is taken
- * to be the entry before, in file order. O(length of the path).
- */
+/** With `bridgeGaps`, a missing parent is taken to be the entry before, in file order. O(path). */
 export function pathToRow(index: IndexTable, row: number, bridgeGaps = false): RowPath {
   const limit = index.count;
   const rowAbove = climber(index, bridgeGaps);
@@ -33,7 +26,7 @@ export function pathToRow(index: IndexTable, row: number, bridgeGaps = false): R
     at = rowAbove(at);
   }
   if (at >= 0) return cyclicPath(index, row, rowAbove);
-  // A second walk costs less than a list of a million rows that has to grow and be turned round.
+  // A second walk costs less than growing and reversing a list of a million rows.
   const rows = new Int32Array(length);
   for (at = row; at >= 0; at = rowAbove(at)) {
     if (!index.rows.is(at, rowFlags.damaged)) rows[(length -= 1)] = at;
@@ -41,7 +34,7 @@ export function pathToRow(index: IndexTable, row: number, bridgeGaps = false): R
   return { rows, missingParentId, cyclic: false };
 }
 
-/** Whether the entry with an id is on the path to `row`. O(steps to it), or O(path). */
+/** O(steps to the entry), or O(path). */
 export function isOnPath(index: IndexTable, row: number, id: string): boolean {
   const wanted = index.rowOfId(id);
   let at = row;
@@ -52,7 +45,7 @@ export function isOnPath(index: IndexTable, row: number, id: string): boolean {
   return false;
 }
 
-/** The nodes among the rows `[from, to)` that are below a node, or below none for -1. O(rows). */
+/** The nodes among the rows `[from, to)` that are below a node; for -1, all. O(rows). */
 export function rowsBelow(
   index: IndexTable,
   ancestor: number,
@@ -70,7 +63,7 @@ export function rowsBelow(
   return found;
 }
 
-/** Answers with the row of a parent; -1 at a root, and at a gap unless that is bridged. */
+/** The row of a parent; -1 at a root, and at a gap unless that is bridged. */
 function climber(index: IndexTable, bridgeGaps: boolean): (row: number) => number {
   // A walk along a cycle reaches its gaps again and again: each is searched once.
   const bridges = new Map<number, number>();
@@ -85,14 +78,13 @@ function climber(index: IndexTable, bridgeGaps: boolean): (row: number) => numbe
   };
 }
 
-/** The last node before a row in the file, or -1. */
 function nodeBefore(index: IndexTable, row: number): number {
   let before = row - 1;
   while (before >= 0 && !index.isNode(before)) before -= 1;
   return before;
 }
 
-/** The path as far as the first row that comes again. Only for rows known to reach a cycle. */
+/** The path up to the first repeated row. Only for rows known to reach a cycle. */
 function cyclicPath(index: IndexTable, row: number, rowAbove: (row: number) => number): RowPath {
   const seen = new Uint8Array(index.count);
   const walked: number[] = [];
@@ -101,7 +93,7 @@ function cyclicPath(index: IndexTable, row: number, rowAbove: (row: number) => n
     if (!index.rows.is(at, rowFlags.damaged)) walked.push(at);
     at = rowAbove(at);
   }
-  return { rows: reversed(walked), missingParentId: null, cyclic: true };
+  return { rows: Int32Array.from(walked).reverse(), missingParentId: null, cyclic: true };
 }
 
 /** The node that a row is a child of, damaged rows skipped; -1 for a root, an orphan or a cycle. */
@@ -120,9 +112,8 @@ export function parentFinder(index: IndexTable): (row: number) => number {
 }
 
 /**
- * Answers with the node that the parent of a row leads to, damaged rows skipped: the row itself if
- * it is its own ancestor so, -1 at a root, an orphan, or a cycle of damaged rows only. For many
- * rows of an index that does not change; linear in all of them.
+ * The nearest node above a row: the row itself if it is its own ancestor so, -1 at a root, an
+ * orphan, or a cycle of damaged rows. Linear in all rows of an index that does not change.
  */
 function nodeAboveFinder(index: IndexTable): (row: number) => number {
   const { rows } = index;
@@ -134,7 +125,7 @@ function nodeAboveFinder(index: IndexTable): (row: number) => number {
       const known = aboveDamaged.get(at);
       if (known === undefined) {
         passed.push(at);
-        // Met again before its walk is over, it is in a cycle, which nothing is above.
+        // If met again in this walk it is in a cycle, with no node above.
         aboveDamaged.set(at, -1);
       }
       at = known ?? index.rowOfHandle(rows.parentHandle(at));
@@ -144,7 +135,7 @@ function nodeAboveFinder(index: IndexTable): (row: number) => number {
   };
 }
 
-/** The nodes below a handle (or {@link rootHandle}), in file order. O(children). */
+/** In file order. O(children). */
 export function childrenOfHandle(index: IndexTable, handle: number): number[] {
   const children: number[] = [];
   const damaged: number[] = [];
@@ -156,11 +147,10 @@ export function childrenOfHandle(index: IndexTable, handle: number): number[] {
     collectChildren(index, index.rows.handle(row), children, below);
     for (const next of below) passed.add(next);
   }
-  // Through damage an entry may be its own ancestor; it is not its own child for that.
+  // Through damage an entry may be its own ancestor, which does not make it its own child.
   return children.filter((row) => index.rows.handle(row) !== handle).sort((a, b) => a - b);
 }
 
-/** The nodes without a parent node: roots, own parents, and orphans. */
 export function rootRows(index: IndexTable): number[] {
   const roots: number[] = [];
   const parentOf = parentFinder(index);
@@ -180,13 +170,12 @@ export function orphanRows(index: IndexTable): number[] {
   return orphans;
 }
 
-/** Whether the row is a node without children. O(1), or O(damaged children). */
+/** O(1), or O(damaged children). */
 export function isTip(index: IndexTable, row: number): boolean {
   if (!index.isNode(row)) return false;
   return !index.hasChildren(row) || (index.damagedCount > 0 && !hasOthersBelow(index, row));
 }
 
-/** Whether another node is a child of this one: through damage, it may be its own child. */
 function hasOthersBelow(index: IndexTable, row: number): boolean {
   const { rows } = index;
   const own = rows.handle(row);
@@ -201,7 +190,7 @@ function hasOthersBelow(index: IndexTable, row: number): boolean {
   return false;
 }
 
-/** The nodes without children, in file order. O(rows). */
+/** In file order. O(rows). */
 export function tipRows(index: IndexTable): number[] {
   const tips: number[] = [];
   for (let row = 0; row < index.count; row += 1) {
@@ -210,10 +199,7 @@ export function tipRows(index: IndexTable): number[] {
   return tips;
 }
 
-/**
- * The last readable row of the log, or -1: the tail. A damaged end is walked over once, however
- * often it is asked for, and also while it grows at either end.
- */
+/** The last readable row, or -1. A damaged end is walked once, even while it grows. */
 export function tailRow(index: IndexTable): number {
   const last = index.count - 1;
   const known = damagedEnds.get(index);
@@ -226,7 +212,7 @@ export function tailRow(index: IndexTable): number {
   return row;
 }
 
-/** The damaged rows at the end of an index, as they were found last: damage does not heal. */
+/** Damage does not heal, so that the last result stays true. */
 const damagedEnds = new WeakMap<IndexTable, { readonly first: number; readonly last: number }>();
 
 function collectChildren(
@@ -242,27 +228,17 @@ function collectChildren(
   }
 }
 
-function reversed(rows: readonly number[]): Int32Array {
-  return Int32Array.from(rows).reverse();
-}
-
-/** Entries of which each is the parent of the next, and the last of the first. */
 interface Cycle {
-  /** The first of its rows, in file order. */
   readonly row: number;
-  /** How many entries it consists of; 1: an entry is its own parent. */
   readonly size: number;
 }
 
-/** The part of a tree that reaches no root. */
 interface CycleFacts {
-  /** All cycles, in the file order of their first rows. */
   readonly cycles: readonly Cycle[];
-  /** How many nodes are on a cycle or below one: their way up leads into it, and not out. */
   readonly caughtCount: number;
 }
 
-/** The entries that are their own ancestors; damaged rows are passed through. O(rows). */
+/** Damaged rows are passed through. O(rows). */
 export function findCycles(index: IndexTable): CycleFacts {
   const { count } = index;
   const unseen = 0;
@@ -279,7 +255,6 @@ export function findCycles(index: IndexTable): CycleFacts {
       walkOf[at] = walk;
       at = nodeAbove(at);
     }
-    // The walk met itself: what lies between is a cycle, entered here for the first time.
     const isNew = at >= 0 && walkOf[at] === walk;
     if (isNew) cycles.push(cycleThrough(at, nodeAbove));
     else if (at < 0 || isCaught[at] === 0) continue;

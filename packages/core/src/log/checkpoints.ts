@@ -1,8 +1,7 @@
 /**
- * Saves and restores the checkpoint of one log. It is saved once the log has grown far enough past
- * the last one, or much of what that covers was read whole: in pieces while the process is idle, or
- * when the session is closed or the process exits. A failed save is not reported; it costs time at
- * the next open.
+ * Saves the checkpoint of one log once the log has grown far enough past the last one, or much of
+ * what that covers was read whole: in pieces while the process is idle, or when the session is
+ * closed or the process exits. A failed save is not reported; it costs time at the next open.
  */
 import { setImmediate as nextIteration } from "node:timers/promises";
 import {
@@ -13,7 +12,6 @@ import {
   removeOrphanCheckpoints,
   loadSumsSync,
 } from "../checkpoint/checkpoint-file.ts";
-import type { FrameSchema } from "../checkpoint/checkpoint-format.ts";
 import {
   checkpointIdleMs,
   checkpointReadShare,
@@ -23,9 +21,9 @@ import {
 } from "../limits.ts";
 import type { AtomicFile } from "../store/atomic-file.ts";
 import type { FileStat } from "../store/ports.ts";
-import type { ChangeSignal } from "./tracked-log.ts";
+import type { ChangeSignal, TrackedLog } from "./tracked-log.ts";
 import type { EngineSettings } from "./engine-options.ts";
-import { checkpointSchema, restoreState, statePieces, sumsEndOf } from "./log-checkpoint.ts";
+import { checkpointSchema, statePieces, sumsEndOf } from "./log-checkpoint.ts";
 import type { FoundCheckpoint } from "./log-checkpoint.ts";
 import type { LogState } from "./log-state.ts";
 import { SumBuilder, compareSums, sumsSchema, trimmed } from "../checkpoint/record-sums.ts";
@@ -37,52 +35,45 @@ type CheckpointSettings = Pick<
   "access" | "checkpoint" | "checkpointDir" | "checkpointEveryBytes" | "ports"
 >;
 
-interface CheckpointedLog {
-  readonly path: string;
-  readonly state: LogState;
-}
-
-/** What a checkpoint spares, in bytes of its log. */
 interface SavedWork {
-  /** How far it goes, and how far with checksums. */
   readonly end: number;
   readonly sumsEnd: number;
-  /** What this process had read of bodies by then: to confirm them, and to fold the usage. */
+  /** Bodies that this process had read: to confirm them, and to fold the usage. */
   readonly confirmedBytes: number;
   readonly foldedBytes: number;
 }
 
 const noWork: SavedWork = { end: 0, sumsEnd: 0, confirmedBytes: 0, foldedBytes: 0 };
 
-/** The checkpoint of one open log. */
 export class Checkpoints {
   readonly #settings: CheckpointSettings;
-  readonly #log: CheckpointedLog;
+  readonly #log: Pick<TrackedLog, "path" | "state">;
   readonly #changes: ChangeSignal;
   readonly #sums: LogSums;
-  /** How much of which state is saved. */
   #saved: (SavedWork & { readonly state: LogState }) | undefined;
   #isScheduled = false;
   #isClosed = false;
   #hasFailed = false;
   #write: AtomicFile | undefined;
-  /** Counts the attempts: a later one ends those before. */
   #attempts = 0;
   #stopAtExit: (() => void) | undefined;
 
-  constructor(settings: CheckpointSettings, log: CheckpointedLog, changes: ChangeSignal) {
+  constructor(
+    settings: CheckpointSettings,
+    log: Pick<TrackedLog, "path" | "state">,
+    changes: ChangeSignal,
+  ) {
     this.#settings = settings;
     this.#log = log;
     this.#changes = changes;
     this.#sums = new LogSums(settings);
   }
 
-  /** A state that continues from the checkpoint of its log, or has read nothing. */
   restoreSync(makeState: () => LogState, stat: FileStat): LogState {
     const { checkpoint, ports } = this.#settings;
     const state = makeState();
     if (checkpoint === "off") return state;
-    const found = loadIndexSync(ports.fs, this.#path, schemaOf(state, stat));
+    const found = loadIndexSync(ports.fs, this.#path, checkpointSchema(state, stat));
     return this.#restored(makeState, state, found);
   }
 
@@ -90,21 +81,20 @@ export class Checkpoints {
     const { checkpoint, ports } = this.#settings;
     const state = makeState();
     if (checkpoint === "off") return state;
-    const found = await loadIndex(ports.fs, this.#path, schemaOf(state, stat));
+    const found = await loadIndex(ports.fs, this.#path, checkpointSchema(state, stat));
     return this.#restored(makeState, state, found);
   }
 
-  /** Notes that the log has grown, or that much of it was read. O(1). */
   progressed(): void {
     if (this.#isScheduled || this.#isClosed || !this.#isDue) return;
     this.#isScheduled = true;
-    // Until then this object is reachable, also if its owner is not.
+    // Keeps this object reachable until then, even if its owner is not.
     this.#stopAtExit ??= atExit((msLeft) => this.saveSync(msLeft * exitSumsShare));
     const { version } = this.#changes;
     setTimeout(() => void this.#saveIfIdle(version), checkpointIdleMs).unref();
   }
 
-  /** Saves a checkpoint if one is due, with the checksums of `sumsMsMax`. Throws nothing. */
+  /** Saves if due, spending at most `sumsMsMax` on checksums. Never throws. */
   saveSync(sumsMsMax: number = Number.POSITIVE_INFINITY): void {
     const steps = this.#saving(sumsMsMax);
     while (steps.next().done !== true);
@@ -116,7 +106,6 @@ export class Checkpoints {
     while (steps.next().done !== true) await nextIteration();
   }
 
-  /** Saves for the last time. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.save(closingSumsMsMax);
@@ -160,7 +149,6 @@ export class Checkpoints {
     return readBytes >= Math.max(checkpointEveryBytes, state.end * checkpointReadShare);
   }
 
-  /** Whether the saved checkpoint matches this state. */
   get #isSaved(): boolean {
     return this.#saved?.state === this.#log.state;
   }
@@ -172,20 +160,21 @@ export class Checkpoints {
   ): LogState {
     if (found === undefined) return state;
     try {
-      restoreState(state, found);
+      state.restore(found.checkpoint.state, found.header, found.bytes);
       this.#saved = { state, ...workOf(state, found.checkpoint.sumsEnd) };
       return state;
     } catch {
-      // Half of a checkpoint is worse than none.
+      // A partially restored state is unusable.
       return makeState();
     }
   }
 
-  /** Pauses between the pieces; ends without a checkpoint if anything has changed by then. */
+  /** Yields between the pieces; ends without a checkpoint if anything changed meanwhile. */
   *#saving(sumsMsMax: number): Generator<void, void, undefined> {
     if (!this.#isDue) return;
     this.#abandon();
     const { state } = this.#log;
+    const { ports, checkpointDir } = this.#settings;
     const { version } = this.#changes;
     const attempt = (this.#attempts += 1);
     const isStale = (): boolean => this.#changes.version !== version || this.#attempts !== attempt;
@@ -199,7 +188,7 @@ export class Checkpoints {
       const work = workOf(state, sumsEndOf(taken.value));
       const pieces = statePieces(state, taken.value);
       if (pieces === null) return;
-      const write = beginCheckpoint(this.#settings.ports, this.#path);
+      const write = beginCheckpoint(ports, this.#path);
       this.#write = write;
       for (const piece of pieces) {
         write.add(piece);
@@ -211,11 +200,13 @@ export class Checkpoints {
       this.#saved = { state, ...work };
       this.#sums.forget();
       yield;
-      this.#removeOrphans();
+      // Orphans beside their logs are removed when the directory is listed.
+      if (checkpointDir === undefined) return;
+      removeOrphanCheckpoints(ports, this.#log.path, checkpointDir);
     } catch {
       this.#hasFailed = true;
     } finally {
-      // Another one may have begun while this one paused.
+      // Another attempt may have begun while this one paused.
       if (this.#attempts === attempt) this.#abandon();
     }
   }
@@ -225,15 +216,7 @@ export class Checkpoints {
     const { clock } = ports;
     const endMs = clock.monotonicMs() + (checkpoint === "auto" ? msMax : 0);
     const isOver = (): boolean => clock.monotonicMs() >= endMs;
-    return this.#sums.computeMissing({ state, isKnown: this.#isSaved, isOver });
-  }
-
-  /** After each save: 8 MiB of log pay for one or two listings, and other work for none. */
-  #removeOrphans(): void {
-    const { ports, checkpointDir } = this.#settings;
-    // Beside their logs, they are removed when the directory is listed.
-    if (checkpointDir === undefined) return;
-    removeOrphanCheckpoints(ports, this.#log.path, checkpointDir);
+    return this.#sums.computeMissing(state, this.#isSaved, isOver);
   }
 
   #abandon(): void {
@@ -248,16 +231,11 @@ function workOf({ bodies, end, folded, index }: LogState, sumsEnd: number): Save
   return { end, sumsEnd, confirmedBytes: bodies.confirmedBytes, foldedBytes };
 }
 
-function schemaOf({ file, lineBytesMax }: LogState, stat: FileStat): FrameSchema<FoundCheckpoint> {
-  return checkpointSchema({ file, lineBytesMax, stat });
-}
-
 const works = new Set<(msLeft: number) => void>();
 let isListening = false;
 
 /**
- * Does `work`, which must not throw, when the process exits by itself, with the time that is left
- * for it. A process that is killed does none. Returns what ends that.
+ * Runs `work`, which must not throw, with the time left for it. Returns a function that cancels.
  */
 function atExit(work: (msLeft: number) => void): () => void {
   const own = (msLeft: number): void => work(msLeft);
@@ -269,7 +247,6 @@ function atExit(work: (msLeft: number) => void): () => void {
   };
 }
 
-/** Begins nothing once the time is over: the exit of the process waits for this work. */
 function doAll(): void {
   const startMs = performance.now();
   for (const work of works) {
@@ -281,18 +258,9 @@ function doAll(): void {
 
 export type SumSettings = Pick<EngineSettings, "checkpointDir" | "ports">;
 
-export interface SumTask {
-  readonly state: LogState;
-  /** Whether the saved checkpoint matches this state: then its checksums hold. */
-  readonly isKnown: boolean;
-  /** Asked after each megabyte: whether to leave the rest for another time. */
-  readonly isOver: () => boolean;
-}
-
 /**
- * The checksums for the checkpoints of one log: those of an earlier one, and those of what was
- * appended since, for which the log is read once more. A log that differs from its checksums in a
- * few places keeps them, so that `verify` keeps finding these.
+ * The log is read once more for checksums of appended bytes. A log that differs from its checksums
+ * in a few places keeps them, so that `verify` still finds these.
  */
 export class LogSums {
   readonly #settings: SumSettings;
@@ -303,14 +271,14 @@ export class LogSums {
   }
 
   /**
-   * Takes what is missing, pausing after each megabyte. Undefined if the log ends within a line, or
-   * is not what was read. Throws what reading throws.
+   * Yields after each megabyte, and checks then whether to leave the rest for later. Undefined if
+   * the log is not the one that was read. Checksums that are known hold.
    */
-  *computeMissing({
-    state,
-    isKnown,
-    isOver,
-  }: SumTask): Generator<void, RecordSums | undefined, undefined> {
+  *computeMissing(
+    state: LogState,
+    isKnown: boolean,
+    isOver: () => boolean,
+  ): Generator<void, RecordSums | undefined, undefined> {
     const saved = state.save();
     const { header, index, lines } = state.indexer;
     const stat = state.file.statSync();
@@ -320,8 +288,9 @@ export class LogSums {
       const earlier = savedSums(this.#settings, state.file.path, stat);
       const isCompared = isKnown && earlier?.isConfirmed === true;
       const verdict = isCompared ? "same" : yield* comparing(state, earlier, isOver);
-      // There is no time now to see whether they are to be kept.
-      if (earlier !== undefined && verdict === undefined) return unconfirmed(earlier);
+      if (earlier !== undefined && verdict === undefined) {
+        return trimmed({ ...earlier, isConfirmed: false });
+      }
       const kept = verdict === "rewritten" ? undefined : earlier;
       const sums = kept === undefined ? noSums(stat, header) : { ...kept, isConfirmed: true };
       this.#unfinished = { state, builder: new SumBuilder(sums) };
@@ -334,13 +303,11 @@ export class LogSums {
     return trimmed(builder.sums);
   }
 
-  /** Forgets what is saved; it is read again for the next checkpoint. */
   forget(): void {
     this.#unfinished = undefined;
   }
 }
 
-/** The saved checksums of the log that has `stat`, if any. Throws nothing. */
 export function savedSums(
   { checkpointDir, ports }: SumSettings,
   path: string,
@@ -349,7 +316,6 @@ export function savedSums(
   return loadSumsSync(ports.fs, checkpointPath(path, checkpointDir), sumsSchema(stat));
 }
 
-/** Undefined if it was stopped. */
 function* comparing(
   state: LogState,
   sums: RecordSums | undefined,
@@ -363,10 +329,6 @@ function* comparing(
     yield;
   }
   return undefined;
-}
-
-function unconfirmed(sums: RecordSums): RecordSums {
-  return trimmed({ ...sums, isConfirmed: false });
 }
 
 function noSums({ dev, ino }: FileStat, header: IndexedHeader): RecordSums {

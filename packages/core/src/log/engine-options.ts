@@ -1,4 +1,4 @@
-/** How an engine reads, waits and writes, with the defaults for what is not said. */
+/** Options of an engine, and their defaults. */
 import { type OptionNames, lineBytesMaxDefault, pollMsDefault } from "@branchlog/streaming";
 import type { DialectName } from "../dialects/dialect.ts";
 import {
@@ -22,8 +22,7 @@ import type { Ports } from "../store/ports.ts";
 
 /**
  * Whether checkpoints are saved and loaded, only loaded, or neither. `index`: as `auto`, but
- * without the checksums of what they do not cover yet, for which the log is read once more: they
- * are left to a session that appends.
+ * without new checksums, for which the log is read once more.
  */
 export type CheckpointMode = "auto" | "index" | "read" | "off";
 
@@ -38,42 +37,40 @@ export type Durability = "os" | "disk" | { readonly intervalMs: number };
 export interface EngineOptions {
   /** `read` never writes anything, on the log or beside it. Default `append`. */
   readonly access?: "read" | "append";
-  /** Files, lock, clock and ids; give a clock and ids of your own for reproducible bytes. */
+  /** Files, lock, clock and ids; set clock and ids for reproducible bytes. */
   readonly ports?: Partial<Ports>;
   /** Longest line that is joined in memory while indexing, in bytes. Default 16 MiB. */
   readonly lineBytesMax?: number;
   /** Memory for bodies, in bytes; 0 keeps none. Default 64 MiB. */
   readonly bodyCacheBytesMax?: number;
   /**
-   * How long an append waits for the lock while its queue does not advance; at most eight times as
-   * long in all. 0: one try. Default 15,000.
+   * How long an append waits while its queue does not advance, up to eight times as long in all. 0:
+   * one try. Default 15,000.
    */
   readonly lockWaitMs?: number;
   /** What an acknowledgement means. Default `os`. */
   readonly durability?: Durability;
-  /** Most that is written at once, in bytes, but for a single longer entry. Default 8 MiB. */
+  /** Most that is written at once, in bytes, except for a single longer entry. Default 8 MiB. */
   readonly batchBytesMax?: number;
   /** Most that waits to be written by one session, in bytes. Default 256 MiB. */
   readonly queuedBytesMax?: number;
   /**
-   * Whether what was indexed is saved beside the log, once it is worth it, and loaded when the log
-   * is opened again: `auto` does both, `index` as well, but takes no checksums; `read` only loads,
-   * as with `access: "read"`; `off` neither. Default `auto`.
+   * `auto` saves the index beside the log, once it is worth it, and loads it again; `index` does so
+   * without checksums; `read` only loads, as with `access: "read"`; `off` neither. Default `auto`.
    */
   readonly checkpoint?: CheckpointMode;
-  /** A directory for these files instead; it has to exist. */
+  /** An existing directory for checkpoints instead. */
   readonly checkpointDir?: string | undefined;
-  /** How far a log goes past its checkpoint before another is saved, in bytes. Default 8 MiB. */
+  /** How far a log grows past its checkpoint before another is saved, in bytes. Default 8 MiB. */
   readonly checkpointEveryBytes?: number;
   /** How often a log with subscribers is polled if no hint comes, in ms. Default 1000. */
   readonly pollMs?: number;
-  /** Appends to logs of a newer version all the same. Default false. */
+  /** Appends to logs of a newer version nevertheless. Default false. */
   readonly allowNewerVersion?: boolean;
   /** The dialect of appended entries. Default: that of the log, see docs/formats. */
   readonly dialect?: DialectName | undefined;
 }
 
-/** The names of {@link EngineOptions}. */
 export const engineOptionNames: OptionNames<EngineOptions> = {
   access: true,
   ports: true,
@@ -99,7 +96,6 @@ const portNames: OptionNames<Ports> = {
   ids: true,
 };
 
-/** Options with every default filled in. */
 export interface EngineSettings extends Required<
   Omit<EngineOptions, "ports" | "checkpointDir" | "dialect">
 > {
@@ -108,10 +104,7 @@ export interface EngineSettings extends Required<
   readonly checkpointDir: string | undefined;
 }
 
-/**
- * Fills in the defaults. What else the options hold belongs to the caller, which knows its names.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for a value that its option cannot have.
- */
+/** Ignores other options: the caller knows their names. Throws `ERR_INVALID_ARGUMENT`. */
 export function engineSettings(options: EngineOptions): EngineSettings {
   const { access = "append", checkpoint = "auto", dialect, checkpointDir } = options;
   return {
@@ -123,7 +116,7 @@ export function engineSettings(options: EngineOptions): EngineSettings {
     checkpoint: requireOneOf("checkpoint", checkpoint, ["auto", "index", "read", "off"]),
     checkpointDir:
       checkpointDir === undefined ? undefined : requireNonEmpty("checkpointDir", checkpointDir),
-    // A timer that is given more fires at once; `Infinity` means never.
+    // A timer with a longer delay fires at once; `Infinity` means never.
     pollMs: Math.min(requireAtLeast("pollMs", options.pollMs ?? pollMsDefault, 1), timerMsMax),
     allowNewerVersion: requireBoolean("allowNewerVersion", options.allowNewerVersion ?? false),
     dialect: dialect === undefined ? undefined : requireOneOf("dialect", dialect, dialects),

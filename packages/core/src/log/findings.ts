@@ -1,7 +1,6 @@
 /**
- * What was found in a log: its diagnostics in one list, of lines, tree, bodies and unknown types;
- * and, on request, what its entries say of other entries besides their parents. Unknown types,
- * dangling references and divergences are no damage.
+ * The diagnostics of a log in one list, and, on request, references between entries. Unknown types,
+ * dangling references and divergences are not damage.
  */
 import type { Diagnostic, EntryPlace } from "../index-table/diagnostics.ts";
 import { entryPlace } from "../index-table/diagnostics.ts";
@@ -19,7 +18,6 @@ import { shown } from "../argument-checks.ts";
 import { isNamedType, nearestType } from "../entries/entry-types.ts";
 import { rowFlags } from "../index-table/row-table.ts";
 
-/** The findings of one log. Its tree is checked again only after it changed. */
 export class Findings {
   readonly #log: TrackedLog;
   readonly #onFound: () => void;
@@ -27,22 +25,19 @@ export class Findings {
   #malformedIn: LogState | undefined;
   #tree: readonly Diagnostic[] = [];
   #all: readonly Diagnostic[] = [];
-  /** What these were found in. */
   #state: LogState | undefined;
   #treeAt = 0;
   #count = 0;
   #unknown: UnknownTypes | undefined;
 
-  /** @param onFound Called when a body turns out malformed. */
   constructor(log: TrackedLog, onFound: () => void) {
     this.#log = log;
     this.#onFound = onFound;
   }
 
   /**
-   * All findings, at most `diagnosticsMax` of each kind; the same list until they change.
-   * O(entries) after the structure of the tree changed, else O(1); O(new entries) with unknown
-   * types.
+   * At most `diagnosticsMax` of each kind; the same list until they change. O(new entries), or
+   * O(entries) after the structure of the tree changed.
    */
   all(): readonly Diagnostic[] {
     this.#forgetOthers();
@@ -69,7 +64,6 @@ export class Findings {
     return this.#all;
   }
 
-  /** Notes a body that a context was built without; once per entry. */
   addMalformed({ entryId, reason }: ContextProblem): void {
     this.#forgetOthers();
     if (this.#malformed.size >= diagnosticsMax || this.#malformed.has(entryId)) return;
@@ -80,7 +74,6 @@ export class Findings {
     this.#onFound();
   }
 
-  /** Places in a log mean nothing in another. */
   #forgetOthers(): void {
     if (this.#malformedIn === this.#log.state) return;
     this.#malformedIn = this.#log.state;
@@ -105,10 +98,7 @@ export class Findings {
   }
 }
 
-/**
- * What the entries of a log say of others. Reads the bodies of entries that are not the first below
- * their parent, and of those whose types have references.
- */
+/** Reads bodies of entries that are not the first below their parent, or may refer to others. */
 export async function checkLinks({ index, indexer, bodies }: LogState): Promise<LinkCheck> {
   const check = new LinkCheck(indexer);
   const refers = index.kinds.kinds.map(({ type }) => referringTypes.has(type));
@@ -137,22 +127,19 @@ export interface DivergedEntry extends EntryPlace {
 export interface DanglingReference extends EntryPlace {
   readonly field: Reference["field"];
   readonly targetId: string;
-  /** `log`: no entry has that id. `path`: none on the path to the entry. */
+  /** `log`: no entry has that id. `path`: no entry on the path has it. */
   readonly within: Reference["within"];
 }
 
-/** Fed with the bodies of a log in file order. */
 export class LinkCheck {
   readonly #indexer: Pick<LogIndexer, "index" | "lines">;
   readonly #marked: { readonly row: number; readonly tailId: string }[] = [];
   readonly #unresolved: { readonly row: number; readonly reference: Reference }[] = [];
 
-  /** @param indexer That of the log; rows that are taken are linked. */
   constructor(indexer: Pick<LogIndexer, "index" | "lines">) {
     this.#indexer = indexer;
   }
 
-  /** Takes the body of a row. Keeps nothing of an entry whose references lead somewhere. */
   take(row: number, entry: Readonly<Record<string, unknown>>): void {
     const tailId = divergedFrom(entry);
     if (tailId !== undefined) this.#marked.push({ row, tailId });
@@ -162,7 +149,7 @@ export class LinkCheck {
     }
   }
 
-  /** In file order. A copy that leaves out the branch of the others has no divergence. */
+  /** In file order. A copy that omits the branch of the others has no divergence. */
   divergences(): DivergedEntry[] {
     const { index } = this.#indexer;
     return this.#marked
@@ -172,7 +159,6 @@ export class LinkCheck {
       });
   }
 
-  /** In file order. Targets may be behind the entries that name them. */
   danglingReferences(): DanglingReference[] {
     return this.#unresolved
       .filter(({ row, reference }) => !this.#isResolved(row, reference))
@@ -190,16 +176,14 @@ export class LinkCheck {
 /** An unknown type, with the place of its first entry. */
 export interface UnknownType extends EntryPlace {
   readonly type: string;
-  /** Readable entries of the type, those that a later one with the same id hides included. */
+  /** Readable entries of the type, including those shadowed by a later one with the same id. */
   readonly count: number;
-  /** The type of pi or omp that was probably meant; null if none is near. */
+  /** The likely intended type of pi or omp; null if none is near. */
   readonly nearest: string | null;
 }
 
-/** The unknown types of a log. Rows are counted once, and only in logs that have such types. */
 export class UnknownTypes {
   readonly #indexer: Pick<LogIndexer, "index" | "lines">;
-  /** By the number of a kind: its type, if that is unknown. */
   readonly #typeOfKind: (string | undefined)[] = [];
   readonly #found = new Map<string, { readonly firstRow: number; count: number }>();
   #entryCount = 0;
@@ -207,24 +191,21 @@ export class UnknownTypes {
   #nextRow = 0;
   #damagedCount = 0;
 
-  /** @param indexer That of the log; it may grow. */
   constructor(indexer: Pick<LogIndexer, "index" | "lines">) {
     this.#indexer = indexer;
   }
 
-  /** How many entries have such a type. */
   get entryCount(): number {
     this.#catchUp();
     return this.#entryCount;
   }
 
-  /** How many such types there are. */
   get count(): number {
     this.#catchUp();
     return this.#found.size;
   }
 
-  /** The first `diagnosticsMax` of them, in the order of their first entries. */
+  /** The first `diagnosticsMax`, in the order of their first entries. */
   list(): UnknownType[] {
     this.#catchUp();
     return [...this.#found].slice(0, diagnosticsMax).map(([type, { firstRow, count }]) => {
@@ -233,7 +214,7 @@ export class UnknownTypes {
     });
   }
 
-  /** O(rows that are new); O(rows) after a row turned out to be damaged. */
+  /** O(new rows); O(rows) after a row turned out to be damaged. */
   #catchUp(): void {
     const { index } = this.#indexer;
     this.#learnKinds();
@@ -271,7 +252,6 @@ export class UnknownTypes {
   }
 }
 
-/** The finding about such a type: information, not damage. */
 function unknownTypeDiagnostic({ type, count, nearest, ...place }: UnknownType): Diagnostic {
   const entries = count === 1 ? "1 entry has" : `${count} entries have`;
   const meant = nearest === null ? "" : `; did you mean "${nearest}"?`;

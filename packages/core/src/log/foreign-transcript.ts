@@ -1,7 +1,6 @@
 /**
  * Recognises the transcript of another agent by its first records, so that it is not taken for a
- * damaged session. Reads the beginning of the file, and only where no session header was found.
- * Never writes.
+ * damaged session.
  */
 import { statSync } from "node:fs";
 import {
@@ -24,13 +23,9 @@ import { beginningOf } from "../dialects/object-members.ts";
 import { BranchlogError } from "../errors.ts";
 import { headBytesMax, headLinesMax } from "../limits.ts";
 
-/** Bytes that are read at once: the first record of most transcripts, without a long wait. */
 const headChunkBytes = 64 * 1024;
 
-/**
- * The agent that wrote a file. The first known record decides, whole or cut off; undefined if that
- * is one of a session, or if none of the first lines tells.
- */
+/** Undefined if no first line is known, or the first known one is of a session. */
 export function transcriptKind(source: ByteSource, size: number): SourceKind | undefined {
   let owner: SourceKind | "session" | undefined;
   const take = (line: DecodedLine, head: Buffer): void => {
@@ -63,19 +58,11 @@ export function transcriptKind(source: ByteSource, size: number): SourceKind | u
   return owner === "session" ? undefined : owner;
 }
 
-/**
- * Refuses a file without a session header that is the transcript of another agent.
- * @throws BranchlogError `ERR_NOT_A_SESSION`.
- */
 export function requireNoTranscript(path: string, source: ByteSource, size: number): void {
   const error = transcriptError(path, transcriptKind(source, size));
   if (error !== undefined) throw error;
 }
 
-/**
- * The error for what is at a path, if it is the transcript of another agent. Undefined for anything
- * else, also for what cannot be read.
- */
 export function transcriptErrorAt(path: string): BranchlogError | undefined {
   try {
     // Opening a pipe waits for its writer.

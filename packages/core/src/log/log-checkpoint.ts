@@ -1,6 +1,6 @@
 /**
- * A checkpoint of a log: the saved index, and what identifies the log. What a loaded checkpoint
- * covers is neither read nor parsed again. It is derived: with any defect it counts as missing.
+ * A checkpoint of a log: the saved index, and what identifies the log. It is derived: with any
+ * defect it counts as missing.
  */
 import { decodeLine } from "@branchlog/streaming";
 import { readFullySync } from "../bodies/body-reader.ts";
@@ -28,41 +28,31 @@ import type { LogFingerprint } from "./fingerprint.ts";
 import type { LogState, SavedState } from "./log-state.ts";
 
 const newline = 10;
-/** Longer headers are read with their logs: only a checkpoint says where one is. */
 const headerBytesMax = 1024 * 1024;
 
-/** By which bytes its log is known, and what is known of it. */
 export interface Checkpoint {
   readonly binding: LogBinding;
-  /** How far there are checksums of its records that hold. */
+  /** How far the log has valid checksums of its records. */
   readonly sumsEnd: number;
   readonly state: SavedState;
 }
 
-/** A checkpoint of a log as it is now, and what that log is known by. */
 export interface FoundCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly header: IndexedHeader;
   readonly bytes: LogFingerprint;
 }
 
-/** The log that a checkpoint is to be of. */
-export interface BoundLog {
-  readonly file: LogFile;
-  readonly stat: FileStat;
-  readonly lineBytesMax: number;
-}
-
-/**
- * What a checkpoint of this log may hold. That it is of this log, its text must prove before any of
- * its columns is made.
- */
-export function checkpointSchema(log: BoundLog): FrameSchema<FoundCheckpoint> {
+/** The text must prove that the checkpoint is of this log before any column is allocated. */
+export function checkpointSchema(
+  log: Pick<LogState, "file" | "lineBytesMax">,
+  stat: FileStat,
+): FrameSchema<FoundCheckpoint> {
   return {
     kind: indexFrame,
     begin: (text, room) => {
       const fields = new SavedFields(text);
-      const { binding, header, bytes } = boundTo(log, fields);
+      const { binding, header, bytes } = boundTo(log, stat, fields);
       const { end } = binding;
       const state = fields.fields("state");
       const lineNumber = state.whole("lineNumber", header.lineNumber + 1, end + 1);
@@ -87,20 +77,11 @@ export function checkpointSchema(log: BoundLog): FrameSchema<FoundCheckpoint> {
   };
 }
 
-/** Fills a state, of which nothing was read, from a checkpoint of its log. */
-export function restoreState(state: LogState, found: FoundCheckpoint): void {
-  state.restore(found.checkpoint.state, found.header, found.bytes);
-}
-
-/** How far checksums reach that need not be compared with their log any more. */
 export function sumsEndOf(sums: RecordSums | undefined): number {
   return sums?.isConfirmed === true ? sums.end : 0;
 }
 
-/**
- * The bytes of a checkpoint of a log as it is known; null while it ends within a line, or if what
- * has its name is not what is known.
- */
+/** Null while the log ends within a line, or if another file has its name. */
 export function statePieces(
   state: LogState,
   sums: RecordSums | undefined,
@@ -118,7 +99,7 @@ export function statePieces(
   const json = {
     binding,
     header: { offset: header.offset, length: header.length, line: header.lineNumber },
-    remembered: { beforeCursor: base64(beforeCursor), start: base64(start) },
+    remembered: { beforeCursor: beforeCursor.toString("base64"), start: start.toString("base64") },
     lineBytesMax,
     sumsEnd: sumsEndOf(sums),
     state: {
@@ -136,7 +117,6 @@ function* framesOf(index: FrameContent, sums: RecordSums | undefined): Generator
   if (sums !== undefined) yield* framePieces(sumsFrame, sumsContent(sums), checkpointPieceBytes);
 }
 
-/** Binds to the file as it is now, if it still is the one that was read. */
 function stateBinding(state: LogState, end: number): LogBinding | null {
   const { file } = state;
   const before = file.statSync();
@@ -148,12 +128,12 @@ function stateBinding(state: LogState, end: number): LogBinding | null {
   return isSame && file.isAt(before) ? binding : null;
 }
 
-/** The part of a text that says of which log it is. Throws `TypeError` if it is not of this one. */
 function boundTo(
-  { file, stat, lineBytesMax }: BoundLog,
+  { file, lineBytesMax }: Pick<LogState, "file" | "lineBytesMax">,
+  stat: FileStat,
   fields: SavedFields,
 ): { binding: LogBinding; header: IndexedHeader; bytes: LogFingerprint } {
-  // Of longer lines, less is known.
+  // Other limits index long lines differently.
   fields.whole("lineBytesMax", lineBytesMax, lineBytesMax);
   const binding = readBinding(fields.fields("binding"));
   const bytes = readRemembered(fields.fields("remembered"), binding.end);
@@ -162,20 +142,18 @@ function boundTo(
   return { binding, bytes, header: headerAt(file, fields.fields("header"), binding.end) };
 }
 
-/** The header at the place in the checkpoint; throws `TypeError` if it is missing. */
 function headerAt(file: LogFile, fields: SavedFields, end: number): IndexedHeader {
   const length = fields.whole("length", 1, Math.min(headerBytesMax, end - 1));
   const offset = fields.whole("offset", 0, end - 1 - length);
   const lineNumber = fields.whole("line", 1, offset + 1);
-  const bytes = Buffer.alloc(length + 1);
-  readFullySync(file, bytes, bytes.length, offset);
+  const bytes = readFullySync(file, Buffer.alloc(length + 1), offset);
   const found = headerOf(decodeLine(bytes, 0, length));
   const isLine = bytes.indexOf(newline) === length;
   if (!isLine || found === undefined) throw malformed("this header");
   return { header: found.header, version: found.version, offset, length, lineNumber };
 }
 
-/** As many bytes as are kept of a log of that length: fewer would be those of any log. */
+/** Exactly as many bytes as are saved: fewer would match any log. */
 function readRemembered(fields: SavedFields, cursor: number): LogFingerprint {
   const beforeCursor = Buffer.from(fields.text("beforeCursor"), "base64");
   const start = Buffer.from(fields.text("start"), "base64");
@@ -185,8 +163,4 @@ function readRemembered(fields: SavedFields, cursor: number): LogFingerprint {
     beforeCursor.at(-1) === newline;
   if (!isWhole) throw malformed("bytes of this log");
   return { cursor, beforeCursor, start };
-}
-
-function base64(bytes: Buffer): string {
-  return bytes.toString("base64");
 }

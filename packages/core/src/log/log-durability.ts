@@ -1,7 +1,7 @@
 /**
- * The durability of the acknowledgements of one session: no sync (`os`), one before each (`disk`),
- * or one within some time. After a failed sync it is unknown what the device has: sessions of this
- * process with more than `os` refuse to write until the entries in doubt were written again.
+ * The durability of one session's acknowledgements. After a failed sync the content of the device
+ * is unknown: sessions of this process with more than `os` refuse to write until the unsynced
+ * entries were written again.
  */
 import { BranchlogError } from "../errors.ts";
 import { unsyncedEntriesMax } from "../limits.ts";
@@ -12,7 +12,6 @@ import type { Clock, FileSystem, Ports } from "../store/ports.ts";
 import type { Durability } from "./engine-options.ts";
 import type { TrackedLog } from "./tracked-log.ts";
 
-/** The durability of one session of a log. */
 export class LogDurability {
   readonly mode: Durability;
   readonly #log: TrackedLog;
@@ -31,12 +30,10 @@ export class LogDurability {
     this.#nowMs = () => clock.monotonicMs();
   }
 
-  /** Ids that are not known to be synced, in order. Empty for `os`. */
   get unsyncedIds(): readonly string[] {
     return this.mode === "os" ? [] : this.#diskSync().unsyncedIds;
   }
 
-  /** Whether a sync of these failed. */
   get isInDoubt(): boolean {
     return this.mode !== "os" && this.#diskSync().isInDoubt;
   }
@@ -46,7 +43,6 @@ export class LogDurability {
     return this.mode !== "os" && this.#diskSync().tailMayBeTorn;
   }
 
-  /** Throws `ERR_DURABILITY_UNKNOWN` after a failed sync. */
   requireKnown(): void {
     if (!this.isInDoubt) return;
     const { path } = this.#log;
@@ -58,7 +54,7 @@ export class LogDurability {
     );
   }
 
-  /** The error for entries that are in the log, and perhaps not on the device. */
+  /** For entries that are in the log, and perhaps not on the device. */
   unknown(written: readonly string[], cause: unknown): BranchlogError {
     const { path } = this.#log;
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -71,9 +67,8 @@ export class LogDurability {
   }
 
   /**
-   * Notes entries that are in the log, or may be. Resolves once they are as durable as promised;
-   * undefined: they are. Must be called before another caller can use the file's descriptor.
-   * @param hasWritten Whether a line was written, behind a newline after a failed sync.
+   * Call it before another caller can use the file's descriptor. Resolves once the entries are as
+   * durable as promised; undefined: they are.
    */
   wrote(ids: readonly string[], hasWritten: boolean): Promise<void> | undefined {
     if (this.mode === "os") return undefined;
@@ -95,7 +90,6 @@ export class LogDurability {
     }
   }
 
-  /** Syncs what is not synced yet. Throws `ERR_DURABILITY_UNKNOWN`. */
   async flush(): Promise<void> {
     const ids = this.unsyncedIds;
     if (ids.length === 0) return;
@@ -106,7 +100,6 @@ export class LogDurability {
     }
   }
 
-  /** Syncs what was in doubt and has been written again; the doubt ends if that succeeds. */
   async settleDoubt(): Promise<void> {
     const sync = this.#diskSync();
     sync.separate();
@@ -125,7 +118,7 @@ export class LogDurability {
     return this.#nowMs() - sinceMs >= intervalMs || unsyncedIds.length >= unsyncedEntriesMax;
   }
 
-  /** A failure is kept where it happens; the next append reports it. */
+  /** A failure stays recorded in the sync; the next append reports it. */
   #schedule(intervalMs: number): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -138,7 +131,7 @@ export class LogDurability {
     sync.keepOpen(work).catch(() => (this.#isScheduled = false));
   }
 
-  /** Of the current file: a log that was replaced has nothing of ours to sync. */
+  /** A replaced log has nothing of ours to sync. */
   #diskSync(): DiskSync {
     const { file, stat } = this.#log;
     if (this.#sync !== undefined && file === this.#file) return this.#sync;

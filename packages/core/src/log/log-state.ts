@@ -1,8 +1,7 @@
 /**
- * The read state of one generation of a log: index, header, folded projections, cursor, bodies. It
- * grows by reading on from its cursor, or by adopting what was just appended; it never writes. An
- * unterminated last record that parses is indexed at once, but *pending*: if its line turns out to
- * continue, this state is broken, and its owner starts a new one.
+ * The read state of one generation of a log. It grows by reading from its cursor, or by adopting
+ * appended bytes. An unterminated last record that parses is indexed at once, but *pending*: if its
+ * line turns out to continue, this state is broken, and its owner starts a new one.
  */
 import { basename } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
@@ -15,8 +14,9 @@ import {
   scan,
   scanSync,
 } from "@branchlog/streaming";
-import type { ByteSource, LineRest, LinesSink } from "@branchlog/streaming";
-import { BodyReader, createBodyCache, readFullySync } from "../bodies/body-reader.ts";
+import type { LineRest, LinesSink } from "@branchlog/streaming";
+import { createBodyCache } from "../bodies/body-cache.ts";
+import { BodyReader, readFullySync } from "../bodies/body-reader.ts";
 import { dialectOfLog } from "../dialects/dialect.ts";
 import type { DialectName } from "../dialects/dialect.ts";
 import { readTitleSlot, titleSlotBytes } from "../dialects/title-slot.ts";
@@ -45,28 +45,21 @@ export interface ReadOptions {
   readonly bodyCacheBytesMax: number;
 }
 
-/** Bytes read before the number of rows of a large log is estimated. */
 const sampleBytes = 8 * 1024 * 1024;
-/** A little more than estimated: growing once more costs as much as all that was saved. */
+/** A little more than estimated: growing once more would cost all that reserving saves. */
 const reservedShare = 1.02;
 
-/** An indexed record whose newline has not been seen. */
 interface Pending {
   readonly offset: number;
   readonly length: number;
-  /** Its row, or -1 if it is the header. */
   readonly row: number;
 }
 
-/** One generation of a log, as far as it is read. */
 export class LogState {
   readonly indexer: LogIndexer;
   readonly bodies: BodyReader;
   readonly folded: FoldedProjections = new FoldedProjections();
-  /** The file of this generation. */
   readonly file: LogFile;
-  readonly slot: TitleSlotReader;
-  /** Longest line that is joined. */
   readonly lineBytesMax: number;
   #framer: LineFramer;
   #trail: FingerprintingReader;
@@ -74,11 +67,10 @@ export class LogState {
   #broken = false;
   #settledRows = 0;
   #identity: LogIdentity | undefined;
+  #titleSlot: TitleSlot | undefined;
 
-  /** @param onDamage Called when an entry that was trusted turns out damaged. */
   constructor(file: LogFile, options: ReadOptions, onDamage: () => void) {
     this.file = file;
-    this.slot = new TitleSlotReader(file, () => this.indexer.header?.offset ?? 0);
     this.lineBytesMax = options.lineBytesMax;
     this.#trail = new FingerprintingReader(file);
     this.#framer = new LineFramer({ lineBytesMax: options.lineBytesMax });
@@ -103,27 +95,23 @@ export class LogState {
     return this.indexer.index;
   }
 
-  /** Position after the last byte read: where the next read starts. */
   get end(): number {
     return this.#framer.offset;
   }
 
-  /** Position after the last newline read. */
   get committedEnd(): number {
     return this.#framer.committedOffset;
   }
 
-  /** What follows the last newline read; null if nothing does. */
+  /** The bytes after the last newline, or null. */
   get rest(): LineRest | null {
     return this.#framer.rest();
   }
 
-  /** Whether the log ends in a newline (or is empty), so that a line can be appended as it is. */
   get isTerminated(): boolean {
     return this.rest === null;
   }
 
-  /** The row whose line has no newline yet, or -1. */
   get pendingRow(): number {
     return this.#pending?.row ?? -1;
   }
@@ -133,25 +121,23 @@ export class LogState {
     return this.index.count - (this.pendingRow >= 0 ? 1 : 0);
   }
 
-  /** The title slot of omp as it was read last; undefined if the log has none. */
   get titleSlot(): TitleSlot | undefined {
-    return this.slot.known;
+    return this.#titleSlot;
   }
 
   get name(): string | undefined {
     const { transcript } = this.indexer;
     if (transcript !== undefined) return transcript.name;
     const { header } = this.indexer.header ?? {};
-    return nameInForce({ slot: this.slot.known, given: this.folded.name, header });
+    return nameInForce({ slot: this.#titleSlot, given: this.folded.name, header });
   }
 
   get dialect(): DialectName {
     const { header } = this.indexer.header ?? {};
     const { dialect: ofEntries } = this.folded;
-    return dialectOfLog({ hasTitleSlot: this.slot.known !== undefined, header, ofEntries });
+    return dialectOfLog({ hasTitleSlot: this.#titleSlot !== undefined, header, ofEntries });
   }
 
-  /** Whether the log turned out not to hold what was indexed. */
   get isBroken(): boolean {
     return this.#broken;
   }
@@ -170,7 +156,6 @@ export class LogState {
     };
   }
 
-  /** Continues from the saved state of this log, of which nothing was read so far. */
   restore(saved: SavedState, header: IndexedHeader, bytes: LogFingerprint): void {
     const { end: offset, lineNumber } = saved;
     this.#framer = new LineFramer({ offset, lineNumber, lineBytesMax: this.lineBytesMax });
@@ -184,7 +169,6 @@ export class LogState {
     return this.#trail.bytes;
   }
 
-  /** Reads on up to `to`, blocking. */
   readSync(to: number): void {
     const sink = this.#sink();
     const sampled = Math.min(to, this.end + sampleBytes);
@@ -195,7 +179,6 @@ export class LogState {
     while (!this.#settleSome());
   }
 
-  /** Reads on up to `to`; yields to the event loop in between. */
   async read(to: number, signal?: AbortSignal): Promise<void> {
     const sink = this.#sink();
     const options = signal === undefined ? { yieldEveryMs } : { yieldEveryMs, signal };
@@ -208,9 +191,8 @@ export class LogState {
   }
 
   /**
-   * Indexes bytes that were just written at the end of the log, without reading them back. A
-   * newline at their start may have ended another writer's line.
-   * @returns The first row that is made of these bytes alone.
+   * Without reading the bytes back. A newline at their start may have ended another writer's line.
+   * Returns the first row made of these bytes alone.
    */
   adopt(bytes: Buffer): number {
     const { index, end } = this;
@@ -218,7 +200,7 @@ export class LogState {
     this.#framer.push(bytes, this.#sink());
     this.#trail.add(bytes);
     while (firstOwn < index.count && index.rows.offset(firstOwn) < end) firstOwn += 1;
-    // What this process wrote itself is not provisional.
+    // Lines written by this process are not provisional.
     for (let row = firstOwn; row < index.count; row += 1) {
       index.rows.mark(row, 0, rowFlags.provisional);
     }
@@ -226,7 +208,6 @@ export class LogState {
     return firstOwn;
   }
 
-  /** Stores the fingerprint of the log, as far as it is read or adopted. */
   remember({ dev, ino }: FileStat): void {
     if (!this.#hasTrail) {
       this.#trail = new FingerprintingReader(this.file, fingerprintOf(this.file, this.end));
@@ -237,15 +218,31 @@ export class LogState {
   /** Whether the log with `stat` continues this one; if so, reads its title slot. */
   confirm(stat: FileStat): boolean {
     const identity = this.#identity;
-    return identity !== undefined && this.slot.read(() => continues(this.file, stat, identity));
+    return identity !== undefined && this.readTitleSlot(() => continues(this.file, stat, identity));
   }
 
-  /** Whether the trail ends at the cursor: a read that failed may have got further. */
+  /** The slot, which is written in place, counts if `isOfLog`, called after the read, is true. */
+  readTitleSlot(isOfLog: () => boolean = () => true): boolean {
+    const now = this.#titleSlotNow();
+    const isOurs = isOfLog();
+    if (isOurs) this.#titleSlot = now;
+    return isOurs;
+  }
+
+  hasSameTitleSlot(): boolean {
+    return isDeepStrictEqual(this.#titleSlotNow(), this.#titleSlot);
+  }
+
+  #titleSlotNow(): TitleSlot | undefined {
+    if ((this.indexer.header?.offset ?? 0) < titleSlotBytes) return undefined;
+    return readTitleSlot(readFullySync(this.file, Buffer.alloc(titleSlotBytes), 0));
+  }
+
+  /** A failed read may have advanced the trail past the cursor. */
   get #hasTrail(): boolean {
     return this.#trail.bytes.cursor === this.end;
   }
 
-  /** Makes room for the rows that the log will have if it continues as it has begun. */
   *#reserve(to: number): Generator<void, void, undefined> {
     const left = to - this.end;
     if (left < sampleBytes) return;
@@ -253,7 +250,7 @@ export class LogState {
     yield* this.index.reserve(count + Math.ceil((count / this.end) * left * reservedShare));
   }
 
-  /** Lines go straight to the indexer, but for the one that may have been indexed as pending. */
+  /** Lines go straight to the indexer, except for one indexed as pending. */
   #sink(): LinesSink {
     const pending = this.#pending;
     if (pending === undefined) return this.indexer;
@@ -276,7 +273,6 @@ export class LogState {
     };
   }
 
-  /** Indexes the unterminated end of the log if it is a whole record. */
   #endRead(): void {
     this.#framer.release();
     const rest = this.#framer.rest();
@@ -294,7 +290,7 @@ export class LogState {
     this.#pending = { offset, length, row };
   }
 
-  /** Reads some rows that must be verified before a leaf is set to them; true once none is left. */
+  /** True once no row is left that must be verified before a leaf is set to it. */
   #settleSome(): boolean {
     const { rows, settledRows } = nextUnsettled(this.index, this.#settledRows);
     if (rows.length > 0) this.bodies.confirmAllSync(rows);
@@ -303,62 +299,16 @@ export class LogState {
   }
 }
 
-/**
- * Reads the title slot of omp, which is written in place: one small read where the header is not
- * first, and none elsewhere.
- */
-class TitleSlotReader {
-  readonly #source: ByteSource;
-  readonly #headerOffset: () => number;
-  #known: TitleSlot | undefined;
-
-  /** @param headerOffset Offset of the header of the log. */
-  constructor(source: ByteSource, headerOffset: () => number) {
-    this.#source = source;
-    this.#headerOffset = headerOffset;
-  }
-
-  get known(): TitleSlot | undefined {
-    return this.#known;
-  }
-
-  /**
-   * Reads the slot; it counts if `isOfLog`, asked after the read, says that the file is the log.
-   */
-  read(isOfLog: () => boolean = () => true): boolean {
-    const now = this.#now();
-    const isOurs = isOfLog();
-    if (isOurs) this.#known = now;
-    return isOurs;
-  }
-
-  /** Whether the slot is unchanged since it was read. */
-  isSame(): boolean {
-    return isDeepStrictEqual(this.#now(), this.#known);
-  }
-
-  #now(): TitleSlot | undefined {
-    if (this.#headerOffset() < titleSlotBytes) return undefined;
-    const bytes = Buffer.alloc(titleSlotBytes);
-    readFullySync(this.#source, bytes, bytes.length, 0);
-    return readTitleSlot(bytes);
-  }
-}
-
-/** The state of a log up to a newline, as it is saved. */
 export interface SavedState {
   readonly indexer: SavedLog;
   readonly folded: SavedFolded;
   readonly settledRows: number;
-  /** Position after the newline, and the number of the line that comes next. */
   readonly end: number;
   readonly lineNumber: number;
 }
 
-/** Rows to read now, in a few milliseconds; empty if all are settled. */
 interface UnsettledRows {
   readonly rows: readonly number[];
-  /** Rows before this one are settled once those are read. */
   readonly settledRows: number;
 }
 
@@ -366,9 +316,8 @@ const rowsAtOnceMax = 256;
 const bytesAtOnceMax = 512 * 1024;
 
 /**
- * The next rows to verify before an entry may be appended below them: those that were indexed from
- * their envelopes, and have no children, hide others, or are the last. Others are trusted until
- * they are read. Pops rows of the index that need no verification any more.
+ * Provisional rows that have no children, hide others, or are the last: an entry may be appended
+ * below them. Pops rows of the index that no longer need verification.
  */
 function nextUnsettled(index: IndexTable, settledRows: number): UnsettledRows {
   const { unverifiedRows, rows } = index;
@@ -386,7 +335,7 @@ function nextUnsettled(index: IndexTable, settledRows: number): UnsettledRows {
   if (unsettled.size === 0) {
     while (unverifiedRows.length > 0 && !isUnverified(index, unverifiedRows.at(-1)))
       unverifiedRows.pop();
-    // The result of one may decide those before it: no further than the next decided row.
+    // The result of one may decide those before it: stop at the next decided row.
     for (let at = unverifiedRows.length - 1; at >= 0 && !isFull(); at -= 1) {
       const next = unverifiedRows[at];
       if (next === undefined || !isUnverified(index, next)) break;

@@ -1,8 +1,8 @@
 /**
- * Brings a v1 or v2 log into the current form, once, before the first append to it. The new file is
- * written beside the log without its lock; under the lock only what was appended meanwhile is
- * added, the original gets a second name (`<file>.v1-original`), and the new file takes its place
- * in one step. A crash at any point leaves either the old log or the new one, whole.
+ * Migrates a v1 or v2 log, once, before the first append to it. The new file is written beside the
+ * log without its lock; under the lock only what was appended meanwhile is added, the original gets
+ * a second name (`<file>.v1-original`), and the new file is renamed over it. A crash at any point
+ * leaves either the old log or the new one, whole.
  */
 import { encodeHeader } from "../entries/encode-entry.ts";
 import { LineFramer, decodeLine, readRange, scanSync } from "@branchlog/streaming";
@@ -22,26 +22,25 @@ import type { TrackedLog } from "./tracked-log.ts";
 
 const attemptsMax = 3;
 
-/** Whether the log has to be migrated before anything is appended. */
 export function needsMigration(log: TrackedLog): boolean {
   return entryForm(log.state.indexer.header?.version ?? 3) < 3;
 }
 
 /**
- * Migrates the log and reads it again. The path of the kept original; null if another process did
- * it meanwhile.
- * @throws BranchlogError `ERR_MIGRATION` with the cause, the log unchanged; `ERR_LOCK_TIMEOUT`.
+ * Returns the path of the kept original; null if another process migrated the log meanwhile. Throws
+ * `ERR_MIGRATION` with the cause, the log unchanged; `ERR_LOCK_TIMEOUT`.
  */
 export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Steps<string | null> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-    const file = begun(log, ports);
+    let file: AtomicFile | undefined;
     let original: string | null = null;
     try {
+      file = new AtomicFile(ports, log.path);
       original = yield* migrateInto({ log, ports, lockWaitMs, file });
     } catch (error) {
-      throw error instanceof BranchlogError ? error : migrationError(log.file.path, error);
+      throw error instanceof BranchlogError ? error : migrationError(log.path, error);
     } finally {
-      file.discard();
+      file?.discard();
     }
     if (original !== null) log.reloadMigrated();
     if (!needsMigration(log)) return original;
@@ -49,23 +48,13 @@ export function* migrate(log: TrackedLog, ports: Ports, lockWaitMs: number): Ste
   throw migrationError(log.file.path, "other programs kept rewriting it");
 }
 
-function begun({ file: { path } }: TrackedLog, ports: Ports): AtomicFile {
-  try {
-    return new AtomicFile(ports, path);
-  } catch (error) {
-    throw migrationError(path, error);
-  }
-}
-
 interface Migration {
   readonly log: TrackedLog;
   readonly ports: Ports;
   readonly lockWaitMs: number;
-  /** The migrated log. */
   readonly file: AtomicFile;
 }
 
-/** The path of the original once the new file has become the log; else null. */
 function* migrateInto(migration: Migration): Steps<string | null> {
   const { log, ports, file } = migration;
   const { generation, state } = log;
@@ -89,10 +78,7 @@ function* migrateInto(migration: Migration): Steps<string | null> {
   }
 }
 
-/**
- * Keeps the original under a second name, replaces it, and carries over what was late. Null if
- * another log has taken the name: that one stays.
- */
+/** Null if another log has taken the name: that one stays. */
 function* takePlace({ log, ports, file }: Migration): Steps<string | null> {
   const { fs } = ports;
   const { state } = log;
@@ -109,7 +95,7 @@ function* takePlace({ log, ports, file }: Migration): Steps<string | null> {
   yield portStep("stat");
   const size = fs.statSync(backup)?.size ?? end;
   if (size <= end) return backup;
-  // A writer without our lock still had the old file open: its lines must not stay behind there.
+  // A writer without our lock still had the old file open: its lines must not be lost there.
   state.readSync(size);
   addAll(file, lateChunks(log, committedEnd));
   if (!state.isTerminated) file.add(Buffer.from("\n"));
@@ -121,15 +107,12 @@ function addAll(file: AtomicFile, chunks: Iterable<Buffer>): void {
 }
 
 function lateChunks({ file, state }: TrackedLog, from: number): Generator<Buffer> {
-  // A record that seemed complete was continued: its bytes are kept as they are.
+  // A record that seemed complete was continued: its bytes are copied as they are.
   if (state.isBroken) return readRange(file, from, state.end - from);
   return migratedChunks(file, state, from, state.end);
 }
 
-/**
- * Links the original to a free name; the same file under that name already is fine. Null if it is
- * not the original that has the path.
- */
+/** A link that already exists is fine. Null if the path is no longer the original's. */
 function keepOriginal(fs: FileSystem, { file: { path }, state }: TrackedLog): string | null {
   const original = fs.statSync(path);
   if (original === null || !state.confirm(original)) return null;
@@ -162,9 +145,8 @@ const chunkBytes = 1024 * 1024;
 const newline = 0x0a;
 
 /**
- * The range [from, to) in the current form; it starts and ends between lines, and so does every
- * chunk. Only session records and lines of entries change. A byte-order mark is left out, since
- * agents cannot read a log that starts with one.
+ * Range and chunks start and end between lines. Only session records and lines of entries change. A
+ * byte-order mark is omitted, since agents cannot read a log that starts with one.
  */
 export function* migratedChunks(
   file: LogFile,
@@ -195,13 +177,12 @@ function* migratedPieces(
   let at = from === 0 && startsWithBom(file) ? bomBytes : from;
   for (let row = rows.firstFrom(at); row < rows.count && rows.offset(row) < to; row += 1) {
     yield* betweenEntries(file, state, at, rows.offset(row));
-    yield migrateRow(state, row);
+    yield state.bodies.migratedLine(row, state.bodies.lineSync(row));
     at = rows.offset(row) + rows.length(row);
   }
   yield* betweenEntries(file, state, at, to);
 }
 
-/** The bytes between two entries: as they are, but for session records. */
 function* betweenEntries(
   file: LogFile,
   state: LogState,
@@ -217,20 +198,18 @@ function* betweenEntries(
   yield* readRange(file, at, to - at);
 }
 
-/** Where a line is; `length` does not count its newline. */
 interface LinePlace {
   readonly offset: number;
   readonly length: number;
 }
 
-/** The session records in a range without entries: the header, and others, which do not count. */
 function sessionRecords(
   file: LogFile,
   state: LogState,
   from: number,
   to: number,
 ): readonly LinePlace[] {
-  // One newline, with a carriage return before it at most: as a rule nothing is there.
+  // The usual case: one newline, possibly with a carriage return.
   if (to - from <= 2) return [];
   const found: LinePlace[] = [];
   const longLine = ({ offset, length }: LinePlace): void => {
@@ -249,7 +228,6 @@ function sessionRecords(
   return found;
 }
 
-/** The header of a log in the current form: from its first brace to its last. */
 export function headerInCurrentForm(file: LogFile, state: LogState): Buffer {
   const { header, offset = 0, length = 0 } = state.indexer.header ?? {};
   if (state.indexer.transcript !== undefined && header !== undefined) {
@@ -259,22 +237,14 @@ export function headerInCurrentForm(file: LogFile, state: LogState): Buffer {
   return line.subarray(line.indexOf("{"), line.lastIndexOf("}") + 1);
 }
 
-/** A session record in the current form: its version says so. */
 function migrateSession(file: LogFile, state: LogState, offset: number, length: number): Buffer {
-  const line = Buffer.alloc(length);
-  readFullySync(file, line, length, offset);
+  const line = readFullySync(file, Buffer.alloc(length), offset);
   const version = entryForm(state.indexer.header?.version ?? 3);
   const context = { version, id: "", parentId: null, idAtFileIndex: () => undefined };
   return migrateLine(line, { ...context, kind: "header" });
 }
 
-function migrateRow(state: LogState, row: number): Buffer {
-  const line = state.bodies.lineSync(row);
-  return migrateLine(line, { ...state.bodies.upcastContext(row), kind: "entry" });
-}
-
 function startsWithBom(file: LogFile): boolean {
-  const start = Buffer.alloc(bomBytes);
-  readFullySync(file, start, bomBytes, 0);
+  const start = readFullySync(file, Buffer.alloc(bomBytes), 0);
   return start.equals(Buffer.from([0xef, 0xbb, 0xbf]));
 }

@@ -1,7 +1,6 @@
 /**
- * A log that is followed through its generations: it is opened, read on from its cursor, and
- * indexed anew once its file was replaced, truncated or rewritten. The engine appends through it,
- * and is notified when it changed.
+ * Follows a log through its generations: reads on from its cursor, and indexes the log anew once
+ * its file was replaced, truncated or rewritten.
  */
 import { currentVersion } from "../dialects/header.ts";
 import { BranchlogError } from "../errors.ts";
@@ -14,26 +13,21 @@ import type { ReadOptions } from "./log-state.ts";
 import { portStep } from "../store/steps.ts";
 import type { Steps } from "../store/steps.ts";
 
-/**
- * Signals that the values of a session may have changed: its log, its known damage, its leaf. It is
- * sent during the change, without its content: listeners read later.
- */
+/** Sent during a change, without its content: listeners must read later. */
 export class ChangeSignal {
   readonly #listeners = new Set<() => void>();
   #version = 0;
 
-  /** Counts the changes. */
   get version(): number {
     return this.#version;
   }
 
-  /** Signals a change. */
   readonly notify = (): void => {
     this.#version += 1;
     for (const listener of this.#listeners) listener();
   };
 
-  /** Calls `listener`, which must not throw, at every change, until the result is called. */
+  /** `listener` must not throw. Returns a function that ends it. */
   listen(listener: () => void): () => void {
     const own = (): void => listener();
     this.#listeners.add(own);
@@ -43,7 +37,7 @@ export class ChangeSignal {
   }
 }
 
-/** The stat of a file; throws `ERR_LOG_MISSING`, or `ERR_LOG_UNREADABLE` for anything else. */
+/** Throws `ERR_LOG_MISSING`, or `ERR_LOG_UNREADABLE` for anything but a file. */
 export function requireFile(path: string, stat: FileStat | null): FileStat {
   if (stat === null) {
     const message = `There is no session file at ${path}. Check the path, or create one there.`;
@@ -55,11 +49,7 @@ export function requireFile(path: string, stat: FileStat | null): FileStat {
   throw new BranchlogError("ERR_LOG_UNREADABLE", message, { path });
 }
 
-/**
- * The header of a log that was read whole. Without one, the beginning of the file is read again to
- * see whether another agent wrote it.
- * @throws BranchlogError `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION` or `ERR_HEADER_DAMAGED`.
- */
+/** Throws `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION` or `ERR_HEADER_DAMAGED`. */
 export function requireHeader<Header>(
   file: LogFile,
   read: { readonly header: Header | undefined; readonly entriesBeforeHeader: number },
@@ -83,10 +73,7 @@ export function requireHeader<Header>(
   throw new BranchlogError("ERR_NOT_A_SESSION", message, { path });
 }
 
-/**
- * Refuses to append to a log of a newer version, whose rules are unknown.
- * @throws BranchlogError `ERR_VERSION_NEWER`.
- */
+/** The rules of newer versions are unknown: throws `ERR_VERSION_NEWER`. */
 export function requireKnownVersion(path: string, version: number): void {
   if (version <= currentVersion) return;
   throw new BranchlogError(
@@ -97,26 +84,22 @@ export function requireKnownVersion(path: string, version: number): void {
   );
 }
 
-/** Attempts to read a file that is replaced between its stat and its open. */
 const readAttemptsMax = 3;
 
-/** Gives a state with what was saved of the log that has `stat`, or one that has read nothing. */
+/** Makes a state from the checkpoint of the log that has `stat`, or an empty one. */
 export interface StateRestorer {
   restoreSync(makeState: () => LogState, stat: FileStat): LogState;
   restore(makeState: () => LogState, stat: FileStat): Promise<LogState>;
 }
 
-/** Owns the state of the current generation. */
 export class TrackedLog {
   readonly #options: ReadOptions;
   readonly #onChange: () => void;
   #state: LogState;
   #stat: FileStat | undefined;
   #generation = 1;
-  /** Rows of the current generation that this process wrote. */
   #ownRows: number[] = [];
 
-  /** @param onChange Called when the log is read further, or again, or turns out damaged. */
   constructor(file: LogFile, options: ReadOptions, onChange: () => void = () => undefined) {
     this.#options = options;
     this.#onChange = onChange;
@@ -131,42 +114,36 @@ export class TrackedLog {
     return this.#state;
   }
 
-  /** Canonical path. */
   get path(): string {
     return this.file.path;
   }
 
-  /** Position after the last byte read. */
   get end(): number {
     return this.#state.end;
   }
 
-  /** Whether a line can be appended as it is, without a newline before it. */
   get isTerminated(): boolean {
     return this.#state.isTerminated;
   }
 
-  /** Counts from 1; incremented each time the log turned out to be another. */
+  /** Counts from 1; incremented for each new generation. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** The last stat of the log. */
   get stat(): FileStat | undefined {
     return this.#stat;
   }
 
-  /** Length of the log in bytes at its last stat. */
   get size(): number {
     return this.#stat?.size ?? 0;
   }
 
-  /** Reads the log for the first time, blocking. Throws the outcomes of `requireHeader`. */
   openSync(saved?: StateRestorer): void {
     this.#readSync(() => this.#firstStat(), saved);
   }
 
-  /** The state so far stays in force until the new one is complete. */
+  /** The old state stays in force until the new one is complete. */
   #readSync(statNow: () => FileStat, saved?: StateRestorer): void {
     for (let attempt = 1; ; attempt += 1) {
       const stat = statNow();
@@ -196,14 +173,13 @@ export class TrackedLog {
   }
 
   /**
-   * Reads what was appended since, or everything if the log is another one now.
-   * @throws BranchlogError `ERR_LOG_GONE`, and the outcomes of `requireHeader` for a new
-   * generation.
+   * Reads appended bytes, or everything if the log is another one. Throws `ERR_LOG_GONE`, and the
+   * errors of `requireHeader` for a new generation.
    */
   *catchUp(): Steps<void> {
     yield portStep("stat");
     const stat = this.#statNow();
-    // Written in place twice within a tick of its clock, a file has the status it had before.
+    // A file written in place twice within a tick of its clock has the same status.
     if (this.#isUnchanged(stat) && this.#hasSameSlot()) return;
     yield portStep("read");
     if (!this.#readOn(stat)) this.#startOver();
@@ -214,36 +190,32 @@ export class TrackedLog {
     return this.file.statSync();
   }
 
-  /** One write at the end of the file; returns the bytes taken. */
+  /** Appends in one write; returns how many bytes were written. */
   writeSync(bytes: Buffer): number {
     return this.file.appendSync(bytes);
   }
 
-  /** Indexes bytes that were just written at the end, as the rows that this process wrote. */
+  /** Indexes bytes written at `end` without reading them. */
   adopt(bytes: Buffer, stat: FileStat): void {
     const firstOwn = this.#state.adopt(bytes);
     for (let row = firstOwn; row < this.#state.index.count; row += 1) this.#ownRows.push(row);
-    this.#state.remember(stat);
-    this.#stat = stat;
+    this.#remember(stat);
     this.#onChange();
   }
 
-  /** Reads the log again from its start, as the same generation in a new form: a migration. */
+  /** Rereads the log as the same generation in a new form. */
   reloadMigrated(): void {
     this.#reread();
     this.#onChange();
   }
 
-  /** Whether the file has the inode that was read and so many bytes more than were read. */
+  /** Whether this is the file that was read, with `bytes` more at its end. */
   grewBy(stat: FileStat, bytes: number): boolean {
     const isSame = this.#stat !== undefined && isSameFile(stat, this.#stat);
     return isSame && stat.size === this.#state.end + bytes;
   }
 
-  /**
-   * Whether the log holds exactly this line as the entry of that id, with or without newline;
-   * unknown where it cannot be read.
-   */
+  /** Whether the entry of that id is exactly this line, or all but its newline. */
   holds(id: string, line: Buffer): "no" | "unknown" | "unterminated" | "yes" {
     const { index, bodies, pendingRow } = this.#state;
     const row = index.rowOfId(id);
@@ -256,7 +228,6 @@ export class TrackedLog {
     return row === pendingRow ? "unterminated" : "yes";
   }
 
-  /** Offset of the line of an entry, or -1. */
   offsetOf(id: string): number {
     const { index } = this.#state;
     const row = index.rowOfId(id);
@@ -273,10 +244,9 @@ export class TrackedLog {
 
   #finish(state: LogState, stat: FileStat): void {
     requireHeader(state.file, state.indexer, stat.size);
-    state.slot.read();
-    state.remember(stat);
+    state.readTitleSlot();
     this.#state = state;
-    this.#stat = stat;
+    this.#remember(stat);
   }
 
   #isUnchanged(stat: FileStat): boolean {
@@ -290,10 +260,10 @@ export class TrackedLog {
     );
   }
 
-  /** False also where the slot is another's: the file was replaced after its `stat`. */
+  /** False also if the file was replaced after its `stat`. */
   #hasSameSlot(): boolean {
     try {
-      return this.#state.slot.isSame();
+      return this.#state.hasSameTitleSlot();
     } catch (error) {
       if (isReplaced(error)) return false;
       throw error;
@@ -305,7 +275,6 @@ export class TrackedLog {
     this.#state.remember(stat);
   }
 
-  /** Reads on if the log is still the one that was read; false: it is another one. */
   #readOn(stat: FileStat): boolean {
     try {
       if (!this.#state.confirm(stat)) return false;
@@ -352,7 +321,6 @@ export class TrackedLog {
   }
 }
 
-/** Whether another file took the name between its `stat` and the read. */
 function isReplaced(error: unknown): boolean {
   return error instanceof BranchlogError && error.code === "ERR_LOG_GONE";
 }

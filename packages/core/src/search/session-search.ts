@@ -444,9 +444,7 @@ class TranscriptMatches implements Matches, LineSink {
 /** Of a line too long to be joined while reading; undefined for one too long to be built. */
 function bytesOf(source: ByteSource, { offset, length }: LongLine): Buffer | undefined {
   if (length > messageBytesMax) return undefined;
-  const bytes = Buffer.allocUnsafe(length);
-  readFullySync(source, bytes, length, offset);
-  return bytes;
+  return readFullySync(source, Buffer.allocUnsafe(length), offset);
 }
 
 function countLines(bytes: Buffer, start: number, end: number): number {

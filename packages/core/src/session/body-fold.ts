@@ -1,7 +1,6 @@
 /**
- * Folds projections over bodies: one streaming pass on first demand, then only what is new. A
- * projection that names its types never has others read. A new generation starts over. The usage is
- * folded once for all that ask for it, and saved with the checkpoint of the log.
+ * Folds projections over bodies: one streaming pass on first demand, then only new entries. A new
+ * generation starts over. The usage is folded once for all callers, and saved with the checkpoint.
  */
 import { Fold } from "../projections/folded.ts";
 import type { Projection } from "../projections/projection.ts";
@@ -9,11 +8,9 @@ import { usage } from "../projections/usage.ts";
 import type { SessionUsage } from "../projections/usage.ts";
 import type { Engine } from "./engine.ts";
 
-/** The state of one projection and how far it has been folded. */
 export class BodyFold<S> {
   readonly #engine: Engine;
   readonly #projection: Projection<S>;
-  /** What is folded so far of the generation that the log has now. */
   readonly #foldNow: () => Fold<S>;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -52,7 +49,6 @@ export class BodyFold<S> {
     return this.#done(fold, upTo);
   }
 
-  /** What was not folded yet. */
   #rest(): { readonly fold: Fold<S>; readonly rows: Iterable<number>; readonly upTo: number } {
     const fold = this.#foldNow();
     const upTo = this.#engine.log.state.revision;
@@ -61,13 +57,12 @@ export class BodyFold<S> {
 
   #done(fold: Fold<S>, upTo: number): S {
     fold.reached(upTo);
-    // What was read of bodies may be worth another checkpoint.
+    // The bodies read may justify another checkpoint.
     this.#engine.checkpoints.progressed();
     return fold.value;
   }
 }
 
-/** The usage of a log, from where its checkpoint has it. */
 export function usageFold(engine: Engine): BodyFold<SessionUsage> {
   return new BodyFold(engine, usage, () => engine.log.state.folded.usage);
 }
@@ -82,7 +77,6 @@ function foldOfGeneration<S>(engine: Engine, projection: Projection<S>): () => F
   };
 }
 
-/** Rows [from, to) that matter to a projection, answered by the index. */
 function* rowsFor<S>(
   engine: Engine,
   { types, customTypes }: Projection<S>,
@@ -93,12 +87,9 @@ function* rowsFor<S>(
   for (let row = from; row < to; row += 1) {
     const { type, customType } = index.kindOf(row);
     if (types !== null && !types.includes(type)) continue;
-    if (customTypes !== undefined && !isAmong(customTypes, customType)) continue;
+    if (customTypes !== undefined && customType !== undefined) {
+      if (!customTypes.includes(customType)) continue;
+    }
     yield row;
   }
-}
-
-/** Whether a kind is that of an extension in the list, or of none. */
-function isAmong(customTypes: readonly string[], customType: string | undefined): boolean {
-  return customType === undefined || customTypes.includes(customType);
 }

@@ -1,7 +1,4 @@
-/**
- * Reads ahead the bodies that the context at an entry needs, in few large reads and without
- * blocking, so that the one context builder can then run on them synchronously.
- */
+/** Reads ahead the bodies for a context without blocking; the builder then runs synchronously. */
 import type { OptionNames } from "@branchlog/streaming";
 import type { BodyReader } from "../bodies/body-reader.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
@@ -14,21 +11,17 @@ import type { PathView } from "../projections/projection.ts";
 import type { Engine } from "./engine.ts";
 import { requireRow } from "./entry-query.ts";
 
-/** Which context is meant. */
+/** Selects a context. */
 export interface ContextOptions {
   /** An entry; null: before the first one. Default: the leaf. */
   readonly at?: string | null;
-  /** Continue at the entry before, in file order, where a parent is missing. Default false. */
+  /** Continue at the entry before, in file order, if a parent is missing. Default false. */
   readonly bridgeGaps?: boolean;
 }
 
-/** The names of {@link ContextOptions}. */
 export const contextNames: OptionNames<ContextOptions> = { at: true, bridgeGaps: true };
 
-/**
- * The context at an entry, with what it was built from.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
- */
+/** Throws `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`. */
 export async function loadedContext(
   engine: Engine,
   at: string | null,
@@ -42,14 +35,14 @@ export async function loadedContext(
     const loaded = new Map<number, SessionEntry>();
     const bodies = engine.bodies.entries(contextRows(engine, walked));
     for await (const { row, entry } of bodies) loaded.set(row, entry);
-    // Rows mean something in their own index only; the log may have become another meanwhile.
+    // Rows are only valid in their own index, and the log may have been replaced meanwhile.
     if (index !== engine.index) continue;
     const isSamePath = index.structureVersion === structureVersion;
     return builtFrom(engine, at, isSamePath ? walked : engine.rowPath(at, bridgeGaps), loaded);
   }
 }
 
-/** The same, blocking; empty for an id that the log does not hold. */
+/** Synchronous; empty for an id that the log does not hold. */
 export function loadedContextSync(engine: Engine, at: string | null): LoadedContext {
   const { structureVersion } = engine.index;
   const walked = engine.rowPath(at);
@@ -58,14 +51,11 @@ export function loadedContextSync(engine: Engine, at: string | null): LoadedCont
   return builtFrom(engine, at, isSamePath ? walked : engine.rowPath(at), loaded);
 }
 
-/** A context, and what it was built from. */
 export interface LoadedContext extends BuiltContext {
   readonly path: RowPath;
-  /** The bodies by row. */
   readonly loaded: ReadonlyMap<number, SessionEntry>;
-  /** The log that the rows are of. */
   readonly state: LogState;
-  /** While the index says the same, the path is what it was. */
+  /** While the index has the same, the path is unchanged. */
   readonly structureVersion: number;
 }
 
@@ -80,10 +70,7 @@ function builtFrom(
   return { ...built, path, loaded, state, structureVersion: state.index.structureVersion };
 }
 
-/**
- * Bodies by row for the context on a path. Entries that contribute nothing to it are left out,
- * unless `everyType` is set.
- */
+/** By row. Omits entries that contribute nothing to the context, unless `everyType` is set. */
 export function loadContextBodiesSync(
   engine: Engine,
   path: RowPath,
@@ -95,7 +82,6 @@ export function loadContextBodiesSync(
   return loaded;
 }
 
-/** The rows that the context on a path is made of, in its order. */
 export function contextRows(engine: Engine, path: RowPath, everyType = false): number[] {
   const { index, bodies } = engine;
   const wanted: number[] = [];
@@ -107,11 +93,7 @@ export function contextRows(engine: Engine, path: RowPath, everyType = false): n
   return wanted;
 }
 
-/**
- * A path as projections see it: types, roles and ids come from the index, bodies from `loaded` or
- * the log. A body that is damaged, or too large, is shown as an entry of an unknown type, which
- * contributes nothing.
- */
+/** A damaged or too large body becomes an entry of an unknown type, which contributes nothing. */
 export function rowPathView(
   index: IndexTable,
   bodies: BodyReader,

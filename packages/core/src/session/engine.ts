@@ -1,8 +1,7 @@
 /**
- * The engine of one open log: reading, appending and the questions that need both index and bodies.
- * It is synchronous, or made of steps that either driver runs; `Session` and the adapters of agents
- * are thin layers over it, each with its own leaf. Its file stays open until it is released, or
- * collected.
+ * The engine of one open log: synchronous, or made of steps that either driver runs. `Session` and
+ * the adapters of agents are thin layers over it, each with its own leaf. Its file stays open until
+ * it is released, or collected.
  */
 import type { BodyReader } from "../bodies/body-reader.ts";
 import { encodeHeader } from "../entries/encode-entry.ts";
@@ -30,16 +29,13 @@ import { runSync } from "../store/steps.ts";
 
 const pathOfLog = "The path of a log";
 
-/** Made by `open`, `openSync` or `createSync`. */
 export class Engine {
   readonly settings: EngineSettings;
   readonly log: TrackedLog;
   readonly findings: Findings;
   readonly durability: LogDurability;
-  /** Appends to the log, for this engine's owner. */
   readonly appender: Appender;
   readonly checkpoints: Checkpoints;
-  /** Signals every change of the log. */
   readonly changes: ChangeSignal = new ChangeSignal();
   /** Closes the descriptors of the log unless other engines use them; reads open it again. */
   readonly release: () => void;
@@ -56,11 +52,7 @@ export class Engine {
     this.appender = new Appender(settings, this.log, this.durability);
   }
 
-  /**
-   * Opens a log, blocking while it is indexed. Never writes.
-   * @throws BranchlogError `ERR_LOG_MISSING`, `ERR_LOG_EMPTY`, `ERR_NOT_A_SESSION`,
-   * `ERR_HEADER_DAMAGED`, `ERR_LOG_UNREADABLE`.
-   */
+  /** Blocks while the log is indexed. Never writes. Throws as `openSession`. */
   static openSync(path: string, options: EngineOptions = {}): Engine {
     const engine = new Engine(path, engineSettings(options));
     try {
@@ -73,7 +65,6 @@ export class Engine {
     return engine;
   }
 
-  /** As {@link Engine.openSync}, yielding to the event loop; ends with the signal's reason. */
   static async open(
     path: string,
     options: EngineOptions = {},
@@ -90,11 +81,7 @@ export class Engine {
     return engine;
   }
 
-  /**
-   * Creates a log of a header and, optionally, whole lines behind it; then opens it.
-   * @throws BranchlogError `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`; before anything is made,
-   * `ERR_INVALID_ARGUMENT` and `ERR_UNSERIALIZABLE` for a header that cannot be one.
-   */
+  /** Throws `ERR_LOG_EXISTS`, `ERR_CREATE_FAILED`, `ERR_INVALID_ARGUMENT`, `ERR_UNSERIALIZABLE`. */
   static createSync(
     path: string,
     header: SessionHeader,
@@ -112,7 +99,6 @@ export class Engine {
     this.checkpoints.progressed();
   }
 
-  /** Canonical path of the log. */
   get path(): string {
     return this.log.file.path;
   }
@@ -125,24 +111,20 @@ export class Engine {
     return this.log.state.bodies;
   }
 
-  /** The dialect of appended entries. */
   get dialect(): DialectName {
     return this.appender.dialect;
   }
 
-  /** The header as stored. */
   get header(): SessionHeader {
     const header = this.log.state.indexer.header?.header;
     if (header === undefined) throw new Error(`${this.path} was opened without a header`);
     return header;
   }
 
-  /** All findings: lines first, in file order, then the tree, then bodies. */
   get diagnostics(): readonly Diagnostic[] {
     return this.findings.all();
   }
 
-  /** The id of the last readable entry, or null. */
   get tailId(): string | null {
     return this.appender.tailId;
   }
@@ -156,23 +138,19 @@ export class Engine {
     return this.appender.entrySync(id);
   }
 
-  /** The rows from the root to an entry; none for null. O(path). */
   rowPath(id: string | null, bridgeGaps = false): RowPath {
     return pathToRow(this.index, id === null ? -1 : this.index.rowOfId(id), bridgeGaps);
   }
 
-  /** The path from the root to an entry, or to null, which is empty, as projections see it. */
   pathView(id: string | null, options: PathOptions = {}): PathView {
     const path = options.path ?? this.rowPath(id, options.bridgeGaps);
     return rowPathView(this.index, this.bodies, path, options.loaded);
   }
 
-  /** The context at an entry, blocking while bodies are read that are not loaded. */
   context(id: string | null, options: PathOptions = {}): PathContext {
     return this.builtContext(id, options).context;
   }
 
-  /** The context with the settings that a continuation needs. */
   builtContext(id: string | null, options: PathOptions = {}): BuiltContext {
     const { findings } = this;
     const view = this.pathView(id, options);
@@ -180,13 +158,10 @@ export class Engine {
   }
 }
 
-/** How a path is walked and read. */
 export interface PathOptions {
-  /** Bodies that were read ahead, by row. */
   readonly loaded?: ReadonlyMap<number, SessionEntry>;
-  /** Continue at the entry before, in file order, where a parent is missing. Default false. */
+  /** Continue at the entry before, in file order, if a parent is missing. Default false. */
   readonly bridgeGaps?: boolean;
-  /** The path, if it was walked already, and no entry was found to be damaged since. */
   readonly path?: RowPath | undefined;
 }
 

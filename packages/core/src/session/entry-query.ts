@@ -1,18 +1,17 @@
 /**
- * Which entries a caller means, by id or by query. The index alone answers, so that bodies are read
- * only for what is asked for: the latest state of an extension among any number of entries costs
- * one parse.
+ * Resolves ids and queries to entries. The index alone answers, so that only matching bodies are
+ * read.
  */
 import { bodyStream, pick, readRangeAsync } from "@branchlog/streaming";
 import type { JsonToken, JsonValue, OptionNames } from "@branchlog/streaming";
 import { invalidArgument, requireOneOf } from "../argument-checks.ts";
 import { lineChunks, rowLines } from "../bodies/row-lines.ts";
 import { BranchlogError } from "../errors.ts";
-import { pathToRow, tailRow } from "../index-table/tree-walk.ts";
+import { tailRow } from "../index-table/tree-walk.ts";
 import type { Engine } from "./engine.ts";
 import { requireEntryId } from "../entries/identifiers.ts";
 
-/** Which entries to read, and in which order. */
+/** Selects entries, and their order. */
 export interface EntryQuery {
   /** Only entries of this revision and later; revisions count from 1. */
   readonly from?: number;
@@ -26,11 +25,10 @@ export interface EntryQuery {
   readonly on?: "log" | "branch";
   /** Last first. Default false. */
   readonly reverse?: boolean;
-  /** Ends the reading with the signal's reason. */
+  /** Cancels the reading. */
   readonly signal?: AbortSignal;
 }
 
-/** The names of {@link EntryQuery}. */
 export const queryNames: OptionNames<EntryQuery> = {
   from: true,
   type: true,
@@ -40,7 +38,6 @@ export const queryNames: OptionNames<EntryQuery> = {
   signal: true,
 };
 
-/** The rows that a query means, in its order, lazily. */
 export function* rowsOf(
   engine: Engine,
   query: EntryQuery,
@@ -59,7 +56,6 @@ export function* rowsOf(
   }
 }
 
-/** Per kind number whether it matches; null if every kind does. */
 function matchingKinds({ index }: Engine, query: EntryQuery): boolean[] | null {
   const { type, customType } = query;
   if (type === undefined && customType === undefined) return null;
@@ -76,7 +72,7 @@ function* candidates(
   leafId: string | null,
   fromRow: number,
 ): Generator<number> {
-  const path = query.on === "branch" ? branchRows(engine, leafId) : undefined;
+  const path = query.on === "branch" ? engine.rowPath(leafId).rows : undefined;
   const count = path?.length ?? engine.log.state.revision;
   for (let i = 0; i < count; i += 1) {
     const at = query.reverse === true ? count - 1 - i : i;
@@ -85,35 +81,26 @@ function* candidates(
   }
 }
 
-function branchRows({ index }: Engine, leafId: string | null): Int32Array {
-  return pathToRow(index, leafId === null ? -1 : index.rowOfId(leafId)).rows;
-}
-
 /** The line of one entry, as stored: `JSON.parse` loses number forms, escapes, repeated keys. */
 export interface EntryLine {
   readonly id: string;
   /** 1-based ordinal of the entry in its generation. */
   readonly revision: number;
   /**
-   * One JSON object in UTF-8, from its first brace to its last: no newline, no `\r`, no white space
-   * around it. Null if the line is longer than `lineBytesMax`: read its chunks. It is a view into a
-   * larger read; copy it to keep it.
+   * One JSON object in UTF-8, from its first brace to its last, without newline, `\r`, or white
+   * space around it. Null if the line is longer than `lineBytesMax`: read its chunks. It is a view
+   * into a larger read; copy it to keep it.
    */
   readonly bytes: Buffer | null;
   /**
-   * The same bytes one after the other, of lines of any length and in bounded memory; each call
-   * reads anew. Lines of versions 1 and 2 come whole.
+   * The same bytes, of lines of any length and in bounded memory; each call reads anew. Lines of
+   * versions 1 and 2 come whole.
    * @throws BranchlogError while it is read: `ERR_LOG_GONE`; `ERR_ENTRY_TOO_LARGE` for a line of
    * version 1 or 2.
    */
   readonly chunks: () => AsyncIterable<Buffer>;
 }
 
-/**
- * The lines that a query means, in its order; damaged ones are left out and reported. Entries too
- * large for one object are among them.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT`, `ERR_LOG_GONE`.
- */
 export async function* entryLines(
   engine: Engine,
   query: EntryQuery,
@@ -138,10 +125,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 /** The tokens of one entry, in order. */
 export type BodyPart = AsyncGenerator<JsonToken>;
 
-/**
- * The tokens of an entry's JSON.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`; while reading, `ERR_ENTRY_DAMAGED`.
- */
+/** Throws `ERR_ENTRY_NOT_FOUND`; while reading, `ERR_ENTRY_DAMAGED`. */
 export async function* openBodyStream(engine: Engine, id: string, signal?: AbortSignal): BodyPart {
   try {
     yield* bodyStream(bodyChunks(engine, id), signal === undefined ? {} : { signal });
@@ -150,11 +134,7 @@ export async function* openBodyStream(engine: Engine, id: string, signal?: Abort
   }
 }
 
-/**
- * The value at a path inside an entry; or undefined. Reads no further than needed.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`, `ERR_ENTRY_TOO_LARGE` for a
- * value that is too large to be built.
- */
+/** Throws `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`, `ERR_ENTRY_TOO_LARGE`. */
 export async function pickFromBody(
   engine: Engine,
   id: string,
@@ -174,7 +154,6 @@ function bodyChunks(engine: Engine, id: string): AsyncGenerator<Buffer> {
   return readRangeAsync(engine.log.file, rows.offset(row), rows.length(row));
 }
 
-/** Errors of the parser in terms of the entry; all others as they are. */
 function bodyError({ path }: Engine, id: string, cause: unknown): unknown {
   if (cause instanceof SyntaxError) {
     const message = `Entry ${id} of ${path} does not parse: ${cause.message}. Verify the log.`;
@@ -187,15 +166,12 @@ function bodyError({ path }: Engine, id: string, cause: unknown): unknown {
   return cause;
 }
 
-/** The row of the entry with that id, or -1; throws `ERR_INVALID_ARGUMENT` for another type. */
+/** -1 if absent; throws `ERR_INVALID_ARGUMENT` for an id that is not a string. */
 export function rowOfEntry({ index }: Engine, id: string): number {
   return index.rowOfId(requireEntryId(id));
 }
 
-/**
- * The row of the entry with that id.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
- */
+/** Throws `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`. */
 export function requireRow(engine: Engine, id: string): number {
   const row = rowOfEntry(engine, id);
   if (row < 0) throw notFound(engine, id);
@@ -203,10 +179,8 @@ export function requireRow(engine: Engine, id: string): number {
 }
 
 /**
- * The row of the entry with that id, which was read whole, once, if it was indexed from its
- * envelope. If it turns out damaged, an earlier one with the same id may take its place; if none
- * can be read, it is a place on the tree all the same, and paths to it leave it out.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
+ * If the entry turns out damaged, an earlier one with the same id may take its place; otherwise its
+ * row stays a place in the tree, which paths omit.
  */
 function settledRow(engine: Engine, id: string): number {
   const { index, bodies } = engine;
@@ -218,19 +192,12 @@ function settledRow(engine: Engine, id: string): number {
   }
 }
 
-/**
- * The row where a path ends: that of {@link settledRow}; without an id, the last one of the log.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_INVALID_ARGUMENT`.
- */
+/** Without an id, the last row of the log; throws as `requireRow`. */
 export function pathEndRow(engine: Engine, id: string | undefined): number {
   return id === undefined ? tailRow(engine.index) : settledRow(engine, id);
 }
 
-/**
- * Ensures that the entry with that id is a node, and reads it whole.
- * @throws BranchlogError `ERR_ENTRY_NOT_FOUND` also for an entry that is damaged;
- * `ERR_INVALID_ARGUMENT`.
- */
+/** Reads the entry whole. Throws `ERR_ENTRY_NOT_FOUND` also for a damaged one. */
 export function requireNode(engine: Engine, id: string): void {
   if (!engine.index.isNode(settledRow(engine, id))) throw notFound(engine, id);
 }

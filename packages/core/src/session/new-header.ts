@@ -6,28 +6,22 @@ import type { SessionHeader } from "../entries/entry-types.ts";
 import { assertValidSessionId, isValidSessionId } from "../entries/identifiers.ts";
 import type { Ports } from "../store/ports.ts";
 
-/** What a caller may say about a new session, under pi's names. */
+/** Options of a new session, under pi's names. */
 export interface NewSessionOptions {
-  /** The id of the session; a new UUIDv7 without it. */
+  /** The id of the session. Default: a new UUIDv7. */
   readonly id?: string | undefined;
   /** Path of the session that this one continues. */
   readonly parentSession?: string | undefined;
 }
 
-/** What else there is to say about one. */
 export interface HeaderOptions extends NewSessionOptions {
-  /** The dialect of the session. Default `pi`. */
   readonly dialect?: DialectName | undefined;
-  /** The name that a session of omp is created with. */
+  /** The initial name of a session of omp. */
   readonly title?: string | undefined;
-  /** The header of the session that it is a copy of: if that says its dialect, the copy does. */
+  /** The header of the copied session, whose dialect mark the copy inherits. */
   readonly copied?: SessionHeader | undefined;
 }
 
-/**
- * The header of a session that starts now.
- * @throws BranchlogError `ERR_INVALID_SESSION_ID`.
- */
 export function newHeader(
   { clock, ids }: Pick<Ports, "clock" | "ids">,
   cwd: string,
@@ -48,7 +42,7 @@ export function newHeader(
   };
 }
 
-/** As omp makes them; one that could not be part of a file name everywhere is thrown away. */
+/** Rejects ids that are not valid in every file name. */
 function ompSessionId(ids: Ports["ids"]): string {
   for (;;) {
     const id = ids.urlSafeId(ompSessionIdLength);

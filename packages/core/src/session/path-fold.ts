@@ -1,6 +1,6 @@
 /**
- * What was computed of the path to a leaf is kept, so that contexts, turns and settings further
- * down cost what was added, not what the conversation costs. Results equal those of the whole path.
+ * Keeps results for the path to a leaf, so that contexts and settings further down cost only the
+ * added entries. Results equal those of the whole path.
  */
 import { answerKey } from "../entries/answers.ts";
 import type { SessionEntry } from "../entries/entry-types.ts";
@@ -19,33 +19,23 @@ import type { LoadedContext } from "./context-load.ts";
 /** Entries above a leaf that are always searched for the kept leaf; more if more is kept. */
 const stepsAlways = 1_000;
 
-/** What is kept, and which path it belongs to. */
 interface KeptPath<S> {
   readonly state: LogState;
-  /** While the index has the same, the path is what it was. */
   readonly structureVersion: number;
   readonly leafRow: number;
   readonly value: S;
   readonly length: number;
 }
 
-/** What is kept, and what follows it. */
 export interface Onward<S> {
   readonly value: S;
-  /** The rows below the kept leaf, down to the one that was asked for. */
   readonly rows: readonly number[];
-  /** As given to `keep`. */
-  readonly length: number;
 }
 
-/** `S` is the state of a fold at a leaf. */
 export class PathFold<S> {
   #kept: KeptPath<S> | undefined;
 
-  /**
-   * What is kept and how to continue from there to `row`; undefined if `row` is not below the kept
-   * leaf, or so far below that folding the whole path costs no more.
-   */
+  /** Undefined also if folding the whole path costs no more. */
   onward(state: LogState, row: number): Onward<S> | undefined {
     const kept = this.#kept;
     const { index } = state;
@@ -56,35 +46,28 @@ export class PathFold<S> {
       if (at < 0 || leafRow < 0 || rows.length === Math.max(stepsAlways, length)) return undefined;
       rows.push(at);
     }
-    return { value, length, rows: rows.reverse() };
+    return { value, rows: rows.reverse() };
   }
 
-  /**
-   * Keeps the state at a leaf, in the place of what was kept.
-   * @param leafRow -1: before the first entry.
-   * @param length How much was folded to get it, in entries or messages.
-   */
+  /** `length`: how much was folded, in entries or messages. */
   keep(state: LogState, leafRow: number, value: S, length = 0): void {
     const { structureVersion } = state.index;
     this.#kept = { state, structureVersion, leafRow, value, length };
   }
 
-  /** Keeps nothing: the next state is folded from the root. */
   forget(): void {
     this.#kept = undefined;
   }
 }
 
-/** The row of an entry; -1 for null, and for an id that the log does not hold. */
+/** -1 for null, and for an id that the log does not hold. */
 export function rowAt({ index }: LogState, leafId: string | null): number {
   return leafId === null ? -1 : index.rowOfId(leafId);
 }
 
-/** The settings at a leaf, kept for the next one. */
 export class SettingsMemo {
   readonly #path = new PathFold<SettingsState>();
 
-  /** The settings at an entry, or before the first one for null. May read bodies. */
   at(engine: Engine, leafId: string | null): PathSettings {
     const { state } = engine.log;
     const row = rowAt(state, leafId);
@@ -97,7 +80,6 @@ export class SettingsMemo {
   }
 }
 
-/** Undefined if a body that may change the settings cannot be read. */
 function settingsBehind(
   { index, bodies }: Engine,
   { value, rows }: Onward<SettingsState>,
@@ -105,7 +87,7 @@ function settingsBehind(
   const changes: SessionEntry[] = [];
   for (const row of rows) {
     const { type, role } = index.kindOf(row);
-    if (!maySet(type, role)) continue;
+    if (!isSetting(type) && (type !== "message" || role !== "assistant")) continue;
     const entry = bodies.isBuildable(row) ? bodies.entrySync(row) : undefined;
     if (entry === undefined) return undefined;
     changes.push(entry);
@@ -113,28 +95,17 @@ function settingsBehind(
   return changes.reduce(settingsAfter, value);
 }
 
-/** Whether an entry of that kind may change the settings. */
-function maySet(type: string, role: string | undefined): boolean {
-  if (type === "message") return role === "assistant";
-  return type === "model_change" || type === "thinking_level_change";
-}
-
-/** A context as it is kept: its array only grows, and that of another context is another one. */
+/** Its array only grows; contexts on other paths have other arrays. */
 export interface GrowingContext {
-  /** The first `count` are the messages of this context. */
   readonly messages: readonly AgentMessage[];
   readonly count: number;
   readonly settings: PathSettings;
-  /** As in `PathContext`. */
   readonly truncatedAt: string | undefined;
 }
 
-/** What a later call needs to continue. */
 interface KeptContext extends GrowingContext {
-  /** Shared with the contexts that continue it. */
   readonly messages: AgentMessage[];
   readonly settings: SettingsState;
-  /** Length of the lines that the messages are from. */
   readonly bytes: number;
 }
 
@@ -143,12 +114,10 @@ export class ContextMemo {
   readonly #bytesMax: number | undefined;
   readonly #path = new PathFold<KeptContext>();
 
-  /** @param bytesMax Longest context that is kept, in bytes. Default: the cache for bodies. */
   constructor(bytesMax?: number) {
     this.#bytesMax = bytesMax;
   }
 
-  /** The context at an entry, or before the first one for null. The array is the caller's. */
   contextAt(engine: Engine, leafId: string | null): SessionContext {
     const context =
       this.#extended(engine, leafId) ??
@@ -164,11 +133,7 @@ export class ContextMemo {
     return truncatedAt === undefined ? own : { ...own, truncatedAt };
   }
 
-  /**
-   * The context at an entry, or before the first one for null, without copying what is kept. Reads
-   * the few bodies that were added since blocking, a whole context without.
-   * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
-   */
+  /** Shares its array. Throws `ERR_ENTRY_NOT_FOUND`. */
   async growingAt(engine: Engine, leafId: string | null): Promise<GrowingContext> {
     return (
       this.#extended(engine, leafId) ??
@@ -193,7 +158,7 @@ export class ContextMemo {
     let bytes = 0;
     for (const one of loaded.loaded.keys()) bytes += state.index.rows.length(one);
     const kept = { messages, count: messages.length, settings, truncatedAt, bytes };
-    // No walk continues from a cycle, from before the first entry, or from what has changed since.
+    // No walk continues from a cycle, from before the first entry, or from a changed tree.
     const isFirm = row >= 0 && !path.cyclic && state.index.structureVersion === structureVersion;
     if (isFirm) this.#keep(engine, state, row, kept);
     else this.#path.forget();
@@ -207,7 +172,6 @@ export class ContextMemo {
   }
 }
 
-/** The context with an array that does not grow. */
 function ownContext({ messages, count, settings }: GrowingContext): SessionContext {
   const { thinkingLevel, model } = settings;
   return {
@@ -217,7 +181,6 @@ function ownContext({ messages, count, settings }: GrowingContext): SessionConte
   };
 }
 
-/** The kept context with what the rows add; undefined if that is more than messages at its end. */
 function extended(engine: Engine, { value, rows }: Onward<KeptContext>): KeptContext | undefined {
   const { index, bodies, findings } = engine;
   if (!rows.every((row) => isAppendOnly(index.kindOf(row)))) return undefined;
@@ -233,7 +196,7 @@ function extended(engine: Engine, { value, rows }: Onward<KeptContext>): KeptCon
     bytes += index.rows.length(row);
     settings = settingsAfter(settings, entry);
   }
-  // All bodies are there: from here on nothing fails halfway.
+  // All bodies are present: from here on nothing fails halfway.
   for (const entry of entries) {
     const own = entryMessages(entry, (problem) => findings.addMalformed(problem));
     value.messages.push(...own);
@@ -241,7 +204,6 @@ function extended(engine: Engine, { value, rows }: Onward<KeptContext>): KeptCon
   return { ...value, count: value.messages.length, settings, bytes };
 }
 
-/** Whether an entry of that kind only adds to the end of a context. */
 function isAppendOnly({ type, customType }: Kind): boolean {
   if (type === "message") return customType !== answerKey;
   return type !== "compaction" && type !== "context_edit" && type !== "reset_boundary";

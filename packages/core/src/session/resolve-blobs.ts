@@ -1,7 +1,4 @@
-/**
- * Replaces the references of omp to large images, which it keeps in files named by the checksum of
- * their bytes. Values are never changed; a file counts only if its bytes have that checksum.
- */
+/** Replaces the references of omp to large images, which are in files named by their checksums. */
 import type { OptionNames } from "@branchlog/streaming";
 import { requireOptions } from "../argument-checks.ts";
 import { createHash } from "node:crypto";
@@ -10,17 +7,17 @@ import { isStoredObject } from "../projections/stored-value.ts";
 import { nodeFileSystem } from "../store/node-file-system.ts";
 import type { FileSystem } from "../store/ports.ts";
 
-/** A reference that was left in its place, and why. */
+/** A reference that was not replaced, and why. */
 export interface BlobProblem {
   readonly sha256: string;
   readonly reason: "missing" | "damaged" | "unreadable";
 }
 
-/** Where blobs are. */
+/** Options of {@link resolveBlobs}. */
 export interface BlobOptions {
-  /** The directory that holds them, each under its checksum. */
+  /** The directory that holds the blobs, each under its checksum. */
   readonly directory: string;
-  /** Called for each reference that stays, once. */
+  /** Called once for each reference that is not replaced. */
   readonly onProblem?: (problem: BlobProblem) => void;
   readonly fs?: FileSystem;
 }
@@ -28,9 +25,8 @@ export interface BlobOptions {
 const blobNames: OptionNames<BlobOptions> = { directory: true, onProblem: true, fs: true };
 
 /**
- * A copy of a message, an entry or a list of them, with the images that its references name. A file
- * that is missing, or does not hold what its name says, leaves the reference in its place. Blocks
- * while files are read; each is read once, and all of them are in memory then.
+ * A copy with references replaced by the images; a missing or damaged file leaves its reference in
+ * place. Blocks while files are read; each is read once, and all of them are then in memory.
  */
 export function resolveBlobs<T>(value: T, options: BlobOptions): T {
   const { directory, onProblem, fs = nodeFileSystem } = requireOptions(options, blobNames);
@@ -48,29 +44,22 @@ export function resolveBlobs<T>(value: T, options: BlobOptions): T {
   );
 }
 
-/** How bytes are stored in a message: as base64, or as the text that they are. */
 type BlobForm = "base64" | "text";
 
-/** The content for a reference; undefined leaves the reference in its place. */
 type BlobReader = (sha256: string, form: BlobForm) => string | undefined;
 
 const reference = /^blob:sha256:([0-9a-f]{64})$/;
 
-/** The checksum that a reference names, 64 lower-case hexadecimal digits, or undefined. */
 export function blobChecksum(value: unknown): string | undefined {
   return typeof value === "string" ? reference.exec(value)?.[1] : undefined;
 }
 
-/** Something that was stored, and the copy that its parts go to. */
 interface Place {
   readonly holder: object;
   readonly value: object;
 }
 
-/**
- * A copy of a value, references replaced: `data` of images, `result` of generated images, and
- * `image_url`. Those of video frames stay. Linear, without recursion.
- */
+/** `data` of images, `result` of generated images, `image_url`; not those of video frames. */
 export function withBlobs<T>(value: T, read: BlobReader): T {
   const root: { value?: unknown } = {};
   const open: Place[] = [];
@@ -107,12 +96,10 @@ function replacement(
   return isImage || isGenerated ? read(sha256, "base64") : undefined;
 }
 
-/** What became of reading a blob. Damaged: its bytes are not those that it is named by. */
 type FoundBlob =
   | { readonly state: "found"; readonly bytes: Buffer }
   | { readonly state: "missing" | "damaged" | "unreadable" };
 
-/** The blob with a checksum, 64 lower-case hexadecimal digits. Blocks. Throws nothing. */
 function readBlobSync(fs: FileSystem, directory: string, sha256: string): FoundBlob {
   try {
     const path = join(directory, sha256);

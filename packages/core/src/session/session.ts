@@ -1,8 +1,4 @@
-/**
- * A session: one open log and a leaf in it. Its queries are in `SessionView`; here it appends and
- * moves, in the order of the calls. The promise of an append resolves once its bytes are in the
- * log.
- */
+/** A session: one open log and a leaf in it. */
 import type { AnyDraft, EntryDraft } from "../entries/entry-draft.ts";
 import { requireOptions, requireText, requireList } from "../argument-checks.ts";
 import { normalizeName, requireEntryId } from "../entries/identifiers.ts";
@@ -33,7 +29,7 @@ import type { SourceKind } from "../dialects/foreign-record.ts";
 import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
 import type { Diagnostic } from "../index-table/diagnostics.ts";
 import type { DivergedEntry } from "../log/findings.ts";
-import { pathToRow, tipRows } from "../index-table/tree-walk.ts";
+import { tipRows } from "../index-table/tree-walk.ts";
 import type { PathContext } from "../projections/context.ts";
 import type { Label, Labels } from "../projections/labels.ts";
 import { settingsOfPath } from "../projections/settings.ts";
@@ -52,8 +48,8 @@ import { checkLinks } from "../log/findings.ts";
 import { readOfOneLog } from "./same-log.ts";
 
 /**
- * The part of a session that only reads. An id that is no string is `ERR_INVALID_ARGUMENT`
- * everywhere; one that the log does not hold is no error unless a method says so.
+ * The read-only part of a session. An id that is not a string is `ERR_INVALID_ARGUMENT` everywhere;
+ * an id that the log does not hold is an error only where stated.
  */
 export class SessionView {
   readonly #access: EngineAccess;
@@ -62,7 +58,7 @@ export class SessionView {
   readonly #usage: BodyFold<SessionUsage>;
   readonly #summary: BodyFold<SessionSummary>;
 
-  /** @internal Part of a session. */
+  /** @internal */
   constructor(access: EngineAccess, leaf: LeafCursor) {
     this.#access = access;
     this.#leaf = leaf;
@@ -70,7 +66,6 @@ export class SessionView {
     this.#summary = new BodyFold(access.engine, summary);
   }
 
-  /** Canonical path of the log. */
   get path(): string {
     return this.#access.engine.path;
   }
@@ -90,7 +85,7 @@ export class SessionView {
     return this.#access.engine.header;
   }
 
-  /** Entries in this generation of the log. */
+  /** Number of entries in this generation of the log. */
   get revision(): number {
     return this.#access.engine.log.state.revision;
   }
@@ -110,7 +105,6 @@ export class SessionView {
     return this.#access.engine.tailId;
   }
 
-  /** The name of the session, or undefined. */
   get name(): string | undefined {
     return this.#access.engine.log.state.name;
   }
@@ -125,10 +119,7 @@ export class SessionView {
     return settingsOfPath(this.#access.engine.pathView(this.#leaf.id));
   }
 
-  /**
-   * Token and cost totals of the whole log. One pass over the bodies of messages, on first demand:
-   * what a checkpoint covers is not read again.
-   */
+  /** Token and cost totals of the log. One pass over new bodies of messages on first demand. */
   get usage(): Promise<SessionUsage> {
     return this.#usage.value();
   }
@@ -138,32 +129,30 @@ export class SessionView {
     return this.#summary.value();
   }
 
-  /** What was found wrong with the log while reading it. */
   get diagnostics(): readonly Diagnostic[] {
     return this.#access.engine.diagnostics;
   }
 
-  /** @internal For what is made of a session: what work reads, if it is all of one log. */
+  /** @internal Throws unless all reads of the work are of one log. */
   readOfOneLog<T>(work: () => Promise<T>): Promise<T> {
     return readOfOneLog(this.#access.open(), work);
   }
 
-  /** The entry with that id, or undefined. It is shared: it must not be changed. */
+  /** The entry with that id, or undefined. It is shared: do not change it. */
   async entry(id: string): Promise<SessionEntry | undefined> {
     const engine = this.#access.open();
     const row = rowOfEntry(engine, id);
     return row < 0 ? undefined : engine.bodies.entry(row);
   }
 
-  /** Entries as the query says; bodies are read during the iteration. */
+  /** Bodies are read during the iteration. */
   entries(query: EntryQuery = {}): AsyncGenerator<SessionEntry> {
     return itemsOf(this.#entryBatches(query), requireOptions(query, queryNames).signal);
   }
 
   /**
-   * The same entries as the bytes of their lines, which no parser has touched: number forms,
-   * escapes, repeated keys and invalid UTF-8 are as they are stored. Of an older log they are what
-   * its migration would write.
+   * The same entries as the bytes of their lines, without parsing: number forms, escapes, repeated
+   * keys and invalid UTF-8 are as stored. Of an older log they are what its migration would write.
    */
   async *lines(query: EntryQuery = {}): AsyncGenerator<EntryLine> {
     yield* entryLines(this.#access.open(), requireOptions(query, queryNames), this.#leaf.id);
@@ -172,8 +161,10 @@ export class SessionView {
   /** The entries from the root to an entry (default: the leaf). Empty for an unknown id. */
   async branch(id: string | null = this.#leaf.id): Promise<SessionEntry[]> {
     const engine = this.#access.open();
-    const row = id === null ? -1 : rowOfEntry(engine, id);
-    return this.#read(pathToRow(engine.index, row).rows);
+    const { rows } = engine.rowPath(id === null ? null : requireEntryId(id));
+    const entries: SessionEntry[] = [];
+    for await (const { entry } of engine.bodies.entries(rows)) entries.push(entry);
+    return entries;
   }
 
   /** Envelopes of the entries directly below an entry; of the roots for null. */
@@ -189,16 +180,12 @@ export class SessionView {
     return tipRows(index).map((row) => envelopeOf(index, row));
   }
 
-  /**
-   * The branches that nobody chose: their first entries, whose session did not know that other
-   * writers had continued from its leaf, in file order. Only of entries that Branchlog appended.
-   * Reads the bodies of entries that are not the first below their parent, or refer to others.
-   */
+  /** The first entries of branches that nobody chose, in file order; see `Divergence`. */
   async divergences(): Promise<DivergedEntry[]> {
     return (await checkLinks(this.#access.open().log.state)).divergences();
   }
 
-  /** The whole tree as it is now, as envelopes. */
+  /** The whole current tree, as envelopes. */
   tree(): TreeView {
     return treeView(this.#access.open().index);
   }
@@ -209,10 +196,9 @@ export class SessionView {
   }
 
   /**
-   * What the model gets at the leaf, or at another entry. If an entry's parent is missing, the
-   * context says so (`truncatedAt`); with `bridgeGaps` it continues at the entry before, in file
-   * order. The context at the leaf is kept, and the next one costs what was added: the list is the
-   * caller's, the messages in it are shared.
+   * The model's context at the leaf, or at another entry. `truncatedAt` reports a missing parent;
+   * with `bridgeGaps` the context continues at the entry before, in file order. The next context at
+   * the leaf costs only the added entries: the list is the caller's, the messages in it are shared.
    * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`.
    */
   async context(options: ContextOptions = {}): Promise<PathContext> {
@@ -230,16 +216,16 @@ export class SessionView {
   }
 
   /**
-   * The tokens of an entry's JSON as it is stored, in bounded memory, whatever its size.
-   * @throws BranchlogError while it is read: `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`.
+   * Tokens of the stored JSON, in bounded memory. Throws `ERR_ENTRY_NOT_FOUND`,
+   * `ERR_ENTRY_DAMAGED`.
    */
   bodyStream(id: string, signal?: AbortSignal): BodyPart {
     return openBodyStream(this.#access.open(), id, signal);
   }
 
   /**
-   * One value inside an entry as it is stored, without building the rest of it.
-   * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`, `ERR_ENTRY_TOO_LARGE`.
+   * One stored value inside an entry, without building the rest of it. Throws
+   * `ERR_ENTRY_NOT_FOUND`, `ERR_ENTRY_DAMAGED`, `ERR_ENTRY_TOO_LARGE`.
    */
   async pick(
     id: string,
@@ -254,27 +240,17 @@ export class SessionView {
     const rows = rowsOf(engine, query, this.#leaf.id);
     for await (const batch of engine.bodies.batches(rows, query.signal)) yield entriesIn(batch);
   }
-
-  async #read(rows: Int32Array): Promise<SessionEntry[]> {
-    const entries: SessionEntry[] = [];
-    for await (const { entry } of this.#access.open().bodies.entries(rows)) entries.push(entry);
-    return entries;
-  }
 }
 
 function* entriesIn(bodies: Iterable<RowBody>): Generator<SessionEntry> {
   for (const { entry } of bodies) yield entry;
 }
 
-/**
- * See the file comment. Made by `openSession`, `createSession` and `memorySession`; `live(session)`
- * of `@branchlog/core/live` gives its observables.
- */
+/** Made by `openSession`, `createSession` and `memorySession`; see `live()` for its observables. */
 export class Session extends SessionView {
   readonly #access: EngineAccess;
   readonly #leaf: LeafCursor;
   readonly #queue: AppendQueue;
-
   #isClosed = false;
 
   /** @internal Sessions are opened, not constructed. */
@@ -293,7 +269,7 @@ export class Session extends SessionView {
       refresh: () => {
         engine.refreshSync();
         leaf.sawTail(engine.tailId);
-        // A leaf that follows is at what others appended; a pinned one has not read it.
+        // A following leaf is at what others appended; a pinned one has not read it.
         if (leaf.following) engine.appender.markSeen();
       },
       reading: (read) => access.reading(read),
@@ -312,8 +288,7 @@ export class Session extends SessionView {
   append(draft: EntryDraft, options?: AppendOptions): Promise<AppendResult>;
   append(draft: AnyDraft, options: AnyTypeOptions): Promise<AppendResult>;
   async append(draft: AnyDraft, options: AppendOptions = {}): Promise<AppendResult> {
-    const checked = requireOptions(options, appendNames);
-    const [result] = await this.#append([draft], checked);
+    const [result] = await this.#append([draft], requireOptions(options, appendNames));
     if (result === undefined) throw new Error("an append without a result");
     return result;
   }
@@ -335,15 +310,14 @@ export class Session extends SessionView {
   }
 
   /**
-   * Names the session; an empty name clears it. It goes into the title slot if the log has one, as
-   * new logs of omp do, else into an entry, which is returned.
-   * @throws BranchlogError as {@link Session.append}.
+   * Names the session, in the title slot or else in an entry, which is returned; an empty name
+   * clears it. Throws as {@link Session.append}.
    */
   async setName(
     name: string,
     options: Pick<AppendOptions, "signal"> = {},
   ): Promise<AppendResult | null> {
-    const engine = this.#open();
+    const engine = this.#access.open();
     const title = normalizeName(requireText("The name", name));
     const { signal } = requireOptions(options, { signal: true });
     if (engine.log.state.titleSlot === undefined) {
@@ -357,13 +331,12 @@ export class Session extends SessionView {
   }
 
   /**
-   * Moves the leaf once the appends asked for before are done, in memory only; `persist` appends a
-   * `custom` entry there, which becomes the leaf of programs that open the log later.
-   * @throws BranchlogError `ERR_ENTRY_NOT_FOUND`, also for an entry whose line is damaged;
-   * `ERR_INVALID_ARGUMENT`.
+   * Moves the leaf once earlier appends are done, in memory only; `persist` appends a `custom`
+   * entry there, the leaf of programs that open the log later. Throws `ERR_ENTRY_NOT_FOUND`, also
+   * for a damaged entry; `ERR_INVALID_ARGUMENT`.
    */
   async moveTo(id: string | null, options: { readonly persist?: boolean } = {}): Promise<void> {
-    const engine = this.#open();
+    const engine = this.#access.open();
     const { persist = false } = requireOptions(options, { persist: true });
     await this.#queue.run(() => {
       if (id !== null) requireNode(engine, id);
@@ -374,12 +347,9 @@ export class Session extends SessionView {
     await this.append({ type: "custom", customType: "branchlog.leaf" }, { parent: { id } });
   }
 
-  /**
-   * Makes the leaf the last entry of the log once the appends asked for before are done, and keeps
-   * it there until an append or a move.
-   */
+  /** Once earlier appends are done, makes the leaf follow the tail until an append or a move. */
   async follow(): Promise<void> {
-    const engine = this.#open();
+    const engine = this.#access.open();
     await this.#queue.run(() => {
       this.#leaf.follow(engine.tailId);
       engine.appender.markSeen();
@@ -388,7 +358,7 @@ export class Session extends SessionView {
 
   /** Reads what others appended; a following leaf moves to the new tail. */
   async refresh(): Promise<void> {
-    const engine = this.#open();
+    const engine = this.#access.open();
     await this.#queue.run(() => {
       engine.refreshSync();
       this.#leaf.sawTail(engine.tailId);
@@ -396,9 +366,12 @@ export class Session extends SessionView {
     });
   }
 
-  /** Writes back a log that is gone, and what a failed sync left in doubt; see `recoverLog`. */
+  /**
+   * Writes back a deleted log, and entries that a failed sync left unsynced. Throws `ERR_LOG_GONE`
+   * if the log is no longer open here; `ERR_DURABILITY_UNKNOWN` if the disk fails again.
+   */
   async recover(): Promise<Recovery> {
-    const engine = this.#open();
+    const engine = this.#access.open();
     return this.#queue.run(() => recoverLog(engine));
   }
 
@@ -425,11 +398,7 @@ export class Session extends SessionView {
   }
 
   #append(drafts: readonly AnyDraft[], options: AppendOptions): Promise<readonly AppendResult[]> {
-    const request = requestOf(this.#open().appender, drafts, options);
+    const request = requestOf(this.#access.open().appender, drafts, options);
     return this.#queue.append(request, options.signal);
-  }
-
-  #open(): Engine {
-    return this.#access.open();
   }
 }

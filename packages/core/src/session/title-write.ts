@@ -1,7 +1,6 @@
 /**
  * Writes the name of a session into the title slot of omp: the one write in place. It happens under
- * our lock and under omp's own, to the file that was read, and only where a slot is; the last
- * rename counts.
+ * our lock and under omp's, to the file that was read, and only over a slot.
  */
 import { basename, dirname, join } from "node:path";
 import { encodeTitleSlot, slotLength, titleSlotBytes } from "../dialects/title-slot.ts";
@@ -20,11 +19,9 @@ import type { Steps } from "../store/steps.ts";
 const pauseMs = 5;
 
 /**
- * Names the session in its title slot; an empty title clears the name. The engine has read it when
- * the steps end. Returns whether that is its name now: what an agent made up (`auto`) does not
- * replace what a user said, also where that was said by another process a moment ago.
- * @throws BranchlogError `ERR_READ_ONLY`, `ERR_VERSION_NEWER`, `ERR_LOCK_TIMEOUT`, `ERR_LOG_GONE`;
- * `ERR_APPEND_FAILED` if the log has no slot, or it could not be written.
+ * Returns whether the title is in force: one made by an agent (`auto`) does not replace one set by
+ * a user, even if another process set it a moment ago. Throws `ERR_READ_ONLY`, `ERR_VERSION_NEWER`,
+ * `ERR_LOCK_TIMEOUT`, `ERR_LOG_GONE`; `ERR_APPEND_FAILED`, also without a slot.
  */
 export function* writeTitle(engine: Engine, title: string, source: TitleSource): Steps<boolean> {
   engine.appender.requireWritable();
@@ -105,7 +102,7 @@ function overwriteSlot({ log, path, settings }: Engine, slot: Buffer): void {
   }
 }
 
-/** Written elsewhere, 256 bytes would overwrite something else: a header, as a rule. */
+/** Anywhere else, 256 bytes would overwrite something, usually a header. */
 function requireSlot(fs: FileSystem, fd: number, path: string, read: FileStat | undefined): void {
   const start = Buffer.alloc(titleSlotBytes);
   const count = fs.readSync(fd, start, 0, start.length, 0);
@@ -118,9 +115,8 @@ function requireSlot(fs: FileSystem, fd: number, path: string, read: FileStat | 
 }
 
 /**
- * Takes the lock under which omp writes the file; null if it has it itself. It is a file, and what
- * was left behind by a process that died is removed once it is as old as a lock of ours may get.
- * @throws BranchlogError `ERR_APPEND_FAILED` if it cannot be made.
+ * Null if omp holds it. A lock left behind by a dead process is removed once it is as old as a lock
+ * of ours may get. Throws `ERR_APPEND_FAILED`.
  */
 function takePeerLock({ fs, clock }: Ports, path: string): (() => void) | null {
   const lockPath = join(dirname(path), `.${basename(path)}.lock`);
@@ -137,7 +133,7 @@ function takePeerLock({ fs, clock }: Ports, path: string): (() => void) | null {
   return null;
 }
 
-/** False: there is one. Whatever fails, none of ours is left. */
+/** False if the file exists. After a failure, no file of ours is left. */
 function createLockFile(fs: FileSystem, lockPath: string, record: string): boolean {
   let fd: number;
   try {
@@ -157,15 +153,13 @@ function createLockFile(fs: FileSystem, lockPath: string, record: string): boole
   }
 }
 
-/** Once we have stalled for too long, the lock may be another's. */
+/** After a long stall, the lock may be another's. */
 function releasePeerLock(fs: FileSystem, lockPath: string, record: string): void {
   if (lockRecord(fs, lockPath)?.text === record) removeQuietly(fs, lockPath);
 }
 
-/** When omp took its lock, as it says in it: `pid:time`; else when its file was written. */
 function takenMs(fs: FileSystem, lockPath: string): number {
   const found = lockRecord(fs, lockPath);
-  // It was given back meanwhile.
   if (found === undefined) return Number.NaN;
   const [, time] = /^\d+:(\d+)$/.exec(found.text) ?? [];
   return time === undefined ? found.writtenMs : Number(time);

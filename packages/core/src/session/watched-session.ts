@@ -1,7 +1,7 @@
 /**
- * Access to the engine of a session: for use until the session is closed, and for observables of
- * its log and leaf. Sessions, and the session managers of agents, which change from log to log,
- * register when they are made, so that the code of observables is loaded only for subscribers.
+ * Access to the engine of a session until it is closed, and for observables. Sessions and session
+ * managers register when they are made, so that the code of observables is loaded only for
+ * subscribers.
  */
 import { BranchlogError } from "../errors.ts";
 import type { ChangeSignal } from "../log/tracked-log.ts";
@@ -9,31 +9,24 @@ import type { Engine } from "./engine.ts";
 import type { LeafCursor } from "../append/request.ts";
 
 export interface WatchedSession {
-  /** The engine; another one after the session went to another log. */
   readonly engine: Engine;
-  /** The leaf of the session; another one with another engine. */
   readonly leaf: LeafCursor;
-  /** Signals every change of the log or the leaf, and when they are others. */
+  /** Signals every change of the log or the leaf, and when they are replaced. */
   readonly changes: ChangeSignal;
-  /** Reads what others appended, and lets a following leaf follow. */
   readonly refresh: () => void;
   /** Runs a function that reads a session, which may be closed. */
   readonly reading: <T>(read: () => T) => T;
-  /** Whether it was closed, which is a change, too: its observables complete. */
+  /** Closing is also a change: observables then complete. */
   readonly isClosed: () => boolean;
 }
 
 const sessions = new WeakMap<object, WatchedSession>();
 
-/** Registers a session or a session manager. */
 export function makeWatchable(owner: object, session: WatchedSession): void {
   sessions.set(owner, session);
 }
 
-/**
- * What of a session or a session manager can be watched.
- * @throws BranchlogError `ERR_INVALID_ARGUMENT` for what is neither.
- */
+/** Throws `ERR_INVALID_ARGUMENT` for anything but a session or a session manager. */
 export function watchedSession(owner: object): WatchedSession {
   const session = sessions.get(owner);
   if (session !== undefined) return session;
@@ -44,7 +37,6 @@ export function watchedSession(owner: object): WatchedSession {
 
 /** The engine of one session until it is closed; after that, only observables read it once more. */
 export class EngineAccess {
-  /** For what may be read after the close as well. */
   readonly engine: Engine;
   #isClosed = false;
 
@@ -52,13 +44,11 @@ export class EngineAccess {
     this.engine = engine;
   }
 
-  /** The engine, for use; throws `ERR_CLOSED`. */
   open(): Engine {
     if (!this.#isClosed) return this.engine;
     throw sessionClosed(this.engine.path);
   }
 
-  /** Runs `read` as if the session were open. */
   reading<T>(read: () => T): T {
     const wasClosed = this.#isClosed;
     this.#isClosed = false;
@@ -74,7 +64,6 @@ export class EngineAccess {
   }
 }
 
-/** The error for the use of a session that was closed. */
 export function sessionClosed(path: string): BranchlogError {
   const message = `The session ${path} was closed. Open it again.`;
   return new BranchlogError("ERR_CLOSED", message, { path });

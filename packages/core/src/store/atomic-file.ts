@@ -1,28 +1,26 @@
 /**
- * Files that appear under their name in one step, whole or not at all; logs are created so. They
- * are written under a temporary name in the same directory, which is then linked, if the name is
- * free, or renamed over another file. A crash leaves a temporary file at most. Files are 0600, new
- * directories 0700.
+ * Files that appear under their name whole or not at all. They are written under a temporary name
+ * in the same directory, which is then linked, if the name is free, or renamed over another file. A
+ * crash leaves at most a temporary file. Files are 0600, new directories 0700.
  */
 import { dirname } from "node:path";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { BranchlogError } from "../errors.ts";
-import { errorCodeOf, isSameFile } from "./ports.ts";
+import { errorCodeOf, isSameFile, quietly } from "./ports.ts";
 import type { FileSystem, Ports } from "./ports.ts";
 import { sidecarPath } from "./sidecar.ts";
 
-/** A file under its temporary name; to be discarded in the end, whatever its fate. */
+/** Always discard it in the end. */
 export class AtomicFile {
-  /** The name that it takes. */
   readonly path: string;
   readonly temporary: string;
-  /** For appending; valid until it is closed, also under the new name. */
+  /** For appending; valid until it is closed, also under the final name. */
   readonly fd: number;
   readonly #ports: Ports;
   #isOpen = true;
   #isTemporary = true;
 
-  /** Creates it, empty. Throws what the file system throws. */
+  /** Creates an empty file. Throws errors of the file system, as all other methods do. */
   constructor(ports: Ports, path: string, temporary: string = temporaryPath(ports, path)) {
     this.path = path;
     this.temporary = temporary;
@@ -30,7 +28,6 @@ export class AtomicFile {
     this.fd = ports.fs.openSync(temporary, "create");
   }
 
-  /** Adds bytes. Throws what the file system throws, as all that follow do. */
   add(bytes: Buffer): void {
     writeFully(this.#ports.fs, this.fd, bytes);
   }
@@ -48,16 +45,12 @@ export class AtomicFile {
     this.#ports.fs.closeSync(this.fd);
   }
 
-  /** Takes the place of the file at its path, if there is one. */
   replace(): void {
     this.#ports.fs.renameSync(this.temporary, this.path);
     this.#isTemporary = false;
   }
 
-  /**
-   * Takes its name if that is free.
-   * @throws BranchlogError `ERR_LOG_EXISTS`; what the file system throws.
-   */
+  /** Throws `ERR_LOG_EXISTS` if its name is taken, and errors of the file system. */
   publish(): void {
     try {
       this.#ports.fs.linkSync(this.temporary, this.path);
@@ -68,12 +61,11 @@ export class AtomicFile {
     }
   }
 
-  /** Makes its name durable. */
   syncName(): void {
     this.#ports.fs.syncDirectorySync(dirname(this.path));
   }
 
-  /** Whether it has its name, also after a call that failed; undefined if unknown. It is open. */
+  /** Undefined if unknown. Call it before it is closed, also after a failed call. */
   hasName(): boolean | undefined {
     const { fs } = this.#ports;
     try {
@@ -84,7 +76,7 @@ export class AtomicFile {
     }
   }
 
-  /** Closes it, and removes its temporary name. Throws nothing. */
+  /** Closes it, and removes its temporary name. Never throws. */
   discard(): void {
     const { fs } = this.#ports;
     if (this.#isOpen) closeQuietly(fs, this.fd);
@@ -93,7 +85,7 @@ export class AtomicFile {
     this.#isTemporary = false;
   }
 
-  /** Without hard links: takes the name with an empty file, which this one replaces in one step. */
+  /** Without hard links: takes the name with an empty file, then renames over it. */
   #replaceReserved(): void {
     const { fs, lock } = this.#ports;
     // A writer that finds the empty file needs the lock first, and then finds the file replaced.
@@ -124,22 +116,18 @@ function reserve(fs: FileSystem, path: string): void {
   closeQuietly(fs, fd);
 }
 
-/** Codes of file systems without hard links. */
 const linkUnsupported: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
 export function isLinkUnsupported(error: unknown): boolean {
   return linkUnsupported.has(errorCodeOf(error));
 }
 
-/** A name beside the file that no other program uses, and no agent lists as a session. */
+/** A name that no other program uses, and no agent lists as a session. */
 export function temporaryPath(ports: Ports, path: string): string {
   return sidecarPath(path, `.${ports.ids.sessionId()}.tmp`);
 }
 
-/**
- * Makes a directory of mode 0700 and its missing parents. Their names are on the device then: a
- * file is no more durable than the directory that holds it. Existing ones are left alone.
- */
+/** Syncs the names of new directories: a file is no more durable than the directory of its name. */
 export function makeDurableDirectory(fs: FileSystem, path: string): void {
   const missing: string[] = [];
   for (let at = path; fs.statSync(at) === null && at !== dirname(at); at = dirname(at)) {
@@ -149,7 +137,7 @@ export function makeDurableDirectory(fs: FileSystem, path: string): void {
   for (const made of missing) fs.syncDirectorySync(dirname(made));
 }
 
-/** Writes all bytes, maybe in several calls: only for files that no other program sees. */
+/** May take several writes: only for files that no other program sees. */
 export function writeFully(fs: FileSystem, fd: number, bytes: Buffer): void {
   for (let done = 0; done < bytes.length;) {
     const count = fs.writeSync(fd, bytes, done, bytes.length - done);
@@ -158,29 +146,19 @@ export function writeFully(fs: FileSystem, fd: number, bytes: Buffer): void {
   }
 }
 
-/** Closes a file where a failure has no consequence. */
+/** Closes a file whose failure has no consequence. */
 export function closeQuietly(fs: FileSystem, fd: number): void {
-  try {
-    fs.closeSync(fd);
-  } catch {
-    // See above.
-  }
+  quietly(() => fs.closeSync(fd));
 }
 
-/** Removes a name where a failure has no consequence. */
 export function removeQuietly(fs: FileSystem, path: string): void {
-  try {
-    fs.unlinkSync(path);
-  } catch {
-    // See above.
-  }
+  quietly(() => fs.unlinkSync(path));
 }
 
 /**
- * Creates a log with these bytes, and missing directories, durably.
- * @throws BranchlogError `ERR_LOG_EXISTS`; `ERR_CREATE_FAILED` with the cause; what the chunks
- * throw, if it is a BranchlogError. No part of a log is left behind, though directories stay. Only
- * if the name cannot be made durable, the log stays, whole, and the message says so.
+ * Durably, with missing directories. After an error no part of a log is left, though directories
+ * stay; only if the name cannot be made durable, the log stays, whole, and the message says so.
+ * Throws `ERR_LOG_EXISTS`; `ERR_CREATE_FAILED`; BranchlogErrors of the chunks.
  */
 export function createLog(ports: Ports, path: string, chunks: Iterable<Buffer>): void {
   const file = creating(path, () => begun(ports, path));
@@ -197,7 +175,7 @@ export function createLog(ports: Ports, path: string, chunks: Iterable<Buffer>):
   syncName(file);
 }
 
-/** As {@link createLog}, without blocking for long; what the chunks throw is thrown as it is. */
+/** As {@link createLog}, without blocking for long; errors of the chunks pass unchanged. */
 export async function createStreamedLog(
   ports: Ports,
   path: string,
@@ -219,12 +197,10 @@ export async function createStreamedLog(
   syncName(file);
 }
 
-/** Throws `ERR_LOG_EXISTS` for a name that is taken now, or `ERR_CREATE_FAILED`. */
 export function requireFree({ fs }: Ports, path: string): void {
   if (creating(path, () => fs.statSync(path)) !== null) throw logExists(path, undefined);
 }
 
-/** The chunks, with an iteration of the event loop after each. */
 export async function* inBatches(
   chunks: Iterable<Buffer>,
   signal?: AbortSignal,
@@ -250,7 +226,6 @@ function syncName(file: AtomicFile): void {
   }
 }
 
-/** Runs a step; what the file system throws comes out as `ERR_CREATE_FAILED`. */
 function creating<T>(path: string, step: () => T): T {
   try {
     return step();
@@ -276,7 +251,6 @@ const remedies: Readonly<Record<string, string>> = {
   EROFS: "The file system is read-only: choose another place.",
 };
 
-/** `ERR_LOG_EXISTS`: the name is taken. */
 export function logExists(path: string, cause: unknown): BranchlogError {
   const message =
     `There is something at ${path} already; it was left as it is. ` +
@@ -284,13 +258,11 @@ export function logExists(path: string, cause: unknown): BranchlogError {
   return new BranchlogError("ERR_LOG_EXISTS", message, { path, cause });
 }
 
-/** `ERR_CREATE_FAILED`: nothing is under the name. */
 export function creationFailed(path: string, cause: unknown): BranchlogError {
   const message = `The session file ${path} was not created (${reasonOf(cause)}). `;
   return new BranchlogError("ERR_CREATE_FAILED", message + remedyFor(cause), { path, cause });
 }
 
-/** `ERR_CREATE_FAILED`: there is no directory for sessions. */
 export function directoryFailed(path: string, cause: unknown): BranchlogError {
   const message = `The directory ${path} for sessions was not made (${reasonOf(cause)}). `;
   return new BranchlogError("ERR_CREATE_FAILED", message + remedyFor(cause), { path, cause });
@@ -300,7 +272,6 @@ function remedyFor(cause: unknown): string {
   return remedies[errorCodeOf(cause)] ?? "Remove the cause, then create it again.";
 }
 
-/** `ERR_CREATE_FAILED`: the log is there, but a power failure could take its name away. */
 function nameNotDurable(path: string, cause: unknown): BranchlogError {
   const message =
     `The session file ${path} was created and is whole, but its directory could not be synced ` +
@@ -319,7 +290,6 @@ class LargeChunks {
   #pieces: Buffer[] = [];
   #bytes = 0;
 
-  /** Takes a piece; the chunks that are large enough now. */
   add(piece: Buffer): readonly Buffer[] {
     this.#pieces.push(piece);
     this.#bytes += piece.length;
@@ -338,14 +308,12 @@ class LargeChunks {
   }
 }
 
-/** The same bytes in few large chunks. */
 export function* inLargeChunks(pieces: Iterable<Buffer>): Generator<Buffer> {
   const chunks = new LargeChunks();
   for (const piece of pieces) yield* chunks.add(piece);
   yield* chunks.rest();
 }
 
-/** As {@link inLargeChunks}, of pieces that are waited for. */
 export async function* inLargeChunksAsync(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const chunks = new LargeChunks();
   for await (const piece of pieces) yield* chunks.add(piece);

@@ -1,8 +1,8 @@
 /**
  * Syncs one file for all its appenders in this process. One sync serves all callers that asked
  * before it began; later ones share the next. The system reports a failed sync once and drops what
- * it could not write, so the failure is kept here with the ids it concerns: until these entries are
- * written again, a later sync that succeeds proves nothing about them.
+ * it could not write, so the failure is recorded here with the affected ids: until these entries
+ * are written again, a later successful sync proves nothing about them.
  */
 import type { LogFile } from "./log-file.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
@@ -18,7 +18,6 @@ export class DiskSync {
   #tailMayBeTorn = false;
   #isInDoubt = false;
   #unsynced: string[] = [];
-  /** How many ids were ever noted, and how many of them are synced. */
   #notedCount = 0;
   #syncedCount = 0;
   #sinceMs = 0;
@@ -27,42 +26,36 @@ export class DiskSync {
     this.#file = file;
   }
 
-  /** Ids that are not known to be synced, in the order of `note`. */
   get unsyncedIds(): readonly string[] {
     return this.#unsynced;
   }
 
-  /** When the oldest of these was noted, or the others were synced, in monotonic time. */
+  /** When the oldest unsynced id was noted, or the others were synced, in monotonic time. */
   get sinceMs(): number {
     return this.#sinceMs;
   }
 
-  /** Whether a sync of these failed. */
   get isInDoubt(): boolean {
     return this.#isInDoubt;
   }
 
-  /** Whether what precedes the next write may be gone from the disk, its newline included. */
+  /** Whether bytes before the next write may be missing on the device, their newline included. */
   get tailMayBeTorn(): boolean {
     return this.#tailMayBeTorn;
   }
 
-  /** Notes that a newline was written before the next line. */
   separate(): void {
     this.#tailMayBeTorn = false;
   }
 
-  /**
-   * Notes entries that are in the file, or may be, to be synced. Must be called before another
-   * caller can use the file's descriptor.
-   */
+  /** Call it before another caller can use the file's descriptor. */
   note(ids: readonly string[], nowMs: number): void {
     if (this.#unsynced.length === 0) this.#sinceMs = nowMs;
     for (const id of ids) this.#unsynced.push(id);
     this.#notedCount += ids.length;
   }
 
-  /** Resolves once what was noted before is synced. Rejects for all who wait if that fails. */
+  /** Resolves once all noted ids are synced. Rejects for all waiters on failure. */
   async sync(nowMs: () => number): Promise<void> {
     const upTo = this.#notedCount;
     await this.#shared();
@@ -79,11 +72,11 @@ export class DiskSync {
       throw error;
     }
     this.#requireNoDoubt();
-    // The sync under way may have been told of a failure that concerns these as well.
+    // A sync under way may have been told of a failure that concerns these as well.
     if (this.#running === undefined) this.#confirm(upTo, nowMs);
   }
 
-  /** Syncs what was in doubt and has been written again; the doubt ends if that succeeds. */
+  /** Syncs rewritten entries; the doubt ends if that succeeds. */
   async settle(nowMs: () => number): Promise<void> {
     const upTo = this.#notedCount;
     await this.#shared();
@@ -92,7 +85,7 @@ export class DiskSync {
     this.#confirm(upTo, nowMs());
   }
 
-  /** Keeps the file open meanwhile: a new descriptor does not report earlier failures. */
+  /** Holds the file open meanwhile: a new descriptor does not report earlier failures. */
   keepOpen<T>(work: () => Promise<T>): Promise<T> {
     return this.#file.keepOpen(work);
   }
@@ -102,7 +95,6 @@ export class DiskSync {
     return this.#next;
   }
 
-  /** A sync that begins once the one under way has ended. */
   async #begin(): Promise<void> {
     const before = this.#running;
     const failures = this.#failures;
@@ -125,7 +117,7 @@ export class DiskSync {
       if (hasStarted) this.#running = undefined;
       else this.#next = undefined;
     }
-    // Another sync was told of a failure, which may have been that of our bytes.
+    // Another sync was told of a failure, which may concern our bytes.
     if (this.#failures !== failures) throw new Error("an earlier sync of the file failed");
   }
 
@@ -152,7 +144,6 @@ export class DiskSync {
 /** Unsynced state persists after the sessions that wrote it. */
 const doubted = new Set<DiskSync>();
 
-/** Weak, by device, inode and path. */
 const syncsOf: (fs: FileSystem) => Map<string, WeakRef<DiskSync>> = onePerPort(
   nodeFileSystem,
   "branchlog.disk-syncs.2",
@@ -160,7 +151,6 @@ const syncsOf: (fs: FileSystem) => Map<string, WeakRef<DiskSync>> = onePerPort(
 );
 const forgotten = new FinalizationRegistry<() => void>((forget) => forget());
 
-/** The one that all appenders to this file in this process share. */
 export function diskSyncOf(fs: FileSystem, file: LogFile, { dev, ino }: FileStat): DiskSync {
   const syncs = syncsOf(fs);
   const key = `${dev}:${ino}:${file.path}`;

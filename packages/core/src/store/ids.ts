@@ -1,6 +1,6 @@
 /**
- * The ids of this process: short ones for entries, UUIDs of version 7 for sessions. Randomness is
- * taken from the system in blocks, so that one id costs a fraction of a microsecond.
+ * The ids of this process. Randomness is taken from the system in blocks, so that one id costs a
+ * fraction of a microsecond.
  */
 import { randomFillSync } from "node:crypto";
 import type { IdSource } from "./ports.ts";
@@ -8,7 +8,6 @@ import type { IdSource } from "./ports.ts";
 const block = Buffer.alloc(4096);
 let used = block.length;
 
-/** Position of the next four unused random bytes. */
 function take4(): number {
   if (used === block.length) {
     randomFillSync(block);
@@ -29,7 +28,6 @@ function urlSafeId(length: number): string {
   return urlSafeText(bytes);
 }
 
-/** The ids of this process. */
 export const randomIds: IdSource = {
   entryId,
   urlSafeId,
@@ -41,17 +39,15 @@ export const randomIds: IdSource = {
 };
 
 interface UuidV7Source {
-  /** Epoch milliseconds; may repeat or go back. */
   readonly now: () => number;
-  /** A random unsigned 32-bit integer. */
   readonly random32: () => number;
 }
 
 /**
- * A generator of UUIDv7 (RFC 9562, 5.7) in canonical text: 48 bits of milliseconds, a 42-bit
- * sequence in rand_a and the top of rand_b, 32 random bits. Each is greater than the one before,
- * also when the clock goes back: the millisecond stays then, and the sequence counts on. It starts
- * at 41 random bits in each millisecond, so that 2^41 more fit in one.
+ * UUIDv7 (RFC 9562, 5.7): 48 bits of milliseconds, a 42-bit sequence in rand_a and the top of
+ * rand_b, 32 random bits. Each is greater than the one before, even when the clock goes back: the
+ * sequence counts on. It starts at 41 random bits in each millisecond, so that 2^41 more fit in
+ * one.
  */
 export function createUuidV7({ now, random32 }: UuidV7Source): () => string {
   let lastMs = -1;
@@ -68,7 +64,7 @@ function random41(random32: () => number): number {
   return random32() + (random32() % 2 ** 9) * 2 ** 32;
 }
 
-/** The text of one UUIDv7. `ms` has 48 bits, `sequence` 42, `random` 32. */
+/** `ms` has 48 bits, `sequence` 42, `random` 32. */
 export function formatUuidV7(ms: number, sequence: number, random: number): string {
   const time = hex(ms, 12);
   const version = hex(0x7000 + Math.floor(sequence / 2 ** 30), 4);
@@ -82,10 +78,9 @@ function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, "0");
 }
 
-/** The characters of nanoid, none of which has a meaning in paths and addresses. */
+/** As nanoid; safe in paths and addresses. */
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/** One character for each byte, all equally likely if the bytes are. */
 export function urlSafeText(bytes: Uint8Array): string {
   let text = "";
   for (const byte of bytes) text += alphabet.charAt(byte & 63);

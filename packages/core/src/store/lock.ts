@@ -1,8 +1,8 @@
 /**
  * How the appenders of one process share the lock of a log. One of them at a time contends for it,
- * with a deadline, and in the queue of the lock if it has one. It is retained for a moment between
- * appends that follow each other closely, as acquiring it costs more than an append. Without the
- * sharing, a blocked thread could wait forever for a lock that only its own event loop releases.
+ * with a deadline, and in the queue of the lock if it has one. It is retained briefly between
+ * appends in close sequence, as acquiring it costs more than an append. Without the sharing, a
+ * blocked thread could wait forever for a lock that only its own event loop releases.
  */
 import { BranchlogError } from "../errors.ts";
 import type { LockFacts, LockHolder } from "../errors.ts";
@@ -24,38 +24,34 @@ import type { FileLock, HeldLock, LockPlace, LockQueue, Ports } from "./ports.ts
 import { portStep } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
-/** What the appenders of one process share of a lock. */
 export interface LockSharing {
-  /** Runs the appenders of each log one after the other. */
   readonly mutex: KeyedMutex;
   readonly retention: LockRetention;
   /** The places of this thread in queues, by path. */
   readonly places: Map<string, SharedPlace>;
 }
 
-/** A place and its waiters: one that blocks the thread shares the place of those it blocks. */
+/** A waiter that blocks the thread shares the place of those it blocks. */
 interface SharedPlace {
   readonly place: LockPlace;
   waiters: number;
 }
 
-/** What is shared of a lock; it changes also when the methods of a held lock do. */
+/** Its key changes also when the methods of a held lock do. */
 export const sharingOf: (lock: FileLock) => LockSharing = onePerPort(
   lockfileLock,
   "branchlog.lock-sharing.6",
   () => ({ mutex: new KeyedMutex(), retention: new LockRetention(), places: new Map() }),
 );
 
-/** The lock of `path` that this process retained; null: it is to be acquired. */
 export function takeRetained(path: string, { lock }: Ports, nowMs: number): HeldLock | null {
   const isAwaited = (): boolean => lock.queue?.isBusySync(path) ?? true;
   return sharingOf(lock).retention.take(path, nowMs, isAwaited);
 }
 
 /**
- * Acquires the lock of `path`, or takes over the one that this process retained. With a
- * `lockWaitMs` of 0 it is tried once, whether others wait or not; so is a lock that is free at the
- * end of a wait.
+ * Acquires the lock of `path`, or takes the retained one. A `lockWaitMs` of 0 means one try,
+ * whether others wait or not; a free lock is also tried once at the end of a wait.
  * @throws BranchlogError `ERR_LOCK_TIMEOUT` once the queue has not advanced for `lockWaitMs`, or a
  * wait without a place has lasted as long; in any case after `lockWaitTotalFactor` times as long.
  */
@@ -67,7 +63,7 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
   if (retained !== null) return retained;
   const queue = lockWaitMs > 0 ? lock.queue : undefined;
   const progress = new WaitProgress(lockWaitMs, startMs);
-  // Undefined: not asked for yet; null: unavailable.
+  // Undefined: not requested yet; null: unavailable.
   let shared: SharedPlace | null | undefined;
   try {
     for (let tries = 1; ; tries += 1) {
@@ -86,7 +82,7 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
       if (shared) progress.note(nowMs, ahead, lock.holderSync?.(path) ?? null);
       const leftMs = progress.leftMs(nowMs);
       if (leftMs <= 0) {
-        // Not in its turn: nobody in front may be able to take a lock that is free.
+        // Out of turn: the waiters in front may be unable to take a free lock.
         const free = isNext ? null : lock.tryAcquireSync(path);
         if (free !== null) {
           retention.begin(nowMs);
@@ -113,7 +109,6 @@ export function* acquireLock(path: string, ports: Ports, lockWaitMs: number): St
   }
 }
 
-/** The place of this thread in a queue, a new one if it has none; null where that is impossible. */
 function sharePlace(
   places: Map<string, SharedPlace>,
   path: string,
@@ -131,7 +126,6 @@ function sharePlace(
   return shared;
 }
 
-/** Measures the progress of a wait, and the time that is left for it. */
 class WaitProgress {
   readonly #lockWaitMs: number;
   readonly #startMs: number;
@@ -147,7 +141,6 @@ class WaitProgress {
     this.#changeMs = startMs;
   }
 
-  /** Notes how many waiters are in front, and the holder: a new holder is progress. */
   note(nowMs: number, ahead: number, holder: LockHolder | null): void {
     if (ahead < this.#leastAhead) {
       this.#paceMs = (nowMs - this.#changeMs) / Math.min(ahead + 1, this.#leastAhead - ahead);
@@ -166,20 +159,16 @@ class WaitProgress {
     return { unchangedMs, paceMs: Math.max(unchangedMs, this.#paceMs) };
   }
 
-  /** The time left, in milliseconds; not positive if the wait is over. */
   leftMs(nowMs: number): number {
     const totalMs = this.#lockWaitMs * lockWaitTotalFactor;
     return Math.min(this.#progressMs + this.#lockWaitMs, this.#startMs + totalMs) - nowMs;
   }
 }
 
-/** The state of a wait. */
 export interface LockWait {
-  /** The time since the place advanced or the lock had a new holder, in milliseconds. */
+  /** Since the place advanced or the lock had a new holder. */
   readonly unchangedMs: number;
-  /** The time that each waiter in front takes, in milliseconds. */
   readonly paceMs: number;
-  /** Waiters in front. */
   readonly ahead: number;
   readonly isQueued: boolean;
 }
@@ -187,8 +176,7 @@ export interface LockWait {
 /**
  * The next pause of a waiter, in milliseconds, at least 1. It grows while nothing changes, so that
  * waiters behind a stuck holder cost little. For the first in the queue it is a fraction of the
- * time that the holder has had the lock; for the others, of the time that they are likely to wait.
- * @param jitter In [0, 1).
+ * time that the holder has had the lock; for the others, of their expected wait.
  */
 export function lockPauseMs(wait: LockWait, jitter: number): number {
   const { unchangedMs, paceMs, ahead, isQueued } = wait;
@@ -224,47 +212,38 @@ function holderText(holder: LockFacts["holder"]): string {
  */
 export type ReleasePolicy = "immediate" | "microtask" | "caller";
 
-/** An append that has ended, for {@link LockRetention.retainOrRelease}. */
 export interface RetainedUse {
   readonly startMs: number;
   readonly nowMs: number;
-  /** The appender. */
   readonly keeper: object;
   readonly releasePolicy: ReleasePolicy;
 }
 
 /**
- * Retains the lock of at most one log, and knows which appender validated the log under it. It is
+ * Retains the lock of at most one log, and which appender validated the log under it. It is
  * released when the caller's code ends, and before another appender of this process waits for a
  * lock; after `retentionMsMax` if others wait for it, else, between blocking appends, after
  * `unawaitedRetentionMsMax`; always before the event loop continues. Times are monotonic.
  */
 export class LockRetention {
   #kept: { readonly path: string; readonly held: HeldLock; readonly keeper: object } | undefined;
-  /** When the lock that was taken last was acquired. */
   #sinceMs = 0;
   /** When it was last known to have no waiters. */
   #unawaitedMs = 0;
-  /** The last appender that validated log and lock since that was acquired. */
+  /** The last appender that validated log and lock since the acquisition. */
   #validated: { readonly keeper: object; readonly atMs: number } | undefined;
-  /** The appends that followed each other closely; and those not quite so closely. */
   #run = { path: "", appends: 0, pausedMs: 0, looseAppends: 0, endMs: 0 };
   #isReturning = false;
 
-  /** Whether this appender retains a lock. */
   isRetainedBy(keeper: object): boolean {
     return this.#kept?.keeper === keeper;
   }
 
-  /** Whether the lock of `path` has been retained for `retentionMsMax`. */
   isOverdue(path: string, nowMs: number): boolean {
     return this.#kept?.path === path && nowMs - this.#unawaitedMs >= retentionMsMax;
   }
 
-  /**
-   * The retained lock of `path`, if it may be used again; null otherwise.
-   * @param isAwaited Whether others wait for it; asked every `retentionMsMax` at most.
-   */
+  /** `isAwaited`, whether others wait for it, is called every `retentionMsMax` at most. */
   take(path: string, nowMs: number, isAwaited: () => boolean): HeldLock | null {
     const kept = this.#kept;
     if (kept?.path === path && this.#canRetain(nowMs, isAwaited)) {
@@ -282,14 +261,12 @@ export class LockRetention {
     return true;
   }
 
-  /** Notes that a lock was acquired: the time for which it may be retained begins. */
   begin(nowMs: number): void {
     this.#sinceMs = nowMs;
     this.#unawaitedMs = nowMs;
     this.#validated = undefined;
   }
 
-  /** Notes that an appender caught up with its log, and still owned the lock. */
   validated(keeper: object, nowMs: number): void {
     this.#validated = { keeper, atMs: nowMs };
   }
@@ -299,10 +276,7 @@ export class LockRetention {
     return this.#validated?.keeper === keeper && nowMs - this.#validated.atMs < retentionMsMax;
   }
 
-  /**
-   * Ends an append: retains its lock if it followed others closely, else releases it. The time that
-   * appends take themselves is not a pause, so that slow machines behave the same.
-   */
+  /** The time that appends take themselves is not a pause: slow machines behave the same. */
   retainOrRelease(
     path: string,
     held: HeldLock,
@@ -314,7 +288,7 @@ export class LockRetention {
     const { appends, looseAppends } = this.#run;
     const isRow = isOwn ? looseAppends >= retentionAfterAwaited : appends >= retentionAfterAppends;
     const inUseMs = nowMs - Math.max(startMs, this.#unawaitedMs);
-    // The appender itself checks whether it is time to return it.
+    // The appender itself checks whether it is time to release it.
     if (!isRow || (!isOwn && inUseMs >= retentionMsMax)) {
       held.releaseSync();
       return;
@@ -340,9 +314,9 @@ export class LockRetention {
     const isSame = path === run.path;
     const pauseMs = startMs - run.endMs;
     const pausedMs = run.pausedMs + pauseMs;
-    const goesOn = isSame && pausedMs <= retentionPauseMsMax;
-    run.appends = goesOn ? run.appends + 1 : 1;
-    run.pausedMs = goesOn && run.appends < retentionAfterAppends ? pausedMs : 0;
+    const isContinued = isSame && pausedMs <= retentionPauseMsMax;
+    run.appends = isContinued ? run.appends + 1 : 1;
+    run.pausedMs = isContinued && run.appends < retentionAfterAppends ? pausedMs : 0;
     run.looseAppends = isSame && pauseMs <= awaitedPauseMsMax ? run.looseAppends + 1 : 1;
     run.path = path;
     run.endMs = nowMs;
@@ -353,7 +327,6 @@ export class LockRetention {
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Paths with work that runs or waits. */
   get busyCount(): number {
     return this.#last.size;
   }

@@ -7,12 +7,12 @@
  * proper-lockfile gets a file system whose "directory" is that link: it is created and named in one
  * system call, so that the holder is always known, and it is removed only if it is the one that was
  * made, or abandoned. Between the last `lstat` and the removal a few microseconds remain, so
- * writers must verify what they wrote all the same.
+ * writers must verify their writes nevertheless.
  *
  * The queue is the directory `<path>.branchlog-queue` with a file, the ticket, for each waiter, in
- * the order of arrival. Its modification time is when its owner will check again: an owner that is
- * late is passed over until it checks, and keeps its place; the ticket of one that has ended is
- * removed. The queue is advisory, and a waiter that cannot write a ticket competes without one.
+ * the order of arrival. Its modification time is when its owner will check again: a late owner is
+ * passed over until it checks, and keeps its place; the ticket of an ended one is removed. The
+ * queue is advisory, and a waiter that cannot write a ticket competes without one.
  */
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
@@ -27,18 +27,17 @@ import {
   ticketGraceMs,
   ticketStaleMs,
 } from "../limits.ts";
-import { errorCodeOf } from "./ports.ts";
+import { errorCodeOf, quietly } from "./ports.ts";
 import type { FileLock, HeldLock, LockPlace, LockQueue } from "./ports.ts";
-import { ownProcessName, processIdOf, processState, quietly } from "./process-name.ts";
+import { ownProcessName, processIdOf, processState } from "./process-name.ts";
 import { sidecarPath, isOfTrusted } from "./sidecar.ts";
 
 /** Time of arrival in milliseconds since the epoch, name of the process, and random digits. */
 const ticketForm = /^\d{15}-([\da-f.]+)-[\da-f]{8}$/;
 
-/** How often a ticket is written again when the empty queue is removed at the same time. */
+/** For an empty queue that is removed while a ticket is written. */
 const joinAttemptsMax = 5;
 
-/** Queues as directories. Never throws. */
 export const directoryQueue: LockQueue = {
   isBusySync: (path) => isQueue(queueDirectory(path)),
   joinSync(path) {
@@ -58,23 +57,16 @@ function queueDirectory(path: string): string {
   return sidecarPath(path, ".branchlog-queue");
 }
 
-/**
- * Whether a queue counts: a directory, not a link to one, into which only this user and root can
- * have put tickets. In any other, the first place could be held without end.
- */
+/** Only this user and root can put tickets there: others could hold the first place forever. */
 function isQueue(directory: string): boolean {
   const stat = quietly(() => fs.lstatSync(directory, { throwIfNoEntry: false }));
   return stat?.isDirectory() === true && isOfTrusted(stat, process.geteuid?.());
 }
 
-/** The place of one waiter. */
 class TicketPlace implements LockPlace {
   readonly #directory: string;
   readonly #name: string;
-  /**
-   * Tickets in front, oldest first: read when this one is written, as later ones are behind. Owners
-   * that have ended in the middle count until those before them are gone.
-   */
+  /** Tickets in front, oldest first, as read on entering: later ones are behind. */
   #front: string[] = [];
   #isFirst = false;
 
@@ -84,12 +76,13 @@ class TicketPlace implements LockPlace {
     this.#name = `${arrival}-${ownProcessName()}-${randomBytes(4).toString("hex")}`;
   }
 
-  /** Writes the ticket; false where that is impossible. */
   enterSync(): boolean {
     for (let attempt = 0; attempt < joinAttemptsMax; attempt += 1) {
       // The owner of the last ticket before may have removed the queue in between.
       quietly(() => fs.mkdirSync(this.#directory, { mode: 0o700 }));
-      if (isQueue(this.#directory) && this.#write()) {
+      const ticket = join(this.#directory, this.#name);
+      const write = (): void => fs.writeFileSync(ticket, "", { mode: 0o600 });
+      if (isQueue(this.#directory) && quietly(write) !== null) {
         this.#front = this.#listFront();
         return true;
       }
@@ -132,18 +125,12 @@ class TicketPlace implements LockPlace {
     quietly(() => fs.rmdirSync(this.#directory));
   }
 
-  #write(): boolean {
-    const ticket = join(this.#directory, this.#name);
-    return quietly(() => fs.writeFileSync(ticket, "", { mode: 0o600 })) !== null;
-  }
-
   #listFront(): string[] {
     const names = quietly(() => fs.readdirSync(this.#directory)) ?? [];
     return names.filter((name) => ticketForm.test(name) && name < this.#name).toSorted();
   }
 }
 
-/** The state of a ticket; one whose owner has ended is removed. */
 function stateOf(path: string, name: string): "gone" | "late" | "waiting" {
   const lateMs = Date.now() - (quietly(() => fs.statSync(path).mtimeMs) ?? Number.NaN);
   const owner = processState(ticketForm.exec(name)?.[1] ?? "");
@@ -161,7 +148,7 @@ function isFarAhead(lateMs: number): boolean {
   return -lateMs > lockPauseMsMax + ticketGraceMs;
 }
 
-/** Times of a lock, equal in every process that shares a log. */
+/** Must be equal in every process that shares a log. */
 export interface LockTimes {
   /** Age of an untouched lock at which it may be taken over; at least 2,000. */
   readonly staleMs: number;
@@ -169,16 +156,11 @@ export interface LockTimes {
   readonly updateMs: number;
 }
 
-/** Locks that this process acquired, by the path of the link. */
 const holdings = new Map<string, LockLink>();
-/** Locks that another holder had when they were last tried. */
 const awaited = new Set<string>();
 let attempts = 0;
 
-/**
- * A lock with times of its own. `path` must be canonical: aliases would be different locks.
- * Uncontended, acquiring and releasing cost three system calls and two `lstat` of the link.
- */
+/** `path` must be canonical. Uncontended, a lock costs three system calls and two `lstat`. */
 export function createLockfileLock(times: LockTimes): FileLock {
   return {
     tryAcquireSync: (path) => tryAcquire(linkPathOf(path), times),
@@ -191,7 +173,6 @@ export function createLockfileLock(times: LockTimes): FileLock {
   };
 }
 
-/** The lock that every process uses for the logs they share. */
 export const lockfileLock: FileLock = createLockfileLock({
   staleMs: lockStaleMs,
   updateMs: lockUpdateMs,
@@ -202,7 +183,7 @@ function linkPathOf(path: string): string {
 }
 
 function tryAcquire(linkPath: string, times: LockTimes): HeldLock | null {
-  // Asked first, as our own lock may be stale after a long stall and must not be taken by us.
+  // Checked first, as our own lock may be stale after a long stall and must not be taken by us.
   if (holdings.get(linkPath)?.isOurs() === true) return null;
   const link = new LockLink(linkPath, times.staleMs);
   // An lstat costs a tenth of a try, and does not keep the holder from releasing the lock.
@@ -222,8 +203,8 @@ function tryAcquire(linkPath: string, times: LockTimes): HeldLock | null {
 
 function lockLink(link: LockLink, path: string, times: LockTimes): () => void {
   attempts += 1;
-  // The first argument is only the key under which proper-lockfile keeps its books. Unique, so
-  // that releasing a lock that was lost does not end one that was acquired since.
+  // The first argument is proper-lockfile's key. Unique, so that releasing a lost lock does not end
+  // one that was acquired since.
   return lockSync(`${path}#${attempts}`, {
     lockfilePath: path,
     realpath: false,
@@ -242,17 +223,15 @@ function heldLock(link: LockLink, path: string, release: () => void): HeldLock {
       if (isReleased) return;
       isReleased = true;
       if (holdings.get(path) === link) holdings.delete(path);
-      // What cannot be removed becomes stale: an append does not fail for its lock. Proper-lockfile
-      // may have given it up already, without removing it.
+      // An append does not fail for a lock that cannot be removed: it becomes stale.
       if (quietly(release) === null) quietly(() => link.removeIfOurs());
     },
   };
 }
 
 /**
- * Whether a failure to lock means that another holder has it, or was about to: a link that we made
- * and that is gone before our lstat was taken for a stale one. On Windows `mkdir` fails with
- * `EPERM` while a directory of that name is being removed.
+ * A link that we made and that is gone before our lstat was taken for a stale one. On Windows
+ * `mkdir` fails with `EPERM` while a directory of that name is being removed.
  */
 export function isHeldByAnother(error: unknown, platform: NodeJS.Platform): boolean {
   const code = errorCodeOf(error);
@@ -263,8 +242,7 @@ export function isHeldByAnother(error: unknown, platform: NodeJS.Platform): bool
 }
 
 /**
- * Tells one link from another at the same path; an inode number alone is reused. As numbers: their
- * times are finer than the clocks of file systems, and big ones cost a multiple.
+ * An inode number alone is reused. Times as numbers are fine enough, and bigints cost a multiple.
  */
 interface Identity {
   readonly ino: number;
@@ -272,7 +250,6 @@ interface Identity {
   readonly ctimeMs: number;
 }
 
-/** What proper-lockfile asks of a file system. */
 interface LockFileSystem {
   readonly mkdirSync: () => void;
   readonly statSync: () => { readonly mtime: Date };
@@ -298,34 +275,31 @@ export class LockLink {
     mkdirSync: () => this.#make(),
     statSync: () => ({ mtime: this.#refreshedAt() }),
     utimesSync: (_path, _atime, mtime) => this.#refresh(mtime),
-    // Two processes may have found the same abandoned link; the slower one must not remove the
-    // lock that the faster one has made since (proper-lockfile#121). Not removed, it is `ELOCKED`.
+    // Two processes may have found the same abandoned link; the slower one must not remove the lock
+    // that the faster one has made since (proper-lockfile#121). Not removed, it is `ELOCKED`.
     rmdirSync: () => (this.#made ? this.removeIfOurs() : removeIfSame(this.#path, this.#found)),
   };
 
-  /** @param staleMs Age at which the link of a holder that may be alive may be removed. */
   constructor(path: string, staleMs: number) {
     this.#path = path;
     this.#staleMs = staleMs;
   }
 
-  /** Whether the link at the path is the one we made. Never throws: if it is unknown, false. */
+  /** Whether the link at the path is the one we made. Never throws: false if unknown. */
   isOurs(): boolean {
     return !this.#lost && this.#isUnchanged();
   }
 
-  /** Whether another holder has the lock, alive and not stale. Never throws: if unknown, false. */
+  /** Whether another holder has the lock, alive and not stale. Never throws: false if unknown. */
   isHeldByOther(): boolean {
     const refreshedMs = quietly(() => this.#refreshedAt().getTime());
     return refreshedMs !== null && refreshedMs >= Date.now() - this.#staleMs;
   }
 
-  /** From now on {@link LockLink.isOurs} is false. */
   markLost(): void {
     this.#lost = true;
   }
 
-  /** Removes the link unless it is another holder's. */
   removeIfOurs(): void {
     removeIfSame(this.#path, this.#ours);
   }
@@ -341,14 +315,14 @@ export class LockLink {
     this.#made = true;
   }
 
-  /** When the holder refreshed the lock last; long ago if it has ended, so that it is stale. */
+  /** The last refresh by the holder; long ago if it has ended, so that the lock is stale. */
   #refreshedAt(): Date {
     const found = identify(this.#path);
     if (this.#made) this.#ours ??= found;
     else {
       this.#found = found;
       // Read after the identity: a link that replaced the one found is never removed for its text.
-      if (isAbandoned(this.#path)) return longAgo;
+      if (processState(holderNameOf(this.#path)) === "ended") return longAgo;
     }
     return new Date(wholeMtimeMs(found));
   }
@@ -376,7 +350,7 @@ export class LockLink {
   }
 }
 
-/** The holder of the lock; null: it is free. Never throws. */
+/** Null if the lock is free. Never throws. */
 export function holderOf(path: string): Omit<LockHolder, "isOwnProcess"> | null {
   return quietly(() => {
     const { mtimeMs, birthtimeMs } = fs.lstatSync(path);
@@ -388,17 +362,11 @@ export function holderOf(path: string): Omit<LockHolder, "isOwnProcess"> | null 
   });
 }
 
-/** Whether the holder is known to have ended without releasing its lock. */
-function isAbandoned(path: string): boolean {
-  return processState(holderNameOf(path)) === "ended";
-}
-
-/** The text of the link; empty if it is something else, or gone. */
 function holderNameOf(path: string): string {
   return quietly(() => fs.readlinkSync(path)) ?? "";
 }
 
-/** Removes a link, or an empty directory: nothing else was made by a holder. */
+/** Removes a link, or an empty directory: a holder makes nothing else. */
 function removeIfSame(path: string, identity: Identity | null): void {
   const found = fs.lstatSync(path, { throwIfNoEntry: false });
   if (identity === null || found === undefined || !isSame(found, identity)) return;
@@ -418,7 +386,7 @@ function isSame(one: Identity, other: Identity): boolean {
   return one.ino === other.ino && one.mtimeMs === other.mtimeMs && one.ctimeMs === other.ctimeMs;
 }
 
-/** Rounded: what was set in milliseconds may be stored some nanoseconds below. */
+/** Rounded: a time set in milliseconds may be stored some nanoseconds below. */
 function wholeMtimeMs({ mtimeMs }: Identity): number {
   return Math.round(mtimeMs);
 }

@@ -11,14 +11,13 @@
 import { BranchlogError } from "../errors.ts";
 import { descriptorsMax } from "../limits.ts";
 import { closeQuietly } from "./atomic-file.ts";
-import { errorCodeOf, isSameFile, onePerPort } from "./ports.ts";
+import { errorCodeOf, isSameFile, onePerPort, quietly } from "./ports.ts";
 import type { FileIdentity, FileSystem, FileStat } from "./ports.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
 import { dirname, join, basename } from "node:path";
 import { readCounter } from "@branchlog/streaming";
 import type { ByteSource } from "@branchlog/streaming";
 
-/** How a pooled file is open; see `OpenMode`. */
 export type PoolMode = "read" | "append";
 
 interface Descriptor {
@@ -30,16 +29,14 @@ interface Descriptor {
   lastUse: number;
 }
 
-/** Open files of one file system. Finding one costs a scan of the pool, without system calls. */
+/** Finding a descriptor costs a scan of the pool, without system calls. */
 export class DescriptorPool {
   readonly #fs: FileSystem;
   readonly #max: number;
   #descriptors: Descriptor[] = [];
   #uses = 0;
-  /** How often each path is retained. */
   readonly #retained = new Map<string, number>();
 
-  /** @param max Descriptors kept open; more only while more are in use at once. */
   constructor(fs: FileSystem, max: number = descriptorsMax) {
     this.#fs = fs;
     this.#max = max;
@@ -50,10 +47,8 @@ export class DescriptorPool {
   }
 
   /**
-   * Runs `action` with a descriptor of the file at `path`. Without `expected`, it is the file that
-   * has the path now. An expected one that is still open is used even if another file has taken the
-   * name: check after writing.
-   * @throws What opening throws; `ERR_LOG_GONE` if the expected file is not at the path any more.
+   * An expected file that is still open is used even if another file has taken the name: check
+   * after writing. Throws `ERR_LOG_GONE` if it is neither open nor at the path.
    */
   useSync<T>(
     path: string,
@@ -69,7 +64,6 @@ export class DescriptorPool {
     }
   }
 
-  /** As `useSync`; the descriptor stays open until the promise settles. */
   async use<T>(
     path: string,
     mode: PoolMode,
@@ -84,12 +78,11 @@ export class DescriptorPool {
     }
   }
 
-  /** Keeps what is used of a path open between uses, until the path is released as often. */
+  /** Keeps descriptors of a path open between uses, until as many calls of `release`. */
   retain(path: string): void {
     this.#retained.set(path, (this.#retained.get(path) ?? 0) + 1);
   }
 
-  /** Ends one `retain`; the last closes what is not in use. */
   release(path: string): void {
     const count = (this.#retained.get(path) ?? 0) - 1;
     if (count > 0) {
@@ -100,12 +93,11 @@ export class DescriptorPool {
     this.closePath(path);
   }
 
-  /** Closes what is not in use of a path, as before its file is removed for good. */
+  /** Closes idle descriptors of a path, as before its file is removed for good. */
   closePath(path: string): void {
     this.#close((descriptor) => descriptor.path === path);
   }
 
-  /** Closes everything that is not in use. */
   closeIdle(): void {
     this.#close(() => true);
   }
@@ -150,7 +142,7 @@ export class DescriptorPool {
       return this.#fs.openSync(path, mode);
     } catch (error) {
       if (errorCodeOf(error) !== "EMFILE" || this.#descriptors.length === 0) throw error;
-      // Ours are only kept for speed, and other code has run short.
+      // Idle descriptors only save time, and other code has run short.
       this.closeIdle();
       return this.#fs.openSync(path, mode);
     }
@@ -176,12 +168,12 @@ export class DescriptorPool {
   #close(isMeant: (descriptor: Descriptor) => boolean): void {
     const closing = this.#descriptors.filter((one) => one.users === 0 && isMeant(one));
     this.#descriptors = this.#descriptors.filter((one) => !closing.includes(one));
-    // What was written was acknowledged by its write, or its sync.
+    // The bytes were acknowledged by their write, or their sync.
     for (const { fd } of closing) closeQuietly(this.#fs, fd);
   }
 }
 
-/** The pool of a file system; all copies of this package in one process share its limit. */
+/** All copies of this package in one process share its limit. */
 export const descriptorPoolOf: (fs: FileSystem) => DescriptorPool = onePerPort(
   nodeFileSystem,
   "branchlog.descriptor-pool.3",
@@ -204,19 +196,16 @@ export class LogFile implements ByteSource {
   readonly #fs: FileSystem;
   #adopted: FileIdentity | undefined;
 
-  /** @param adopted The file that is read, if it is known; `path` is canonical then. */
   constructor(fs: FileSystem, path: string, adopted?: FileStat) {
     this.#fs = fs;
     this.path = adopted === undefined ? canonicalPath(fs, path) : path;
     if (adopted !== undefined) this.adopt(adopted);
   }
 
-  /** The same name, with reads of the file of that stat; this one keeps reading its own. */
   adopted(stat: FileStat): LogFile {
     return new LogFile(this.#fs, this.path, stat);
   }
 
-  /** The stat of the file that has the name now; null if it is free. */
   statSync(): FileStat | null {
     try {
       return this.#fs.statSync(this.path);
@@ -225,12 +214,11 @@ export class LogFile implements ByteSource {
     }
   }
 
-  /** Reads go to the file with that stat from here on. */
   adopt({ dev, ino }: FileStat): void {
     this.#adopted = { dev, ino };
   }
 
-  /** Keeps the log open between uses until the result is called, or `owner` is collected. */
+  /** Until the returned function is called, or `owner` is collected. */
   retain(owner: object): () => void {
     const pool = descriptorPoolOf(this.#fs);
     const { path } = this;
@@ -246,7 +234,7 @@ export class LogFile implements ByteSource {
     return release;
   }
 
-  /** Keeps the log open during `work`, so that reads succeed although it loses its name. */
+  /** Keeps the log open during `work`, so that reads succeed even after it loses its name. */
   async whileRetained<T>(work: () => Promise<T>): Promise<T> {
     const pool = descriptorPoolOf(this.#fs);
     pool.retain(this.path);
@@ -257,14 +245,13 @@ export class LogFile implements ByteSource {
     }
   }
 
-  /** Whether that file is the adopted one. */
   isAt(file: FileIdentity): boolean {
     return this.#adopted !== undefined && isSameFile(file, this.#adopted);
   }
 
   readSync(target: Buffer, offset: number, length: number, position: number): number {
     try {
-      const bytesRead = descriptorPoolOf(this.#fs).useSync(this.path, "read", this.#adopted, (fd) =>
+      const bytesRead = this.#useSync("read", (fd) =>
         this.#fs.readSync(fd, target, offset, length, position),
       );
       readCounter.bytes += bytesRead;
@@ -276,11 +263,8 @@ export class LogFile implements ByteSource {
 
   async read(target: Buffer, offset: number, length: number, position: number): Promise<number> {
     try {
-      const bytesRead = await descriptorPoolOf(this.#fs).use(
-        this.path,
-        "read",
-        this.#adopted,
-        (fd) => this.#fs.read(fd, target, offset, length, position),
+      const bytesRead = await this.#use("read", (fd) =>
+        this.#fs.read(fd, target, offset, length, position),
       );
       readCounter.bytes += bytesRead;
       return bytesRead;
@@ -289,24 +273,19 @@ export class LogFile implements ByteSource {
     }
   }
 
-  /** Appends bytes with one write; returns how many the system took, maybe fewer. */
+  /** Appends bytes with one write; returns how many the system took, possibly fewer. */
   appendSync(bytes: Buffer): number {
-    return descriptorPoolOf(this.#fs).useSync(this.path, "append", this.#adopted, (fd) =>
-      this.#fs.writeSync(fd, bytes, 0, bytes.length),
-    );
+    return this.#useSync("append", (fd) => this.#fs.writeSync(fd, bytes, 0, bytes.length));
   }
 
-  /**
-   * All bytes of the file that was adopted, piece by piece, also after it has lost its name.
-   * @throws BranchlogError `ERR_LOG_GONE` if it is not open any more.
-   */
+  /** Even after the file has lost its name. Throws `ERR_LOG_GONE` if it is no longer open. */
   *openBytes(): Generator<Buffer> {
     const mode = (["read", "append"] as const).find((one) => this.#isOpen(one));
     if (mode === undefined) throw closed(this.path);
     for (let position = 0; ;) {
       const chunk = Buffer.allocUnsafe(chunkBytes);
       const from = position;
-      const count = descriptorPoolOf(this.#fs).useSync(this.path, mode, this.#adopted, (fd) =>
+      const count = this.#useSync(mode, (fd) =>
         this.#fs.readSync(fd, chunk, 0, chunk.length, from),
       );
       if (count === 0) return;
@@ -315,12 +294,9 @@ export class LogFile implements ByteSource {
     }
   }
 
-  /** Whether a descriptor of the adopted file is open, whatever has its name now. */
-  #isOpen(mode: "read" | "append"): boolean {
+  #isOpen(mode: PoolMode): boolean {
     try {
-      const open = descriptorPoolOf(this.#fs).useSync(this.path, mode, this.#adopted, (fd) =>
-        this.#fs.fstatSync(fd),
-      );
+      const open = this.#useSync(mode, (fd) => this.#fs.fstatSync(fd));
       return this.#adopted !== undefined && isSameFile(open, this.#adopted);
     } catch {
       return false;
@@ -328,20 +304,24 @@ export class LogFile implements ByteSource {
   }
 
   syncSync(): void {
-    descriptorPoolOf(this.#fs).useSync(this.path, "append", this.#adopted, (fd) =>
-      this.#fs.fdatasyncSync(fd),
-    );
+    this.#useSync("append", (fd) => this.#fs.fdatasyncSync(fd));
   }
 
   sync(): Promise<void> {
-    return descriptorPoolOf(this.#fs).use(this.path, "append", this.#adopted, (fd) =>
-      this.#fs.fdatasync(fd),
-    );
+    return this.#use("append", (fd) => this.#fs.fdatasync(fd));
   }
 
-  /** Keeps the descriptor that is appended to open until the work is done. */
+  /** Keeps the descriptor for appending open until the work is done. */
   keepOpen<T>(work: () => Promise<T>): Promise<T> {
-    return descriptorPoolOf(this.#fs).use(this.path, "append", this.#adopted, work);
+    return this.#use("append", work);
+  }
+
+  #useSync<T>(mode: PoolMode, action: (fd: number) => T): T {
+    return descriptorPoolOf(this.#fs).useSync(this.path, mode, this.#adopted, action);
+  }
+
+  #use<T>(mode: PoolMode, action: (fd: number) => Promise<T>): Promise<T> {
+    return descriptorPoolOf(this.#fs).use(this.path, mode, this.#adopted, action);
   }
 }
 
@@ -365,20 +345,13 @@ function gone(path: string, cause: unknown): BranchlogError {
   return new BranchlogError("ERR_LOG_GONE", message, { path, cause });
 }
 
-/** The path with symlinks resolved; of a file that does not exist yet, its directory's. */
+/** Symlinks resolved; of a file that does not exist yet, those of its directory. */
 function canonicalPath(fs: FileSystem, path: string): string {
   try {
     return fs.realpathSync(path);
   } catch {
-    return canonicalNewPath(fs, path);
-  }
-}
-
-function canonicalNewPath(fs: FileSystem, path: string): string {
-  try {
-    return join(fs.realpathSync(dirname(path)), basename(path));
-  } catch {
-    // Nothing there to resolve: opening it gives the system's own error for the path as given.
-    return path;
+    const directory = quietly(() => fs.realpathSync(dirname(path)));
+    // Opening it gives the system's own error for the path as given.
+    return directory === null ? path : join(directory, basename(path));
   }
 }

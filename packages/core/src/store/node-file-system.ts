@@ -1,7 +1,4 @@
-/**
- * The file system port over `node:fs`. Adds nothing but modes and flags: no retries, no caching, no
- * translation of errors.
- */
+/** The file system port over `node:fs`, without retries, caching, or translation of errors. */
 import fs from "node:fs";
 import { errorCodeOf } from "./ports.ts";
 import type { FileStat, FileSystem, OpenMode } from "./ports.ts";
@@ -64,7 +61,6 @@ function syncDirectorySync(path: string): void {
   }
 }
 
-/** The file system of this machine. */
 export const nodeFileSystem: FileSystem = {
   openSync: (path, mode) => fs.openSync(path, openFlags[mode], fileMode),
   closeSync: (fd) => fs.closeSync(fd),
@@ -78,7 +74,7 @@ export const nodeFileSystem: FileSystem = {
       const stats = fs.statSync(path, { throwIfNoEntry: false });
       return stats === undefined ? null : fileStat(stats);
     } catch (error) {
-      // Nothing is below a file: since Node 24, that is a missing entry, too.
+      // Since Node 24, a name below a file is a missing entry, too.
       if (errorCodeOf(error) === "ENOTDIR") return null;
       throw error;
     }

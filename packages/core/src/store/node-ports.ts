@@ -6,7 +6,7 @@ import type { Ports } from "./ports.ts";
 import { randomIds } from "./ids.ts";
 import { systemClock } from "./steps.ts";
 
-/** The ports that the engine uses unless it is given others. */
+/** The default ports of the engine. */
 export const nodePorts: Ports = {
   fs: nodeFileSystem,
   lock: lockfileLock,

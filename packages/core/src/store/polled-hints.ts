@@ -1,11 +1,7 @@
-/**
- * Hints of the system that something changed in a directory, with a slow poll behind them: a hint
- * can be late or lost, and some file systems give none.
- */
+/** Directory hints of the system, which may be late or lost, with a slow poll behind them. */
 import type { HintListener } from "@branchlog/streaming";
 import type { Ports } from "./ports.ts";
 
-/** What is watched, and how often it is checked without a hint. */
 export interface PolledDirectory {
   readonly ports: Pick<Ports, "clock" | "hints">;
   readonly directory: string;
@@ -13,8 +9,7 @@ export interface PolledDirectory {
 }
 
 /**
- * Calls `onHint` with the name of what changed, or with null if it may be anything, as it is at
- * every poll. Keeps the process alive until the returned function was called.
+ * `onHint` gets null at every poll. Keeps the process alive until the returned function is called.
  */
 export function watchWithPoll(
   { ports, directory, pollMs }: PolledDirectory,
@@ -31,22 +26,16 @@ export function watchWithPoll(
 /** Calls `onPoll` every so many milliseconds until the returned function was called. */
 export function poll(clock: Ports["clock"], pollMs: number, onPoll: () => void): () => void {
   const end = new AbortController();
-  void pollUntil(clock, pollMs, end.signal, onPoll);
-  return () => end.abort();
-}
-
-async function pollUntil(
-  clock: Ports["clock"],
-  pollMs: number,
-  signal: AbortSignal,
-  onPoll: () => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await clock.sleep(pollMs, signal);
-    } catch {
-      return;
+  const pollUntilEnd = async (): Promise<void> => {
+    while (!end.signal.aborted) {
+      try {
+        await clock.sleep(pollMs, end.signal);
+      } catch {
+        return;
+      }
+      onPoll();
     }
-    onPoll();
-  }
+  };
+  void pollUntilEnd();
+  return () => end.abort();
 }

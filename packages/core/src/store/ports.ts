@@ -1,11 +1,10 @@
 /**
- * The ports of the engine: files, lock, hints, clock and ids. Everything that touches the outside
- * world goes through them, so that the rest is deterministic. Errors pass through unchanged, as
- * Node's error objects (`code`, `errno`, `syscall`, `path`); adapters never translate them.
+ * The ports of the engine: all access to the outside world, so that the rest is deterministic.
+ * Errors pass unchanged, as Node's error objects (`code`, `errno`, `syscall`, `path`).
  */
 import type { LockHolder } from "../errors.ts";
 
-/** What the engine needs to know of a file or directory. Times are epoch milliseconds. */
+/** A file or directory. Times are epoch milliseconds. */
 export interface FileStat {
   readonly dev: number;
   readonly ino: number;
@@ -17,7 +16,7 @@ export interface FileStat {
   readonly isDirectory: boolean;
   /** File type and permission bits, as in `st_mode`. */
   readonly mode: number;
-  /** User id of the owner; 0 where the system has none. */
+  /** User id of the owner; 0 if the system has none. */
   readonly uid: number;
 }
 
@@ -43,11 +42,11 @@ export interface FileSystem {
     length: number,
     position: number,
   ): Promise<number>;
-  /** Appends bytes at the end the file has at this moment; returns how many, maybe fewer. */
+  /** Appends bytes at the current end of the file; returns how many, possibly fewer. */
   writeSync(fd: number, bytes: Buffer, offset: number, length: number): number;
   /**
-   * Writes all bytes at `position`, in the place of those that are there, to a file opened with
-   * `update`; returns how many, maybe fewer.
+   * Overwrites bytes at `position` of a file opened with `update`; returns how many, possibly
+   * fewer.
    */
   updateSync(fd: number, bytes: Buffer, position: number): number;
   /** Null: nothing exists at `path`, nor can (`ENOENT`, `ENOTDIR`); anything else is thrown. */
@@ -56,22 +55,22 @@ export interface FileSystem {
   /** Returns once the file's data and size are on the device. */
   fdatasyncSync(fd: number): void;
   fdatasync(fd: number): Promise<void>;
-  /** Makes new and renamed names in a directory durable; does nothing where that is unsupported. */
+  /** Makes new and renamed names in a directory durable, if the system supports it. */
   syncDirectorySync(path: string): void;
   /** Gives a file a second name; `EEXIST` if `to` exists. */
   linkSync(from: string, to: string): void;
-  /** Renames; an existing file at `to` is replaced in one step. */
+  /** Renames, atomically replacing an existing file at `to`. */
   renameSync(from: string, to: string): void;
   unlinkSync(path: string): void;
-  /** Sets the permission bits of an open file; those of its type in `mode` do not matter. */
+  /** Sets the permission bits of an open file; ignores those of its type in `mode`. */
   setModeSync(fd: number, mode: number): void;
   /** Creates a directory of mode 0700 and its missing parents; an existing one is fine. */
   makeDirectorySync(path: string): void;
   /** Names in a directory, in no particular order, without `.` and `..`. */
   listSync(path: string): readonly string[];
-  /** The canonical absolute path of something that exists. */
+  /** The canonical absolute path of an existing file. */
   realpathSync(path: string): string;
-  /** User id that files are accessed with (`geteuid`); undefined where the system has none. */
+  /** User id that files are accessed with (`geteuid`); undefined if the system has none. */
   userId(): number | undefined;
 }
 
@@ -79,38 +78,38 @@ export interface FileSystem {
 export interface FileLock {
   /** Null: it is held by another, in this process or elsewhere. Any other failure is thrown. */
   tryAcquireSync(path: string): HeldLock | null;
-  /** What is known of the holder; null: it is free, or nothing is known. Never throws. */
+  /** Facts about the holder; null: it is free, or unknown. Never throws. */
   holderSync?(path: string): LockHolder | null;
-  /** The order of those that wait; without it they take the lock as it comes. */
+  /** The order of the waiters; without it, any of them gets the lock. */
   readonly queue?: LockQueue;
 }
 
-/** Those that wait for a lock, in the order of their arrival. Advisory; never throws. */
+/** The waiters for a lock, in the order of their arrival. Advisory; never throws. */
 export interface LockQueue {
-  /** Whether there may be waiters: a lock that is free is theirs then. */
+  /** Whether there may be waiters: a free lock is then theirs. */
   isBusySync(path: string): boolean;
-  /** Enters the queue; null where that is impossible. */
+  /** Enters the queue; null if that is impossible. */
   joinSync(path: string): LockPlace | null;
 }
 
 /** A place in a queue. */
 export interface LockPlace {
-  /** How many wait in front, at most. */
+  /** The largest possible number of waiters in front. */
   aheadSync(): number;
   /** Tells the others that this waiter will check again after so many milliseconds. */
   pauseSync(ms: number): void;
   leaveSync(): void;
 }
 
-/** A lock that was acquired. It can be lost to others once its holder stalls for too long. */
+/** An acquired lock. A holder that stalls for too long can lose it. */
 export interface HeldLock {
   /** Whether the lock is still the one we made: false once it was taken over or released. */
   isOursSync(): boolean;
-  /** Gives the lock back if it is still ours. Never throws; a second call does nothing. */
+  /** Releases the lock if it is still ours. Never throws; a second call does nothing. */
   releaseSync(): void;
 }
 
-/** Tells that a directory may have changed. Hints may be late, doubled or lost. */
+/** Signals that a directory may have changed. Hints may be late, doubled or lost. */
 export interface ChangeHints {
   /**
    * Calls `onHint` with the name of a file in the directory, or null if anything may have changed,
@@ -131,7 +130,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Names that are new, and randomness. */
+/** New ids, and randomness. */
 export interface IdSource {
   /** Eight lower-case hex digits. Unlikely, but not guaranteed, to be unique: check them. */
   entryId(): string;
@@ -152,18 +151,18 @@ export interface Ports {
   readonly ids: IdSource;
 }
 
-/** What tells a file apart from all others, and from the one that takes its name. */
+/** Distinguishes a file from one that later takes its name. */
 export type FileIdentity = Pick<FileStat, "dev" | "ino">;
 
 /**
- * Whether both are the same file. A device of 0 says nothing: on Windows, some releases of Node
- * (22.12 to 22.16, 24.0, 24.1) give it for paths, and the actual device for descriptors.
+ * On Windows, some releases of Node (22.12 to 22.16, 24.0, 24.1) give device 0 for paths, and the
+ * actual device for descriptors.
  */
 export function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
   return one.ino === other.ino && (one.dev === other.dev || one.dev === 0 || other.dev === 0);
 }
 
-/** The code of a system error; "" for anything else. */
+/** "" for anything but a system error. */
 export function errorCodeOf(error: unknown): string {
   if (!(error instanceof Error) || !("code" in error)) return "";
   return typeof error.code === "string" ? error.code : "";
@@ -191,4 +190,13 @@ export function onePerPort<P extends object, V>(
     others.set(port, made);
     return made;
   };
+}
+
+/** Null if `work` throws. */
+export function quietly<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
 }

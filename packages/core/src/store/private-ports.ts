@@ -1,7 +1,6 @@
 /**
- * Ports of a log that only one session of one process has, in memory: its bytes by name, without
- * directories or permissions, and a lock that nobody contends for. Tests of file systems have a
- * faithful one in `@branchlog/core/testing`.
+ * Ports of an in-memory log of one session: its bytes by name, without directories or permissions,
+ * and a lock without contention.
  */
 import { systemClock } from "./steps.ts";
 import { randomIds } from "./ids.ts";
@@ -23,7 +22,6 @@ export function createPrivatePorts(parts: Partial<Ports> = {}): Ports {
 
 const unshared: HeldLock = { isOursSync: () => true, releaseSync: () => undefined };
 
-/** Grants every request. */
 export const noLock: FileLock = { tryAcquireSync: () => unshared };
 
 const noHints: ChangeHints = { watch: () => ({ closeSync: () => undefined }) };
@@ -35,7 +33,6 @@ interface PrivateFile {
   permissions: number;
 }
 
-/** Files by name. Every directory is there, and holds nothing but them. */
 class PrivateFiles implements FileSystem {
   readonly #files = new Map<string, PrivateFile>();
   readonly #open = new Map<number, PrivateFile>();
@@ -168,12 +165,10 @@ export class MemoryBytes {
   readonly #chunks: Buffer[] = [];
   #length = 0;
 
-  /** Bytes stored. */
   get length(): number {
     return this.#length;
   }
 
-  /** Copies `source[offset, offset + length)` to the end. */
   append(source: Buffer, offset: number, length: number): void {
     let done = 0;
     while (done < length) {
@@ -186,7 +181,6 @@ export class MemoryBytes {
     }
   }
 
-  /** Copies up to `length` bytes from `position` into `target`; returns how many there were. */
   copyTo(target: Buffer, offset: number, length: number, position: number): number {
     const total = Math.max(0, Math.min(length, this.#length - position));
     let done = 0;
@@ -200,7 +194,6 @@ export class MemoryBytes {
     return total;
   }
 
-  /** Replaces the bytes at `position`; those beyond the end are appended. */
   overwrite(source: Buffer, position: number): void {
     if (position > this.#length) throw new RangeError("a gap in a file");
     let done = 0;
@@ -214,13 +207,12 @@ export class MemoryBytes {
     this.append(source, done, source.length - done);
   }
 
-  /** Drops everything. */
   clear(): void {
     this.#chunks.length = 0;
     this.#length = 0;
   }
 
-  /** The chunk that the next byte goes to, at least `size` bytes long. Only the first one grows. */
+  /** The chunk for the next byte, at least `size` bytes long. Only the first one grows. */
   #chunkWithRoom(size: number): Buffer {
     const index = Math.floor(this.#length / chunkBytes);
     const old = this.#chunks[index];

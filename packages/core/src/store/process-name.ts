@@ -1,33 +1,30 @@
 /**
  * Names by which other processes can tell that one has ended, for locks and their queues. A process
  * id alone proves nothing: it is reused, and belongs to another process in another container. A
- * name adds the start time and a digest of boot id and namespaces. Where one of these is
- * unavailable, as on systems other than Linux, no process is ever reported as ended.
+ * name adds the start time and a digest of boot id and namespaces. If one of these is unavailable,
+ * as on systems other than Linux, no process is ever reported as ended.
  */
 import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
-import { errorCodeOf } from "./ports.ts";
+import { errorCodeOf, quietly } from "./ports.ts";
 
 /** `unknown`: it ran on another boot or in another container, or cannot be examined. */
 export type ProcessState = "running" | "ended" | "unknown";
 
-/** Process id; and, where available, start time in clock ticks since boot, and the digest. */
+/** Process id; and, if available, start time in clock ticks since boot, and the digest. */
 const nameForm = /^([1-9]\d{0,9})(?:\.(\d{1,20})\.([0-9a-f]{32}))?$/;
 
 let ownName: string | undefined;
 
-/** At most 63 characters: digits, letters and points. */
 export function ownProcessName(): string {
   return (ownName ??= nameOfThis());
 }
 
-/** The process id in a name; null if the text is not a name. */
 export function processIdOf(name: string): number | null {
   const id = nameForm.exec(name)?.[1];
   return id === undefined ? null : Number(id);
 }
 
-/** The state of the process with this name. Never throws. */
 export function processState(name: string): ProcessState {
   const [, id, startTicks, digest] = nameForm.exec(name) ?? [];
   if (digest === undefined || digest !== nameForm.exec(ownProcessName())?.[3]) return "unknown";
@@ -74,7 +71,7 @@ function statusOf(path: string): ProcessStatus | null {
   return text === null ? null : parseStatus(text);
 }
 
-/** Parses `/proc/<pid>/stat`, see proc_pid_stat(5); null if it has another form. Pure. */
+/** Parses `/proc/<pid>/stat`, see proc_pid_stat(5); null if it has another form. */
 export function parseStatus(text: string): ProcessStatus | null {
   // The second field is the program's name in parentheses, which may contain any character.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
@@ -83,13 +80,4 @@ export function parseStatus(text: string): ProcessStatus | null {
     return null;
   // A main thread that has ended is a zombie, too, while other threads run.
   return { startTicks, isZombie: /^[ZXx]$/.test(state ?? "") && Number(threadCount) <= 1 };
-}
-
-/** What `work` returns; null if it throws. */
-export function quietly<T>(work: () => T): T | null {
-  try {
-    return work();
-  } catch {
-    return null;
-  }
 }

@@ -1,31 +1,26 @@
 /**
  * The files beside a log: their paths, and which of them are trusted. A path is that of the log
- * with an ending; where the name would exceed the 255 bytes of file systems, a hash replaces the
- * log's name. Only this user, or root, may have written a sidecar; its stat decides, never its
- * content. Where the system has no users (Windows), the access rights of the directory are the
- * protection.
+ * with an ending; if the name would exceed the 255 bytes of file systems, a hash replaces the log's
+ * name. Only this user, or root, may have written a sidecar; its stat decides, never its content.
+ * On systems without users (Windows), the access rights of the directory are the protection.
  */
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import type { ByteSource } from "@branchlog/streaming";
 import type { FileStat, FileSystem } from "./ports.ts";
 
-/** The longest name of a file, in bytes, on all usual file systems. */
 export const nameBytesMax: number = 255;
 
-/** The path of the file beside `path` with this ending: the same in every process. */
+/** The same in every process. */
 export function sidecarPath(path: string, ending: string): string {
   const name = basename(path);
   return isShort(name + ending) ? path + ending : join(dirname(path), hashedName(name) + ending);
 }
 
-/** Files of one ending that are kept beside a log: the search for a free name has an end. */
 const numberedMax = 100;
 
 /**
- * The names of files that are kept beside a log, each of which may be taken: with this ending, then
- * with `-2`, `-3`, …
- * @throws Error when there are no more.
+ * With this ending, then with `-2`, `-3`, …, each possibly taken. Throws when there are no more.
  */
 export function* keptPaths(path: string, ending: string): Generator<string, never, undefined> {
   for (let number = 1; number <= numberedMax; number += 1) {
@@ -40,14 +35,12 @@ export function hashedName(name: string): string {
 }
 
 function isShort(name: string): boolean {
-  // No code unit takes more than three bytes: most names need not be measured.
+  // A code unit takes at most three bytes: most names need not be measured.
   return 3 * name.length <= nameBytesMax || Buffer.byteLength(name) <= nameBytesMax;
 }
 
-/** What decides whether a sidecar counts. */
 export type SidecarFacts = Pick<FileStat, "isFile" | "mode" | "uid">;
 
-/** A sidecar that is open for reading; its opener closes it. */
 export interface TrustedSidecar {
   readonly fd: number;
   readonly stat: FileStat;
@@ -56,15 +49,12 @@ export interface TrustedSidecar {
 const rootUserId = 0;
 const writableByOthers = 0o022;
 
-/**
- * Whether a file with these facts is a sidecar of `userId`: a regular file, owned by that user or
- * root, not writable by group or others. With `undefined`, any regular file is.
- */
+/** With `undefined`, any regular file is trusted. */
 export function isTrustedSidecar(facts: SidecarFacts, userId: number | undefined): boolean {
   return facts.isFile && isOfTrusted(facts, userId);
 }
 
-/** Whether only `userId` and root can have made what has these facts, or written to it. */
+/** Whether only `userId` and root can have made or written a file with these facts. */
 export function isOfTrusted(
   { mode, uid }: Omit<SidecarFacts, "isFile">,
   userId: number | undefined,
@@ -73,10 +63,7 @@ export function isOfTrusted(
   return (uid === userId || uid === rootUserId) && (mode & writableByOthers) === 0;
 }
 
-/**
- * Whether files may be left in a directory: it is this user's. In that of another, its owner
- * neither expects nor trusts them. False if its stat fails.
- */
+/** The owner of another directory neither expects nor trusts our files. False if its stat fails. */
 export function isOwnDirectory(fs: FileSystem, path: string): boolean {
   const userId = fs.userId();
   try {
@@ -88,8 +75,7 @@ export function isOwnDirectory(fs: FileSystem, path: string): boolean {
 }
 
 /**
- * Opens a sidecar if it counts, by the facts of the file that was opened; undefined if nothing is
- * there, or it does not count. Throws what else opening throws, `ELOOP` for a symbolic link.
+ * Decides by the file that was opened. Throws other errors of opening, `ELOOP` for a symbolic link.
  */
 export function openTrustedSync(fs: FileSystem, path: string): TrustedSidecar | undefined {
   // Its stat comes first: opening a device may have effects.
@@ -106,7 +92,6 @@ export function openTrustedSync(fs: FileSystem, path: string): TrustedSidecar | 
   return undefined;
 }
 
-/** The bytes of an open sidecar. */
 export function sidecarSource(fs: FileSystem, { fd }: TrustedSidecar): ByteSource {
   return {
     readSync: (target, offset, length, position) =>

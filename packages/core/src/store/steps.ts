@@ -5,19 +5,18 @@
  * held within one event-loop iteration.
  */
 import { setTimeout as timeout } from "node:timers/promises";
+import { quietly } from "./ports.ts";
 import type { Clock } from "./ports.ts";
 
-/** A pause: before a call to a port, or for so many milliseconds. */
 export type Step =
   | { readonly kind: "port"; readonly call: string }
   | { readonly kind: "wait"; readonly ms: number };
 
-/** Work in steps, with a result. */
 export type Steps<T> = Generator<Step, T, void>;
 
 const ports = new Map<string, Step>();
 
-/** The step before a call to a port; the same object for the same name. */
+/** The same object for the same name. */
 export function portStep(call: string): Step {
   const known = ports.get(call);
   if (known !== undefined) return known;
@@ -26,7 +25,6 @@ export function portStep(call: string): Step {
   return step;
 }
 
-/** Runs steps to their end, blocking the thread while they wait. */
 export function runSync<T>(steps: Steps<T>, clock: Clock): T {
   for (;;) {
     const next = steps.next();
@@ -35,7 +33,6 @@ export function runSync<T>(steps: Steps<T>, clock: Clock): T {
   }
 }
 
-/** Runs steps to their end, waiting with timers; an aborted wait ends the work at that step. */
 export async function runAsync<T>(steps: Steps<T>, clock: Clock, signal?: AbortSignal): Promise<T> {
   for (;;) {
     const next = steps.next();
@@ -44,18 +41,10 @@ export async function runAsync<T>(steps: Steps<T>, clock: Clock, signal?: AbortS
     try {
       await clock.sleep(next.value.ms, signal);
     } catch (error) {
-      endSteps(steps, error);
+      // The work cleans up; the caller gets its own reason, not an error that wraps it.
+      quietly(() => steps.throw(error));
       throw error;
     }
-  }
-}
-
-/** Lets the work clean up; the caller gets its own reason, not an error that wraps it. */
-function endSteps(steps: Steps<unknown>, reason: unknown): void {
-  try {
-    steps.throw(reason);
-  } catch {
-    // The caller gets the reason.
   }
 }
 

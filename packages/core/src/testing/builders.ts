@@ -1,7 +1,4 @@
-/**
- * Headers, entries, messages and lines for tests, in the shapes that pi stores. All carry one time,
- * so that what is built is the same in every run.
- */
+/** Headers, entries, messages and lines for tests, in pi's shapes, all with the same time. */
 import type { AgentMessage, Usage } from "../entries/message-types.ts";
 import type { EntryDraft } from "../entries/entry-draft.ts";
 import type {
@@ -12,9 +9,9 @@ import type {
   SessionHeader,
 } from "../entries/entry-types.ts";
 
-/** When everything that is built here was written, as ISO 8601. */
+/** The time of everything built here, as ISO 8601. */
 export const sampleTime = "2025-06-03T09:00:00.000Z";
-/** The same in epoch ms. */
+/** {@link sampleTime} in epoch ms. */
 export const sampleTimeMs: number = Date.parse(sampleTime);
 
 /** A header of version 3 of the session `s` in `/w`; `fields` replace and add. */
@@ -22,12 +19,12 @@ export function sampleHeader(fields: Partial<SessionHeader> = {}): SessionHeader
   return { type: "session", version: 3, id: "s", timestamp: sampleTime, cwd: "/w", ...fields };
 }
 
-/** What a user says. */
+/** A message of a user. */
 export function userMessage(text: string): AgentMessage {
   return { role: "user", content: text, timestamp: 1 };
 }
 
-/** What a model answers, for 1 input token and 2 output tokens. */
+/** An answer of a model, for 1 input token and 2 output tokens. */
 export function assistantMessage(text: string, model: string = "claude-test"): AgentMessage {
   return {
     role: "assistant",
@@ -41,7 +38,7 @@ export function assistantMessage(text: string, model: string = "claude-test"): A
   };
 }
 
-/** Tokens of an answer, and what it cost in US dollars. */
+/** Tokens of an answer, and their cost in US dollars. */
 export function usageOf(input: number, output: number, cost: number = 0): Usage {
   const parts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   return {
@@ -58,7 +55,7 @@ export function userDraft(text: string): EntryDraft {
   return { type: "message", message: userMessage(text) };
 }
 
-/** An entry as a file may hold it, past what the types allow. */
+/** An entry as a file may hold it, beyond what the types allow. */
 export function storedEntry(
   type: string,
   id: string,
@@ -66,11 +63,11 @@ export function storedEntry(
   fields: object,
 ): SessionEntry {
   const entry: AnyEntry = { type, id, parentId, timestamp: sampleTime, ...fields };
-  // Readers meet whatever is stored, so tests hand them more than the types allow.
+  // Files hold any values, so tests pass more than the types allow.
   return entry as SessionEntry;
 }
 
-/** A message as it is stored. */
+/** A stored message. */
 export function messageEntry(
   id: string,
   parentId: string | null,
@@ -79,12 +76,12 @@ export function messageEntry(
   return { type: "message", id, parentId, timestamp: sampleTime, message };
 }
 
-/** A message of a user as it is stored. */
+/** A stored message of a user. */
 export function userEntry(id: string, parentId: string | null, text: string): SessionEntry {
   return messageEntry(id, parentId, userMessage(text));
 }
 
-/** A message of a model as it is stored. */
+/** A stored message of a model. */
 export function assistantEntry(id: string, parentId: string | null, text: string): SessionEntry {
   return messageEntry(id, parentId, assistantMessage(text));
 }
@@ -110,7 +107,7 @@ export function contextEditEntry(
   return { type: "context_edit", id, parentId, timestamp: sampleTime, targetId, replacement };
 }
 
-/** The text of a log with these lines: each value as JSON, and ended. */
+/** The text of a log with these lines: each value as JSON, and a newline. */
 export function jsonLines(...values: readonly object[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join("");
 }

@@ -1,7 +1,4 @@
-/**
- * Time and ids under control, for reproducible runs: a clock that moves only when it is moved, and
- * ids from a seed.
- */
+/** Time and ids for reproducible runs: a clock that moves only when it is moved, and seeded ids. */
 import { createUuidV7, urlSafeText } from "../store/ids.ts";
 import type { Clock, IdSource } from "../store/ports.ts";
 
@@ -11,15 +8,15 @@ interface Sleeper {
 }
 
 /**
- * A clock that `advance` moves. `sleepSync` moves it too, as nothing else could; `sleep` waits
- * until it was moved. Sleepers wake in the order in which they are due.
+ * A clock that `advance` moves. `sleepSync` moves it too; `sleep` waits until it was moved.
+ * Sleepers wake in the order in which they are due.
  */
 export class ManualClock implements Clock {
   #epochMs: number;
   #elapsedMs = 0;
   #sleepers: Sleeper[] = [];
 
-  /** @param epochMs What `now()` says first. */
+  /** First value of `now()`. */
   constructor(epochMs: number = 0) {
     this.#epochMs = epochMs;
   }
@@ -51,12 +48,11 @@ export class ManualClock implements Clock {
     for (const { wake } of due) wake();
   }
 
-  /** Sets the wall clock, also back; `monotonicMs` and sleepers do not notice. */
+  /** Sets the wall clock, also back; `monotonicMs` and sleepers are not affected. */
   jumpTo(epochMs: number): void {
     this.#epochMs = epochMs - this.#elapsedMs;
   }
 
-  /** Settles when the time has come or the signal is aborted. */
   #wake(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
@@ -73,7 +69,7 @@ export class ManualClock implements Clock {
 
 /**
  * Ids drawn from a generator seeded with `seed`, session ids with the time of `clock`. Not for
- * production: the seed gives the ids away.
+ * production: the seed makes them predictable.
  */
 export function createSeededIds(seed: number, clock: Pick<Clock, "now">): IdSource {
   const random32 = sfc32(seed);

@@ -1,6 +1,6 @@
 /**
- * What tests of programs that use Branchlog need: sessions in memory with time, ids and failures
- * under control, and builders for entries. In reading order.
+ * For tests of programs that use Branchlog: sessions in memory with time, ids and failures under
+ * control, and builders for entries. In reading order.
  */
 export { MemoryHints, MemoryLock, createMemoryPorts } from "./memory-ports.ts";
 export { nodePorts } from "../store/node-ports.ts";
@@ -14,10 +14,11 @@ export type {
   OpenMode,
   Ports,
 } from "../store/ports.ts";
-export { MemoryFileSystem, fileError } from "./memory-file-system.ts";
-export type { FileErrorCode, FileSystemCall, FileSystemHook } from "./memory-file-system.ts";
-export { ManualClock } from "./controlled-ports.ts";
-export { createSeededIds } from "./controlled-ports.ts";
+export { MemoryFileSystem } from "./memory-file-system.ts";
+export type { FileSystemCall, FileSystemHook } from "./memory-file-system.ts";
+export { fileError } from "./file-error.ts";
+export type { FileErrorCode } from "./file-error.ts";
+export { ManualClock, createSeededIds } from "./controlled-ports.ts";
 export { encodeTitleSlot } from "../dialects/title-slot.ts";
 export { managersWith } from "../adapters/pi/session-manager.ts";
 export {
@@ -36,5 +37,3 @@ export {
   userEntry,
   userMessage,
 } from "./builders.ts";
-export { BlockingSession } from "./blocking-session.ts";
-export type { Offer } from "./blocking-session.ts";

@@ -1,12 +1,13 @@
 /**
- * The file system port in memory: inodes, hard links, rename over, unlink while open, append at the
- * current end, errors as Node's. Counts every call and lets a hook fail any of them. Holds no
- * symbolic links, and permissions have no effect; nothing of it reaches a disk.
+ * The file system port in memory: hard links, rename over, unlink while open, append at the current
+ * end, errors as Node's. Without symbolic links; permissions have no effect.
  */
-import { constants } from "node:os";
-import { resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import type { FileStat, FileSystem, OpenMode } from "../store/ports.ts";
-import { MemoryBytes } from "../store/private-ports.ts";
+import type { MemoryBytes } from "../store/private-ports.ts";
+import { fileError } from "./file-error.ts";
+import { MemoryTree, asFile, inodeStat, memoryUserId, planRename } from "./memory-tree.ts";
+import type { Inode } from "./memory-tree.ts";
 
 /** A call about to happen; `path` is that of the descriptor for calls that take one. */
 export interface FileSystemCall {
@@ -19,7 +20,7 @@ export type FileSystemHook = (call: FileSystemCall) => void | "short";
 
 /** A file system of its own. Reads and writes copy; all costs are linear in the bytes moved. */
 export class MemoryFileSystem implements FileSystem {
-  /** The hook that may fail calls. */
+  /** May fail calls. */
   onCall: FileSystemHook | undefined;
   readonly #calls = new Map<keyof FileSystem, number>();
   readonly #tree = new MemoryTree();
@@ -34,12 +35,12 @@ export class MemoryFileSystem implements FileSystem {
     return this.#calls.get(name) ?? 0;
   }
 
-  /** How many descriptors are open. */
+  /** Number of open descriptors. */
   get openCount(): number {
     return this.#descriptors.count;
   }
 
-  /** Sets the content of a file in place, as an editor does that truncates and writes. */
+  /** Sets the content of a file in place, as an editor that truncates and writes. */
   writeFileSync(path: string, bytes: Buffer): void {
     const inode = this.#tree.lookUp(path, "open") ?? this.#create(path);
     const file = asFile(inode, "EISDIR", { syscall: "open", path });
@@ -69,30 +70,12 @@ export class MemoryFileSystem implements FileSystem {
     this.#descriptors.delete(fd);
   }
 
-  readSync(fd: number, target: Buffer, offset: number, length: number, position: number): number {
-    const { inode } = this.#descriptor(fd, "readSync", "read");
-    return asFile(inode, "EISDIR", { syscall: "read" }).bytes.copyTo(
-      target,
-      offset,
-      length,
-      position,
-    );
+  readSync(...args: Parameters<FileSystem["readSync"]>): number {
+    return this.#read("readSync", ...args);
   }
 
-  async read(
-    fd: number,
-    target: Buffer,
-    offset: number,
-    length: number,
-    position: number,
-  ): Promise<number> {
-    const { inode } = this.#descriptor(fd, "read", "read");
-    return asFile(inode, "EISDIR", { syscall: "read" }).bytes.copyTo(
-      target,
-      offset,
-      length,
-      position,
-    );
+  async read(...args: Parameters<FileSystem["read"]>): Promise<number> {
+    return this.#read("read", ...args);
   }
 
   writeSync(fd: number, bytes: Buffer, offset: number, length: number): number {
@@ -190,6 +173,15 @@ export class MemoryFileSystem implements FileSystem {
     return memoryUserId;
   }
 
+  #read(
+    name: "read" | "readSync",
+    fd: number,
+    ...range: Parameters<MemoryBytes["copyTo"]>
+  ): number {
+    const { inode } = this.#descriptor(fd, name, "read");
+    return asFile(inode, "EISDIR", { syscall: "read" }).bytes.copyTo(...range);
+  }
+
   #enter(name: keyof FileSystem, path: string | undefined): void | "short" {
     this.#calls.set(name, this.callCount(name) + 1);
     return this.onCall?.(path === undefined ? { name } : { name, path });
@@ -215,9 +207,7 @@ export class MemoryFileSystem implements FileSystem {
   }
 }
 
-// Open files. A descriptor keeps its inode, whatever happens to its names.
-
-/** An open file or directory; `path` is the one it was opened by. */
+/** `path` is the one it was opened by. */
 interface MemoryDescriptor {
   readonly path: string;
   readonly mode: OpenMode;
@@ -227,17 +217,15 @@ interface MemoryDescriptor {
 // Far from the numbers of real descriptors, so that a mix-up fails at once.
 const firstDescriptor = 1_000_000;
 
-/** Descriptors by number. A number is never used twice. */
+/** Numbers are never reused. A descriptor keeps its inode, whatever happens to its names. */
 class MemoryDescriptors {
   readonly #open = new Map<number, MemoryDescriptor>();
   #next = firstDescriptor;
 
-  /** How many are open. */
   get count(): number {
     return this.#open.size;
   }
 
-  /** Adds an open file and returns its number. */
   add(descriptor: MemoryDescriptor): number {
     const fd = this.#next;
     this.#next += 1;
@@ -245,284 +233,17 @@ class MemoryDescriptors {
     return fd;
   }
 
-  /** The open file; throws `EBADF` if there is none of that number. */
   get(fd: number, syscall: string): MemoryDescriptor {
     const descriptor = this.#open.get(fd);
     if (descriptor === undefined) throw fileError("EBADF", syscall);
     return descriptor;
   }
 
-  /** The path that a descriptor was opened by; undefined if it is not open. */
   pathOf(fd: number): string | undefined {
     return this.#open.get(fd)?.path;
   }
 
-  /** Forgets an open file. */
   delete(fd: number): void {
     this.#open.delete(fd);
   }
-}
-
-// The rules of rename(2): what may replace what. Decides; changes nothing.
-
-/** A rename that is allowed. */
-interface RenamePlan {
-  readonly source: Place;
-  readonly target: Place;
-  readonly inode: Inode;
-}
-
-/** Null: both names refer to one inode already, so nothing is to do. Throws as rename(2) fails. */
-function planRename(tree: MemoryTree, from: string, to: string): RenamePlan | null {
-  const source = tree.place(from, "rename");
-  const target = tree.place(to, "rename");
-  const { inode } = source;
-  if (inode === undefined) throw fileError("ENOENT", "rename", from, to);
-  if (target.inode === inode) return null;
-  if (isInside(target.parent, inode)) throw fileError("EINVAL", "rename", from, to);
-  if (target.inode !== undefined) assertReplaceable(inode, target.inode, from, to);
-  return { source, target, inode };
-}
-
-function assertReplaceable(inode: Inode, old: Inode, from: string, to: string): void {
-  if (old.kind === "file") {
-    if (inode.kind === "directory") throw fileError("ENOTDIR", "rename", from, to);
-    return;
-  }
-  if (inode.kind === "file") throw fileError("EISDIR", "rename", from, to);
-  if (old.names.size > 0) throw fileError("ENOTEMPTY", "rename", from, to);
-}
-
-/** Whether a directory is `ancestor` or below it. */
-function isInside(directory: Inode, ancestor: Inode): boolean {
-  const pending: Inode[] = [ancestor];
-  for (let inode = pending.pop(); inode !== undefined; inode = pending.pop()) {
-    if (inode === directory) return true;
-    if (inode.kind === "directory") for (const child of inode.names.values()) pending.push(child);
-  }
-  return false;
-}
-
-// The directory tree of the memory file system: inodes, names and times. Pure data; every change
-// moves an internal clock by one millisecond, so that no two states of a file share their times.
-
-/** A name in a directory, which may or may not be taken. */
-interface Place {
-  readonly parent: MemoryDirectory;
-  readonly name: string;
-  readonly inode: Inode | undefined;
-}
-
-/** Inodes under one root. Paths are resolved as Node does; there are no symbolic links. */
-class MemoryTree {
-  #lastIno = 1;
-  #nowMs = 1;
-  readonly #root: MemoryDirectory = this.newDirectory();
-
-  /** A file with no name and no content. */
-  newFile(): MemoryFile {
-    return emptyFile(this.#birth());
-  }
-
-  /** A directory with no name. */
-  newDirectory(): MemoryDirectory {
-    return emptyDirectory(this.#birth());
-  }
-
-  /** Records a change of content (mtime and ctime). */
-  touch(inode: Inode): void {
-    this.#nowMs += 1;
-    inode.mtimeMs = this.#nowMs;
-    inode.ctimeMs = this.#nowMs;
-  }
-
-  /** Makes `place` refer to `inode`, replacing what was there. */
-  put(place: Place, inode: Inode): void {
-    place.parent.names.set(place.name, inode);
-    this.#changed(place, inode);
-  }
-
-  /** Removes the name of `inode` from `place`. */
-  remove(place: Place, inode: Inode): void {
-    place.parent.names.delete(place.name);
-    this.#changed(place, inode);
-  }
-
-  /**
-   * What `path` refers to; undefined if its last part, or a directory before it, is missing.
-   * @param syscall Named by the error where a file is in place of a directory; null: nothing is
-   * there.
-   */
-  lookUp(path: string, syscall: string | null): Inode | undefined {
-    let inode: Inode = this.#root;
-    for (const name of segments(path)) {
-      if (inode.kind === "file") {
-        if (syscall === null) return undefined;
-        throw fileError("ENOTDIR", syscall, path);
-      }
-      const next = inode.names.get(name);
-      if (next === undefined) return undefined;
-      inode = next;
-    }
-    return inode;
-  }
-
-  /** The place that `path` names; throws `ENOENT` or `ENOTDIR` if its directory is none. */
-  place(path: string, syscall: string): Place {
-    const name = segments(path).at(-1);
-    if (name === undefined) throw fileError("EPERM", syscall, path);
-    const parent = this.lookUp(resolve(path, ".."), syscall);
-    if (parent === undefined) throw fileError("ENOENT", syscall, path);
-    if (parent.kind === "file") throw fileError("ENOTDIR", syscall, path);
-    return { parent, name, inode: parent.names.get(name) };
-  }
-
-  /** Creates the directories of `path` that are missing. */
-  makeDirectory(path: string): void {
-    let directory = this.#root;
-    const names = segments(path);
-    for (const [index, name] of names.entries()) {
-      const inode = directory.names.get(name) ?? this.newDirectory();
-      if (inode.kind === "file") {
-        throw fileError(index === names.length - 1 ? "EEXIST" : "ENOTDIR", "mkdir", path);
-      }
-      if (!directory.names.has(name)) this.put({ parent: directory, name, inode }, inode);
-      directory = inode;
-    }
-  }
-
-  #birth(): InodeFacts {
-    this.#lastIno += 1;
-    this.#nowMs += 1;
-    return { ino: this.#lastIno, mtimeMs: this.#nowMs, ctimeMs: this.#nowMs };
-  }
-
-  #changed({ parent }: Place, inode: Inode): void {
-    this.touch(parent);
-    inode.ctimeMs = this.#nowMs;
-  }
-}
-
-function segments(path: string): string[] {
-  return resolve(path)
-    .split(sep)
-    .filter((name) => name !== "");
-}
-
-// Inodes, and what `stat` returns for them.
-
-/** What files and directories have in common. Times are those of the tree's internal clock. */
-interface InodeFacts {
-  readonly ino: number;
-  mtimeMs: number;
-  ctimeMs: number;
-}
-
-/** A file. It lives for as long as a name or a descriptor refers to it. */
-interface MemoryFile extends InodeFacts {
-  readonly kind: "file";
-  readonly bytes: MemoryBytes;
-  permissions: number;
-}
-
-/** A directory. */
-interface MemoryDirectory extends InodeFacts {
-  readonly kind: "directory";
-  readonly names: Map<string, Inode>;
-}
-
-/** What a name refers to. */
-type Inode = MemoryFile | MemoryDirectory;
-
-/** The call that an error is about. */
-interface FailedCall {
-  readonly syscall: string;
-  readonly path?: string;
-  readonly dest?: string;
-}
-
-/** The user of every memory file system, and the owner of all that is in it. */
-const memoryUserId = 1000;
-
-/** A file with no content. */
-function emptyFile(facts: InodeFacts): MemoryFile {
-  return { kind: "file", bytes: new MemoryBytes(), permissions: 0o600, ...facts };
-}
-
-/** A directory with no names. */
-function emptyDirectory(facts: InodeFacts): MemoryDirectory {
-  return { kind: "directory", names: new Map(), ...facts };
-}
-
-/** The inode as a file; throws `code` if it is a directory. */
-function asFile(inode: Inode, code: FileErrorCode, call: FailedCall): MemoryFile {
-  if (inode.kind === "file") return inode;
-  throw fileError(code, call.syscall, call.path, call.dest);
-}
-
-/** What `stat` says. Every memory file system is device 1. */
-function inodeStat(inode: Inode): FileStat {
-  const isFile = inode.kind === "file";
-  return {
-    dev: 1,
-    ino: inode.ino,
-    size: isFile ? inode.bytes.length : 0,
-    mtimeMs: inode.mtimeMs,
-    ctimeMs: inode.ctimeMs,
-    isFile,
-    isDirectory: !isFile,
-    uid: memoryUserId,
-    mode: isFile ? 0o100000 | inode.permissions : 0o040700,
-  };
-}
-
-// Errors that look like those of `node:fs`, for the memory file system and for injected faults.
-
-/** Codes that a file system answers with. */
-export type FileErrorCode =
-  | "EACCES"
-  | "EAGAIN"
-  | "EBADF"
-  | "EEXIST"
-  | "EINVAL"
-  | "EIO"
-  | "EISDIR"
-  | "EMFILE"
-  | "ENOENT"
-  | "ENOSPC"
-  | "ENOTDIR"
-  | "ENOTEMPTY"
-  | "EPERM"
-  | "EROFS";
-
-const texts: Readonly<Record<FileErrorCode, string>> = {
-  EACCES: "permission denied",
-  EAGAIN: "resource temporarily unavailable",
-  EBADF: "bad file descriptor",
-  EEXIST: "file already exists",
-  EINVAL: "invalid argument",
-  EIO: "i/o error",
-  EISDIR: "illegal operation on a directory",
-  EMFILE: "too many open files",
-  ENOENT: "no such file or directory",
-  ENOSPC: "no space left on device",
-  ENOTDIR: "not a directory",
-  ENOTEMPTY: "directory not empty",
-  EPERM: "operation not permitted",
-  EROFS: "read-only file system",
-};
-
-/** An error with `code`, `errno`, `syscall` and, if given, `path` and `dest`, as Node's have. */
-export function fileError(
-  code: FileErrorCode,
-  syscall: string,
-  path?: string,
-  dest?: string,
-): NodeJS.ErrnoException {
-  const of = path === undefined ? "" : ` '${path}'`;
-  const to = dest === undefined ? "" : ` -> '${dest}'`;
-  const error = new Error(`${code}: ${texts[code]}, ${syscall}${of}${to}`);
-  const facts = { code, errno: -constants.errno[code], syscall };
-  const paths = { ...(path !== undefined && { path }), ...(dest !== undefined && { dest }) };
-  return Object.assign(error, facts, paths);
 }

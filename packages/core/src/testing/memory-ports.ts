@@ -1,4 +1,4 @@
-/** Ports for sessions that live in memory: own files and locks, real time and real ids. */
+/** Ports for sessions in memory: own files and locks, real time and real ids. */
 import { basename, dirname } from "node:path";
 import { systemClock } from "../store/steps.ts";
 import { randomIds } from "../store/ids.ts";
@@ -17,10 +17,7 @@ export function createMemoryPorts(parts: Partial<Ports> = {}): Ports {
   };
 }
 
-// The lock port inside one process: exclusive by path, never stale. A test may play the thief
-// with `breakLock`. Not for files that other processes write.
-
-/** Locks by exact path. Acquiring and releasing cost O(1). */
+/** Locks inside one process, exclusive by exact path, never stale. */
 export class MemoryLock implements FileLock {
   readonly #holders = new Map<string, HeldLock>();
 
@@ -38,7 +35,7 @@ export class MemoryLock implements FileLock {
     return held;
   }
 
-  /** Takes the lock from its holder, as a process does that finds it stale. */
+  /** Takes the lock from its holder, as a process that finds it stale. */
   breakLock(path: string): void {
     this.#holders.delete(path);
   }
@@ -50,7 +47,7 @@ type Listener = (name: string | null) => void;
 export class MemoryHints implements ChangeHints {
   readonly #listeners = new Map<string, Set<Listener>>();
 
-  /** How many watch, over all directories. */
+  /** Number of watchers, over all directories. */
   get watcherCount(): number {
     let count = 0;
     for (const listeners of this.#listeners.values()) count += listeners.size;

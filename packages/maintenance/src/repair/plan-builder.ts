@@ -94,8 +94,7 @@ export class PlanBuilder implements LineSink {
     const decoded = readShallow(pieces());
     const isSound = decoded.ok || decoded.reason === "blank";
     if (length <= this.#partedBytesMax && (!isSound || hasByteOrderMark(long.head))) {
-      const line = Buffer.allocUnsafeSlow(length);
-      readFullySync(this.#source, line, length, offset);
+      const line = readFullySync(this.#source, Buffer.allocUnsafeSlow(length), offset);
       this.#addLine(line, 0, length, place);
     } else if (decoded.ok) {
       this.repaired.addLong(decoded.value, long);

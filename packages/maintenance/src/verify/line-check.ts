@@ -161,8 +161,7 @@ export class LineCheck implements LineSink {
 
   #readWhole(offset: number, length: number): JsonObject | undefined {
     if (length > bodyBytesMax) return undefined;
-    const bytes = Buffer.allocUnsafe(length);
-    readFullySync(this.#source, bytes, length, offset);
+    const bytes = readFullySync(this.#source, Buffer.allocUnsafe(length), offset);
     const decoded = decodeLine(bytes);
     return decoded.ok ? decoded.value : undefined;
   }

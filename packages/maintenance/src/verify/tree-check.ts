@@ -118,8 +118,7 @@ export function isSameLine(
 ): boolean {
   const lineAt = (row: number): Buffer => {
     const line = Buffer.allocUnsafe(rows.length(row));
-    readFullySync(source, line, line.length, rows.offset(row));
-    return trimmed(line);
+    return trimmed(readFullySync(source, line, rows.offset(row)));
   };
   return lineAt(one).equals(lineAt(other));
 }

@@ -221,6 +221,6 @@ function savedIndex({
 }: VerifiedRange): Promise<FoundCheckpoint | undefined> {
   const { checkpoint, checkpointDir, lineBytesMax, ports } = settings;
   if (checkpoint === "off" || stat === null) return Promise.resolve(undefined);
-  const schema = checkpointSchema({ file, stat, lineBytesMax });
+  const schema = checkpointSchema({ file, lineBytesMax }, stat);
   return loadIndex(ports.fs, checkpointPath(file.path, checkpointDir), schema);
 }

@@ -255,7 +255,7 @@ function* packedBytes(file: LogFile, pieces: Iterable<Buffer | ByteRange>): Gene
     for (let at = 0; at < length;) {
       const count = Math.min(length - at, chunk.length - filled);
       if (Buffer.isBuffer(piece)) piece.copy(chunk, filled, at, at + count);
-      else readFullySync(file, chunk.subarray(filled), count, piece.from + at);
+      else readFullySync(file, chunk.subarray(filled, filled + count), piece.from + at);
       filled += count;
       at += count;
       if (filled < chunk.length) continue;
@@ -269,7 +269,5 @@ function* packedBytes(file: LogFile, pieces: Iterable<Buffer | ByteRange>): Gene
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 function bytesAt(file: LogFile, offset: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafe(length);
-  readFullySync(file, bytes, length, offset);
-  return bytes;
+  return readFullySync(file, Buffer.allocUnsafe(length), offset);
 }

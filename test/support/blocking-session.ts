@@ -3,29 +3,22 @@
  * test knows which file-system calls belong to it. Reads, appends and checkpoints are those of the
  * engine; its leaf follows the tail until it is moved.
  */
-import { requireOptions } from "../argument-checks.ts";
-import type { AppendResult } from "../append/commit.ts";
-import { LeafCursor, appendItem } from "../append/request.ts";
-import { encodeDraft } from "../entries/encode-entry.ts";
-import type { AnyDraft } from "../entries/entry-draft.ts";
-import type { SessionEntry, SessionHeader } from "../entries/entry-types.ts";
-import type { Diagnostic } from "../index-table/diagnostics.ts";
-import { tipRows } from "../index-table/tree-walk.ts";
-import { engineOptionNames } from "../log/engine-options.ts";
-import type { EngineOptions } from "../log/engine-options.ts";
-import type { PathContext } from "../projections/context.ts";
-import { treeView } from "../projections/tree.ts";
-import type { TreeView } from "../projections/tree.ts";
-import { Engine } from "../session/engine.ts";
-import { recoverLog } from "../session/recovery.ts";
-import type { Recovery } from "../session/recovery.ts";
-import { sampleTime } from "./builders.ts";
-
-/** A draft to append, with its id if it may be offered again. */
-export interface Offer {
-  readonly draft: AnyDraft;
-  readonly id?: string;
-}
+import type {
+  AppendResult,
+  Diagnostic,
+  PathContext,
+  SessionEntry,
+  SessionHeader,
+  TreeView,
+} from "@branchlog/core";
+import { Engine } from "@branchlog/core/internal";
+import type { EngineOptions, Recovery } from "@branchlog/core/types";
+import { LeafCursor } from "../../packages/core/src/append/request.ts";
+import { tipRows } from "../../packages/core/src/index-table/tree-walk.ts";
+import { treeView } from "../../packages/core/src/projections/tree.ts";
+import { recoverLog } from "../../packages/core/src/session/recovery.ts";
+import { appendSync } from "./engine-appends.ts";
+import type { Offer } from "./engine-appends.ts";
 
 export class BlockingSession {
   readonly #engine: Engine;
@@ -38,13 +31,12 @@ export class BlockingSession {
 
   /** Opens a log; throws as `openSession`. */
   static open(path: string, options: EngineOptions = {}): BlockingSession {
-    return new BlockingSession(Engine.openSync(path, requireOptions(options, engineOptionNames)));
+    return new BlockingSession(Engine.openSync(path, options));
   }
 
   /** Creates a log with a header; throws as `createSession`. */
   static create(path: string, header: SessionHeader, options: EngineOptions = {}): BlockingSession {
-    const known = requireOptions(options, engineOptionNames);
-    return new BlockingSession(Engine.createSync(path, header, known));
+    return new BlockingSession(Engine.createSync(path, header, options));
   }
 
   get header(): SessionHeader {
@@ -132,11 +124,7 @@ export class BlockingSession {
 
   /** Appends as one write, each the parent of the next; throws as `Session.appendAll`. */
   append(...offers: readonly Offer[]): readonly AppendResult[] {
-    const items = offers.map(({ draft, id }) =>
-      appendItem(encodeDraft(draft, sampleTime), undefined, id),
-    );
-    const request = { items, onDiverged: "branch", expectedTail: undefined } as const;
-    return this.#engine.appender.appendSync(request, this.#leaf);
+    return appendSync(this.#engine, offers, this.#leaf);
   }
 
   /** Reads what other writers appended. */
