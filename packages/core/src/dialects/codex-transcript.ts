@@ -255,10 +255,10 @@ export class CodexTranscript implements Transcript {
   }
 
   #rollBack(turns: number): void {
+    this.#endAnswer();
     const first = Math.max(0, this.#starts.length - turns);
     const start = this.#starts[first];
     if (start === undefined) return;
-    this.#endAnswer();
     this.#starts.length = first;
     this.tailId = start;
   }

@@ -61,12 +61,10 @@ const openings = ["parentUuid", "timestamp", "type", "uuid", "sessionId"].map(
 );
 
 function nextOpening(bytes: Buffer, from: number, end: number): number {
-  let nearest = end;
-  for (const opening of openings) {
-    const at = bytes.indexOf(opening, from);
-    if (at >= 0 && at < nearest) nearest = at;
-  }
-  return nearest;
+  // Behind the line, the search of each bad line would go on to the end of the chunk.
+  const line = bytes.subarray(from, end);
+  const places = openings.map((opening) => line.indexOf(opening)).filter((at) => at >= 0);
+  return Math.min(end, from + Math.min(...places, line.length));
 }
 
 /** Behind the brace that closes the object at a place; undefined if none does. */

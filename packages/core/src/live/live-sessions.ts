@@ -86,7 +86,7 @@ const liveSessionsNames: OptionNames<LiveSessionsOptions> = {
  * time, a part of them comes every 100 ms. Files that are neither sessions nor transcripts, or
  * cannot be read, are not listed. It never ends by itself, and keeps the process alive; what goes
  * wrong is in `status`.
- * @param places A directory; or a list, as {@link knownPlaces} gives it.
+ * @param places A directory; or a list, as `knownPlaces` gives it.
  * @throws BranchlogError `ERR_INVALID_ARGUMENT`.
  * @example
  * sessions$("sessions").subscribe(({ sessions }) => console.log(sessions.length));
