@@ -91,7 +91,7 @@ export interface CachedInput {
   readonly facts: InputFacts;
 }
 
-export const cacheFolderDefault: string = join(tmpdir(), "branchlog-bench");
+const cacheFolderDefault: string = join(tmpdir(), "branchlog-bench");
 
 /** Throws if the generator fails or its file does not match its facts. */
 export function ensureInput(spec: InputSpec, folder: string = cacheFolderDefault): CachedInput {

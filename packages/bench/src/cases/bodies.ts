@@ -1,7 +1,6 @@
 /** Bodies: the latest of an extension among very many, and all of them, one after the other. */
 import { deepStrictEqual, ok } from "node:assert";
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import type { Duplex } from "node:stream";
 import { LineFramer, openByteSource, records, scanSync } from "@branchlog/streaming";
 import {
@@ -89,13 +88,6 @@ const streamBodies = defineCase<TypeCounts>({
       };
       scanSync(file, new LineFramer(), sink, { from: 0, to: facts.bytes });
       file.closeSync();
-      return counts;
-    }),
-    baseline("readline + JSON.parse", ({ path }) => async () => {
-      const counts: TypeCounts = new Map();
-      for await (const line of createInterface({ input: createReadStream(path) })) {
-        count(counts, typeOf(line));
-      }
       return counts;
     }),
     parserSubject("stream-json 3.8.0", "stream-json", "parser", "asStream"),

@@ -68,7 +68,7 @@ function prepareWatch(way: "session" | "plain"): Prepare<readonly number[]> {
  * as the first subscriber: subscribers of a session are called in the order of their subscription.
  * The cost of a change before that, in the append, is not part of the watching.
  */
-export function changeTime(session: Session): { readonly ms: number } {
+function changeTime(session: Session): { readonly ms: number } {
   const time = { ms: 0 };
   live(session)
     .select(() => session.revision)

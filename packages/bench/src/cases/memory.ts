@@ -2,7 +2,7 @@
 import { deepStrictEqual } from "node:assert";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { resourceUsage } from "node:process";
-import { createSession, type Session, type SessionEntry } from "@branchlog/core";
+import type { SessionEntry } from "@branchlog/core";
 import { isKnownEntry } from "@branchlog/core/entries";
 import { SessionManager } from "@branchlog/core/pi";
 import {
@@ -15,7 +15,7 @@ import {
   type Subject,
 } from "../bench-case.ts";
 import { largeSession, messagesOf, ownLog, scratchLog, sessionOf } from "../inputs.ts";
-import { appendMessages, openCold } from "../our-session.ts";
+import { openCold } from "../our-session.ts";
 import { idOf } from "../plain-session.ts";
 
 interface Used {
@@ -100,31 +100,6 @@ function memoryCase(
   });
 }
 
-const sessions: Counts = { full: 1_000, quick: 100 };
-
-const memoryIdle = defineCase<Used>({
-  name: "memory-idle",
-  question: "How much memory does a process need that holds 1,000 sessions of 100 messages open?",
-  goal: "150 MB.",
-  comparedBy: "MB at most",
-  subjects: [
-    ours("openSession", async (input) => {
-      const path = scratchLog(input);
-      const session = await createSession(path);
-      await appendMessages(session, 100);
-      await session.close();
-      return async () => {
-        const opened: Session[] = [];
-        for (let n = 0; n < sessions[input.scale]; n += 1) opened.push(await openCold(path));
-        const entries = opened.reduce((sum, { revision }) => sum + revision, 0);
-        return withPeak(entries, 100 * sessions[input.scale]);
-      };
-    }),
-  ],
-  check: ({ found, wanted }) => deepStrictEqual(found, wanted),
-  figures: ({ peakBytes }) => ({ "MB at most": peakBytes / 1e6 }),
-});
-
 const lineBytes: Counts = { full: 300_000_000, quick: 30_000_000 };
 const longLines = 3;
 
@@ -179,7 +154,6 @@ export const cases: readonly BenchCase[] = [
   memoryCase("memory-1m-entries", "a chain of a million short entries", usualGoal, millionEntries),
   memoryCase("memory-images", "1 GB of which 95 % are images", imagesGoal, images),
   memoryLongLines,
-  memoryIdle,
   memoryCase(
     "memory-4gb",
     "4 GB of about four million entries",

@@ -27,7 +27,7 @@ const getTree = defineCase<number>({
       }),
     ),
     baseline("child lists in a Map", ({ path }) => {
-      const { entries } = readPlainly(path);
+      const entries = readPlainly(path);
       return () => {
         const children = new Map<string | null, string[]>();
         for (const { id, parentId } of entries) {
