@@ -3,7 +3,6 @@ import { parseArgs } from "node:util";
 import type { PeerSet, Scale } from "./bench-case.ts";
 
 export interface BenchOptions {
-  /** Empty: all. */
   readonly names: readonly string[];
   readonly scale: Scale;
   readonly runs: number;
@@ -33,7 +32,6 @@ Cases: ${names.join(", ")}
 `;
 }
 
-/** Throws RangeError for unknown names, TypeError for unknown options. */
 export function parseCommand(
   args: readonly string[],
   names: readonly string[],

@@ -50,7 +50,6 @@ function prepareRuns({ jsonPath, build: needsBuild }: BenchOptions): void {
   if (child.status !== 0) throw new Error(`the build failed\n${child.stdout}`);
 }
 
-/** Whether all cases were answered. */
 async function run(options: BenchOptions): Promise<boolean> {
   const { names: wanted, scale, runs, growth, jsonPath, peerSets } = options;
   for (const set of peerSets) {

@@ -1,7 +1,4 @@
-/**
- * The session managers of other agents as subjects of cases, and their runtimes: installed from the
- * npm registry on demand, into `packages/bench/peers`, and loaded only in the process they run in.
- */
+/** The session managers of other agents as subjects of cases, installed on demand. */
 import { ok } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -25,7 +22,6 @@ const folders = {
   omp: { url: new URL("omp/", root), runtimePackage: "bun" },
 } as const;
 
-/** Installs a set, unless this version of its package.json is installed. Throws if npm fails. */
 export function installPeers(set: PeerSet): void {
   const { url, runtimePackage } = folders[set];
   const wanted = readFileSync(new URL("package.json", url), "utf8");
@@ -168,7 +164,6 @@ export function wantedContext(
   return { least: most - contextDropsMax, most };
 }
 
-/** @param more Messages appended since. */
 export function checkContext(messages: number, { least, most }: WantedMessages, more = 0): void {
   const isRight = messages >= least + more && messages <= most + more;
   ok(isRight, `${messages} messages instead of ${least + more} to ${most + more}`);

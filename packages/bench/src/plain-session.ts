@@ -21,12 +21,10 @@ export interface SmallMessage {
 
 export const plainHeader: string = '{"type":"session","version":3,"id":"plain"}\n';
 
-/** About 200 bytes as an entry. */
 export function smallMessage(i: number): SmallMessage {
   return { role: "user", content: `Please look at file number ${i} next.`, timestamp: i };
 }
 
-/** Entry `i` of a chain of such messages. */
 export function plainLine(i: number, timestamp: string = new Date().toISOString()): string {
   const parentId = i === 0 ? null : idOf(i - 1);
   const entry = { type: "message", id: idOf(i), parentId, timestamp, message: smallMessage(i) };
@@ -58,7 +56,6 @@ export function readPlainly(path: string): readonly PlainEntry[] {
   return entries;
 }
 
-/** Throws unless the log holds so many entries, each the child of the one before. */
 export function checkChain(path: string, length: number): void {
   const entries = readPlainly(path);
   deepStrictEqual(entries.length, length);

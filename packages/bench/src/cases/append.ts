@@ -88,10 +88,8 @@ const appendSync = defineCase<AppendedLog>({
 });
 
 const width = 64;
-/** So many that the code is warm for most of them. */
 const inFlightCounts: Counts = { full: 200_000, quick: 2_000 };
 
-/** Many entries share one lock, one write and, with durability `disk`, one sync. */
 const appendInFlight = defineCase<AppendedLog>({
   name: "append-in-flight",
   question: "How many messages a second can be appended with 64 appends in flight?",

@@ -42,9 +42,7 @@ const directories: Inputs = {
 interface Operation {
   readonly name: string;
   readonly of: string;
-  /** Returns the number of items. */
   readonly prepare: Prepare<number>;
-  /** Default `entries`. */
   readonly wanted?: "entries" | "contextMessages" | "files";
   /** Per run; default 1. */
   readonly times?: number;
