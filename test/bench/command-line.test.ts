@@ -25,19 +25,14 @@ describe("the arguments", () => {
   });
 
   it("choose cases, small inputs, runs and places", () => {
-    expect(parseCommand(["--growth", "--quick"], names)).toMatchObject({
-      growth: true,
-      huge: false,
-    });
-    const args = ["append", "--quick", "--runs", "9", "--json", "out.json", "--cache", "/c"];
+    expect(parseCommand(["--growth", "--quick"], names)).toMatchObject({ growth: true });
+    const args = ["append", "--quick", "--runs", "9", "--json", "out.json"];
     expect(parseCommand([...args, "--no-build"], names)).toEqual({
       names: ["append"],
       scale: "quick",
       runs: 9,
       jsonPath: "out.json",
-      cacheFolder: "/c",
       build: false,
-      huge: false,
       growth: false,
       peerSets: [],
     });
@@ -50,7 +45,6 @@ describe("the arguments", () => {
     ["--fast"],
     ["--growth", "open"],
     ["--growth", "--peers"],
-    ["--growth", "--huge"],
     ["--compare", "a", "b"],
   ])("are refused: %s %s", (...args) => {
     expect(() =>
@@ -66,9 +60,8 @@ describe("the arguments", () => {
     expect(parseCommand(["--peers-omp"], names)).toMatchObject({ peerSets: ["peers", "omp"] });
   });
 
-  it("ask for help or the list", () => {
+  it("ask for help, which lists the cases", () => {
     expect(parseCommand(["--help", "nonsense"], names)).toBe("help");
-    expect(parseCommand(["--list"], names)).toBe("list");
     expect(usage(names)).toContain("Cases: open, append");
   });
 });

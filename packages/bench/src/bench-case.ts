@@ -1,38 +1,27 @@
-/**
- * A benchmark case: one question, the input it is asked about, the subjects that answer it, and a
- * check that every answer must pass before its time counts.
- */
+/** A benchmark case: one question, its input, its subjects, and the check of each answer. */
 import { performance } from "node:perf_hooks";
 import { cpuUsage, resourceUsage } from "node:process";
 import type { GeneratorOptions, SessionFacts } from "./generator/index.ts";
 
-export interface InputSpec extends Omit<GeneratorOptions, "chunkBytes"> {
+export interface InputSpec extends Omit<GeneratorOptions, "chunkBytes" | "compactionEvery"> {
   readonly seed: number;
   /** A directory of so many sessions, each of the size; without it, one file. */
   readonly files?: number;
 }
 
-export interface InputFacts extends Omit<
-  SessionFacts,
-  "sessionId" | "bytesByType" | "name" | "labels"
-> {
-  readonly files: number;
-}
+type UsedFacts = "bytes" | "entries" | "entriesByType" | "leafId" | "leafDepth" | "contextMessages";
+export type InputFacts = Pick<SessionFacts, UsedFacts> & { readonly files: number };
 
 export const noFacts: InputFacts = {
   files: 1,
   bytes: 0,
   entries: 0,
   entriesByType: {},
-  roots: 0,
-  tips: 0,
   leafId: null,
   leafDepth: 0,
   contextMessages: 0,
-  customTypes: {},
 };
 
-/** How large the inputs are: `full` as the questions say, `quick` to see that all works. */
 export type Scale = "full" | "quick";
 export type Counts = Readonly<Record<Scale, number>>;
 export type ScaledInput = (scale: Scale) => InputSpec;
@@ -42,14 +31,12 @@ export interface CaseInput {
   /** The generated file or directory, not to be changed; "" for a case without input. */
   readonly path: string;
   readonly facts: InputFacts;
-  /** An empty directory of this run, removed after it. */
   readonly scratch: string;
 }
 
 export type TimedWork<Result> = () => Result | Promise<Result>;
 export type Prepare<Result> = (input: CaseInput) => TimedWork<Result> | Promise<TimedWork<Result>>;
 
-/** `omp` is large, and installed by its own flag. */
 export type PeerSet = "peers" | "omp";
 
 export type RuntimeName = "node" | "node-24" | "bun";
@@ -72,16 +59,13 @@ export interface Subject<Result> extends SubjectFacts {
   readonly prepare: Prepare<Result>;
 }
 
-/** Figures by unit, like `MB/s`; the report leads with the first. */
-export type Figures = Readonly<Record<string, number>>;
-
 export interface CaseFacts {
   readonly name: string;
   readonly question: string;
   readonly goal: string;
   readonly nodeFlags: readonly string[];
   /** The figure by which subjects are compared, of a rate like `MB/s` the more the better. */
-  readonly comparedBy?: string;
+  readonly comparedBy?: string | undefined;
 }
 
 export interface CaseDefinition<Result> extends Omit<CaseFacts, "nodeFlags"> {
@@ -91,10 +75,14 @@ export interface CaseDefinition<Result> extends Omit<CaseFacts, "nodeFlags"> {
   readonly subjects: readonly Subject<Result>[];
   /** Throws if the result is wrong; then the run fails and nothing is reported for the case. */
   readonly check: (result: Result, input: CaseInput) => void | Promise<void>;
-  readonly figures: (result: Result, wallMs: number, input: CaseInput) => Figures;
+  readonly figures: (
+    result: Result,
+    wallMs: number,
+    input: CaseInput,
+    peakRssBytes: number,
+  ) => Readonly<Record<string, number>>;
 }
 
-/** One question, ready to be run. A module exports it as `benchCase`, or several as `cases`. */
 export interface BenchCase extends CaseFacts {
   readonly input?: ScaledInput;
   readonly needs?: "huge" | "growth";
@@ -109,7 +97,8 @@ export interface Measurement {
   readonly cpuMs: number;
   /** Of the whole process at the end of the timed part, before the check. */
   readonly peakRssBytes: number;
-  readonly figures: Figures;
+  /** By unit, like `MB/s`; the report leads with the first. */
+  readonly figures: Readonly<Record<string, number>>;
 }
 
 export interface Sample extends Measurement {
@@ -118,10 +107,9 @@ export interface Sample extends Measurement {
 
 export const wrongAnswerCode = 3;
 
-/** The name of the error of a failed check; its class may be loaded more than once. */
+// Known by its name: its class may be loaded more than once.
 export const wrongAnswerName = "WrongAnswer";
 
-/** No result is measured without its check. */
 export function defineCase<Result>(definition: CaseDefinition<Result>): BenchCase {
   const { nodeFlags = [], check, figures, ...facts } = definition;
   const run = async (subjectName: string, input: CaseInput): Promise<Measurement> => {
@@ -141,7 +129,7 @@ export function defineCase<Result>(definition: CaseDefinition<Result>): BenchCas
       throw Object.assign(new Error(message, { cause: error }), { name: wrongAnswerName });
     }
     const cpuMs = (cpu.user + cpu.system) / 1000;
-    return { wallMs, cpuMs, peakRssBytes, figures: figures(result, wallMs, input) };
+    return { wallMs, cpuMs, peakRssBytes, figures: figures(result, wallMs, input, peakRssBytes) };
   };
   return { ...facts, nodeFlags, run };
 }

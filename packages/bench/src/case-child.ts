@@ -1,7 +1,4 @@
-/**
- * The process in which one subject of one case runs once. Prints the measurement as one line of
- * JSON; otherwise the error on stderr, and exits with 1, or with 3 if only the answer was wrong.
- */
+/** The process in which one subject of one case runs once; prints the measurement as JSON. */
 import { exit, stderr, stdin, stdout } from "node:process";
 import { text } from "node:stream/consumers";
 import { type BenchCase, type CaseInput, wrongAnswerCode, wrongAnswerName } from "./bench-case.ts";

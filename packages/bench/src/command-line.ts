@@ -1,18 +1,13 @@
 /** The arguments of `pnpm bench`, as typed options. Pure. */
 import { parseArgs } from "node:util";
 import type { PeerSet, Scale } from "./bench-case.ts";
-import { cacheFolderDefault } from "./inputs.ts";
 
 export interface BenchOptions {
-  /** Empty: all. */
   readonly names: readonly string[];
   readonly scale: Scale;
   readonly runs: number;
-  readonly cacheFolder: string;
   readonly jsonPath: string | undefined;
   readonly build: boolean;
-  readonly huge: boolean;
-  /** Instead of the other cases. */
   readonly growth: boolean;
   readonly peerSets: readonly PeerSet[];
 }
@@ -20,30 +15,27 @@ export interface BenchOptions {
 export function usage(names: readonly string[]): string {
   return `Usage: pnpm bench [NAME…] [options]
 
-Runs every case, or those named. A full run of all cases writes docs/benchmarks/.
+Runs every case but growth-* and memory-4*, or those named. A full run of all cases
+writes docs/benchmarks/.
 
       --quick       small inputs, to see that all works
       --runs N      runs of each subject after one warm-up (default 5, quick 3)
       --json FILE   also write the results there
-      --cache DIR   where generated inputs are kept (default ${cacheFolderDefault})
       --peers       measure pi and parsers of JSON lines beside ours, in the same
                     run; installs them into packages/bench/peers, 500 MB
       --peers-omp   omp on Bun as well, 1.5 GB more; implies --peers
       --growth      the cases growth-* in place of the others: costs by size
-      --huge        also cases with inputs of 4 GB; a case that is named runs anyway
       --no-build    use packages/*/dist as they are
-      --list        name the cases
   -h, --help        this text
 
 Cases: ${names.join(", ")}
 `;
 }
 
-/** Throws RangeError for unknown names, TypeError for unknown options. */
 export function parseCommand(
   args: readonly string[],
   names: readonly string[],
-): BenchOptions | "help" | "list" {
+): BenchOptions | "help" {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -51,22 +43,18 @@ export function parseCommand(
       quick: { type: "boolean", default: false },
       runs: { type: "string" },
       json: { type: "string" },
-      cache: { type: "string", default: cacheFolderDefault },
       "no-build": { type: "boolean", default: false },
       peers: { type: "boolean", default: false },
       "peers-omp": { type: "boolean", default: false },
-      list: { type: "boolean" },
       growth: { type: "boolean", default: false },
-      huge: { type: "boolean", default: false },
       help: { type: "boolean", short: "h" },
     },
   });
   if (values.help === true) return "help";
-  if (values.list === true) return "list";
-  const { quick, growth, huge, peers } = values;
+  const { quick, growth, peers } = values;
   const omp = values["peers-omp"];
-  if (growth && (huge || peers || omp || positionals.length > 0)) {
-    throw new RangeError("--growth goes with no names, --huge or peers");
+  if (growth && (peers || omp || positionals.length > 0)) {
+    throw new RangeError("--growth goes with no names or peers");
   }
   const unknown = positionals.find((name) => !names.includes(name));
   if (unknown !== undefined) {
@@ -78,10 +66,8 @@ export function parseCommand(
     names: positionals,
     scale: quick ? "quick" : "full",
     runs,
-    cacheFolder: values.cache,
     jsonPath: values.json,
     build: !values["no-build"],
-    huge,
     growth,
     peerSets: omp ? ["peers", "omp"] : peers ? ["peers"] : [],
   };

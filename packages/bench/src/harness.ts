@@ -11,7 +11,6 @@ export interface OperationTime {
   readonly samples: number;
 }
 
-/** Throws what the operation throws, and what the check throws before and after. */
 export function timeOperation(
   operation: () => void,
   { secondsMax = 2, check }: { readonly secondsMax?: number; readonly check: () => void },

@@ -1,8 +1,4 @@
-/**
- * The generated sessions of cases. Each is made once, by the generator in its own process, and
- * found again by its parameters and a hash of the generator's sources. Subjects get copies or links
- * in their scratch directory, so that what they leave beside a session goes with the run.
- */
+/** The generated sessions of cases, cached by their parameters and a hash of the generator. */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -91,9 +87,8 @@ export interface CachedInput {
   readonly facts: InputFacts;
 }
 
-export const cacheFolderDefault: string = join(tmpdir(), "branchlog-bench");
+const cacheFolderDefault: string = join(tmpdir(), "branchlog-bench");
 
-/** Throws if the generator fails or its file does not match its facts. */
 export function ensureInput(spec: InputSpec, folder: string = cacheFolderDefault): CachedInput {
   const options = Object.entries(spec).map(
     ([name, value]: readonly [string, string | number | undefined]) =>
@@ -142,7 +137,6 @@ function generatorHash(): string {
   return hash.digest("hex").slice(0, 8);
 }
 
-// They have the same parameters, of an earlier generator.
 function removeOlder(folder: string, prefix: string): void {
   const older = /^-[0-9a-f]{8}(\.jsonl|\.facts\.json|)$/;
   for (const file of readdirSync(folder)) {

@@ -9,13 +9,11 @@ import { appendMessage, inFlight } from "./our-session.ts";
 
 const [, , job = "", path = "", ...rest] = argv;
 
-/** By name; the other arguments are the path and those of the job. */
 const jobs: Readonly<Record<string, () => Promise<unknown>>> = {
   checkpoint: async () => (await openSession(path, { checkpointEveryBytes: 1 })).close(),
 
   list: () => SessionManager.list(rest[0] ?? "", path),
 
-  /** Waits for a message; answers with the time of the slowest append. */
   append: async () => {
     const [count, width] = rest;
     const session = await openSession(path);
@@ -31,7 +29,6 @@ const jobs: Readonly<Record<string, () => Promise<unknown>>> = {
     process.send?.("ready");
   },
 
-  /** Answers with the delays between writing and receiving the entries. */
   watch: async () => {
     const [count, way] = rest;
     const latenciesMs: number[] = [];

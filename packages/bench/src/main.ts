@@ -7,10 +7,9 @@ import process, { argv, execPath, exit, stderr, stdout } from "node:process";
 import { fileURLToPath } from "node:url";
 import { cases, modulePathOf } from "./case-list.ts";
 import { type BenchOptions, parseCommand, usage } from "./command-line.ts";
-import { ensureInput } from "./inputs.ts";
 import { installPeers } from "./peers.ts";
 import { createReport, readMachine, toMarkdown } from "./report.ts";
-import { endRuns, runSuite, type SuiteOptions } from "./run-cases.ts";
+import { endRuns, runSuite } from "./run-cases.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 // Children run what is built, in plain node, whichever way this file is run.
@@ -20,7 +19,6 @@ const names = cases.map(({ name }) => name);
 try {
   const command = parseCommand(argv.slice(2), names);
   if (command === "help") stdout.write(usage(names));
-  else if (command === "list") stdout.write(`${names.join("\n")}\n`);
   else {
     prepareRuns(command);
     exit((await run(command)) ? 0 : 1);
@@ -52,18 +50,23 @@ function prepareRuns({ jsonPath, build: needsBuild }: BenchOptions): void {
   if (child.status !== 0) throw new Error(`the build failed\n${child.stdout}`);
 }
 
-/** Whether all cases were answered. */
 async function run(options: BenchOptions): Promise<boolean> {
-  const { names: wanted, scale, growth, huge, jsonPath } = options;
-  for (const set of options.peerSets) {
+  const { names: wanted, scale, runs, growth, jsonPath, peerSets } = options;
+  for (const set of peerSets) {
     stderr.write(`installing ${set}, unless they are there\n`);
     installPeers(set);
   }
-  const kinds = growth ? ["growth"] : huge ? ["usual", "huge"] : ["usual"];
+  const kind = growth ? "growth" : "usual";
   const chosen = cases.filter(({ name, needs = "usual" }) =>
-    wanted.length === 0 ? kinds.includes(needs) : wanted.includes(name),
+    wanted.length === 0 ? needs === kind : wanted.includes(name),
   );
-  const reports = await runSuite(chosen, suiteOptions(options));
+  const reports = await runSuite(chosen, {
+    scale,
+    runs,
+    caseUrlOf: (name) => new URL(`${modulePathOf(name)}.js`, built).href,
+    peerSets: new Set(peerSets),
+    onStart: ({ name, question }) => void stderr.write(`${name}: ${question}\n`),
+  });
   const report = createReport(readMachine(root), scale, reports);
   stdout.write(toMarkdown(report));
   const failures = reports.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
@@ -77,18 +80,6 @@ async function run(options: BenchOptions): Promise<boolean> {
   writeFileSync(documentPath("results.md"), toMarkdown(report, "results.svg"));
   writeFileSync(documentPath("results.svg"), resultsPicture(reports));
   return true;
-}
-
-function suiteOptions({ scale, runs, cacheFolder, peerSets }: BenchOptions): SuiteOptions {
-  return {
-    scale,
-    runs,
-    childUrl: new URL("case-child.js", built).href,
-    caseUrlOf: (name) => new URL(`${modulePathOf(name)}.js`, built).href,
-    ensureInput: (spec) => ensureInput(spec, cacheFolder),
-    peerSets: new Set(peerSets),
-    onStart: ({ name, question }) => void stderr.write(`${name}: ${question}\n`),
-  };
 }
 
 function documentPath(name: string): string {

@@ -1,8 +1,4 @@
-/**
- * The session managers of other agents as subjects of cases, and their runtimes: installed from the
- * npm registry on demand, into `packages/bench/peers`, which is no part of the workspace. Their
- * modules are loaded only in the process that measures them.
- */
+/** The session managers of other agents as subjects of cases, installed on demand. */
 import { ok } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -26,7 +22,6 @@ const folders = {
   omp: { url: new URL("omp/", root), runtimePackage: "bun" },
 } as const;
 
-/** Installs a set, unless this version of its package.json is installed. Throws if npm fails. */
 export function installPeers(set: PeerSet): void {
   const { url, runtimePackage } = folders[set];
   const wanted = readFileSync(new URL("package.json", url), "utf8");
@@ -92,11 +87,11 @@ export interface SessionPeer {
   readonly runtime: RuntimeName;
   readonly path: string;
   /** Whether the context begins with the system message that a compaction holds. */
-  readonly keepsSystemMessage: boolean;
-  /** Answers that a context may leave out, such as those that were never finished. */
-  readonly contextDropsMax: number;
-  /** Whether a list counts the messages of whole files, not of their beginnings. */
-  readonly listsExactly: boolean;
+  readonly keepsSystemMessage?: boolean;
+  /** Answers that a context may leave out, such as those that were never finished; default 0. */
+  readonly contextDropsMax?: number;
+  /** Whether a list counts the messages of the beginnings of files only. */
+  readonly listsBeginnings?: boolean;
 }
 
 export const sessionPeers: readonly SessionPeer[] = [
@@ -105,9 +100,6 @@ export const sessionPeers: readonly SessionPeer[] = [
     set: "peers",
     runtime: "node",
     path: "@mariozechner/pi-coding-agent/dist/core/session-manager.js",
-    keepsSystemMessage: false,
-    contextDropsMax: 0,
-    listsExactly: true,
   },
   {
     name: "pi 0.87.1 on Node 24",
@@ -115,17 +107,14 @@ export const sessionPeers: readonly SessionPeer[] = [
     runtime: "node-24",
     path: "@earendil-works/pi-coding-agent/dist/core/session-manager.js",
     keepsSystemMessage: true,
-    contextDropsMax: 0,
-    listsExactly: true,
   },
   {
     name: "omp 18.2.3 on Bun",
     set: "omp",
     runtime: "bun",
     path: "@oh-my-pi/pi-coding-agent/src/session/session-manager.ts",
-    keepsSystemMessage: false,
     contextDropsMax: 5,
-    listsExactly: false,
+    listsBeginnings: true,
   },
 ];
 
@@ -164,18 +153,17 @@ export interface WantedMessages {
   readonly most: number;
 }
 
-/** Of ours, or of a peer, whose dialect may be older. */
 export function wantedContext(
   { contextMessages, entriesByType }: InputFacts,
   peer?: SessionPeer,
 ): WantedMessages {
   if (peer === undefined) return { least: contextMessages, most: contextMessages };
-  const lacksSystemMessage = "compaction" in entriesByType && !peer.keepsSystemMessage;
+  const { keepsSystemMessage = false, contextDropsMax = 0 } = peer;
+  const lacksSystemMessage = "compaction" in entriesByType && !keepsSystemMessage;
   const most = contextMessages - (lacksSystemMessage ? 1 : 0);
-  return { least: most - peer.contextDropsMax, most };
+  return { least: most - contextDropsMax, most };
 }
 
-/** Throws unless so many messages are what was wanted, with `more` appended since. */
 export function checkContext(messages: number, { least, most }: WantedMessages, more = 0): void {
   const isRight = messages >= least + more && messages <= most + more;
   ok(isRight, `${messages} messages instead of ${least + more} to ${most + more}`);

@@ -11,18 +11,19 @@ export interface MachineFacts {
   readonly memoryBytes: number;
   readonly system: string;
   readonly node: string;
-  /** Short hash, with `+changes` if the working tree differs; `none` outside a repository. */
   readonly commit: string;
   readonly date: string;
 }
 
 export interface SubjectSamples extends SubjectFacts {
   readonly samples: readonly Sample[];
-  /** Why a peer has no samples. */
   readonly failure?: string;
 }
 
-export interface SubjectReport extends Pick<SubjectFacts, "name" | "role"> {
+type Measure = "wallMs" | "cpuMs" | "processMs" | "peakRssBytes";
+
+export interface SubjectReport
+  extends Pick<SubjectFacts, "name" | "role">, Readonly<Record<Measure, Summary>> {
   readonly runtime: RuntimeName;
   readonly runs: number;
   /**
@@ -30,17 +31,13 @@ export interface SubjectReport extends Pick<SubjectFacts, "name" | "role"> {
    * first of ours. A cost is the time or the figure that the case compares, of a rate the inverse.
    */
   readonly ratio?: number;
-  readonly wallMs: Summary;
-  readonly cpuMs: Summary;
-  readonly processMs: Summary;
-  readonly peakRssBytes: Summary;
   readonly figures: Readonly<Record<string, Summary>>;
 }
 
 export interface CaseReport extends CaseFacts {
   readonly subjects: readonly SubjectReport[];
   readonly failedPeers: readonly { readonly name: string; readonly reason: string }[];
-  readonly failure?: string;
+  readonly failure?: string | undefined;
 }
 
 export interface BenchReport {
@@ -88,12 +85,12 @@ export function reportCase(
     question,
     goal,
     nodeFlags,
-    ...(comparedBy === undefined ? {} : { comparedBy }),
+    comparedBy,
     subjects: withRatios(answered.map(reportSubject), comparedBy),
     failedPeers: results.flatMap((result) =>
       result.failure === undefined ? [] : [{ name: result.name, reason: result.failure }],
     ),
-    ...(failure === undefined ? {} : { failure }),
+    failure,
   };
 }
 
@@ -133,7 +130,6 @@ function withRatios(
   });
 }
 
-/** With the picture of this name beside it, if given. */
 export function toMarkdown({ machine, scale, cases }: BenchReport, picture?: string): string {
   const memory = (machine.memoryBytes / 2 ** 30).toFixed(0);
   const lines = [

@@ -31,17 +31,14 @@ import { type CaseReport, reportCase, type SubjectSamples } from "./report.ts";
 export interface SuiteOptions {
   readonly scale: Scale;
   readonly runs: number;
-  /** Default 1. */
   readonly warmups?: number;
-  /** URL of the module that a process runs. Default: the compiled one of this package. */
+  /** Of the module that a process runs. Default: the compiled one of this package. */
   readonly childUrl?: string;
   readonly caseUrlOf: (name: string) => string;
-  /** Default: in the usual folder. */
   readonly ensureInput?: (spec: InputSpec) => CachedInput;
   readonly launchFlags?: readonly string[];
   /** A child that takes longer is killed and the case fails. Default 600,000. */
   readonly runMsMax?: number;
-  /** Subjects that need other sets are left out. */
   readonly peerSets?: ReadonlySet<PeerSet>;
   readonly onStart?: (benchCase: BenchCase) => void;
 }
@@ -56,7 +53,6 @@ export class CaseFailure extends Error {
   }
 }
 
-/** In their order; a case that fails does not keep others from running. */
 export async function runSuite(
   cases: readonly BenchCase[],
   options: SuiteOptions,
@@ -76,7 +72,6 @@ export async function runSuite(
   return reports;
 }
 
-/** Rejects with {@link CaseFailure} at the first run that fails. */
 export async function runProcessCase(
   benchCase: BenchCase,
   options: SuiteOptions,
@@ -186,21 +181,13 @@ function answerOf(
   });
 }
 
-/** Subjects may print before and after it. */
 function measurementIn(output: string): Measurement | undefined {
-  for (const line of output.split("\n").reverse()) {
-    if (!line.startsWith(`{"wallMs":`)) continue;
-    try {
-      // Decoding boundary: the child wrote it.
-      return JSON.parse(line) as Measurement;
-    } catch {
-      // Printed by the subject.
-    }
-  }
-  return undefined;
+  const line = output.split("\n").findLast((text) => text.startsWith(`{"wallMs":`));
+  // Decoding boundary: the child wrote it.
+  return line === undefined ? undefined : (JSON.parse(line) as Measurement);
 }
 
-export interface ProcessEnd {
+interface ProcessEnd {
   readonly code: number | null;
   readonly signal: string | null;
   readonly complaints: string;

@@ -7,14 +7,12 @@ export interface Summary {
   readonly max: number;
 }
 
-/** Throws RangeError for an empty list. */
 export function summarize(values: readonly number[]): Summary {
   if (values.length === 0) throw new RangeError("nothing to summarize");
   const list = [...values];
   return { median: median(list), min: min(list), max: max(list) };
 }
 
-/** As a share of the median. */
 export function spread(summary: Summary): number {
   return summary.median === 0 ? 0 : (summary.max - summary.min) / summary.median;
 }
@@ -25,7 +23,6 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.floor(sorted.length * share)] ?? 0;
 }
 
-/** The mean in `µs/<unit>`, the median, and the 99th percentile. */
 export function timesFigures(timesMs: readonly number[], unit: string): Record<string, number> {
   return {
     [`µs/${unit}`]: mean([...timesMs]) * 1000,

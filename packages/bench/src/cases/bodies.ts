@@ -1,56 +1,12 @@
-/** Bodies: the latest of an extension among very many, and all of them, one after the other. */
-import { deepStrictEqual, ok } from "node:assert";
+/** All bodies of a session as objects, one after the other. */
+import { deepStrictEqual } from "node:assert";
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import type { Duplex } from "node:stream";
 import { LineFramer, openByteSource, records, scanSync } from "@branchlog/streaming";
-import {
-  baseline,
-  type BenchCase,
-  type Counts,
-  defineCase,
-  ours,
-  type Prepare,
-  type Subject,
-} from "../bench-case.ts";
+import { baseline, type BenchCase, defineCase, ours, type Subject } from "../bench-case.ts";
 import { largeSession } from "../inputs.ts";
 import { openCold } from "../our-session.ts";
 import { peerModule } from "../peers.ts";
-
-const nodeFlags = ["--max-old-space-size=256"];
-const customsMin: Counts = { full: 250_000, quick: 5_000 };
-
-const latestCustom = defineCase<Readonly<Record<string, string | null>>>({
-  name: "latest-custom",
-  question: "How long does it take to find the latest snapshot of each extension among 250,000?",
-  goal: "one body read for each.",
-  nodeFlags,
-  input: (scale) => ({
-    mix: "custom-heavy",
-    entries: scale === "full" ? 360_000 : 8_000,
-    seed: 7,
-  }),
-  subjects: [
-    ours("session.entries({ customType, reverse })", async ({ path, facts }) => {
-      const session = await openCold(path);
-      return async () => {
-        const lastIds: Record<string, string | null> = {};
-        for (const customType of Object.keys(facts.customTypes)) {
-          const query = { type: "custom", customType, reverse: true } as const;
-          const first = await session.entries(query).next();
-          lastIds[customType] = first.done === true ? null : first.value.id;
-        }
-        return lastIds;
-      };
-    }),
-  ],
-  check: (lastIds, { facts, scale }) => {
-    const customs = Object.entries(facts.customTypes).map(([name, { lastId }]) => [name, lastId]);
-    deepStrictEqual(lastIds, Object.fromEntries(customs));
-    ok((facts.entriesByType["custom"] ?? 0) >= customsMin[scale], "too few custom entries");
-  },
-  figures: (lastIds, wallMs) => ({ "µs/lookup": (wallMs * 1000) / Object.keys(lastIds).length }),
-});
 
 type TypeCounts = Map<string, number>;
 
@@ -58,7 +14,7 @@ const streamBodies = defineCase<TypeCounts>({
   name: "stream-bodies",
   question: "How fast can all bodies of 1 GB be read as objects?",
   goal: "350 MB/s with at most 120 MB of memory.",
-  nodeFlags,
+  nodeFlags: ["--max-old-space-size=256"],
   input: largeSession,
   subjects: [
     ours("records(path)", ({ path }) => async () => {
@@ -81,21 +37,17 @@ const streamBodies = defineCase<TypeCounts>({
       const counts: TypeCounts = new Map();
       const file = openByteSource(path);
       const sink = {
-        line: (bytes: Buffer, start: number, end: number) =>
-          count(counts, typeOf(bytes.toString("utf8", start, end))),
+        line: (bytes: Buffer, start: number, end: number) => {
+          // Decoding boundary: made by the generator.
+          const { type } = JSON.parse(bytes.toString("utf8", start, end)) as { type: string };
+          count(counts, type);
+        },
         longLine: ({ offset }: { readonly offset: number }) => {
           throw new Error(`no line of this session is long, but the one at ${offset}`);
         },
       };
       scanSync(file, new LineFramer(), sink, { from: 0, to: facts.bytes });
       file.closeSync();
-      return counts;
-    }),
-    baseline("readline + JSON.parse", ({ path }) => async () => {
-      const counts: TypeCounts = new Map();
-      for await (const line of createInterface({ input: createReadStream(path) })) {
-        count(counts, typeOf(line));
-      }
       return counts;
     }),
     parserSubject("stream-json 3.8.0", "stream-json", "parser", "asStream"),
@@ -118,26 +70,25 @@ function parserSubject(
   file: string,
   factory: string,
 ): Subject<TypeCounts> {
-  const prepare: Prepare<TypeCounts> = async ({ path }) => {
-    const url = peerModule("peers", `${from}/src/jsonl/${file}.js`);
-    // Decoding boundary: the modules of the versions named above.
-    const loaded = (await import(url)) as ParserModule & { readonly default?: ParserModule };
-    const parse = loaded[factory] ?? loaded.default?.[factory];
-    if (parse === undefined) throw new Error(`${url} has no ${factory}`);
-    return async () => {
-      const counts: TypeCounts = new Map();
-      for await (const record of createReadStream(path).pipe(parse())) {
-        count(counts, (record as { readonly value: { readonly type: string } }).value.type);
-      }
-      return counts;
-    };
+  return {
+    name: `${name}: jsonl/${file}`,
+    role: "peer",
+    needs: "peers",
+    prepare: async ({ path }) => {
+      const url = peerModule("peers", `${from}/src/jsonl/${file}.js`);
+      // Decoding boundary: the modules of the versions named above.
+      const loaded = (await import(url)) as ParserModule & { readonly default?: ParserModule };
+      const parse = loaded[factory] ?? loaded.default?.[factory];
+      if (parse === undefined) throw new Error(`${url} has no ${factory}`);
+      return async () => {
+        const counts: TypeCounts = new Map();
+        for await (const record of createReadStream(path).pipe(parse())) {
+          count(counts, (record as { readonly value: { readonly type: string } }).value.type);
+        }
+        return counts;
+      };
+    },
   };
-  return { name: `${name}: jsonl/${file}`, role: "peer", needs: "peers", prepare };
-}
-
-function typeOf(line: string): string {
-  // Decoding boundary: made by the generator.
-  return (JSON.parse(line) as { readonly type: string }).type;
 }
 
 function count(counts: TypeCounts, type: unknown): void {
@@ -145,4 +96,4 @@ function count(counts: TypeCounts, type: unknown): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-export const cases: readonly BenchCase[] = [latestCustom, streamBodies];
+export const cases: readonly BenchCase[] = [streamBodies];

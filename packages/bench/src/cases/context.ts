@@ -55,7 +55,6 @@ interface Turns {
   readonly messages: number;
 }
 
-/** So many that the code is warm for most of them. */
 const turns = 2_000;
 const peerTurns = 20;
 
@@ -131,7 +130,6 @@ const nextContext20k = defineCase<Turns>({
   figures: ({ timesMs }) => timesFigures(timesMs, "context"),
 });
 
-/** @param begin The part of a turn that is not timed; it returns the part that is. */
 function timedTurns(count: number, begin: (turn: number) => () => readonly unknown[]): Turns {
   const timesMs: number[] = [];
   let messages = 0;

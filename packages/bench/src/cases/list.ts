@@ -2,7 +2,6 @@
 import { deepStrictEqual } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { execPath } from "node:process";
-import { type LiveSessions, sessions$ } from "@branchlog/core/live";
 import { SessionManager } from "@branchlog/core/pi";
 import { type BenchCase, defineCase, ours } from "../bench-case.ts";
 import { directoryOf, ownDirectory } from "../inputs.ts";
@@ -34,31 +33,12 @@ const listSessions = defineCase<Listed>({
       execFileSync(execPath, [jobChild, "list", path, cwd]);
       return () => listOnce(path);
     }),
-    ours("sessions$(), its first whole list", (input) => {
-      const path = ownDirectory(input);
-      return async () => {
-        const { list, end } = await wholeList(sessions$(path));
-        end();
-        return liveTotal(list);
-      };
-    }),
-    // A list that one subscriber keeps up to date, and another asks for.
-    ours("sessions$(), asked for again", async (input) => {
-      const list$ = sessions$(ownDirectory(input));
-      const keeper = await wholeList(list$);
-      return async () => {
-        const { list, end } = await wholeList(list$);
-        keeper.end();
-        end();
-        return liveTotal(list);
-      };
-    }),
     ...peerSubjects<Listed>("SessionManager.list()", async (peer, input) => {
       const path = ownDirectory(input);
       const manager = await loadPeer(peer);
       return async () => {
         const listed = await manager.list(cwd, path);
-        if (!peer.listsExactly) return { sessions: listed.length, messages: null };
+        if (peer.listsBeginnings === true) return { sessions: listed.length, messages: null };
         return total(listed.map(({ messageCount }) => messageCount));
       };
     }),
@@ -77,23 +57,6 @@ async function listOnce(path: string): Promise<Listed> {
 function total(messageCounts: readonly number[]): Listed {
   const messages = messageCounts.reduce((sum, count) => sum + count, 0);
   return { sessions: messageCounts.length, messages };
-}
-
-function liveTotal({ sessions }: LiveSessions): Listed {
-  return total(sessions.map(({ summary }) => summary.messageCount));
-}
-
-function wholeList(
-  list$: ReturnType<typeof sessions$>,
-): Promise<{ readonly list: LiveSessions; readonly end: () => void }> {
-  return new Promise((resolve, reject) => {
-    const subscription = list$.subscribe((list) => {
-      const { kind } = list.status;
-      // A cached list is emitted before there is a subscription to end.
-      if (kind === "live") resolve({ list, end: () => subscription.unsubscribe() });
-      else if (kind !== "catching-up") reject(new Error(`the list is ${kind}`));
-    });
-  });
 }
 
 export const cases: readonly BenchCase[] = [listSessions];

@@ -64,11 +64,10 @@ function prepareWatch(way: "session" | "plain"): Prepare<readonly number[]> {
 }
 
 /**
- * The time of `performance.now()` at which the session last began to deliver a change. It measures
- * as the first subscriber: subscribers of a session are called in the order of their subscription.
- * The cost of a change before that, in the append, is not part of the watching.
+ * The time at which the session last began to deliver a change, without its append: subscribers are
+ * called in the order of their subscription, and this is the first.
  */
-export function changeTime(session: Session): { readonly ms: number } {
+function changeTime(session: Session): { readonly ms: number } {
   const time = { ms: 0 };
   live(session)
     .select(() => session.revision)
@@ -87,12 +86,10 @@ interface Updates {
 
 const lengths: Counts = { full: 1_000, quick: 200 };
 const updates: Counts = { full: 2_000, quick: 200 };
-/** Fewer, because the cost of each grows with the history. */
 const walks: Counts = { full: 100, quick: 20 };
 /** In a session of its own, so that the code is warm and the history as long as it should be. */
 const warmUps: Counts = { full: 4_000, quick: 400 };
 
-/** Timed from when the session begins to deliver the change. */
 const liveContext = defineCase<Updates>({
   name: "live-context",
   question: "How long does a subscriber to the context wait for it after one more message?",
@@ -155,7 +152,6 @@ async function prepareUpdates(history: number, count: number): Promise<() => Pro
   };
 }
 
-/** As an agent without an engine: each time the path, from the last entry to the root. */
 function prepareWalks(count: number, history: number): () => Updates {
   type ChainEntry = { readonly parentId: string | null; readonly message: SmallMessage };
   const chain = new Map<string, ChainEntry>();

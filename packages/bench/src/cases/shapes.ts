@@ -2,14 +2,7 @@
 import { deepStrictEqual } from "node:assert";
 import { openSession, type Session } from "@branchlog/core";
 import { SessionManager } from "@branchlog/core/pi";
-import {
-  type BenchCase,
-  defineCase,
-  ours,
-  type Prepare,
-  type ScaledInput,
-  type TimedWork,
-} from "../bench-case.ts";
+import { type BenchCase, defineCase, ours, type Prepare, type ScaledInput } from "../bench-case.ts";
 import {
   copiedLog,
   directoryOf,
@@ -46,23 +39,38 @@ const directories: Inputs = {
   "800 sessions": directoryOf(800, 800),
 };
 
-interface InputsCase {
+interface Operation {
   readonly name: string;
-  readonly question: string;
-  readonly goal: string;
-  readonly comparedBy: string;
-  readonly needs?: "growth";
-  /** Default `entries`. */
+  readonly of: string;
+  readonly prepare: Prepare<number>;
   readonly wanted?: "entries" | "contextMessages" | "files";
-  /** How often the work does what is asked; default 1. */
+  /** Per run; default 1. */
   readonly times?: number;
 }
 
-/** `prepare` returns the number of items. */
+function shapeCase(operation: Operation): BenchCase {
+  return inputsCase(shapes, operation, {
+    name: `shape-${operation.name}`,
+    question: `What does ${operation.of} cost, whatever the shape of the log?`,
+    goal: "twice the usual shape at most; a context of two messages costs what any first does.",
+    comparedBy: "ns/item",
+  });
+}
+
+function growthCase(operation: Operation, inputs = sizes): BenchCase {
+  return inputsCase(inputs, operation, {
+    name: `growth-${operation.name}`,
+    question: `How does the time of ${operation.of} grow?`,
+    goal: "an append and the next context do not grow.",
+    comparedBy: "ms each",
+    needs: "growth",
+  });
+}
+
 function inputsCase(
   inputs: Inputs,
-  { wanted = "entries", times = 1, ...facts }: InputsCase,
-  prepare: Prepare<number>,
+  { prepare, wanted = "entries", times = 1 }: Operation,
+  facts: Pick<BenchCase, "name" | "question" | "goal" | "comparedBy" | "needs">,
 ): BenchCase {
   return defineCase<number>({
     ...facts,
@@ -76,43 +84,16 @@ function inputsCase(
   });
 }
 
-function shapeCase(
-  name: string,
-  of: string,
-  wanted: "entries" | "contextMessages",
-  prepare: Prepare<number>,
-): BenchCase {
-  const question = `What does ${of} cost, whatever the shape of the log?`;
-  const goal =
-    "twice the usual shape at most; a context of two messages costs what any first does.";
-  const facts = { name: `shape-${name}`, question, goal, comparedBy: "ns/item", wanted };
-  return inputsCase(shapes, facts, prepare);
-}
-
-function growthCase(
-  name: string,
-  of: string,
-  prepare: Prepare<number>,
-  more: Pick<InputsCase, "wanted" | "times"> = {},
-): BenchCase {
-  const question = `How does the time of ${of} grow?`;
-  const goal = "an append and the next context do not grow.";
-  const facts = { name: `growth-${name}`, question, goal, comparedBy: "ms each", ...more };
-  const inputs = more.wanted === "files" ? directories : sizes;
-  return inputsCase(inputs, { ...facts, needs: "growth" }, prepare);
-}
-
 const times = 300;
 
-/** Repeats a step, after once that warms up. */
-async function repeated(
-  session: Session,
-  step: (i: number) => Promise<unknown>,
-): Promise<TimedWork<number>> {
-  await step(0);
-  return async () => {
-    for (let i = 1; i <= times; i++) await step(i);
-    return session.revision - times - 1;
+function repeated(step: (session: Session, i: number) => Promise<unknown>): Prepare<number> {
+  return async (input) => {
+    const session = await openSession(copiedLog(input));
+    await step(session, 0);
+    return async () => {
+      for (let i = 1; i <= times; i++) await step(session, i);
+      return session.revision - times - 1;
+    };
   };
 }
 
@@ -121,63 +102,58 @@ const prepareOpen: Prepare<number> =
   async () =>
     (await openCold(path)).revision;
 
-export const cases: readonly BenchCase[] = [
-  shapeCase("open", "opening", "entries", prepareOpen),
-  shapeCase("context", "the first context", "contextMessages", async ({ path }) => {
+const firstContext: Omit<Operation, "name"> = {
+  of: "the first context",
+  wanted: "contextMessages",
+  prepare: async ({ path }) => {
     const session = await openCold(path);
     return async () => (await session.context()).messages.length;
+  },
+};
+
+const prepareList: Prepare<number> = (input) => {
+  const path = ownDirectory(input);
+  return async () => (await SessionManager.list("/home/dev/projects/atlas", path)).length;
+};
+
+export const cases: readonly BenchCase[] = [
+  shapeCase({ name: "open", of: "opening", prepare: prepareOpen }),
+  shapeCase({ name: "context", ...firstContext }),
+  shapeCase({
+    name: "tree",
+    of: "getTree()",
+    prepare: (input) => {
+      const manager = SessionManager.open(ownLog(input));
+      return () => countNodes(manager.getTree());
+    },
   }),
-  shapeCase("tree", "getTree()", "entries", (input) => {
-    const manager = SessionManager.open(ownLog(input));
-    return () => countNodes(manager.getTree());
+  growthCase({ name: "open", of: "an open", prepare: prepareOpen }),
+  growthCase({
+    name: "reopen",
+    of: "an open with a checkpoint",
+    prepare: (input) => {
+      const path = copiedLog(input);
+      leaveCheckpoint(path);
+      return async () => {
+        const { session, logBytesRead } = await reopen(path);
+        checkReopened(logBytesRead, input.facts.bytes);
+        return session.revision;
+      };
+    },
   }),
-  growthCase("open", "an open", prepareOpen),
-  growthCase("reopen", "an open with a checkpoint", (input) => {
-    const path = copiedLog(input);
-    leaveCheckpoint(path);
-    return async () => {
-      const { session, logBytesRead } = await reopen(path, "read");
-      checkReopened(logBytesRead, input.facts.bytes, true);
-      return session.revision;
-    };
+  growthCase({ name: "first-context", ...firstContext }),
+  growthCase({ name: "append", of: "an append", times, prepare: repeated(appendMessage) }),
+  growthCase({
+    name: "next-context",
+    of: "an append and the next context",
+    times,
+    prepare: repeated(async (session, i) => {
+      await appendMessage(session, i);
+      await session.context();
+    }),
   }),
   growthCase(
-    "first-context",
-    "the first context",
-    async ({ path }) => {
-      const session = await openCold(path);
-      return async () => (await session.context()).messages.length;
-    },
-    { wanted: "contextMessages" },
-  ),
-  growthCase(
-    "append",
-    "an append",
-    async (input) => {
-      const session = await openSession(copiedLog(input));
-      return repeated(session, (i) => appendMessage(session, i));
-    },
-    { times },
-  ),
-  growthCase(
-    "next-context",
-    "an append and the next context",
-    async (input) => {
-      const session = await openSession(copiedLog(input));
-      return repeated(session, async (i) => {
-        await appendMessage(session, i);
-        await session.context();
-      });
-    },
-    { times },
-  ),
-  growthCase(
-    "list",
-    "the first list of a directory",
-    (input) => {
-      const path = ownDirectory(input);
-      return async () => (await SessionManager.list("/home/dev/projects/atlas", path)).length;
-    },
-    { wanted: "files" },
+    { name: "list", of: "the first list of a directory", wanted: "files", prepare: prepareList },
+    directories,
   ),
 ];

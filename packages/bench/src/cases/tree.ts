@@ -1,11 +1,11 @@
 /** The tree of a session of about a million entries: all of it, or the children of one entry. */
 import { deepStrictEqual, ok } from "node:assert";
 import { SessionManager } from "@branchlog/core/pi";
-import { baseline, type BenchCase, defineCase, ours } from "../bench-case.ts";
+import { type BenchCase, defineCase, ours } from "../bench-case.ts";
 import { largeSession, ownLog } from "../inputs.ts";
 import { openCold } from "../our-session.ts";
 import { onBothNodes, openPeer, type PeerManager, peerSubjects } from "../peers.ts";
-import { countFrom, countNodes, type PlainEntry, readPlainly } from "../plain-session.ts";
+import { countFrom, countNodes, type PlainEntry } from "../plain-session.ts";
 
 const getTree = defineCase<number>({
   name: "get-tree",
@@ -26,18 +26,6 @@ const getTree = defineCase<number>({
         return () => countNodes(manager.getTree());
       }),
     ),
-    baseline("child lists in a Map", ({ path }) => {
-      const { entries } = readPlainly(path);
-      return () => {
-        const children = new Map<string | null, string[]>();
-        for (const { id, parentId } of entries) {
-          const siblings = children.get(parentId);
-          if (siblings === undefined) children.set(parentId, [id]);
-          else siblings.push(id);
-        }
-        return countFrom(children.get(null) ?? [], (id) => children.get(id) ?? []);
-      };
-    }),
     ...peerSubjects<number>("getTree()", async (peer, input) => {
       const manager = await openPeer(peer, input);
       return () => countNodes(manager.getTree());

@@ -1,6 +1,5 @@
 /** The command: writes one generated session, or a directory of them, and says what it wrote. */
 import { writeFileSync } from "node:fs";
-import { performance } from "node:perf_hooks";
 import { argv, exit, stderr, stdout } from "node:process";
 import { type Command, parseCommand, usage } from "./command-line.ts";
 import { writeSessionDirectory, writeSessionFile } from "./session-file.ts";
@@ -16,16 +15,10 @@ try {
 }
 
 function run({ target, factsTarget, options, files }: Command): void {
-  const startMs = performance.now();
   const facts =
     files === undefined
       ? writeSessionFile(target, options)
       : writeSessionDirectory(target, files, options);
-  const seconds = (performance.now() - startMs) / 1000;
   if (factsTarget !== undefined) writeFileSync(factsTarget, `${JSON.stringify(facts, null, 2)}\n`);
-  const rate = Math.round(facts.bytes / 1e6 / Math.max(seconds, 0.001));
-  stdout.write(
-    `${target}: ${facts.bytes} bytes, ${facts.entries} entries, ` +
-      `${seconds.toFixed(2)} s, ${rate} MB/s\n`,
-  );
+  stdout.write(`${target}: ${facts.bytes} bytes, ${facts.entries} entries\n`);
 }
