@@ -1,4 +1,4 @@
-/** Content of Claude Code's messages as pi's. Blocks without a form are returned. Pure. */
+/** Maps content of Claude Code's messages to pi's; returns blocks without a form. Pure. */
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { countAt, isObject, objectAt, stringAt } from "../entries/json-fields.ts";
 import type { AssistantContent, StopReason, Usage, UserContent } from "../entries/message-types.ts";
@@ -20,7 +20,7 @@ export interface UserParts {
   readonly rest: readonly JsonValue[];
 }
 
-/** The blocks of an assistant message, without empty text. */
+/** Without empty texts. */
 export function assistantParts(message: JsonObject | undefined): MappedContent<AssistantContent> {
   return withoutEmptyText(mappedContent(message?.["content"], assistantBlock));
 }
@@ -50,7 +50,7 @@ function assistantBlock(block: JsonObject): AssistantContent | undefined {
   }
 }
 
-/** The parts of a user record: results in place, messages between them. */
+/** Results in place, messages between them. */
 export function userParts(content: JsonValue | undefined): UserParts {
   if (typeof content === "string") {
     return { parts: content === "" ? [] : [{ kind: "speech", content }], rest: [] };
@@ -85,7 +85,7 @@ function userBlock(block: JsonObject): UserContent | undefined {
   if (type === "text") return textBlock(block);
   const source = type === "image" ? objectAt(block, "source") : undefined;
   const [data, mimeType] = [stringAt(source, "data"), stringAt(source, "media_type")];
-  // An image behind a URL has no form: logs embed images.
+  // Images behind URLs have no form: logs embed images.
   if (data === undefined || mimeType === undefined) return undefined;
   return { type: "image", data, mimeType };
 }
@@ -100,7 +100,7 @@ export function claudeUsage(message: JsonObject | undefined): Usage {
   );
 }
 
-/** Why the model stopped; parts of a message that is still streaming have no reason. */
+/** Parts of a message that is still streaming have no reason. */
 export function claudeStopReason(
   reason: string | undefined,
   content: readonly AssistantContent[],

@@ -37,7 +37,6 @@ interface Follower {
   readonly node: TreeNode;
 }
 
-/** The call that gives a sub-agent its task, and the answer that makes it. */
 interface TaskCall {
   readonly callId: string;
   readonly node: TreeNode;
@@ -52,7 +51,7 @@ export class ClaudeAnswers {
   readonly #tree: ClaudeTree;
   readonly #recent: AnswerGroup[] = [];
   readonly #toolNames = new Map<string, string>();
-  /** Calls that give a sub-agent its task, by a digest of the task. */
+  /** By a digest of the task. */
   readonly #tasks = new Map<string, TaskCall>();
   #pending: PendingAnswer | undefined;
 
@@ -64,7 +63,7 @@ export class ClaudeAnswers {
     return this.#toolNames.get(callId);
   }
 
-  /** The call that gave a sub-agent this task, if it is recent. */
+  /** Undefined if it is not recent. */
   taskCallOf(task: string): TaskCall | undefined {
     return this.#tasks.get(digestOf(task));
   }
@@ -146,7 +145,6 @@ export class ClaudeAnswers {
     }
   }
 
-  /** Whether a record belongs to the pending answer, within the limit of bytes. */
   #hasRoom({ group, bytes }: PendingAnswer, record: ClaudeRecord): boolean {
     if (this.#tree.nodeOf(record.parentUuid)?.group !== group) return false;
     return bytes + record.bytes <= mergedBytesMax;
@@ -174,7 +172,7 @@ export class ClaudeAnswers {
     old.counted = noUsage;
   }
 
-  /** Writes the message, then the blocks that have no form in it. */
+  /** The message, then the blocks that have no form in it. */
   #writeParts(pending: PendingAnswer, parent: TreeNode): void {
     const { node, record, content, rest, group } = pending;
     const blocks = custom("claude.blocks", { blocks: rest });

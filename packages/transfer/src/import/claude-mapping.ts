@@ -27,7 +27,7 @@ import type {
   SourceRecord,
 } from "./source-mapping.ts";
 
-/** Types of records that say nothing of the conversation. */
+/** Records outside of the conversation. */
 const skipped: ReadonlyMap<string, SkipReason> = new Map([
   ["progress", "progress"],
   ["file-history-snapshot", "file-history"],
@@ -62,7 +62,6 @@ const envelopeKeys: ReadonlySet<string> = new Set([
   "userType",
 ]);
 
-/** A boundary of a compaction whose summary is expected next. */
 interface Boundary {
   readonly node: TreeNode;
   readonly parent: TreeNode;
@@ -76,7 +75,7 @@ export class ClaudeMapping implements SourceMapping {
   #boundary: Boundary | undefined;
   #metadata: JsonObject | undefined;
   #last: ClaudeRecord;
-  /** Records that may give a title, if no other does. */
+  /** Used if no record has a title. */
   readonly #summaries: ClaudeRecord[] = [];
   #name = "";
   #isNamedByUser = false;

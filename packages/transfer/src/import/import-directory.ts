@@ -1,6 +1,6 @@
 /**
- * Imports all transcripts below a directory, one session file each. It can be ended at any time and
- * begun again: what was imported stays, and is not imported again.
+ * Imports all transcripts below a directory, one session file each. Can be interrupted and
+ * restarted: imported sessions are kept and skipped.
  */
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -17,16 +17,16 @@ export interface DirectoryImportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What became of one transcript, and how many were dealt with of all. */
+/** The result for one transcript, and the progress. */
 export type DirectoryImportStep = {
   readonly source: string;
   readonly done: number;
   readonly total: number;
 } & (
   | { readonly kind: "imported"; readonly report: ImportReport }
-  /** A session of that id was there already, from an earlier import. */
+  /** Already imported. */
   | { readonly kind: "exists"; readonly path: string }
-  /** It could not be imported; nothing of it was created. */
+  /** Nothing was created. */
   | { readonly kind: "failed"; readonly error: BranchlogError }
 );
 
