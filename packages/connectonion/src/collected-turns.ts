@@ -103,7 +103,6 @@ export class TurnCollector {
   }
 }
 
-/** Whether tokens and costs are split further than in a document. */
 function hasDetailedUsage({ usage }: JsonObject): boolean {
   if (!isObject(usage)) return false;
   const { output, cacheRead, cacheWrite } = usage;

@@ -27,7 +27,6 @@ export interface SplicedTurn {
   readonly document: ConnectonionDocument;
 }
 
-/** Without an end, inserts. */
 interface TextEdit {
   readonly start: number;
   readonly end?: number;
@@ -271,7 +270,6 @@ function afterComments(text: string, from: number, column: number): number {
   return place;
 }
 
-/** With the line ends of the text. */
 function lineInsert(text: string, at: number, lines: string, isApart: boolean): TextEdit {
   const isCutOff = at > 0 && text[at - 1] !== "\n";
   const shown = `${isCutOff ? "\n" : ""}${isApart ? "\n" : ""}${lines}`;

@@ -75,7 +75,6 @@ function innerItemsText(items: readonly JsonValue[], layout: Layout): string {
 
 /** Keys whose lists begin in their column in both layouts. */
 const flushLists: ReadonlySet<string> = new Set(["tools_called"]);
-/** Keys whose numbers are always written as floats. */
 const floatKeys: ReadonlySet<string> = new Set(["cost", "total_cost"]);
 /** Longer keys need an explicit `?`. */
 const plainKeyUnitsMax = 100;

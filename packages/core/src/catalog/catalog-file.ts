@@ -123,7 +123,6 @@ export class CatalogFile {
     this.#isSettled = true;
   }
 
-  /** The start, if the file is not the one that was read. */
   #progressIn(opened: SessionFile, source: ByteSource): Progress {
     const before = this.#read ?? this.#saved?.stamp;
     if (before === undefined || !canRetain(before, opened)) return anew();

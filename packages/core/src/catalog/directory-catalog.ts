@@ -49,7 +49,6 @@ export class DirectoryCatalog {
   readonly #options: DirectoryCatalogOptions;
   readonly #store: CatalogStore;
   readonly #files = new Map<string, CatalogFile>();
-  /** Other names of files, with the listed one. */
   readonly #aliases = new Map<string, string>();
   readonly #ranking = new Ranking(comesBefore);
   #unlisted: readonly string[] = [];
@@ -121,7 +120,8 @@ export class DirectoryCatalog {
       this.#forget(file.path, onChange);
       return;
     }
-    const known = this.#files.get(file.path) ?? (await this.#savedFile(file.path));
+    const known =
+      this.#files.get(file.path) ?? new CatalogFile(await this.#store.savedFile(file.path));
     this.#files.set(file.path, known);
     const before = known.session;
     try {
@@ -133,10 +133,6 @@ export class DirectoryCatalog {
       return;
     }
     this.#rank({ before, now: known.session }, onChange);
-  }
-
-  async #savedFile(path: string): Promise<CatalogFile> {
-    return new CatalogFile(await this.#store.savedFile(path));
   }
 
   #isSame({ path, identity, isReadable }: SessionFile): boolean {

@@ -123,7 +123,6 @@ export class SessionScan implements LinesSink {
     }
   }
 
-  /** Whether the scanned envelope is enough for a line. */
   #settle(rows: ScannedRows, row: number): boolean {
     if (((rows.flags[row] ?? 0) & scanFlags.trusted) === 0) return false;
     if (this.#kinds !== rows.kinds) this.#forgetTreatments(rows.kinds);

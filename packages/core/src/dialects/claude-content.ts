@@ -1,4 +1,5 @@
 /** Maps content of Claude Code's messages to pi's; returns blocks without a form. Pure. */
+import { createHash } from "node:crypto";
 import type { JsonObject, JsonValue } from "@branchlog/streaming";
 import { countAt, isObject, objectAt, stringAt } from "../entries/json-fields.ts";
 import type { AssistantContent, StopReason, Usage, UserContent } from "../entries/message-types.ts";
@@ -6,10 +7,29 @@ import {
   isEmptyText,
   mappedContent,
   textBlock,
+  textsOf,
   usageOf,
   withoutEmptyText,
 } from "./foreign-content.ts";
 import type { MappedContent, ToolOutput } from "./foreign-content.ts";
+
+/** The model of messages that Claude Code wrote itself. */
+export const syntheticModel = "<synthetic>";
+
+/** Fields that the header or the tree hold already. */
+export const envelopeKeys: ReadonlySet<string> = new Set([
+  "type",
+  "uuid",
+  "parentUuid",
+  "logicalParentUuid",
+  "isSidechain",
+  "timestamp",
+  "sessionId",
+  "cwd",
+  "version",
+  "gitBranch",
+  "userType",
+]);
 
 export type UserPart =
   | { readonly kind: "speech"; readonly content: string | UserContent[] }
@@ -98,6 +118,15 @@ export function claudeUsage(message: JsonObject | undefined): Usage {
     countAt(usage, "cache_read_input_tokens"),
     countAt(usage, "cache_creation_input_tokens"),
   );
+}
+
+export function claudeText(content: JsonValue | undefined): string {
+  return textsOf(content).join("\n\n");
+}
+
+/** Identifies the task of a sub-agent without keeping its text. */
+export function taskDigest(task: string): string {
+  return createHash("sha256").update(task).digest("base64");
 }
 
 /** Parts of a message that is still streaming have no reason. */

@@ -2,21 +2,26 @@
  * Claude Code's transcripts in place: a record is an entry under its own uuid. Blocks of one answer
  * are records, and entries, of their own. See docs/formats.md, "In place". No I/O.
  */
-import { createHash } from "node:crypto";
-import type { JsonObject, JsonValue } from "@branchlog/streaming";
+import type { JsonObject } from "@branchlog/streaming";
 import { normalizeName } from "../entries/identifiers.ts";
 import { countAt, objectAt, stringAt, timeAt, withoutKeys } from "../entries/json-fields.ts";
 import { answerKey, continuedKey } from "../entries/answers.ts";
 import type { SessionHeader } from "../entries/entry-types.ts";
-import { assistantParts, claudeStopReason, claudeUsage, userParts } from "./claude-content.ts";
+import {
+  assistantParts,
+  claudeStopReason,
+  claudeText,
+  claudeUsage,
+  envelopeKeys,
+  syntheticModel,
+  taskDigest,
+  userParts,
+} from "./claude-content.ts";
 import type { UserPart } from "./claude-content.ts";
-import { noUsage, textsOf, usageOfBoth } from "./foreign-content.ts";
+import { noUsage, usageOfBoth } from "./foreign-content.ts";
 import { currentVersion } from "./header.ts";
 import { transcriptId } from "./transcript.ts";
 import type { Transcript, TranscriptPlace, TranscriptRow } from "./transcript.ts";
-
-/** The model of messages that Claude Code wrote itself. */
-const syntheticModel = "<synthetic>";
 
 /** Bounds the answers that wait for results, and the tasks that wait for sub-agents. */
 const recentMax = 512;
@@ -24,21 +29,6 @@ const summariesMax = 1_000;
 
 /** Records outside of the conversation: their children get their parent. */
 const passedTypes: ReadonlySet<string> = new Set(["progress"]);
-
-/** Fields that the header or the tree hold already. */
-const envelopeKeys: ReadonlySet<string> = new Set([
-  "type",
-  "uuid",
-  "parentUuid",
-  "logicalParentUuid",
-  "isSidechain",
-  "timestamp",
-  "sessionId",
-  "cwd",
-  "version",
-  "gitBranch",
-  "userType",
-]);
 
 /** An answer with the results of its calls, as one chain. */
 interface AnswerChain {
@@ -200,7 +190,7 @@ export class ClaudeTranscript implements Transcript {
       if (block.type !== "toolCall") continue;
       chain.openCalls.add(block.id);
       const task = block.arguments["prompt"];
-      if (typeof task === "string") setRecent(this.#tasks, digestOf(task), id);
+      if (typeof task === "string") setRecent(this.#tasks, taskDigest(task), id);
     }
     const timestamp = this.#time;
     const { rows, parentId } = start;
@@ -238,8 +228,8 @@ export class ClaudeTranscript implements Transcript {
   /** In the file of its session, a sub-agent is below its call, with its own context. */
   #startAt(record: JsonObject, id: string, named: string | null): Start {
     const isSide = record["isSidechain"] === true && named === null;
-    const task = isSide ? textOf(objectAt(record, "message")?.["content"]) : undefined;
-    const callerId = task === undefined ? undefined : this.#tasks.get(digestOf(task));
+    const task = isSide ? claudeText(objectAt(record, "message")?.["content"]) : undefined;
+    const callerId = task === undefined ? undefined : this.#tasks.get(taskDigest(task));
     if (callerId === undefined) return { rows: [], parentId: named };
     const parentId = `${id}#task`;
     const boundary = { id: parentId, parentId: callerId, type: "reset_boundary" };
@@ -324,7 +314,7 @@ function userEntry(
 ): JsonObject | undefined {
   const message = objectAt(record, "message");
   if (record["isCompactSummary"] === true)
-    return compactionOf(textOf(message?.["content"]), place, links);
+    return compactionOf(claudeText(message?.["content"]), place, links);
   const parts = spokenParts(record);
   const [, number] = /#(\d+)$/.exec(links.id) ?? [];
   const part = parts[number === undefined ? parts.length - 1 : Number(number)];
@@ -418,12 +408,4 @@ function answerOf(record: JsonObject, place: TranscriptPlace): JsonObject {
 function stored(entry: object): JsonObject {
   // Decoding boundary: made of JSON values only.
   return entry as JsonObject;
-}
-
-function textOf(content: JsonValue | undefined): string {
-  return textsOf(content).join("\n\n");
-}
-
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("base64");
 }

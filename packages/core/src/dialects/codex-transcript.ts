@@ -104,7 +104,7 @@ export class CodexTranscript implements Transcript {
     const payload = objectAt(record, "payload");
     if (payload === undefined) return undefined;
     const { id, parentId, timestamp } = place;
-    const at = { ...place, line: lineOfId(id) };
+    const at = { ...place, line: Number.parseFloat(id.slice("line:".length)) };
     const { type, ...rest } = this.#bodyOf(stringAt(record, "type") ?? "", payload, at);
     return { type, id, parentId, timestamp, ...rest };
   }
@@ -400,10 +400,6 @@ function callerOf(meta: JsonObject): string | undefined {
 
 function lineId(line: number): string {
   return `line:${line}`;
-}
-
-function lineOfId(id: string): number {
-  return Number.parseFloat(id.slice("line:".length));
 }
 
 function keyOf(voice: string, text: string): string {

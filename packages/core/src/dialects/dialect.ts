@@ -40,21 +40,16 @@ export function dialectOfLog({ hasTitleSlot, header, ofEntries }: DialectEvidenc
   if (hasTitleSlot) return "omp";
   const marked = markedDialect(header);
   if (marked !== undefined) return marked;
-  if (header !== undefined && hasOmpFields(header)) return "omp";
+  if (header !== undefined && ompHeaderFields.some((field) => Object.hasOwn(header, field))) {
+    return "omp";
+  }
   if (ofEntries !== undefined) return ofEntries;
-  return header !== undefined && isOmpSessionId(header.id) ? "omp" : "pi";
-}
-
-function isOmpSessionId(id: string): boolean {
-  return id.length === ompSessionIdLength && urlSafeText.test(id);
+  const id = header?.id ?? "";
+  return id.length === ompSessionIdLength && urlSafeText.test(id) ? "omp" : "pi";
 }
 
 const urlSafeText = /^[A-Za-z0-9_-]*$/;
 const ompHeaderFields = ["title", "titleSource", "previousSessionFiles", "providerPromptCacheKey"];
-
-function hasOmpFields(header: SessionHeader): boolean {
-  return ompHeaderFields.some((field) => Object.hasOwn(header, field));
-}
 
 const piTypes: readonly string[] = ["session_info", "usage", "context_edit"];
 /** Types of both, with different fields. */

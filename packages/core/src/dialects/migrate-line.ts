@@ -73,12 +73,9 @@ function stringOf(line: Buffer, member: Member | undefined): string | null {
 }
 
 function numberOf(line: Buffer, member: Member | undefined): number | undefined {
-  if (member === undefined || !/[-0-9]/.test(byteAt(line, member.valueStart))) return undefined;
-  return Number(line.toString("latin1", member.valueStart, member.valueEnd));
-}
-
-function byteAt(line: Buffer, at: number): string {
-  return line.toString("latin1", at, at + 1);
+  if (member === undefined) return undefined;
+  const text = line.toString("latin1", member.valueStart, member.valueEnd);
+  return /^[-0-9]/.test(text) ? Number(text) : undefined;
 }
 
 // Ids for v1 entries: a fixed bijection of line numbers, keyed by the header id, equal in every

@@ -53,7 +53,6 @@ export function* recordsBesideDebris(
   }
 }
 
-/** How the records of both agents begin. */
 const openings = ["parentUuid", "timestamp", "type", "uuid", "sessionId"].map(
   (key) => `{"${key}":`,
 );
@@ -67,7 +66,6 @@ function nextOpening(bytes: Buffer, from: number, end: number): number {
   return nearest;
 }
 
-/** Undefined if the object is not closed. */
 function endOfObject(bytes: Buffer, start: number, end: number): number | undefined {
   let [depth, isText] = [0, false];
   for (let at = start; at < end; at += 1) {

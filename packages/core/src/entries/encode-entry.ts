@@ -168,7 +168,9 @@ export function encodeDraft(
     const behind = right === "" ? "" : `,${right}`;
     const payloadFirst = type === "custom" || type === "custom_message";
     const before =
-      payloadFirst && right !== "" ? Buffer.from(`${opening(type)}${right},`) : openingBytes(type);
+      payloadFirst && right !== ""
+        ? Buffer.from(`${opening(type)}${right},`)
+        : (openings.get(type) ?? Buffer.from(opening(type)));
     const after = Buffer.from(payloadFirst ? `${stamp}}` : `${stamp}${left}${behind}}`);
     const ownIdAt = ownId ? Buffer.byteLength(`${stamp}${left}`) : -1;
     return { type, role, content, before, after, ownIdAt, timestamp, references };
@@ -194,7 +196,8 @@ export function spliceDraft(
   const links = `"id":${ownId},"parentId":${parentId === null ? "null" : stringText(parentId)}`;
   const { before, after, ownIdAt } = encoded;
   const again = ownIdAt < 0 ? 0 : Buffer.byteLength(ownId);
-  const mark = divergedFrom === undefined ? "" : divergenceMark(divergedFrom);
+  const mark =
+    divergedFrom === undefined ? "" : `,${stringText(divergenceKey)}:${stringText(divergedFrom)}}`;
   const own = before.length + Buffer.byteLength(links) + after.length + again;
   // The mark replaces the closing brace, and ends with one.
   const length = own + Math.max(0, Buffer.byteLength(mark) - 1) + 1;
@@ -209,10 +212,6 @@ export function spliceDraft(
   if (mark !== "") at += line.write(mark, at - 1) - 1;
   line[at] = 0x0a;
   return line;
-}
-
-function divergenceMark(tailId: string): string {
-  return `,${stringText(divergenceKey)}:${stringText(tailId)}}`;
 }
 
 /**
@@ -270,10 +269,6 @@ function opening(type: string): string {
 const openings: ReadonlyMap<string, Buffer> = new Map(
   Object.keys(payloadKeys).map((type) => [type, Buffer.from(opening(type))]),
 );
-
-function openingBytes(type: string): Buffer {
-  return openings.get(type) ?? Buffer.from(opening(type));
-}
 
 /** `"a":1,"b":2`, without braces; may be empty. */
 function membersText(payload: Record<string, unknown>): string {

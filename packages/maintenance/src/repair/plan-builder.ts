@@ -177,7 +177,6 @@ function reasonOfDebris(debris: Buffer): SetAsideReason {
   return reasonOf(decodeLine(debris), () => [debris.subarray(0, end)]);
 }
 
-/** The head is parsed once. */
 function debrisReader(line: Buffer): (debris: Span) => string | undefined {
   let [readAt, id]: [number, string | undefined] = [-1, undefined];
   return ({ start, end }) => {

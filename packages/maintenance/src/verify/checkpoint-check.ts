@@ -139,7 +139,6 @@ function hasSameLines(saved: ReturnType<LineMap["save"]>, own: LineMap): boolean
   return isSameCount && isDeepStrictEqual(saved.otherRecords.slice(0, otherCount), otherRecords);
 }
 
-/** A kind without entries costs memory and time. */
 function hasKindsOf(own: LogIndexer, kinds: readonly Kind[]): boolean {
   const keyOf = ({ type, role, customType }: Kind): string =>
     JSON.stringify([type, role ?? null, customType ?? null]);

@@ -65,7 +65,6 @@ export class LineCheck implements LineSink {
   readonly invalidUtf8: LinePlace[] = [];
   readonly #source: ByteSource;
   readonly #usageRows: number;
-  /** Index and check both read it. */
   #long: { readonly offset: number; readonly decoded: DecodedLine } | undefined;
   #checked: CheckedLine[] = [];
   #nextRow = 0;

@@ -130,7 +130,6 @@ function badLines({ log, settings }: Engine): number {
   return found + (rest.ok || rest.reason === "blank" ? 0 : 1);
 }
 
-/** Beside the target; the caller removes it. */
 async function migratedCopy(engine: Engine, { target, signal }: ConvertOptions): Promise<string> {
   const { ports } = engine.settings;
   requireFree(ports, resolve(target));

@@ -46,7 +46,6 @@ export class CodexMapping implements SourceMapping {
   readonly #toolNames = new Map<string, string>();
   #at: CodexLine;
   #name = "";
-  /** To recognise repetitions. */
   #counted = "";
   #contextTokens = 0;
 
@@ -151,7 +150,6 @@ export class CodexMapping implements SourceMapping {
     }
   }
 
-  /** A message of the user, or of Codex as user, system or developer. */
   #heard(item: JsonObject): LineOutcome {
     const role = stringAt(item, "role") ?? "";
     const { content, rest } = contentOf(item["content"]);

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { findSessions } from "@branchlog/core";
-import type { BranchlogError, ListedSession } from "@branchlog/core";
+import type { BranchlogError } from "@branchlog/core";
 import { isBranchlogError } from "@branchlog/core/errors";
 import { requireText } from "@branchlog/core/internal";
 import { importSession } from "./import-session.ts";
@@ -53,7 +53,8 @@ export async function* importDirectory(
   const total = transcripts.length;
   for (const [at, session] of transcripts.entries()) {
     const step = { source: session.path, done: at + 1, total };
-    const path = join(directory, nameOf(session));
+    const { timestamp, id } = session.header;
+    const path = join(directory, `${timestamp.replaceAll(/[:.]/g, "-")}_${id}.jsonl`);
     if (existsSync(path)) {
       yield { ...step, kind: "exists", path };
       continue;
@@ -77,8 +78,4 @@ async function imported(
     if (isBranchlogError(error)) return { error };
     throw error;
   }
-}
-
-function nameOf({ header }: ListedSession): string {
-  return `${header.timestamp.replaceAll(/[:.]/g, "-")}_${header.id}.jsonl`;
 }

@@ -89,7 +89,7 @@ function ompInfo(info: ListedInfo): SessionInfo {
     created,
     modified,
     messageCount: info.messageCount,
-    size: sizeOf(path),
+    size: statSync(path, { throwIfNoEntry: false })?.size ?? 0,
     firstMessage: info.firstMessage,
     get allMessagesText() {
       return info.allMessagesText;
@@ -111,10 +111,6 @@ function isPath(stored: string, wanted: string): boolean {
   } catch {
     return false;
   }
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function changedMs(path: string): number {

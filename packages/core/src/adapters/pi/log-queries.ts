@@ -54,12 +54,9 @@ export function branchOf(engine: Engine, id: unknown): SessionEntry[] {
 /** In file order, whether or not the parent exists. */
 export function childrenOf(engine: Engine, parentId: unknown): SessionEntry[] {
   const { index } = engine;
-  const handle = parentId === null ? rootHandle : handleOf(engine, parentId);
+  const found = typeof parentId === "string" ? index.ids.find(parentId) : -1;
+  const handle = parentId === null ? rootHandle : found;
   return handle === -1 ? [] : handOut(engine, () => childrenOfHandle(index, handle));
-}
-
-function handleOf({ index }: Engine, id: unknown): number {
-  return typeof id === "string" ? index.ids.find(id) : -1;
 }
 
 export function treeOf(engine: Engine): SessionTreeNode[] {

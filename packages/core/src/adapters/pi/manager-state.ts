@@ -184,7 +184,6 @@ function recordLine(record: FileEntry): Buffer {
   return Buffer.from(`${objectText({ ...record }, "A record")}\n`);
 }
 
-/** The directory of the process if the path is invalid. */
 function resolveCwd(cwd: unknown): string {
   if (typeof cwd !== "string" || cwd === "") return process.cwd();
   try {

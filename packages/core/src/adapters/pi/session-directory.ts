@@ -135,7 +135,6 @@ async function readSessions(listing: Listing): Promise<SessionInfo[]> {
   }
 }
 
-/** With its position in the reading order. */
 interface RankedSession {
   readonly session: SessionInfo;
   readonly index: number;

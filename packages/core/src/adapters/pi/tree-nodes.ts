@@ -20,7 +20,6 @@ export interface SessionTreeNode {
   readonly labelTimestamp?: string | undefined;
 }
 
-/** Until the children are known. */
 const none: SessionTreeNode[] = [];
 
 interface OpenNode {
@@ -76,7 +75,6 @@ function nodeRows(index: IndexTable): Int32Array {
   return rows.subarray(0, count);
 }
 
-/** -1 for roots. */
 function parentRows(index: IndexTable, nodes: readonly (OpenNode | undefined)[]): Int32Array {
   const parents = new Int32Array(nodes.length).fill(-1);
   const parentOf = parentFinder(index);
